@@ -301,7 +301,7 @@ def test_row_cell_and_term_light_together(opened: Opened) -> None:
         assert "23,837,184" in tip
         assert "V × H + S × H + T × H + 2 × H" in tip
         lit = page.eval_on_selector_all(".lit", "found => found.map(one => one.nodeName)")
-        assert {"TR", "rect", "SPAN"} <= {name if name != "path" else "rect" for name in lit}
+        assert {"TR", "rect", "P"} <= {name if name != "path" else "rect" for name in lit}
         page.mouse.move(5, 5)
         assert page.locator("#tip").is_hidden()
         page.locator(".treemap.wide a[tabindex='0']").focus()
@@ -391,3 +391,20 @@ def test_steps_are_marked_without_scripts(opened: Opened) -> None:
         text = page.inner_text("#marking")
         assert "2,362,368" in text
         assert "第 1 行有误" in text
+
+
+@pytest.mark.parametrize("width", [390, 720])
+def test_equations_of_a_derivation_wrap_on_paper_and_on_a_phone(opened: Opened, width: int) -> None:
+    with opened("/explain?source=deepseek-v3", width=width) as (page, _):
+        assert_fits(page)
+        page.emulate_media(media="print")
+        assert_fits(page)
+        over = page.evaluate("[...document.querySelectorAll('.equation')].filter(one => one.scrollWidth > one.clientWidth + 1).length")
+        assert over == 0
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_five_models_fit_a_phone(opened: Opened, language: str) -> None:
+    names = ["bert-base-uncased", "deepseek-v3", "llama-3-8b", "gpt2", "whisper-large-v3"]
+    with opened("/compare?" + "&".join(f"with={name}" for name in names) + f"&lang={language}", width=390) as (page, _):
+        assert_fits(page)

@@ -71,7 +71,7 @@ STRINGS = {
     "device": mark("device"),
     "no_device": mark("none"),
     "fits": mark("Does it fit?"),
-    "bytes_note": mark("In bytes, at {batch} examples of {seq} tokens."),
+    "bytes_note": mark("In bytes; examples × tokens: {batch} × {seq}."),
     "filter": mark("Name, Hub id or model type"),
     "authors": mark("its authors say"),
     "families": mark("Families"),

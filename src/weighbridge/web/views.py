@@ -17,9 +17,8 @@ from weighbridge.api import Model
 from weighbridge.auditing.claims import Audit, Claim
 from weighbridge.blueprints import MODULES
 from weighbridge.core.errors import UsageError, WeighbridgeError
-from weighbridge.core.formula import Expression, Product, Sum
 from weighbridge.core.messages import Say, Text, error_text, mark, translator
-from weighbridge.core.notation import MATHML, UNICODE, write
+from weighbridge.core.notation import UNICODE, write
 from weighbridge.core.tree import Part, walk
 from weighbridge.documents.document import Row, Share, shares
 from weighbridge.documents.fits import document as fits_document
@@ -125,7 +124,7 @@ def why(found: Model, asked: Query) -> dict[str, Any]:
     groups = [(say(title), [row for row in listed if row.group == group]) for group, title in GROUPS.items()]
     by_place = [(place, write(module.closed.expression(), UNICODE)) for place, module in _places(found, formula) if place]
     return {
-        "formula": formula, "terms": terms(formula.closed.expression()), "formulas": by_place, "symbols": symbols,
+        "formula": formula, "terms": html.math_pieces(formula.closed.expression()), "formulas": by_place, "parts": _parts(found, formula), "symbols": symbols,
         "count_groups": [pair for pair in groups if pair[1]],
     }  # fmt: skip
 
@@ -140,32 +139,31 @@ def _places(found: Model, formula: Formula) -> Iterator[tuple[str, ModuleFormula
         yield from ((module.path, module) for module in formula.modules)
 
 
+def _parts(found: Model, formula: Formula) -> list[tuple[str, str, list[str]]]:
+    """Return the parts that a model first divides into, how often each is there, and the formula of one: a part that holds nearly all of it is a shell around others."""
+    by_place = dict(_places(found, formula))
+    listed: list[tuple[str, Entry]] = [("", ledger(found.tree, PARAMETERS))]
+    while len(
+        shells := [pair for pair in listed if pair[1].children and pair[1].times == 1 and _whole(pair[1].amount) > SHELL * formula.value]
+    ):
+        at = listed.index(shells[0])
+        place, entry = listed[at]
+        listed[at : at + 1] = [(join_path(place, name), child) for name, child in unique_names(entry)]
+    return [
+        (place, f" × {entry.times}" if entry.times != 1 else "", html.math_pieces(by_place[place].closed.expression()))
+        for place, entry in listed
+        if entry.amount and place in by_place
+    ]
+
+
+SHELL = 0.9
+"""A part with more of the whole than this, which holds others, is shown by those."""
+
+
 def _walk(entry: Entry, place: str) -> Iterator[tuple[str, Entry]]:
     yield place, entry
     for name, child in unique_names(entry):
         yield from _walk(child, join_path(place, name))
-
-
-def terms(formula: Expression) -> list[str]:
-    """Write a formula as pieces of MathML between which a line may be broken: its addends, and those inside a long factor.
-
-    >>> from weighbridge.core.formula import Symbol
-    >>> len(terms(Symbol("V") * Symbol("H") + Symbol("H")))
-    2
-    """
-    pieces: list[str] = []
-    for index, addend in enumerate(formula.terms if isinstance(formula, Sum) else (formula,)):
-        sign = "<mo>+</mo>" if index else ""
-        inner = addend.factors[-1] if isinstance(addend, Product) else None
-        if not isinstance(addend, Product) or not isinstance(inner, Sum) or len(inner.terms) < 3:
-            pieces.append(f"<math>{sign}{write(addend, MATHML)}</math>")
-            continue
-        outer = Product(addend.factors[:-1]) if len(addend.factors) > 2 else addend.factors[0]
-        inside = terms(inner)
-        inside[0] = f"<math>{sign}{write(outer, MATHML)}<mo>(</mo></math>{inside[0]}"
-        inside[-1] += "<math><mo>)</mo></math>"
-        pieces += inside
-    return pieces
 
 
 def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
@@ -215,18 +213,22 @@ COSTS = {
 
 def _cost_lines(found: Model, asked: Query) -> Iterator[tuple[str, int | None, str]]:
     """Yield title, bytes and, where they cannot be told, why."""
-    asks: dict[str, Callable[[], object]] = {
-        "weights": lambda: found.memory(dtype="bfloat16", batch=asked.batch, seq=asked.seq).weights,
-        "cache": lambda: found.cache(batch=asked.batch, seq=asked.seq).bytes,
-        "training": lambda: found.memory(training=True, batch=asked.batch, seq=asked.seq).total,
+
+    def training() -> tuple[int | None, str]:
+        memory = found.memory(training=True, batch=asked.batch, seq=asked.seq)
+        return memory.total, memory.refused or ""
+
+    asks: dict[str, Callable[[], tuple[int | None, str]]] = {
+        "weights": lambda: (found.memory(dtype="bfloat16", batch=asked.batch, seq=asked.seq).weights, ""),
+        "cache": lambda: (found.cache(batch=asked.batch, seq=asked.seq).bytes, ""),
+        "training": training,
     }
     for key, ask in asks.items():
         try:
-            amount = ask()
+            amount, why = ask()
         except WeighbridgeError as error:
-            yield COSTS[key], None, error_text(error, asked.lang)
-        else:
-            yield COSTS[key], amount if isinstance(amount, int) else None, ""
+            amount, why = None, error_text(error, asked.lang)
+        yield COSTS[key], amount, translator(asked.lang)(why) if amount is None else ""
 
 
 def _human(amount: int | None) -> str:

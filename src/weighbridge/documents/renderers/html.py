@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from weighbridge.accounts.ledger import Entry
-from weighbridge.core.formula import Symbol
+from weighbridge.core.formula import Expression, Product, Sum, Symbol
 from weighbridge.core.messages import translator
-from weighbridge.core.notation import MATHML, UNICODE, mathml, write
+from weighbridge.core.notation import MATHML, mathml, write
 from weighbridge.documents.document import Bars, Block, Cell, Document, Equation, Heading, Item, Paragraph, Picture, Plot, Table
 from weighbridge.documents.renderers import folding, shorten_names, write_cell
 from weighbridge.documents.renderers.bars import bars
@@ -14,16 +14,13 @@ from weighbridge.documents.renderers.plot import plot
 from weighbridge.documents.renderers.treemap import sunburst, tiles, treemap
 from weighbridge.documents.roles import ROLES, amounts, style
 
-PHONE = 36
-"""Letters of an equation that a phone is sure to hold in one line."""
-
 VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 STYLE = """:root{color-scheme:light dark}
 body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 system-ui,"Noto Sans SC","Noto Sans CJK SC",sans-serif}
 h2,h3,h4,h5,h6{display:flex;justify-content:space-between;gap:1em;margin:1.2em 0 .3em}
 h2{font-size:1.25em;border-bottom:1px solid #8886}h3{font-size:1.1em}h4,h5,h6{font-size:1em}
 .figure{font-weight:normal;font-variant-numeric:tabular-nums}
-.equation{margin:.3em 0 .6em 1.5em;padding:.15em 0;overflow-x:auto;overflow-y:hidden}
+.equation{margin:.3em 0 .6em 1.5em;padding:.15em 0;line-height:1.7}.term{display:inline-block;max-width:100%}
 .label{margin-right:.6em;font-weight:600}
 .table{overflow-x:auto}table{border-collapse:collapse}caption{text-align:left;font-weight:600;padding:.6em 0 .2em}
 td,th{min-width:4.5em;padding:.1em 1em .1em 0;text-align:left;vertical-align:top}th{font-weight:normal;opacity:.7;border-bottom:1px solid #8886}
@@ -76,9 +73,36 @@ def legend(root: Entry, lang: str = "en") -> str:
 
 
 def chain_html(equation: Equation) -> str:
-    """Write a chain of equals signs as one ``<math>`` element."""
-    steps = "<mo>=</mo>".join(f"<mrow>{write(step, MATHML)}</mrow>" for step in equation.steps)
-    return f"<math><mrow>{steps}</mrow></math>"
+    """Write a chain of equals signs as pieces of MathML between which a line may be broken."""
+    pieces = [piece for index, step in enumerate(equation.steps) for piece in math_pieces(step, EQUALS if index else "")]
+    return " ".join(f'<span class="term">{piece}</span>' for piece in pieces)
+
+
+EQUALS, PLUS, MINUS = (f'<mo form="infix">{sign}</mo>' for sign in "=+−")
+_NEGATIVE = "<mo>−</mo>"
+
+
+def math_pieces(formula: Expression, lead: str = "") -> list[str]:
+    """Write a formula as pieces of MathML between which a line may be broken: its addends, and those inside a long factor.
+
+    >>> len(math_pieces(Symbol("V") * Symbol("H") + Symbol("H")))
+    2
+    """
+    pieces: list[str] = []
+    for index, addend in enumerate(formula.terms if isinstance(formula, Sum) else (formula,)):
+        text = write(addend, MATHML)
+        sign = lead if not index else MINUS if text.startswith(_NEGATIVE) else PLUS
+        text = text.removeprefix(_NEGATIVE) if index else text
+        inner = addend.factors[-1] if isinstance(addend, Product) else None
+        if not isinstance(addend, Product) or not isinstance(inner, Sum) or len(inner.terms) < 3 or sign == MINUS:
+            pieces.append(f"<math>{sign}<mrow>{text}</mrow></math>")
+            continue
+        outer = Product(addend.factors[:-1]) if len(addend.factors) > 2 else addend.factors[0]
+        inside = math_pieces(inner)
+        inside[0] = f"<math>{sign}<mrow>{write(outer, MATHML)}</mrow><mo>(</mo></math>{inside[0]}"
+        inside[-1] += "<math><mo>)</mo></math>"
+        pieces += inside
+    return pieces
 
 
 def _block(block: Block, lang: str) -> str:
@@ -94,7 +118,7 @@ def _block(block: Block, lang: str) -> str:
             return f"<p><b>{escape(block.text)}</b> {code}</p>"
         case Equation():
             label = f'<span class="label">{escape(block.label)}</span>' if block.label else ""
-            return f'<div class="equation"{_focusable(block)}>{label}{chain_html(block)}</div>'
+            return f'<div class="equation">{label}{chain_html(block)}</div>'
         case Picture():
             root = tiles(block.root)
             pictures = f'<div class="pictures">{treemap(root, width=680, height=360)}{sunburst(root, size=300)}</div>'
@@ -105,12 +129,6 @@ def _block(block: Block, lang: str) -> str:
             return f'<div class="pictures">{plot(block)}</div>'
         case _:
             return folding.fold_table(block) if block.shown("path") != block.shown() else _table(block)
-
-
-def _focusable(equation: Equation) -> str:
-    """Let the keyboard reach an equation that a narrow screen must scroll."""
-    length = sum(len(write(step, UNICODE)) + 3 for step in equation.steps) + len(equation.label)
-    return ' tabindex="0"' if length > PHONE else ""
 
 
 def _table(table: Table) -> str:
