@@ -290,7 +290,7 @@ def _training_need(
     """Return what training needs; *stage* of ZeRO cuts states among *devices*, *offload* puts them on the host."""
     said = settings(**how)
     found = memory_of(model, Inputs(), said)
-    weights, (gradients, master, states) = found.weights + found.buffers, training_states(model, said)
+    weights, (gradients, master, states) = found.weights + found.buffers, training_states(model.tree, said)
     weights, gradients = (-(-weights // devices) if stage == 3 else weights), (-(-gradients // devices) if stage >= 2 else gradients)
     both = 0 if offload else -(-(master + states) // devices) if stage else master + states
     return _with_activations(kept, said.checkpointing, weights + gradients + both)

@@ -9,7 +9,8 @@ from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, fil
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.tree import Tensor, walk
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor, walk
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
@@ -119,7 +120,7 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     if not training:
         return Memory(weights, buffers, 0, 0, 0, 0, weights + buffers, exact | {"total": "bound"}, None, "")
     element_bytes(how.dtype)
-    gradients, master, states = training_states(model, how)
+    gradients, master, states = training_states(model.tree, how)
     kept, refused = forward_activations(model, given, how)
     total = None if kept is None else weights + buffers + gradients + master + states + kept.bytes
     trust = exact | {"gradients": "exact", "optimizer": "exact" if how.optimizer in HELD else "estimate", "total": "bound"}
@@ -127,13 +128,29 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, trust, kept, refused)
 
 
-def training_states(model: ModelValue, how: Settings) -> tuple[int, int, int]:
+def static_bytes(tree: Part, how: Settings, *, training: bool = False) -> Size:
+    """Add up what does not depend on the tokens: weights and buffers, in training gradients, copies and states too.
+
+    Args:
+        tree: A model; its sizes may be columns.
+        how: How it is run.
+        training: Whether it is trained.
+
+    >>> from weighbridge.core.parts import linear
+    >>> static_bytes(Part("", (linear("dense", 8, 8),)), Settings(), training=True)
+    1160
+    """
+    states = training_states(tree, how) if training else (0, 0, 0)
+    return sum(states, weight_bytes(tree, how.dtype, how.quantization) + buffer_bytes(tree))
+
+
+def training_states(tree: Part, how: Settings) -> tuple[int, int, int]:
     """Return the bytes of gradients, of float32 copies of the weights, and of the optimizer's states."""
-    learned, size = trainable(model.tree), element_bytes(how.dtype)
+    learned, size = trainable(tree), element_bytes(how.dtype)
     mixed = how.precision in ("mixed", "megatron")
     state_size = size if how.precision == "pure" else 4
     gradients = learned * (4 if how.precision in ("amp", "megatron") else size)
-    return gradients, 4 * learned if mixed else 0, optimizer_bytes(model.tree, how.optimizer, state_size)
+    return gradients, 4 * learned if mixed else 0, optimizer_bytes(tree, how.optimizer, state_size)
 
 
 def forward_activations(model: ModelValue, given: Inputs, how: Settings) -> tuple[Activations | None, str]:

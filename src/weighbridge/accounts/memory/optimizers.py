@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import elements, whole
+from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import Owned, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
@@ -11,6 +11,7 @@ from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 STEP = 4
 """Bytes of a step counter: torch keeps it as a float32 tensor for each parameter (``_get_scalar_dtype`` in optim/optimizer.py)."""
@@ -77,7 +78,7 @@ def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
     """Add up what an optimizer keeps for all trainable parameters.
 
     Args:
-        tree: A model, its sizes ints.
+        tree: A model, its sizes ints, or columns where the optimizer treats all sizes alike.
         optimizer: One of :data:`OPTIMIZERS`.
         size: Bytes of an element of its states.
 
@@ -103,7 +104,7 @@ def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
     for entry in owned_tensors(tree):
         if entry.tensor.role == "buffer" or entry.tensor.frozen:
             continue
-        shape = tuple(whole(size) for size in entry.tensor.shape)
+        shape: Any = entry.tensor.shape
         kept = OPTIMIZERS["adamw"].kept if optimizer == "muon" and not _by_muon(entry) else found.kept
         total += entry.copies * kept(shape, size)
     return total

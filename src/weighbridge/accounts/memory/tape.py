@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def elements(shape: Sequence[Size]) -> int:
-    """Count the elements of a shape whose sizes are ints.
+    """Count the elements of a shape whose sizes are ints; of columns it is a column.
 
     >>> elements((2, 3, 4))
     24
     """
-    return int(prod(shape))  # type: ignore[arg-type]
+    return prod(shape)  # type: ignore[arg-type]
 
 
 def whole(size: Size) -> int:

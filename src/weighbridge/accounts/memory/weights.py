@@ -53,10 +53,9 @@ class Owned(NamedTuple):
 
 
 def owned_tensors(part: Part, copies: int = 1, inside: bool = False) -> Iterator[Owned]:
-    """Yield every tensor that owns its storage, repeats folded."""
+    """Yield every tensor that owns its storage, repeats folded; where sizes are columns, so are the copies."""
     if part.repeat is not None:
-        assert isinstance(part.repeat, int), "bytes need ints"
-        copies, inside = copies * part.repeat, True
+        copies, inside = copies * part.repeat, True  # type: ignore[assignment]
     for node in part.children:
         if isinstance(node, Tensor):
             if node.tied_to is None:
@@ -106,7 +105,7 @@ class Scheme(NamedTuple):
 
 
 def _up(value: int, by: int) -> int:
-    return -(-value // by)
+    return (value + by - 1) // by
 
 
 def _bnb4(outputs: int, inputs: int, nested: bool) -> int:
@@ -162,7 +161,7 @@ def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:
             packed += entry.copies * elements(many) * SCHEMES[scheme].packed(whole(outputs), whole(inputs))
         else:
             plain += entry.copies * elements(tensor.shape)
-    return -(-plain * width // 8) + packed
+    return (plain * width + 7) // 8 + packed
 
 
 def _is_packed(entry: Owned) -> bool:
