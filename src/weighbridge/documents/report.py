@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.compare import compare
@@ -67,13 +68,17 @@ def _where(model: ModelValue, say: Say) -> Iterator[Block]:
     book = ledger(model.tree, PARAMETERS)
     yield Heading(1, "", say("Where they are"))
     yield Picture(book)
-    yield _with_title(tree_table(book, all_tensors), TREE, say)
+    yield from _cut(_with_title(tree_table(book, all_tensors), TREE, say), say)
     yield Paragraph(1, say("Inside a repeated part counts are of one copy."))
 
 
 def _with_title(table: Table, titles: tuple[str, ...], say: Say) -> Table:
     named = tuple(column._replace(title=say(title)) for column, title in zip(table.columns, titles, strict=False))
     return table._replace(columns=(*named, *table.columns[len(named) :]), headed=True)
+
+
+MOST_ROWS = 10_000
+"""Rows of one table of a report: a page beyond them is more than a browser draws."""
 
 
 def _why(model: ModelValue, lang: str, say: Say) -> Iterator[Block]:
@@ -105,15 +110,26 @@ def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:
     rows = tuple(Row((name, _whole(number))) for name, number in numbers)
     yield Table((Column(say("measure")), Column(say("value"), "integer")), rows)
     yield Paragraph(1, say("FLOPs; a multiply-add is two"))
-    yield _with_title(tree_table(flops.ledger, all_that_costs), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say)
+    yield from _cut(_with_title(tree_table(flops.ledger, all_that_costs), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say), say)
 
 
 def _listing(model: ModelValue, say: Say) -> Iterator[Block]:
     yield Heading(1, "", say("Every tensor"))
     rows = tuple(
-        Row((row.name, " × ".join(map(str, row.shape)), _whole(row.count), row.role, row.tied_to or "")) for row in flatten(model.tree)
+        Row((row.name, " × ".join(map(str, row.shape)), _whole(row.count), row.role, row.tied_to or ""))
+        for row in islice(flatten(model.tree), MOST_ROWS + 1)
     )
-    yield Table(tuple(Column(say(title), kind) for title, kind in LISTING), rows)
+    more = say("Only the first {most} tensors are listed; weigh tensors lists all.").format(most=f"{MOST_ROWS:,}")
+    yield Table(tuple(Column(say(title), kind) for title, kind in LISTING), rows[:MOST_ROWS])
+    yield from (Paragraph(1, text) for text in (more,) * (len(rows) > MOST_ROWS))
+
+
+def _cut(table: Table, say: Say) -> Iterator[Block]:
+    """Yield a table's first rows; beyond what anybody reads, it is said how many are left out."""
+    yield table._replace(rows=table.rows[:MOST_ROWS])
+    left = len(table.rows) - MOST_ROWS
+    if left > 0:
+        yield Paragraph(1, say("{rows} rows more are not shown; weigh count shows all.").format(rows=f"{left:,}"))
 
 
 def _whole(value: object) -> int:

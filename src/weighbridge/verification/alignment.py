@@ -51,6 +51,8 @@ class Spelling(NamedTuple):
 
 
 PLAIN = Spelling()
+MOST_ALIGNED = 20_000
+"""Of a file with more tensors, so many decide by which set of names it is read; all are aligned by that one."""
 
 
 def spelling_of(listing: Listing) -> Spelling:
@@ -67,19 +69,20 @@ def align_in_any_spelling(described: ModelValue, actual: list[Row], spelling: Sp
     known = described.description
     assert known is not None
     best: tuple[dict[str, Row], Alignment] | None = None
+    sample = actual if len(actual) <= MOST_ALIGNED else actual[:: len(actual) // MOST_ALIGNED]
     for names in ("reference", "checkpoint", *known.family.renames):
         try:
             rows = list_tensors(described, names)
         except UsageError:  # nobody has recorded how the files of this type name their tensors
             continue
         expected = {row.name: row for row in sorted(rows, key=lambda row: row.tied_to is None)}
-        aligned = align(expected, actual, keys_of(known, described.class_name), spelling)
+        aligned = align(expected, sample, keys_of(known, described.class_name), spelling)
         if best is None or len(aligned.extra) < len(best[1].extra):
             best = expected, aligned
         if not aligned.extra:
             break
     assert best is not None
-    return best
+    return best if sample is actual else (best[0], align(best[0], actual, keys_of(known, described.class_name), spelling))
 
 
 def align(expected: Mapping[str, Row], actual: list[Row], keys: Iterable[str], spelling: Spelling = PLAIN) -> Alignment:

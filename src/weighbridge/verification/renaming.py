@@ -140,8 +140,11 @@ def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, .
                 return put
     for spelling in spellings:
         for step in naming.conversions:
-            for put in _with_prefixes(step.applied(spelling), naming):
-                if put and all(target in expected for target in put):
+            made = step.applied(spelling)
+            if not made:
+                continue
+            for put in _with_prefixes(made, naming):
+                if all(target in expected for target in put):
                     return put
     return ()
 

@@ -16,6 +16,9 @@ from weighbridge.verification.tensor_match import Judge, elements, same
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
+MOST_STRANGERS = 5_000
+"""With more tensors that have no place in its class, a file is of another architecture, and no class of the family is asked for them."""
+
 _LAYER = re.compile(r"(?:^|\.)(?:layers|blk)\.(\d{1,9})\.")
 
 
@@ -44,7 +47,8 @@ def explain_rest(
             missing.append(row)
     if extra or missing:
         strangers = {row.name for row in extra}
-        others = sorted(_other_classes(described, actual, judge), key=lambda other: -len(strangers & other[1]))
+        classes = _other_classes(described, actual, judge) if len(extra) <= MOST_STRANGERS else ()
+        others = sorted(classes, key=lambda other: -len(strangers & other[1]))
         for row in extra:
             home = next((name for name, names, _ in others if row.name in names), None)
             found = Finding(

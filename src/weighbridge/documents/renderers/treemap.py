@@ -5,6 +5,7 @@ Colours stand in attributes, so that a picture needs no style beside it; a page'
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from math import cos, pi, sin
 from typing import NamedTuple
@@ -19,6 +20,9 @@ HEAD = 16
 
 LEAST = 2.0
 """What is narrower than this, in units of the picture, nobody sees: it is left to the shape around it."""
+
+MOST_TILES = 400
+"""Modules of one part that are drawn, the largest; all others are one tile, which says how many they are."""
 
 HOLE = 0.34
 """The empty centre of a sunburst, where the total stands: its part of the radius."""
@@ -82,6 +86,10 @@ def _tile(entry: Entry, path: str, within: int, depth: int, around: tuple[Part, 
             for role, amount in found.items():
                 held[role] = held.get(role, 0) + amount
     inside.sort(key=lambda tile: -tile.amount)
+    inside, rest = inside[:MOST_TILES], inside[MOST_TILES:]
+    if rest:
+        amount = sum(tile.amount for tile in rest)
+        inside.append(Tile(path, f"… {len(rest):,}", amount, within * copies, depth + 1, rest[0].role, ()))
     label = entry.name + (f" × {copies}" if copies != 1 else "")
     made = Tile(path, label, _whole(entry.amount), within, depth, main_role(held), tuple(inside))
     return made, {role: amount * copies for role, amount in held.items()}
@@ -90,8 +98,9 @@ def _tile(entry: Entry, path: str, within: int, depth: int, around: tuple[Part, 
 def unique_names(entry: Entry) -> list[tuple[str, Entry]]:
     """Return the parts inside with a name for each that no other has: runs of unlike layers share theirs, so the first index is added."""
     names = [child.name for child in entry.children]
+    times = Counter(names)
     return [
-        (name if names.count(name) == 1 or child.part.repeat is None else f"{name}[{next(iter(positions(child.part)), 0)}]", child)
+        (name if times[name] == 1 or child.part.repeat is None else f"{name}[{next(iter(positions(child.part)), 0)}]", child)
         for name, child in zip(names, entry.children, strict=True)
     ]
 
@@ -218,8 +227,9 @@ def _rectangle(tile: Tile, box: Box, link: str) -> str:
 def _slices(tile: Tile, start: float, sweep: float, radius: float, rings: int, link: str) -> Iterator[str]:
     hole = radius * HOLE
     thick = (radius - hole) / rings
+    whole = sum(inner.amount for inner in tile.children) or 1
     for child in tile.children:
-        angle = sweep * child.amount / (sum(inner.amount for inner in tile.children) or 1)
+        angle = sweep * child.amount / whole
         level = child.depth
         if level <= rings and angle > 0.01:
             path = _arc(radius, hole + thick * (level - 1), hole + thick * level - 1, start, angle)
