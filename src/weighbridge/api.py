@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from weighbridge.accounts.parameters import Tally, tally_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.tree import Part, Row, flatten
+from weighbridge.core.tree import Part, Row, list_rows
 from weighbridge.load import load
 from weighbridge.value import ModelValue
 
@@ -81,7 +81,7 @@ class Model(ModelValue):
         'embeddings.word_embeddings.weight'
         """
         if names == "reference":
-            return list(flatten(self.tree))
+            return list_rows(self.tree)
         from weighbridge.verification.checkpoint_names import list_tensors
 
         return list_tensors(self, names)

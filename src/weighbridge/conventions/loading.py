@@ -17,7 +17,7 @@ from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.sizes import Size, product
-from weighbridge.core.tree import Node, Part, Row, Tensor, flatten, walk
+from weighbridge.core.tree import Node, Part, Row, Tensor, list_rows, walk
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -71,7 +71,7 @@ def separate(model: ModelValue) -> tuple[Row, ...]:
     """Return the heads that are tied when *model* is built although its config says that they are not."""
     if model.description is None or not says_untied(model.description.raw):
         return ()
-    rows = list(flatten(model.tree))
+    rows = list_rows(model.tree)
     tables = {row.name for row in rows if row.role == "embedding"}
     return tuple(row for row in rows if row.role == "weight" and row.tied_to in tables)
 
@@ -159,7 +159,7 @@ def untie(tree: Part) -> Part:
     >>> count(untie(model("flan-t5-base").tree))
     247577856
     """
-    rows = list(flatten(tree))
+    rows = list_rows(tree)
     return _untie(
         tree, frozenset(row.name for row in rows if row.role == "embedding"), frozenset(row.name for row in rows if row.role == "weight")
     )

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size, product
 
 if TYPE_CHECKING:
@@ -144,6 +146,29 @@ class Row(NamedTuple):
     def count(self) -> Size:  # type: ignore[override]
         """Elements, whether or not they are another tensor's storage."""
         return product(self.shape)
+
+
+MOST_ROWS = 1_000_000
+"""The most tensors whose names are written out; counts need no names and know no such limit."""
+
+
+def list_rows(node: Part, most: int = MOST_ROWS) -> list[Row]:
+    """List every tensor with its full name, as :func:`flatten` yields them, if they are not too many.
+
+    Raises:
+        UsageError: There are more than *most*.
+
+    >>> len(list_rows(Part("", (Part("layer", (Tensor("w", (2,)),), repeat=2),))))
+    2
+    """
+    if (many := _rows_in(node)) > most:
+        raise UsageError(Text("{many:,} tensors; at most {most:,} are listed by name", many=many, most=most))
+    return list(flatten(node))
+
+
+def _rows_in(node: Part) -> int:
+    each = sum(_rows_in(child) if isinstance(child, Part) else isinstance(child, Tensor) for child in node.children)
+    return each * (node.repeat if isinstance(node.repeat, int) else 1)
 
 
 def flatten(node: Part, prefix: str = "") -> Iterator[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.errors import UsageError
-from weighbridge.core.tree import flatten
+from weighbridge.core.tree import list_rows
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -18,7 +18,7 @@ def columns(model: ModelValue) -> dict[str, list[Any]]:
     >>> columns(model("bert-tiny"))["count"][:2]
     [3906816, 65536]
     """
-    rows = list(flatten(model.tree))
+    rows = list_rows(model.tree)
     return {
         "name": [row.name for row in rows], "shape": [list(row.shape) for row in rows], "count": [row.count for row in rows],
         "role": [row.role for row in rows], "tied_to": [row.tied_to for row in rows],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.tree import Row, flatten
+from weighbridge.core.tree import Row, list_rows
 from weighbridge.verification.save_conversions import Step, entry, steps
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def list_tensors(model: ModelValue, names: str = "reference") -> list[Row]:
     Raises:
         UsageError: The family does not know that set of names.
     """
-    rows = list(flatten(model.tree))
+    rows = list_rows(model.tree)
     if names == "reference":
         return rows
     if names == "checkpoint" and model.description:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.config.fields import Config
-from weighbridge.core.tree import Row, flatten
+from weighbridge.core.tree import Row, list_rows
 from weighbridge.readers.gguf_models import steps_for_names
 from weighbridge.verification.renaming import Step, choose_naming, prefixes, resolve
 
@@ -66,8 +66,8 @@ def diff(a: ModelValue, b: ModelValue) -> Difference:
     >>> [(change.name, change.b) for change in found.reshaped], [change.name for change in found.fields]
     ([('embeddings.word_embeddings.weight', (21128, 768))], ['vocab_size'])
     """
-    first = {row.name: row for row in flatten(a.tree)}
-    second = {row.name: row for row in flatten(b.tree)}
+    first = {row.name: row for row in list_rows(a.tree)}
+    second = {row.name: row for row in list_rows(b.tree)}
     if any(steps_for_names(first)) and not any(steps_for_names(second)):
         first, renamed = _in_names_of(second, a)
     else:
@@ -88,7 +88,7 @@ def diff(a: ModelValue, b: ModelValue) -> Difference:
 
 def _in_names_of(first: dict[str, Row], b: ModelValue) -> tuple[dict[str, Row], bool]:
     """Return the second model's rows by the first's names, where one name becomes one."""
-    rows = list(flatten(b.tree))
+    rows = list_rows(b.tree)
     if all(row.name in first for row in rows):
         return {row.name: row for row in rows}, False
     keys = [b.class_name, b.model_type or ""]

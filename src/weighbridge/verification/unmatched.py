@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from weighbridge.core.errors import WeighbridgeError
-from weighbridge.core.tree import Part, Row, flatten
+from weighbridge.core.tree import Part, Row, list_rows
 from weighbridge.verification.alignment import Alignment, align, keys_of
 from weighbridge.verification.findings import Finding
 from weighbridge.verification.tensor_match import Judge, elements, same
@@ -106,7 +106,7 @@ def _other_classes(described: ModelValue, actual: list[Row], judge: Judge) -> It
             continue
         try:
             tree: Part = blueprint(known.sizes)
-            expected = {row.name: row for row in flatten(tree)}
+            expected = {row.name: row for row in list_rows(tree)}
         except (WeighbridgeError, AttributeError):
             continue
         aligned = align(expected, actual, keys_of(known, name), judge.spelling)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.adapters.modules import Module, modules
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.tree import Part, Row, flatten
+from weighbridge.core.tree import Part, Row, list_rows
 
 if TYPE_CHECKING:
     from typing import Any
@@ -72,7 +72,7 @@ class Base(NamedTuple):
 
 def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = None, dtype: str = "float32") -> Base:
     """Read the model below an adapter from its tree."""
-    rows, facts = tuple(flatten(tree)), config or {}
+    rows, facts = tuple(list_rows(tree)), config or {}
     known = {path: module._replace(kind=_kind(module, found, model_type)) for found in (modules(tree),) for path, module in found.items()}
     inputs = _input_embedding(known, facts)
     table = known[inputs].weight if inputs else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.tree import Part, Row, copy_name, flatten, positions
+from weighbridge.core.tree import Part, Row, copy_name, list_rows, positions
 
 
 class Module(NamedTuple):
@@ -41,7 +41,7 @@ def modules(tree: Part) -> dict[str, Module]:
     """
     kinds = dict(_kinds(tree, ""))
     own: dict[str, list[Row]] = {}
-    for row in flatten(tree):
+    for row in list_rows(tree):
         path, _, _ = row.name.rpartition(".")
         _name_levels(path, own)
         own[path].append(row)

@@ -13,7 +13,7 @@ from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import product
-from weighbridge.core.tree import Part, flatten
+from weighbridge.core.tree import Part, list_rows
 
 
 class Estimate(NamedTuple):
@@ -38,7 +38,7 @@ def largest_module(tree: Part) -> int:
     40
     """
     own: dict[str, int] = {}
-    for row in flatten(tree):
+    for row in list_rows(tree):
         if row.role != "buffer":
             holder, size = row.name.rpartition(".")[0], product(row.shape)
             assert isinstance(size, int)

@@ -13,7 +13,7 @@ from weighbridge.auditing.claims import Claim, said
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
-from weighbridge.core.tree import flatten
+from weighbridge.core.tree import list_rows
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -37,7 +37,7 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 
 def _shapes(model: ModelValue) -> dict[str, tuple[int, ...]]:
-    return {_stem(row.name): tuple(int(size) for size in row.shape) for row in flatten(model.tree)}  # type: ignore[arg-type]
+    return {_stem(row.name): tuple(int(size) for size in row.shape) for row in list_rows(model.tree)}  # type: ignore[arg-type]
 
 
 def _stem(name: str) -> str:

@@ -1,0 +1,63 @@
+"""Commands on checkpoints of very many tensors: seconds and memory of each.
+
+python -m benchmarks.names [TENSORS, by default 100000]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.unit.safetensors_file import write
+
+CONFIG = {
+    "model_type": "llama", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 100,
+}  # fmt: skip
+COMMANDS = ("count {f}", "tensors {f} --csv", "verify {d}", "diff {f} {f}", "report {f} -o {d}/report.html")
+
+
+def shapes(kind: str, count: int) -> dict[str, tuple[int, ...]]:
+    """Return the tensors of a checkpoint: equal layers, modules all unlike, bare names, or equal beside unlike siblings.
+
+    >>> [len(shapes(kind, 8)) for kind in ("equal", "unlike", "bare", "mixed")]
+    [8, 8, 8, 8]
+    """
+    if kind == "equal":
+        return {f"model.layers.{i // 8}.{'qkvoabcd'[i % 8]}.weight": (64, 64) for i in range(count)}
+    if kind == "unlike":
+        return {f"m{i}.w{i}.weight": (i % 997 + 1, 3) for i in range(count)}
+    if kind == "bare":
+        return {f"t{i}": (i + 1,) for i in range(count)}
+    half = count // 2
+    equal: dict[str, tuple[int, ...]] = {f"layers.{i}.w.weight": (4, 4) for i in range(half)}
+    return equal | {f"layers.{half + i}.w{i}.weight": (4, i % 89 + 1) for i in range(half)}
+
+
+def main() -> int:
+    """Make the files, run the commands, print what each took."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    for kind in ("equal", "unlike", "bare", "mixed"):
+        with tempfile.TemporaryDirectory() as folder:
+            write(Path(folder) / "model.safetensors", shapes(kind, count))
+            (Path(folder) / "config.json").write_text(json.dumps(CONFIG))
+            for command in COMMANDS:
+                words = command.format(f=f"{folder}/model.safetensors", d=folder).split()
+                begun = time.perf_counter()
+                process = subprocess.Popen([sys.executable, "-m", "weighbridge.cli", *words], stdout=subprocess.DEVNULL)
+                _, status, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                seconds = time.perf_counter() - begun
+                print(
+                    f"{kind:7} {command.split()[0]:8} {seconds:6.1f} s  cpu {used.ru_utime:5.1f} s  {used.ru_maxrss // 1024:4} MB",
+                    flush=True,
+                )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

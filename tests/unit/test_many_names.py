@@ -1,0 +1,56 @@
+"""Work is bounded in the number of names: many tensors take little memory, and too many are refused in a line."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.names import COMMANDS, CONFIG, shapes
+from tests.unit.safetensors_file import write
+from weighbridge.cli import main
+
+COUNT = 4_000
+
+
+def bound() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (700_000_000, 700_000_000))
+
+
+@pytest.mark.parametrize("kind", ["equal", "unlike", "bare", "mixed"])
+def test_many_tensors_are_within_bounds(kind: str, tmp_path: Path) -> None:
+    """So many tensors in 700 MB of addresses: what was quadratic took gigabytes, or many minutes."""
+    write(tmp_path / "model.safetensors", shapes(kind, COUNT))
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    words = [command.format(f=tmp_path / "model.safetensors", d=tmp_path).split() for command in COMMANDS]
+    code = "import sys, json\nfrom weighbridge.cli import main\nsys.exit(max(main(words) for words in json.loads(sys.argv[1])))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(words)], capture_output=True, text=True, timeout=300, preexec_fn=bound, check=False
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr[-500:]
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["tensors", "tensors --json", "adapters lora:r=2", "parallel --tp 2"])
+def test_more_names_than_anybody_reads_are_refused(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    name, *options = command.split()
+    assert main([name, "bert-tiny", *options, "--set", "num_hidden_layers=10000000"]) == 2
+    assert capsys.readouterr().err == "weigh: 160,000,007 tensors; at most 1,000,000 are listed by name\n"
+
+
+@pytest.mark.parametrize("command", ["count", "formula", "explain", "counts", "flops", "cache", "memory", "report -o {}/r.html"])
+def test_what_needs_no_names_knows_no_such_limit(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, *options = command.format(tmp_path).split()
+    assert main([name, "bert-tiny", *options, "--set", "num_hidden_layers=10000000"]) == 0
+    assert capsys.readouterr().out
+
+
+def test_a_report_says_what_it_leaves_out(tmp_path: Path) -> None:
+    write(tmp_path / "model.safetensors", shapes("bare", 12_000))
+    assert main(["report", str(tmp_path / "model.safetensors"), "-o", str(tmp_path / "r.md")]) == 0
+    text = (tmp_path / "r.md").read_text()
+    assert "2,000 rows more are not shown" in text
