@@ -539,6 +539,7 @@ MODULES: dict[str, str] = {
     "switch_transformers": "seq2seq.switch_transformers",
     "t5": "seq2seq.t5",
     "t5gemma": "seq2seq.t5gemma",
+    "t5gemma2": "seq2seq.t5gemma2",
     "table-transformer": "detection.table_transformer",
     "tapas": "encoders.tapas",
     "textnet": "vision.textnet",

@@ -1,0 +1,104 @@
+"""T5Gemma 2: Gemma 3's layers on both sides; the encoder sees images, and the decoder attends to itself and to the encoder at once.
+
+Source: arXiv 2512.14856; names as in transformers 5.23.0, models/t5gemma2/modeling_t5gemma2.py. Both sides and the head share one table
+of words, and a vector of its own for the token that ends an image.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
+from weighbridge.blueprints.modules.vlm_common import per_image
+from weighbridge.blueprints.multimodal.paligemma import gemma3_projector, soft
+from weighbridge.blueprints.seq2seq.t5gemma import IGNORED_KEYS, SIDE
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Config, Field, computed, nested, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.length import Stream, sum_of
+from weighbridge.core.messages import Text
+from weighbridge.core.parts import attend, gated_mlp, linear, part, replace, rms_norm
+from weighbridge.core.tree import Part, Tensor
+
+
+def _equal_sides(c: Config) -> bool:
+    for word, key in (("hidden", "hidden_size"), ("vocab", "vocab_size")):
+        one, other = getattr(c.encoder.text, word), getattr(c.decoder, word)
+        if one != other:
+            text = Text("the decoder has {other}, the encoder's text {one}: the class refuses that they differ", one=one, other=other)
+            raise ConfigError(text, key=f"decoder.{key}", value=other)
+    return True
+
+
+WORDS = variant(SIDE, vocab=262208)
+ENCODER = (
+    nested("text", "text_config", WORDS),
+    model_config("vision", "vision_config", "siglip_vision_model"),
+    Field("image_tokens", "mm_tokens_per_image", 256, "choice"),
+    computed("soft", soft),
+)
+FIELDS = (nested("encoder", "encoder", ENCODER), nested("decoder", "decoder", WORDS), LABELS, TIED, computed("equal_sides", _equal_sides))
+
+
+def attention(c: Config, keys: Stream | None = None) -> Part:
+    """Describe attention over the tokens themselves, or over *keys*, which are these and others; queries and keys are normed."""
+    H, bias = c.hidden, c.attention_bias
+    return part(
+        "self_attn",
+        linear("q_proj", H, c.heads * c.head_dim, bias=bias),
+        linear("k_proj", H, c.kv_heads * c.head_dim, bias=bias, stream=keys),
+        linear("v_proj", H, c.kv_heads * c.head_dim, bias=bias, stream=keys),
+        linear("o_proj", c.heads * c.head_dim, H, bias=bias),
+        rms_norm("q_norm", c.head_dim),
+        rms_norm("k_norm", c.head_dim, stream=keys),
+        attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=keys),
+        kind="self_attention",
+    )
+
+
+def side(c: Config, name: str, *, keys: Stream | None = None, words: str = "") -> Part:
+    """Describe one side, with a norm before and after each step; its table may be that of *words*."""
+    H = c.hidden
+    weight = Tensor("weight", (c.vocab, H), "embedding", tied_to=f"{words}.weight" if words else None)
+    ending = Tensor("eoi_embedding", (H,), "embedding", tied_to=f"{words}.eoi_embedding" if words else None)
+    norms = ((rms_norm(f"pre_{step}_layernorm", H), rms_norm(f"post_{step}_layernorm", H)) for step in ("self_attn", "feedforward"))
+    (before, after), (first, last) = norms
+    layer = part("layers", attention(c, keys), before, after, gated_mlp("mlp", H, c.mlp), first, last, kind="layer", repeat=c.layers)
+    return part(name, part("embed_tokens", weight, ending, kind="embedding"), rms_norm("norm", H), layer, kind="transformer")
+
+
+def both(c: Config, prefix: str) -> tuple[Part, Part]:
+    """Describe both sides under the names that a class with *prefix* gives them."""
+    tower = submodel(c.encoder.vision)
+    encoder = part(
+        "encoder",
+        side(c.encoder.text, "text_model"),
+        as_child("vision_tower", tower, requires="images", executions="images"),
+        per_image(gemma3_projector(c.encoder, tower)),
+        kind="encoder",
+    )
+    words = f"{prefix}encoder.text_model.embed_tokens" if c.tied else ""
+    decoder = side(c.decoder, "decoder", keys=sum_of("decoder", "seq"), words=words)
+    return encoder, replace(decoder, kind="decoder", stream="decoder")
+
+
+def generation(c: Config) -> Part:
+    """Describe T5Gemma2ForConditionalGeneration: the encoder's table is its head."""
+    owner = "model.encoder.text_model.embed_tokens.weight" if c.tied else None
+    head = linear("out_proj", c.decoder.hidden, c.decoder.vocab, bias=False, tied_to=owner, stream="decoder")
+    return part("", part("model", *both(c, "model."), kind="backbone"), part("lm_head", head, kind="lm_head"), kind="model")
+
+
+def labels(c: Config) -> Part:
+    """Describe the classifiers, which score every token of the decoder."""
+    head = part("score", linear("out_proj", c.decoder.hidden, c.labels), kind="head", stream="decoder")
+    return part("", part("model", *both(c, "model."), kind="backbone"), head, kind="model")
+
+
+CLASSES = {
+    "T5Gemma2Model": lambda c: part("", *both(c, ""), kind="model"),
+    "T5Gemma2ForConditionalGeneration": generation,
+    "T5Gemma2ForSequenceClassification": labels,
+    "T5Gemma2ForTokenClassification": labels,
+}
+MORE_IGNORED_KEYS = IGNORED_KEYS | VISION_IGNORED_KEYS | {"eoi_token_index", "sliding_window_pattern", "is_encoder_decoder"}
+FAMILIES = {"t5gemma2": Family("t5gemma2", FIELDS, CLASSES, "T5Gemma2Model", MORE_IGNORED_KEYS)}
