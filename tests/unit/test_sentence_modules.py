@@ -11,7 +11,7 @@ import pytest
 from weighbridge import WeighbridgeError, model
 from weighbridge.presets import preset
 
-SEQUENCE = [("Transformer", {}), ("Pooling", {})]
+SEQUENCE: list[tuple[str, dict[str, Any]]] = [("Transformer", {}), ("Pooling", {})]
 
 
 def written(folder: Path, config: dict[str, Any], *modules: tuple[str, dict[str, Any]]) -> Path:
