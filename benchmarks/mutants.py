@@ -33,38 +33,32 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 SECONDS = 120
 BROKEN = 99
+CONVENTIONS, ACCOUNTS = "tests/unit/conventions", "tests/unit/accounts"
 TESTS = {
-    "core": ("tests/unit/core", "tests/unit/test_model.py", "tests/unit/config/test_seen.py", "tests/property/test_core_laws.py"),
-    "config": (
-        "tests/unit/config",
-        "tests/unit/test_model.py",
-        "tests/unit/blueprints/test_composite.py",
-        "tests/unit/explain/test_derive.py",
+    "accounts": (ACCOUNTS, "tests/unit/test_formula_command.py", "tests/unit/test_model.py", "tests/property/test_core_laws.py"),
+    "accounts/adapters": (f"{ACCOUNTS}/test_adapters.py",),
+    "accounts/cache": (f"{ACCOUNTS}/test_cache.py", f"{ACCOUNTS}/test_fits.py"),
+    "accounts/fits": (f"{ACCOUNTS}/test_fits.py",),
+    "accounts/memory": (f"{ACCOUNTS}/test_side_by_side.py", f"{ACCOUNTS}/memory", f"{ACCOUNTS}/test_fits.py"),
+    "accounts/parallel": (f"{ACCOUNTS}/test_parallel.py",),
+    "config": ("tests/unit/config", "tests/unit/test_model.py", "tests/unit/blueprints/test_composite.py", "tests/unit/explain/test_outlines.py"),
+    "conventions": (f"{CONVENTIONS}/test_laws.py", f"{CONVENTIONS}/test_customs_of_others.py", f"{CONVENTIONS}/test_counts.py", CONVENTIONS),
+    "conventions/arithmetic": (f"{CONVENTIONS}/test_arithmetic.py",),
+    "conventions/loading": (f"{CONVENTIONS}/test_loading.py", f"{CONVENTIONS}/test_laws.py"),
+    "conventions/reconcile": (f"{CONVENTIONS}/test_reconcile.py", CONVENTIONS),
+    "conventions/rounding": (f"{CONVENTIONS}/test_written_numbers.py", f"{CONVENTIONS}/test_reconcile.py"),
+    "core": (
+        *(f"tests/unit/core/test_{name}.py" for name in "errors fold formula json length notation parts sizes".split()),
+        "tests/unit/test_model.py", "tests/property/test_core_laws.py",
     ),
-    "accounts": (
-        "tests/unit/accounts",
-        "tests/unit/test_formula_command.py",
-        "tests/unit/config/test_seen.py",
-        "tests/unit/test_model.py",
-        "tests/property/test_core_laws.py",
-    ),
+    "core/messages": ("tests/unit/core/test_messages.py",),
     "explain": (
-        "tests/unit/explain/test_derive.py",
-        "tests/unit/explain/test_outlines.py",
-        "tests/unit/test_formula_command.py",
-        "tests/property/test_derivations.py",
-        "tests/property/test_sentences.py",
-        "tests/unit/documents",
+        "tests/unit/explain/test_outlines.py", "tests/unit/explain/test_derive.py", "tests/unit/test_formula_command.py",
+        "tests/property/test_derivations.py", "tests/unit/documents",
     ),
-    "conventions": (
-        "tests/unit/conventions/test_laws.py",
-        "tests/unit/conventions/test_written_numbers.py",
-        "tests/unit/conventions/test_customs_of_others.py",
-        "tests/unit/conventions/test_counts.py",
-        "tests/unit/conventions",
-    ),
-}
-"""From a room to the tests that are to notice; the module's own doctests are asked first."""
+    "explain/sentences": ("tests/unit/explain/test_derive.py", "tests/property/test_sentences.py"),
+}  # fmt: skip
+"""From a room, or a folder or file of it, to the tests that are to notice; the module's own doctests are asked first, the nearest tests next."""
 
 SWAPS: dict[type, type] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Lt: ast.LtE, ast.LtE: ast.Lt,
@@ -151,6 +145,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(self.code, module.__dict__)  # type: ignore[call-overload]
 
 
+def tests_of(path: Path, room: str) -> tuple[str, ...]:
+    """Return the tests of the longest entry that a module's path begins with."""
+    name = path.relative_to(SOURCE / "weighbridge").with_suffix("").as_posix()
+    return TESTS[max((key for key in TESTS if name.startswith(key)), key=len, default=room)]
+
+
 def survives(mutant: Mutant, room: str) -> bool:
     """Run the tests against a mutant in a forked process."""
     child = os.fork()
@@ -177,7 +177,7 @@ def _verdict(mutant: Mutant, room: str) -> int:
         importlib.import_module(name)  # before pytest imports the file of that name by its path
     except Exception:
         return 1
-    tests = [test for test in TESTS[room] if (ROOT / test).exists()]
+    tests = [test for test in tests_of(mutant.path, room) if (ROOT / test).exists()]
     quiet = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         doctests = pytest.main([*quiet, "--doctest-modules", str(mutant.path)])
