@@ -67,6 +67,7 @@ def test_cut_off_digits_leave_a_whole_step_open_above(digits: int, decimals: int
         ("13,000,000", [10**3, 10**4, 10**5, 10**6]),
         ("109,000,000", [10**3, 10**4, 10**5, 10**6]),
         ("109,482,000", [10**3]),
+        ("5" + "0" * 13, [10**zeros for zeros in range(3, 10)]),  # more than nine zeros say nothing more
         ("109,482,240", []),
         ("109,482,200", []),
     ],

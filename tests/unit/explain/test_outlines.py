@@ -303,6 +303,12 @@ def test_the_batch_has_a_letter_that_no_size_has(name: str, batch: str) -> None:
     assert {symbol.letter for symbol in found.symbols if symbol.word == "batch"} == {batch}
 
 
+@pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2", "llama-3.2-1b"])
+def test_the_formula_of_the_arithmetic_has_the_value_of_a_pass(name: str) -> None:
+    """Its letters stand for one example of 128 tokens."""
+    assert flops_formula(weigh(name, None)).value == weigh(name, None).flops(batch=1, seq=128).forward_matmul
+
+
 STEPS = (("vocab", "vocab_size"), ("hidden", "hidden_size"), ("layers", "num_hidden_layers"), ("mlp", "intermediate_size"))
 
 

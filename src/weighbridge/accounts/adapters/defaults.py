@@ -47,7 +47,6 @@ SHIRA = LORA | _table(f"phi: {QV}")
 VERA = SHIRA
 FROD = VERA | _table("vit: query value")
 PVERA = VERA | _table("dinov2: query value")
-ADAMSS = LORA | _table("vit: query value")
 
 LN_TUNING = _table("""
 llama mistral gemma: input_layernorm post_attention_layernorm norm

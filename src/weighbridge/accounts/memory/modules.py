@@ -229,7 +229,6 @@ def side_by_side(tape: Tape, value: Value) -> Value:
 
 
 QUERY, KEY, VALUE = ("q_proj", "query", "q", "q_lin"), ("k_proj", "key", "k", "k_lin"), ("v_proj", "value", "v", "v_lin")
-OUT = ("o_proj", "out_proj", "o", "out_lin", "dense", "c_proj", "wo")
 
 
 def project_qkv(tape: Tape, part: Part, value: Value, memory: Value | None = None) -> tuple[Value, Value, Value]:

@@ -1,0 +1,67 @@
+"""What packed matrices weigh: the tensors that each scheme's files hold for one matrix, by shape and bytes an element."""
+
+from __future__ import annotations
+
+from math import prod
+
+import pytest
+
+from weighbridge.accounts.memory.weights import SCHEMES, bits, file_bytes, weight_bytes
+from weighbridge.core.errors import UsageError
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part, Tensor
+
+Held = list[tuple[tuple[int, ...], int]]
+
+
+def held(o: int, i: int) -> dict[str, Held]:
+    """Return the tensors beside each other in a file: AutoGPTQ's qweight, qzeros, scales and g_idx; bitsandbytes' absmax; and so on."""
+    groups, blocks = -(-i // 128), -(-o * i // 64)
+    return {
+        "bnb-8bit": [((o, i), 1), ((o,), 4)],
+        "bnb-4bit": [((-(-o * i // 2),), 1), ((blocks,), 4), ((16,), 4)],
+        "bnb-4bit-double": [((-(-o * i // 2),), 1), ((blocks,), 1), ((-(-blocks // 256),), 4), ((256,), 4), ((), 4), ((16,), 4)],
+        "gptq-4bit": [((i // 8, o), 4), ((groups, o // 8), 4), ((groups, o), 2), ((i,), 4)],
+        "gptq-8bit": [((i // 4, o), 4), ((groups, o // 4), 4), ((groups, o), 2), ((i,), 4)],
+        "awq-4bit": [((i, o // 8), 4), ((groups, o // 8), 4), ((groups, o), 2)],
+        "w4a16": [((o, i // 8), 4), ((o, groups), 2), ((2,), 8)],
+        "w8a8": [((o, i), 1), ((o, 1), 2)],
+        "fp8": [((o, i), 1), ((), 4)],
+        "fp8-block": [((o, i), 1), ((-(-o // 128), -(-i // 128)), 4)],
+        "mxfp4": [((o, i // 2), 1), ((o, i // 32), 1)],
+        "nvfp4": [((o, i // 2), 1), ((o, i // 16), 1), ((), 4)],
+    }
+
+
+@pytest.mark.parametrize(("outputs", "inputs"), [(11008, 4096), (4096, 11008), (352, 96), (96, 4128)])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_packed_matrix_weighs_what_its_tensors_do(scheme: str, outputs: int, inputs: int) -> None:
+    assert SCHEMES[scheme].packed(outputs, inputs) == sum(prod(shape) * size for shape, size in held(outputs, inputs)[scheme])
+
+
+def test_only_matrices_of_layers_are_packed() -> None:
+    """Two layers of a matrix and a router, and a head outside them: the router and the head keep sixteen bits."""
+    layer = Part("layers", (linear("q", 256, 128), linear("gate", 256, 8, bias=False)), repeat=2)
+    tree = Part("", (layer, linear("lm_head", 256, 50, bias=False)))
+    packed = SCHEMES["fp8"].packed(128, 256)
+    assert weight_bytes(tree, "bfloat16", "fp8") == 2 * packed + 2 * (2 * (128 + 8 * 256) + 50 * 256)
+    assert weight_bytes(tree, "float32") == 4 * (2 * (128 * 256 + 128 + 8 * 256) + 50 * 256)
+    with pytest.raises(UsageError, match=r"^quantization: expected one of"):
+        weight_bytes(tree, "bfloat16", "q9")
+
+
+@pytest.mark.parametrize(("dtype", "width"), [("float32", 32), ("bfloat16", 16), ("float16", 16)])
+def test_widths_of_types(dtype: str, width: int) -> None:
+    assert bits(dtype) == width
+
+
+def test_a_file_s_parameters_weigh_what_their_types_say() -> None:
+    tensors = (
+        Tensor("a", (3, 5), "weight", dtype="F32"),
+        Tensor("b", (7,), "bias", dtype="F16"),
+        Tensor("c", (2,), "buffer", dtype="I64"),
+        Tensor("d", (64, 2), "weight", dtype="Q4_0"),
+    )
+    tree = Part("", (Part("layer", tensors, repeat=3),))
+    assert file_bytes(tree) == 3 * (3 * 5 * 4 + 7 * 2 + 4 * 18), "Q4_0 packs 32 values into 18 bytes"
+    assert file_bytes(Part("", (Tensor("a", (2,), "weight", dtype="UNKNOWN"),))) is None
