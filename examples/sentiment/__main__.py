@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
             one.add_argument("--fresh", action="store_true", help="take an earlier run in the folder away first")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(asked.threads or torch.get_num_threads())
-    return {"run": do_run, "predict": do_predict, "encoder": do_encoder, "heads": do_heads}[asked.command](asked)
+    return {"run": do_run, "predict": do_predict, "encoder": do_encoder, "heads": do_heads, "tutorial": do_tutorial}[asked.command](asked)
 
 
 COMMANDS = {
@@ -38,6 +39,7 @@ COMMANDS = {
     "predict": "judge new sentences",
     "encoder": "fine-tune a published English encoder, frozen and whole",
     "heads": "a small run of every other class: pairs, choices, tokens, questions, the next word",
+    "tutorial": "write docs/tutorial-sentiment from these runs",
 }
 
 
@@ -62,7 +64,8 @@ def do_encoder(asked: argparse.Namespace) -> int:
     from examples.sentiment import encoder
 
     found = encoder.run(asked.out / "english", asked.seed, quick=asked.quick)
-    return 0 if all(one["learned"] == one["predicted"] for one in found) else 1
+    (asked.out / "english.json").write_text(json.dumps(found), "utf-8")
+    return 0 if all(one["learned"] == one["predicted"] for one in found["ways"]) else 1
 
 
 def do_heads(asked: argparse.Namespace) -> int:
@@ -70,7 +73,16 @@ def do_heads(asked: argparse.Namespace) -> int:
     from examples.sentiment import heads
 
     found = heads.run(asked.out, quick=asked.quick)
+    (asked.out / "heads.json").write_text(json.dumps(found), "utf-8")
     return 0 if all(one["parameters"] == one["predicted"] for one in found) else 1
+
+
+def do_tutorial(asked: argparse.Namespace) -> int:
+    """Write the tutorial from what the other commands left in the folder."""
+    from examples.sentiment import tutorial
+
+    tutorial.write(asked.out)
+    return 0
 
 
 if __name__ == "__main__":

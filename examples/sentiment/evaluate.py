@@ -100,7 +100,8 @@ def picture(history: Sequence[Epoch], pretraining: Sequence[Epoch], found: Score
     loss.plot(epochs, [epoch.loss for epoch in history], "s:", color="#c44e52", label="training loss")
     loss.set_ylabel("loss")
     lines = [*learning.get_lines(), *loss.get_lines()]
-    learning.legend(lines, [str(line.get_label()) for line in lines], loc="center right")
+    names = [str(line.get_label()) for line in lines]
+    learning.legend(lines, names, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, fontsize=8, frameon=False)
     confusion.imshow(found.table, cmap="Blues")
     for row, counts in enumerate(found.table):
         for column, count in enumerate(counts):

