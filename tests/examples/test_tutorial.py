@@ -25,7 +25,7 @@ def test_the_pages_tell_of_the_recorded_run(lang: str, monkeypatch: pytest.Monke
 
 
 def test_both_languages_tell_the_same_figures() -> None:
-    english, chinese = (re.findall(r"\d[\d,]*\.?\d*", page(json.loads(RECORD.read_text("utf-8")), lang)) for lang in ("", ".zh"))
+    english, chinese = (re.findall(r"\d[\d,]*\d(?:\.\d+)?", page(json.loads(RECORD.read_text("utf-8")), lang)) for lang in ("", ".zh"))
     tables = [[figure for figure in found if len(figure) > 5] for found in (english, chinese)]
     assert set(tables[0]) == set(tables[1])
 
