@@ -152,6 +152,25 @@ MODERN_BERT = {
 }  # fmt: skip
 EURO_BERT = {piece: name.removeprefix("model.") for piece, name in LLAMA.items()}
 
+BAICHUAN = {**LLAMA, **dict.fromkeys(("attn_q", "attn_k", "attn_v"), "self_attn.W_pack")}
+INTERNLM2 = {
+    **LLAMA, "token_embd": "model.tok_embeddings", "output": "output", **dict.fromkeys(("attn_q", "attn_k", "attn_v"), "attention.wqkv"),
+    "attn_output": "attention.wo", "ffn_gate": "feed_forward.w1", "ffn_up": "feed_forward.w3", "ffn_down": "feed_forward.w2",
+    "attn_norm": "attention_norm", "ffn_norm": "ffn_norm",
+}  # fmt: skip
+BITNET = {**LLAMA, "attn_sub_norm": "self_attn.attn_sub_norm", "ffn_sub_norm": "mlp.ffn_sub_norm"}
+ERNIE = {
+    **{f"exp_probs_b{ending}": "mlp.gate.moe_statics.e_score_correction_bias" for ending in (".bias", "")}, **SHARED,
+}  # fmt: skip
+GRANITE_HYBRID = {
+    **LLAMA, **within(SECOND, "mamba"), "ffn_gate_inp": "block_sparse_moe.router",
+    "ffn_gate_exps.weight": "block_sparse_moe.experts.gate_up_proj", "ffn_up_exps.weight": "block_sparse_moe.experts.gate_up_proj",
+    "ffn_down_exps.weight": "block_sparse_moe.experts.down_proj",
+    **dict.fromkeys(("ffn_gate_shexp", "ffn_up_shexp", "ffn_gate", "ffn_up"), "shared_mlp.input_linear"),
+    **dict.fromkeys(("ffn_down_shexp", "ffn_down"), "shared_mlp.output_linear"),
+}  # fmt: skip
+"""Without experts the shared part stands under the plain names."""
+
 T5_FIELDS = {
     "embedding_length": "d_model", "block_count": "num_layers", "feed_forward_length": "d_ff", "attention.head_count": "num_heads",
     "attention.key_length": "d_kv", "attention.relative_buckets_count": "relative_attention_num_buckets",
@@ -187,6 +206,17 @@ AFMOE_FIELDS = {
 AFMOE = {"exp_probs_b.bias": "mlp.expert_bias", "exp_probs_b": "mlp.expert_bias", **SHARED, **NORMED, "ffn_gate_inp": "mlp.router.gate", "attn_gate": "self_attn.gate_proj", "ffn_norm": "pre_mlp_layernorm",
          "post_ffw_norm": "post_mlp_layernorm"}  # fmt: skip
 
+ERNIE_FIELDS = {
+    **FIELDS, **GROUPED, "expert_count": "moe_num_experts", "expert_used_count": "moe_k", "expert_feed_forward_length": "moe_intermediate_size",
+    "expert_shared_count": "moe_num_shared_experts", "leading_dense_block_count": "moe_layer_start_index",
+    "interleave_moe_layer_step": "moe_layer_interval",
+}  # fmt: skip
+GRANITE_HYBRID_FIELDS = {
+    **FIELDS, "attention.key_length": "head_dim", "ssm.conv_kernel": "mamba_d_conv", "ssm.state_size": "mamba_d_state",
+    "ssm.time_step_rank": "mamba_n_heads", "ssm.group_count": "mamba_n_groups", "expert_count": "num_local_experts",
+    "expert_used_count": "num_experts_per_tok", "expert_shared_feed_forward_length": "shared_intermediate_size",
+}  # fmt: skip
+
 HYBRIDS = {
     "t5": Architecture("t5", "T5ForConditionalGeneration", T5, T5_FIELDS, settled=_t5),
     "t5 without gates": Architecture("t5", "T5ForConditionalGeneration", PLAIN_T5, T5_FIELDS, settled=_t5),
@@ -217,6 +247,18 @@ HYBRIDS = {
         {**SPARSE_FIELDS, "expert_shared_count": "num_shared_experts", "leading_dense_block_count": "first_k_dense_replace"}),
     "modern-bert": Architecture("modernbert", "ModernBertModel", MODERN_BERT, FIELDS, ties=False),
     "eurobert": Architecture("eurobert", "EuroBertModel", EURO_BERT, ties=False, biased=ATTENTION_AND_MLP_BIAS),
+    "minicpm": Architecture("minicpm", "MiniCPMForCausalLM"),
+    "baichuan": Architecture("baichuan", "BaichuanForCausalLM", BAICHUAN, FIELDS, ties=False),
+    "orion": Architecture("orion", "OrionForCausalLM", ties=False),
+    "internlm2": Architecture("internlm2", "InternLM2ForCausalLM", INTERNLM2, ties=False, biased=(("bias", "attn_q.bias"),)),
+    "bitnet": Architecture("bitnet", "BitNetForCausalLM", BITNET),
+    "ernie4_5-moe": Architecture("ernie4_5_moe", "Ernie4_5_MoeForCausalLM", ERNIE, ERNIE_FIELDS, biased=(("use_bias", "attn_q.bias"),)),
+    "granitehybrid": Architecture(
+        "granitemoehybrid", "GraniteMoeHybridForCausalLM", GRANITE_HYBRID, GRANITE_HYBRID_FIELDS,
+        biased=(*ATTENTION_BIAS, ("mamba_proj_bias", "ssm_in.bias"), ("mamba_conv_bias", "ssm_conv1d.bias")),
+        settled=lambda stated, names: {
+            "num_local_experts": 0, **_kinds(stated, names, "attention", "mamba"), **_expansion(stated, "mamba_expand"),
+            **_per_head(stated, "mamba_d_head"), **({"num_local_experts": stated["expert_count"]} if "expert_count" in stated else {})}),
     "qwen2vl": Architecture("qwen2", "Qwen2ForCausalLM"),
     "qwen3vl": Architecture("qwen3", "Qwen3ForCausalLM", biased=ATTENTION_BIAS),
     "qwen3vlmoe": Architecture("qwen3_moe", "Qwen3MoeForCausalLM", {**LLAMA, **SPARSE}, SPARSE_FIELDS, biased=ATTENTION_BIAS),

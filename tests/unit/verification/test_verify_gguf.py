@@ -44,6 +44,7 @@ KEYS: dict[str, dict[str, object]] = {
     "lfm2": {"attention.head_count_kv": (0, 2, 2, 0)},
     "lfm2moe": {"attention.head_count_kv": (0, 2, 2, 0)},
     "qwen3next": {"ssm.inner_size": 20},
+    "granitehybrid": {"ssm.inner_size": 48, "attention.head_count_kv": (0, 2, 2, 0)},
     "falcon": {"attention.head_count_kv": 1},
     "starcoder": {"attention.head_count_kv": 1},
     "mamba": {"ssm.inner_size": 48},
@@ -177,6 +178,30 @@ CASES: dict[str, dict[str, object]] = {
     },
     "modern-bert": {**PLAIN, **TOKENS},
     "eurobert": {**DECODER, **TOKENS},
+    "minicpm": {**PLAIN, "num_key_value_heads": 2},
+    "baichuan": PLAIN,
+    "orion": {**PLAIN, "num_key_value_heads": 2},
+    "internlm2": {**PLAIN, "num_key_value_heads": 2, "bias": False},
+    "bitnet": {**PLAIN, "num_key_value_heads": 2, "tie_word_embeddings": True},
+    "ernie4_5-moe": {
+        **PLAIN,
+        "num_key_value_heads": 2,
+        "moe_num_experts": 4,
+        "moe_intermediate_size": 8,
+        "moe_layer_start_index": 1,
+        "moe_num_shared_experts": 2,
+    },
+    "granitehybrid": {
+        **FOUR,
+        "layer_types": ["mamba", "attention", "attention", "mamba"],
+        "num_local_experts": 4,
+        "shared_intermediate_size": 12,
+        "mamba_n_heads": 8,
+        "mamba_d_head": 6,
+        "mamba_expand": 3,
+        "mamba_n_groups": 2,
+        "mamba_d_state": 5,
+    },
     "qwen2vl": {**PLAIN, "num_key_value_heads": 2},
     "qwen3vl": DECODER,
     "qwen3vlmoe": {**DECODER, "num_experts": 4, "moe_intermediate_size": 8},
@@ -223,7 +248,11 @@ def named(name: str, model: Model) -> Iterator[Stored]:
         if ".experts." in row.name:
             yield from experts(row.name, shape, "gpt-oss" in name)
             continue
-        found = names.get_name(as_the_converter_knows_it(name, row.name), try_suffixes=(".weight", ".bias"))
+        if fused(row.name):
+            yield from parts(row.name, shape)
+            continue
+        known = as_the_converter_knows_it(name, row.name)
+        found = known if known.startswith("blk.") else names.get_name(known, try_suffixes=(".weight", ".bias"))
         assert found is not None, row.name
         if name in ("gpt2", "starcoder") and len(shape) == 2 and "c_" in row.name:
             shape = shape[::-1]
@@ -246,6 +275,21 @@ def experts(name: str, shape: tuple[int, ...], transposed: bool) -> Iterator[Sto
         yield Stored(f"{layer}.ffn_down_exps.{ending}", "Q4_K", shape, 0)
 
 
+def fused(name: str) -> bool:
+    return any(piece in name for piece in (".W_pack.", ".wqkv.", ".shared_mlp.input_linear."))
+
+
+def parts(name: str, shape: tuple[int, ...]) -> Iterator[Stored]:
+    """Yield the matrices into which the converter cuts one that has several: queries, keys and values, or a gate and what it opens."""
+    layer = re.sub(r".*layers\.(\d+)\..*", r"blk.\1", name)
+    if "input_linear" in name:
+        yield from (Stored(f"{layer}.ffn_{part}_shexp.weight", "F16", (shape[0] // 2, *shape[1:]), 0) for part in ("gate", "up"))
+        return
+    kv = shape[0] // 3 if "W_pack" in name else 8
+    for part, rows in (("q", shape[0] - 2 * kv), ("k", kv), ("v", kv)):
+        yield Stored(f"{layer}.attn_{part}.weight", "F16", (rows, *shape[1:]), 0)
+
+
 def as_the_converter_knows_it(name: str, tensor: str) -> str:
     """Return the name that a tensor had in the files which the converter reads, where the library's table of names has that alone."""
     if name == "nomic-bert":
@@ -254,6 +298,9 @@ def as_the_converter_knows_it(name: str, tensor: str) -> str:
         return tensor.removeprefix("transformer.")
     if tensor.endswith(".sinks"):
         return f"{tensor}.weight"
+    if "sub_norm" in tensor or "e_score_correction_bias" in tensor:
+        number = re.sub(r".*layers\.(\d+)\..*", r"blk.\1", tensor)
+        return f"{number}.{tensor.split('.')[-2]}.weight" if "sub_norm" in tensor else f"{number}.exp_probs_b.bias"
     if tensor.endswith("dt_bias"):
         return tensor.replace("dt_bias", "dt_proj.bias")
     return tensor.replace("block_sparse_moe.router.weight", "block_sparse_moe.router.layer.weight")
