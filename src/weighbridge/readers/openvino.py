@@ -22,7 +22,11 @@ from weighbridge.readers.text import shown
 from weighbridge.readers.variables import TABLE_NOTE
 
 LARGEST = 128_000_000
-CHUNK = 1 << 20
+CHUNK = 1 << 18
+LARGEST_TAG = 1 << 20
+"""Bytes of a tag with its attributes."""
+
+DEEPEST_ELEMENT = 1_000
 MOST_ELEMENTS = 2_000_000
 SCALE = "scale of packed weights"
 
@@ -61,9 +65,13 @@ def read(file: BinaryIO) -> Listing:
         raise ReadError(Text("a network of {size:,} bytes; at most {largest:,} are accepted", size=size, largest=LARGEST))
     file.seek(0)
     constants = _Constants()
+    fed = 0
     try:
         while piece := file.read(CHUNK):
             constants.parser.Parse(piece, False)
+            fed += len(piece)
+            if fed - max(constants.parser.CurrentByteIndex, 0) > LARGEST_TAG + CHUNK:
+                raise ReadError(Text("a tag of more than {most:,} bytes", most=LARGEST_TAG))
         constants.parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise ReadError(Text("the XML is damaged: {error}", error=error), offset=constants.parser.ErrorByteIndex) from None
@@ -104,7 +112,7 @@ class _Constants:
     def __init__(self) -> None:
         self.found: list[tuple[tuple[int, int], Stored]] = []
         self.layers: list[tuple[str, bool]] = []
-        self.left = MOST_ELEMENTS
+        self.left, self.depth = MOST_ELEMENTS, 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.begin
         self.parser.EndElementHandler = self.end
@@ -113,8 +121,9 @@ class _Constants:
     def begin(self, element: str, attributes: Mapping[str, str]) -> None:
         """Take an element's begin: a layer, or the data of a constant."""
         self.left -= 1
-        if self.left < 0:
-            raise ReadError(Text("more than {most:,} elements", most=MOST_ELEMENTS))
+        self.depth += 1
+        if self.left < 0 or self.depth > DEEPEST_ELEMENT:
+            raise ReadError(Text("more than {most:,} elements, or nested too deep", most=MOST_ELEMENTS))
         if element == "layer":
             self.layers.append((attributes.get("name", ""), attributes.get("type") == "Const"))
         elif element == "data" and self.layers and self.layers[-1][1]:
@@ -125,6 +134,7 @@ class _Constants:
 
     def end(self, element: str) -> None:
         """Take an element's end."""
+        self.depth -= 1
         if element == "layer" and self.layers:
             self.layers.pop()
 

@@ -7,6 +7,7 @@ listed twice, as torch would have it, but for an object with attributes, of whic
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from weighbridge.core.errors import ReadError
@@ -85,7 +86,9 @@ def walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[Found]
         if isinstance(node, Stub) and node.state is not None and not _is_module(node) and array_of(node) is None:
             once.add(id(node))
         pending.append((place, node, kind, True))
-        inner = [held for held in inside(node, buffers) if isinstance(held[1], _HOLDERS)]
+        inner = list(islice((held for held in inside(node, buffers) if isinstance(held[1], _HOLDERS) and held[1]), MOST_VISITS))
+        if visits + len(inner) > MOST_VISITS:
+            raise ReadError("the pickle refers to its own parts without end")
         pending += [(_Place(place, key), value, flag if kind is UNKNOWN else kind, False) for key, value, flag in reversed(inner)]
 
 
