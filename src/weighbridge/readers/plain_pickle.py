@@ -22,6 +22,9 @@ from weighbridge.readers.torch_storages import MAKERS, Storage, storage_of
 MOST_READ = 64_000_000
 """Bytes that a pickle may have beside those of its arrays."""
 
+MOST_STEPS = 1_000_000
+"""Operations of a pickle that is read page by page, which takes longer."""
+
 FEW_STEPS = 10_000
 _PADDLE_SLOT = re.compile(r".*_(moment[12]|beta[12]_pow_acc|velocity|mean_square|mean_grad|inf_norm|momentum)_\d+")
 
@@ -61,7 +64,7 @@ def read_at(file: BinaryIO, position: int) -> Listing:
         Global("jax._src.array", "_reconstruct_array"): _jax,
         Global("joblib.numpy_pickle", "NumpyArrayWrapper"): _joblib,
     }
-    found, end = load(data, makers, _no_storage, position)
+    found, end = load(data, makers, _no_storage, position, most=MOST_STEPS)
     if end != len(data):
         raise ReadError("bytes follow the pickle, which belong to nothing in it", offset=end)
     listing = listing_of(found, {}, storages)

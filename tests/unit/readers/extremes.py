@@ -231,7 +231,38 @@ def written(make: Callable[[], bytes]) -> Callable[[Path], None]:
     return write
 
 
+def openvino(inside: bytes, *, attributes: bytes = b"") -> bytes:
+    return b'<?xml version="1.0"?><net name="x"' + attributes + b"><layers>" + inside + b"</layers></net>"
+
+
+def constants() -> bytes:
+    layer = b'<layer id="1" name="l%d" type="Const"><data element_type="f32" shape="2" offset="%d" size="8"/></layer>'
+    return openvino(b"".join(layer % (n, 8 * n) for n in range(99_000)))
+
+
+def variables() -> bytes:
+    each = (struct.pack("<H", 8) + b"%07d\0" % n + struct.pack("<BIBI", 1, 1, 0, 4) + bytes(4) for n in range(99_999))
+    return struct.pack("<IH", 6, 6) + b"XSpec\0" + struct.pack("<II", 1, 99_999) + b"".join(each) + bytes(4)
+
+
+def arrays() -> bytes:
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, ), }\n"
+    return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(12)) * 25_000
+
+
 CASES: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "OpenVINO: a tag of 5,000,000 attributes": (
+        ".xml",
+        written(lambda: openvino(b"", attributes=b"".join(b' a%d="1"' % n for n in range(5_000_000)))),
+    ),
+    "OpenVINO: 3,000,000 tags, nested": (".xml", written(lambda: openvino(b"<layer>" * 3_000_000))),
+    "CTranslate2: 100,000 variables": (".bin", written(variables)),
+    "Equinox: 25,000 arrays": (".eqx", written(arrays)),
+    "pickle: 1,490,000 lists in a list": (".pkl", written(lambda: b"\x80\x04](" + b"]" * 1_490_000 + b"e.")),
+    "pickle: 400 MB of text": (
+        ".pkl",
+        written(lambda: b"\x80\x04}X\x01\0\0\0aX" + struct.pack("<I", 400_000_000) + bytes(400_000_000) + b"s."),
+    ),
     **{
         f"safetensors: {name}": (".safetensors", lambda path, make=make: safetensors(path, *make()))  # type: ignore[misc]
         for name, make in SAFETENSORS.items()
