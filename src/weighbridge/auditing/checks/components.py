@@ -185,7 +185,7 @@ def _named(scene: Scene, before: str, statement: Sequence[Token], end: int, sect
             return section, False
         last = mentioned(label)[-1]
         rest = _MODEL_WORDS.sub("", _FILLERS.sub("", label[last.end :].lower()))
-        plain = clear and not re.sub(r"[\W\d_]", "", rest) and len(label) < 120
+        plain = clear and not re.sub(r"[\W\d_]", "", rest) and len(label) < 120 and "+" not in label
         if name is None:
             return last.subject if len({m.subject for m in mentioned(label)}) > 1 else None, False
         return name, plain
@@ -235,7 +235,7 @@ def check(
         firm: Whether the model is sure enough to call a number wrong.
     """
     wrong = {(c.line, c.end) for c in checked.claims if c.verdict in ("wrong", "carried")}
-    rest: set[Fraction] = set()
+    rest: set[tuple[Fraction, str]] = set()
     for offer in found:
         context = scene.context(offer.first.line, offer.first.start)
         own = held.get(context) if context is not None else None
@@ -248,9 +248,9 @@ def check(
             judged = _total(scene, offer, own, checked)
         if judged is None or (judged.line, judged.end) in wrong or (not firm and judged.verdict == "wrong"):
             continue
-        if judged.verdict == "wrong" and offer.number in rest:
+        if judged.verdict == "wrong" and (offer.number, offer.subject) in rest:
             continue
-        rest.add(offer.number)
+        rest.add((offer.number, offer.subject))
         yield judged
 
 
@@ -296,7 +296,8 @@ _LABELLED = re.compile(
 def _is_labelled(scene: Scene, offer: Offer) -> bool:
     """Tell whether a number that no equation computes stands right behind a colon or a verb of its component."""
     before = scene.lines[offer.first.line].text[: offer.first.start]
-    return bool(_LABELLED.search(before)) and "model" not in before.lower()
+    celled = before.rstrip(" ~≈*").endswith("|") and before.count("|") <= 2
+    return (celled or bool(_LABELLED.search(before))) and "model" not in before.lower()
 
 
 def _near(number: Fraction, choices: Sequence[Holding]) -> bool:

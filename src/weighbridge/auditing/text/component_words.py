@@ -23,7 +23,7 @@ _PHRASES = {
     "gate": r"\bgate[ _]proj\b|\bw_gate\b",
     "up": r"\bup[ _]proj\b|\bw_up\b|intermediate(?: dense| layer)|中间层|第一个线性层|第一层线性|第一个全连接层|\bfc1\b|\bw1\b|first linear(?: layer)?",
     "down": r"\bdown[ _]proj\b|\bw_down\b|第二个线性层|第二层线性|第二个全连接层|\bfc2\b|\bw2\b|second linear(?: layer)?",
-    "norm": r"layer[ _-]?norm(?:ali[sz]ation)?s?|\blns?\b|\bln ?层|层归一化|归一化层|归一化|\bnorms?\b",
+    "norm": r"rms[ _-]?norms?\b|layer[ _-]?norm(?:ali[sz]ation)?s?|\blns?\b|\bln ?层|层归一化|归一化层|归一化|\bnorms?\b",
     "layer": r"(?:each|per|one|single|every)(?: encoder| transformer| bert)? (?:layer|block)|encoder layer(?!s)|transformer (?:layer|block)(?!s)|单层|每一层|每层|单个(?:编码器|encoder)层?|一层",
     "encoder": r"encoders?(?: layers| stack)?|all (?:\d+ |twelve )?(?:encoder |transformer )?layers|(?:\d+|twelve) (?:encoder |transformer )?layers(?: total)?|编码器|\d+ ?层(?:总计|合计|共)|transformer ?层|所有层|transformer 参数量|transformer layers|transformer",
     "pooler": r"pooler(?: layer)?|pooling layer|池化层|池化",
