@@ -1,10 +1,18 @@
 """Check every numeric claim of an article, a model card or notes.
 
-A text flows through two storeys. ``text`` reads it and knows no model: bytes become lines (``reading``) without their
-typesetting (``detex``, ``pasted_math``), lines become tokens, equations, sizes and tables. ``checks`` holds what it
-claims against something: first the subjects are bound (``names``, ``subjects``, ``main_model``, together in ``context``),
-then every kind of claim is held against itself, the model it is about and the conventions people count by (one module a
-kind; ``settle`` tries every reading before a count is wrong), and at last what was seen and not judged is told (``tally``).
+A text flows through six steps, and the files follow them.
+
+1. Read (``text/reading``, ``detex``, ``pasted_math``): bytes become lines without their typesetting.
+2. Segment (``text/tokens``, ``expressions``, ``equations``, ``sizes``, ``tables``, ``sections``, ``rounding``): lines become numbers with
+   units, equations, stated sizes and tables. Nothing here knows a model.
+3. Bind subjects (``checks/names``, ``subjects``, ``main_model``, together in ``context``): which model each place is about.
+4. Parse and hold the claims (``checks``, one module a kind): equations against themselves (``arithmetic``, ``results``, ``column_sums``, ``ratios``,
+   ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas``, ``components``, ``configuration``,
+   ``tensors``, ``totals``, ``model_tables``, ``shares``, ``adapters`` with ``lora_configs``, ``memory``, ``work``, ``changes``; ``reference_counts``
+   knows what each component holds, ``settle`` tries every reading before a count is wrong).
+5. Confirm what is said again (``restated``), and tell what was seen and not judged (``tally``).
+6. Word the verdict (``claims``): sentences that can be said in any language.
+
 An alarm is a proof: *wrong* is said only when a claim was read whole, its model is beyond doubt, and no reading is left.
 """
 
@@ -33,6 +41,7 @@ from weighbridge.auditing.checks import (
     tally,
     tensors,
     totals,
+    work,
 )
 from weighbridge.auditing.checks.context import Scene, understand
 from weighbridge.auditing.checks.corrected_total import mended
@@ -96,6 +105,7 @@ def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Chec
         summaries.check(scene),
         totals.check(scene, tabled),
         memory.check(scene),
+        work.check(scene),
         results.check(scene),
     ):
         taken = _places(claims)

@@ -31,7 +31,7 @@ _WEIGHTS = re.compile(r"weights?|parameters?|model|load|store|checkpoint|权重|
 _CACHE = re.compile(
     r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|for the cache|of cache|memory per token", re.IGNORECASE
 )
-_PER_TOKEN = re.compile(
+PER_TOKEN = re.compile(
     r"per[- ]token|each (?:additional )?token|every token|one token|a token|single token|每个? ?token|一个 ?token|单个 ?token|/ ?token",
     re.IGNORECASE,
 )
@@ -78,7 +78,7 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
     of_cache, of_weights = ([m.start() for m in pattern.finditer(text[start : token.end + 16])] for pattern in (_CACHE, _STORED))
     if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (_CACHE.search(around) and not _WEIGHTS.search(sentence)):
         near = text[max(start, token.start - NEAR) : token.end + NEAR // 2]
-        whole = "" if _PER_TOKEN.search(near) else text[first : token.end + 40]
+        whole = "" if PER_TOKEN.search(near) else text[first : token.end + 40]
         return _cache(scene, token, models, sentence, whole, firm=sure)
     if _DEVICE.match(text, token.end):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.configuration import NAMES
 from weighbridge.auditing.checks.context import Scene, claim, words_of
 from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
-from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.settle import preset_model, settle
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.rounding import scales
@@ -231,8 +231,32 @@ def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
 _GRID_SIZE = re.compile(r"\b([A-Z])\s*=\s*(\d+)")
 
 
+def _families_sizes(scene: Scene) -> Iterator[Claim]:
+    """Confirm the sizes that a row lists of a family: ``| Llama 3 | 8B, 70B |``; one that no member has is no error."""
+    for table in scene.tables:
+        kinds = [kind_of(head) for head in _heads(table)]
+        for row in table.rows if "total" in kinds else ():
+            place = kinds.index("total")
+            family = next((m for m in within(row.cells[0].text) if m.kind == FAMILY), None)
+            cell = row.cells[place] if place < len(row.cells) else None
+            if family is None or cell is None:
+                continue
+            for token in (t for t in tokens(cell.text, row.line) if t.kind == "num" and t.unit in ("m", "b")):
+                models = [model for name in family.names[:MEMBERS] if (model := preset_model(name)) is not None]
+                found = settle(token, models)
+                if found is not None:
+                    figure = token._replace(start=cell.start + token.start, end=cell.start + token.end)
+                    yield totals.made(scene, figure, found.verdict, found.expected, found.reason)
+
+
+MEMBERS = 24
+"""Members of a family that are held against a size."""
+
+
 def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
     """Hold the cells of tables of models against their models."""
+    lines = {row.line for one in bound for row, *_ in one.cells}
+    yield from (made for made in _families_sizes(scene) if made.line not in {scene.lines[line].number for line in lines})
     for one in bound:
         if _is_grid(one.table):
             yield from _grid(scene, one.table)

@@ -10,6 +10,7 @@ from weighbridge.auditing.checks.model_tables import _heads, _is_grid, kind_of
 from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters
+from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.rounding import printed, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.text.tables import Table
@@ -67,7 +68,7 @@ def _seen(scene: Scene) -> Iterator[tuple[Token, str, Reason]]:
             chain.tokens[side.end - 1].start: side
             for chain in scene.chains_of(statement)
             for side in chain.sides[1:]
-            if isinstance(side.term, Token)
+            if isinstance(side.term, Token) and not _is_definition(chain)
         }
         for index, token in enumerate(statement):
             if token.kind != "num" or token.value is None:
@@ -86,6 +87,12 @@ def _seen(scene: Scene) -> Iterator[tuple[Token, str, Reason]]:
                 found = _in_prose(scene, statement, index)
             if found is not None:
                 yield token, *found
+
+
+def _is_definition(chain: Chain) -> bool:
+    """Tell whether an equation only gives a name its value: ``MAX_LENGTH = 128``."""
+    lead = chain.sides[0].term
+    return len(chain.sides) == 2 and isinstance(lead, Token) and lead.kind == "name"
 
 
 def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] | None:

@@ -1,0 +1,64 @@
+"""Arithmetic work that is claimed for one token: twice the parameters in FLOPs, as many multiply-adds, six times in training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.memory import PER_TOKEN
+from weighbridge.auditing.checks.settle import own_count
+from weighbridge.auditing.checks.totals import subject_of
+from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.rounding import as_written, printed, whole
+from weighbridge.auditing.text.size_words import WORK
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+TIMES = (2, 1, 6, 3, 4, 8)
+"""What people count for each parameter: FLOPs forward, multiply-adds, training, with recomputation."""
+NEAR = Fraction(1, 4)
+"""How far a figure may be from one of these: attention scores, embeddings and heads are counted or not."""
+FAR = 20
+"""How many times it must be off all of them before it is wrong: a prefix too high or too low is a thousand."""
+_REACH = 40
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check figures in FLOPs or multiply-adds that are said of one token of a model."""
+    for statement in scene.statements:
+        for token in statement:
+            if token.kind != "num" or token.unit not in WORK or not token.value:
+                continue
+            text = scene.lines[token.line].text
+            if PER_TOKEN.search(text[max(0, token.start - _REACH) : token.end + _REACH]):
+                judged = _judged(scene, token, text)
+                if judged is not None:
+                    yield judged
+
+
+def _judged(scene: Scene, token: Token, text: str) -> Claim | None:
+    subject, number = subject_of(scene, token, 0, len(text)), printed(token)
+    counts = [
+        count
+        for model in (subject.models if subject is not None else ())
+        for what in ("active", "non_embedding")
+        if (count := own_count(model, what))
+    ]
+    if subject is None or number is None or not counts:
+        return None
+    ways = [Fraction(count * times) for count in counts for times in TIMES]
+    right = ways[0]
+    reason = said(mark("about two FLOPs for each of {count} parameters"), count=counts[0])
+    if any(abs(number - way) <= NEAR * way for way in ways):
+        return _claim(scene, token, "rounded", number, min(ways, key=lambda way: abs(number - way)), reason)
+    if subject.firm and all(number > FAR * way or number * FAR < way for way in ways):
+        direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+        away = as_written(token, abs(number - right))
+        return _claim(scene, token, "wrong", number, right, said(direction, right=as_written(token, right), number=away) + reason)
+    return None
+
+
+def _claim(scene: Scene, token: Token, verdict: str, number: Fraction, right: Fraction, reason: object) -> Claim:
+    facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right), "reason": reason}
+    return claim(scene.lines, token, token, "total", verdict, **facts)
