@@ -350,6 +350,11 @@ def test_costs_of_a_model_and_of_several(opened: Opened) -> None:
         assert "device=a100-80g" in page.url
     with opened("/compare?with=llama-3.2-1b&with=gpt2&seq=1024") as (page, _):
         assert f"{weighbridge.model('gpt2').cache(seq=1024).bytes:,}" in page.inner_text(".measures")
+        page.select_option("form.compared select", "rtx-4090")
+        page.locator("form.compared button").click()
+        page.wait_for_url("**device=rtx-4090**")
+        assert page.locator(".wordy").count() == 2
+        assert "fits" in page.locator(".wordy").first.inner_text()
 
 
 def test_the_models_page(opened: Opened) -> None:
@@ -408,3 +413,10 @@ def test_five_models_fit_a_phone(opened: Opened, language: str) -> None:
     names = ["bert-base-uncased", "deepseek-v3", "llama-3-8b", "gpt2", "whisper-large-v3"]
     with opened("/compare?" + "&".join(f"with={name}" for name in names) + f"&lang={language}", width=390) as (page, _):
         assert_fits(page)
+
+
+def test_an_exercise_that_a_model_has_not_leads_back(opened: Opened) -> None:
+    with opened("/quiz?level=heads&source=bert-base-uncased", expected=("400",)) as (page, _):
+        assert "no attention whose query heads share" in page.inner_text(".error")
+        page.locator("#answer a", has_text="Exercises").click()
+        page.wait_for_selector(".asked")

@@ -22,7 +22,13 @@ from weighbridge.load import load
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-LEVELS = ("table", "module", "layer", "model", "heads", "active", "convention")
+LEVEL_WORDS = {
+    "table": mark("one table"), "module": mark("one module"), "layer": mark("one layer"), "model": mark("the whole model"),
+    "heads": mark("grouped heads"), "active": mark("active experts"), "convention": mark("which convention"),
+}  # fmt: skip
+"""The levels, and what each asks for."""
+
+LEVELS = tuple(LEVEL_WORDS)
 """From one table to the whole model; then grouped heads, active experts, and which convention gives a number."""
 
 MODELS = {

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from weighbridge.accounts.fits.accelerators import ACCELERATORS
 from weighbridge.core.errors import ConfigError, WeighbridgeError
 from weighbridge.core.messages import error_text, languages, mark, translator
 from weighbridge.core.visible import visible
@@ -127,7 +128,7 @@ def compare_page(request: Request, form: Form) -> Response:
     groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in GROUPS.items()]
     view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
             "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.compared_costs(models, asked))],
-            "untold": [error_text(why, asked.lang) for why in found.untold],
+            "devices": list(ACCELERATORS), "fits": views.compared_fits(models, asked), "untold": [error_text(why, asked.lang) for why in found.untold],
             "causes": html.body(Document("", blocks=tuple(tables_of_causes(found, names, say))))}  # fmt: skip
     return _page(request, "compare", asked, view)
 
@@ -209,7 +210,7 @@ def quiz_page(request: Request, form: Form) -> Response:
     from weighbridge.documents.quiz import VERDICTS, marked, solved
     from weighbridge.documents.renderers import html
     from weighbridge.exercises.marking import mark_answer
-    from weighbridge.exercises.questions import LEVELS, chosen, exercise_about
+    from weighbridge.exercises.questions import LEVEL_WORDS, chosen, exercise_about
 
     given = request.query_params
     asked = query(given)
@@ -219,7 +220,7 @@ def quiz_page(request: Request, form: Form) -> Response:
     say = translator(asked.lang)
     marking = mark_answer(exercise, answer) if answer else None
     view = {
-        "levels": LEVELS, "level": level, "seed": seed, "named": named, "answer": answer, "exercise": exercise, "marking": marking,
+        "levels": [(name, say(words)) for name, words in LEVEL_WORDS.items()], "level": level, "seed": seed, "named": named, "answer": answer, "exercise": exercise, "marking": marking,
         "verdict": say(VERDICTS[marking.verdict]) if marking else "",
         "marked": html.body(Document("", "", tuple(marked(marking, say)), asked.lang)) if marking else "",
         "solution": html.body(Document("", "", tuple(solved(exercise, say)), asked.lang)),
@@ -262,7 +263,8 @@ def refused(request: Request, status: int, error: WeighbridgeError) -> Response:
 def failed(request: Request, status: int, detail: str, ways: Sequence[Offer] = ()) -> Response:
     """Show what was wrong with a question, in place of its answer, with what was asked still there."""
     given = request.query_params
-    view = {"detail": detail, "given": given.get("source", DEFAULT)[:200], "config": given.get("config", ""), "offers": ways}
+    view = {"detail": detail, "given": given.get("source", DEFAULT)[:200], "config": given.get("config", ""), "offers": ways,
+            "back": request.url.path[1:] if request.url.path in ("/quiz", "/compare", "/design", "/models") else ""}  # fmt: skip
     return _page(request, "failed", Query(lang=language(request)), view, status)
 
 

@@ -241,6 +241,20 @@ def compared_costs(models: Sequence[Model], asked: Query) -> list[Measure]:
     return [Measure(title, "costs", title, tuple(column[row][1] for column in columns)) for row, (title, _) in enumerate(columns[0])]
 
 
+def compared_fits(models: Sequence[Model], asked: Query) -> list[str]:
+    """Return for each model whether it fits the device that was chosen, and by what measure; nothing where none was."""
+    if not asked.device:
+        return []
+    answers = []
+    for model in models:
+        try:
+            device = accelerator(asked.device)
+            answers.append(fits_document(model, model.fits(asked.device, batch=asked.batch, seq=asked.seq), device, asked.lang).figure)
+        except WeighbridgeError as error:
+            answers.append(error_text(error, asked.lang))
+    return answers
+
+
 def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:
     """Return a bar for each model: its roles as percentages of itself, and its size as one of the largest."""
     from weighbridge.documents.compare import titles

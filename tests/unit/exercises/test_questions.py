@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from random import Random
 
 import pytest
 
 import weighbridge
+from weighbridge.blueprints import MODULES
 from weighbridge.commands.quiz import LEVELS as COMMAND_LEVELS
 from weighbridge.documents.quiz import as_json
 from weighbridge.exercises.questions import LEVELS, MODELS, chosen, exercise_about
@@ -136,3 +138,17 @@ def test_any_described_model_can_be_asked_about(source: str) -> None:
 def test_a_seed_moves_through_a_model() -> None:
     answers = [weighbridge.exercise("bert-base-uncased", "module", seed).answer for seed in range(1, 10)]
     assert any(one != other for one, other in pairwise(answers))
+
+
+def test_types_drawn_at_random_are_asked_about_and_marked() -> None:
+    draw, asked = Random(20), 0
+    for name in draw.sample(sorted(MODULES), 12):
+        for level in LEVELS:
+            try:
+                found = weighbridge.exercise({"model_type": name}, level, draw.randrange(1, 100))
+            except weighbridge.WeighbridgeError:
+                continue  # it has nothing of the kind, and says so
+            asked += 1
+            assert weighbridge.mark(found, found.answer).correct
+            assert not weighbridge.mark(found, found.answer + 7).correct
+    assert asked > 30
