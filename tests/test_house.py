@@ -93,10 +93,8 @@ def put_off(imports: Sequence[Import]) -> list[Import]:
     return [found for found in imports if found.place == "function"]
 
 
-@pytest.mark.parametrize("name", [name for name in OURS if name != "weighbridge"])
-def test_imports_point_down(name: str) -> None:
-    above = upward(name, OURS[name])
-    assert not above, f"{name} imports {above}, which stand above it"
+def test_imports_point_down() -> None:
+    assert not {name: above for name in OURS if name != "weighbridge" and (above := upward(name, OURS[name]))}
 
 
 def test_no_import_goes_round_in_a_circle() -> None:
@@ -252,9 +250,9 @@ def too_long(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_long_function_says_why(path: Path) -> None:
-    assert not too_long(path.read_text("utf-8")), 'split it, or say "# Long because ..." in it'
+def test_a_long_function_says_why() -> None:
+    found = {str(path.relative_to(SOURCE)): too_long(path.read_text("utf-8")) for path in MODULES}
+    assert not {path: names for path, names in found.items() if names}, 'split it, or say "# Long because ..." in it'
 
 
 def test_long_functions_are_found() -> None:
@@ -264,12 +262,12 @@ def test_long_functions_are_found() -> None:
     assert too_long("def f(x):\n" + "    if x: pass\n" * 21) == ["f: 21 lines, 21 branches"]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_every_public_name_has_a_docstring(path: Path) -> None:
-    tree = ast.parse(path.read_text("utf-8"))
-    assert ast.get_docstring(tree), "the module has none"
-    bare = [node.name for node in public_functions(path) if not ast.get_docstring(node)]
-    assert not bare
+def test_every_public_name_has_a_docstring() -> None:
+    bare = {
+        str(path.relative_to(SOURCE)): [node.name for node in public_functions(path) if not ast.get_docstring(node)] for path in MODULES
+    }
+    assert not {path: names for path, names in bare.items() if names}
+    assert all(ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in MODULES)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
