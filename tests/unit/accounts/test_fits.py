@@ -108,3 +108,18 @@ def test_longer_than_its_positions_is_refused() -> None:
 
 def test_a_device_by_name() -> None:
     assert device_memory("A100-80G", None)[1] == accelerator("a100-80g").memory == 80 * GIB
+
+
+def test_each_way_to_train_saves_what_it_says() -> None:
+    """Of P parameters in 16 bits AdamW's states and master weights are 12 P bytes, gradients and weights 2 P each; ZeRO cuts one after the other."""
+    base = model("llama-3-8b")
+    unique = base.count().unique
+    assert isinstance(unique, int)
+    found = {way.measure: way.bytes for way in base.fits("a100-80g", purpose="training").ways}
+    plain, full, eight, first, second, third, host = found.values()
+    steps = 8192  # a counter of each tensor, which stays where its states are
+    assert 0 <= full - first - 12 * unique * 7 // 8 + steps < 2 * steps
+    assert first - second == second - third == 2 * unique * 7 // 8
+    assert 0 <= full - host - 12 * unique + steps < 2 * steps
+    assert 5 * unique < full - eight < 6 * unique
+    assert plain > full

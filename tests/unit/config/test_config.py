@@ -143,3 +143,15 @@ def test_an_empty_key_is_nobodys() -> None:
     assert weighbridge.model({"model_type": "swin", "": "x"}).unknown == [""]
     with pytest.raises(ConfigError, match="swin has no such field"):
         weighbridge.model({"model_type": "swin"}, None, {"": "x"})
+
+
+@pytest.mark.parametrize(("value", "tied"), [(True, True), (1, True), (False, False), (0, False)])
+def test_a_switch_may_be_written_as_one_or_zero(value: object, tied: bool) -> None:
+    masked = weighbridge.model({"model_type": "bert", "tie_word_embeddings": value}, "BertForMaskedLM").count()
+    assert (masked.duplicated != masked.unique) is tied
+
+
+@pytest.mark.parametrize("value", [2, -1, 1.0, "true", []])
+def test_a_switch_is_nothing_else(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"tie_word_embeddings: expected true or false, found "):
+        weighbridge.model({"model_type": "bert", "tie_word_embeddings": value})

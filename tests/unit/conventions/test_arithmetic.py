@@ -102,3 +102,7 @@ def test_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_unknown_convention() -> None:
     with pytest.raises(UsageError, match="convention 'thop': expected one of torch, fvcore, timm"):
         model("bert-base-uncased").arithmetic("thop")
+
+
+def test_six_for_each_parameter_and_token() -> None:
+    assert model("gpt2").arithmetic("6n", batch=3, seq=100).value == 6 * 300 * 124_439_808

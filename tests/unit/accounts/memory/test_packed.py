@@ -55,6 +55,15 @@ def test_widths_of_types(dtype: str, width: int) -> None:
     assert bits(dtype) == width
 
 
+BYTES = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "I16": 2, "U16": 2, "F8_E4M3": 1, "F8_E5M2": 1, "I8": 1, "U8": 1,
+         "BOOL": 1}  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "size"), [*BYTES.items(), ("F4", 0.5), ("I4", 0.5), ("U4", 0.5), ("NF4", 0.5), ("FP4", 0.5)])
+def test_every_type_that_a_file_names_has_its_width(dtype: str, size: float) -> None:
+    assert file_bytes(Part("", (Tensor("a", (6, 7), "weight", dtype=dtype),))) == 42 * size
+
+
 def test_a_file_s_parameters_weigh_what_their_types_say() -> None:
     tensors = (
         Tensor("a", (3, 5), "weight", dtype="F32"),
