@@ -30,6 +30,7 @@ class Question(NamedTuple):
     value: float
     source: str | dict[str, Any]
     ask: Callable[[Model], int]
+    bound: bool = False  # what was measured has kernels and an allocator in it, so ours must lie below
 
 
 def _cache(seq: int, engine: str = "reference", dtype: str = "float16", batch: int = 1) -> Callable[[Model], int]:
@@ -58,6 +59,30 @@ def _weights(dtype: str) -> Callable[[Model], int]:
 
 def _adam(dtype: str) -> Callable[[Model], int]:
     return lambda weighed: 4 * weighed.memory(dtype=dtype).weights
+
+
+def _largest(size: int) -> Callable[[Model], int]:
+    return lambda weighed: max(size * int(row.count) for row in weighed.tensors())  # type: ignore[arg-type]
+
+
+def _packed(dtype: str, scheme: str) -> Callable[[Model], int]:
+    return lambda weighed: weighed.memory(dtype=dtype, quantization=scheme).weights
+
+
+def _serving(dtype: str, tokens: int, scheme: str | None = None) -> Callable[[Model], int]:
+    return lambda weighed: weighed.memory(dtype=dtype, quantization=scheme).weights + weighed.cache(seq=tokens, dtype="bfloat16").bytes
+
+
+def _full(precision: str, tokens: int) -> Callable[[Model], int]:
+    def ask(weighed: Model) -> int:
+        found = weighed.memory(training=True, dtype="bfloat16", precision=precision, seq=tokens)
+        return found.weights + found.gradients + found.master + found.optimizer
+
+    return ask
+
+
+def _shard(devices: int) -> Callable[[Model], int]:
+    return lambda weighed: weighed.memory(dtype="float32").weights // devices
 
 
 QWEN_27B = {
@@ -99,9 +124,46 @@ QUESTIONS = (
     Question("bert-base-cased", 206.59, BERT, _weights("float16")),
     Question("bert-base-cased", 51.65, BERT, _weights("int4")),
     Question("bert-base-cased", 1.61, BERT, _adam("float32")),
+    Question("bert-base-cased", 21.24, BERT, _largest(1)),
+    Question("DeepSeek-V3/R1 (MLA with transposed copy)", 129.6, "deepseek-v3", _token),
+    Question("bge-small class BERT (12 layers x 384)", 9.0, "bge-small-en-v1.5", _cache(512, "llama.cpp")),
+    Question("MiniMax-M2", 230121630720, {"model_type": "minimax_m2"}, _packed("bfloat16", "fp8-block")),
+    Question("neuralmagic/Meta-Llama-3.1-70B-Instruct-quantized.w8a8", 67.7229, "llama-3.1-70b", _packed("bfloat16", "w8a8")),
+    Question("llama3 8B", 3.77, "llama-3-8b", _shard(8)),
+    Question("torchvision resnet34", 85.538, "resnet-34", _weights("float32")),
+    Question("torchvision resnet101", 173.151, "resnet-101", _weights("float32")),
+    Question("torchvision resnet152", 234.59, "resnet-152", _weights("float32")),
+    Question(
+        "google-bert/bert-base-uncased", 449.269248, {"model_type": "bert", "architectures": ["BertForMaskedLM"]}, _weights("float32"), True
+    ),
+    *(
+        Question(f"Qwen-{size}", value, f"qwen-{size.lower()}", _serving("bfloat16", 2048, scheme), True)
+        for size, value, scheme in (
+            ("1.8B", 4.23, None),
+            ("1.8B", 3.48, "gptq-8bit"),
+            ("1.8B", 2.91, "gptq-4bit"),
+            ("7B", 8.21, "gptq-4bit"),
+            ("14B", 30.15, None),
+            ("14B", 18.81, "gptq-8bit"),
+            ("14B", 13.01, "gptq-4bit"),
+        )
+    ),
+    *(
+        Question("Qwen-7B-Chat", value, "qwen-7b", _serving("bfloat16", tokens), True)
+        for value, tokens in ((15.2, 512), (16.3, 1024), (23.2, 8192))
+    ),
+    Question("Qwen Full-parameter 1.8B", 43.5, "qwen-1.8b", _full("mixed", 256), True),
+    Question("Qwen Full-parameter 1.8B", 48.3, "qwen-1.8b", _full("mixed", 8192), True),
+    Question("Qwen LoRA 1.8B", 8.4, "qwen-1.8b", _weights("bfloat16"), True),
+    Question("Qwen LoRA 7B", 20.1, "qwen-7b", _weights("bfloat16"), True),
+    *(Question("Qwen Q-LoRA 1.8B", value, "qwen-1.8b", _packed("bfloat16", "gptq-4bit"), True) for value in (6.0, 6.6, 7.8, 15.8)),
+    *(Question("Qwen Q-LoRA 7B", value, "qwen-7b", _packed("bfloat16", "gptq-4bit"), True) for value in (11.5, 13.9)),
+    Question("Llama2 7B", 28.8, "llama-2-7b", lambda weighed: _full("megatron", 4096)(weighed) // 8, True),
 )
 WHY = {
     "Llama-3.1-405B": "the page counts 16 key-value heads, the published config has 8",
+    "DeepSeek-V3/R1 (MLA with transposed copy)": "the engine keeps the latent a second time, transposed: 512 elements more a token and layer",
+    "bge-small class BERT (12 layers x 384)": "an encoder needs no cache; that engine allocated one all the same",
     "GLM-5": "the page leaves out the keys of the indexer, 128 elements a token and layer",
 }
 """Where ours is not the published figure: why."""
@@ -125,7 +187,7 @@ def main(path: str) -> int:
 
 
 def _is_of(row: dict[str, Any], question: Question) -> bool:
-    fits = not (row["what"] == "weights memory" and "largest" in row["setting"]) and "int8, training" not in row["setting"]
+    fits = "int8, training" not in row["setting"]  # the same number as the float32 weights, and of another thing
     return bool(row["model"] == question.model and row["value"] == question.value and fits)
 
 
@@ -134,6 +196,8 @@ def _line(row: dict[str, Any], question: Question) -> str:
     error = 100 * (ours / row["value"] - 1)
     source = row["source"].split("/blob/")[0]
     note = f"({WHY[row['model']]}) " if abs(error) > 1 and row["model"] in WHY else ""
+    if question.bound:
+        note = "(a lower bound, which holds) " if error <= 0 else "(**a lower bound that does not hold**) "
     return f"| {row['model']} | {row['what']}: {row['setting'][:70]} | {row['value']:,} {row['unit']} | {ours:,.2f} | {error:+.2f} % {note}| {source[:90]} |"
 
 
