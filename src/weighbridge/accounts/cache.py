@@ -115,7 +115,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
 
 
 UNKNOWN = dict.fromkeys(
-    ("recurrent_gemma", "reformer", "xlnet", "rwkv", "rwkv5", "xlstm", "longformer", "led", "mvp", "autoformer", "informer", "t5gemma2", "nemotron_asr_streaming", "nemotron_asr_streaming_encoder",
+    ("recurrent_gemma", "reformer", "xlnet", "rwkv5", "xlstm", "mvp", "autoformer", "informer", "t5gemma2", "nemotron_asr_streaming", "nemotron_asr_streaming_encoder",
      "voxtral_realtime", "voxtral_realtime_encoder"), "what it keeps between tokens is not described"
 )  # fmt: skip
 """Model types whose caches are refused, and why."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, LAYERS, MLP, TIED, VOCAB, Config, size
 from weighbridge.core.parts import embedding, layer_norm, linear, part
-from weighbridge.core.tree import Every, Node, Part, Tensor
+from weighbridge.core.tree import Every, Node, Part, State, Tensor
 
 
 def mixes(c: Config, *names: str) -> tuple[Tensor, ...]:
@@ -30,6 +30,8 @@ def block(c: Config, *before: Part) -> tuple[Part, ...]:
         linear("value", H, W, bias=False),
         linear("receptance", H, W, bias=False),
         linear("output", W, H, bias=False),
+        State("last_token", H),
+        State("recurrent_state", 3 * H, "float32"),
         kind="time_mixing",
     )
     return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time, channel_mixing(c))
@@ -44,6 +46,7 @@ def channel_mixing(c: Config) -> Part:
         linear("key", H, c.mlp, bias=False),
         linear("receptance", H, H, bias=False),
         linear("value", c.mlp, H, bias=False),
+        State("last_token", H),
         kind="feed_forward",
     )
 
