@@ -62,17 +62,30 @@ def _answer_question(asked: Asked) -> Answer:
     return Answer(lambda: documents.answer_json(found), lambda: documents.answer_document(question, found, asked.lang))
 
 
-def _progress() -> Callable[[int, float], None] | None:
-    """Return what shows the rows done on a terminal, at most twice a second."""
+def _progress() -> Callable[[int, float, int | None], None] | None:
+    """Return what shows the rows done, their rate and the time left on a terminal, at most twice a second."""
     import sys
 
     if sys.stderr is None or not sys.stderr.isatty():
         return None
     shown = [0.0]
 
-    def show(rows: int, seconds: float) -> None:
+    def show(rows: int, seconds: float, total: int | None) -> None:
         if seconds - shown[0] >= 0.5:
             shown[0] = seconds
-            print(f"\r{rows:,} models, {rows / seconds:,.0f} a second ", end="", file=sys.stderr, flush=True)
+            print(f"\r{progress_line(rows, seconds, total)} ", end="", file=sys.stderr, flush=True)
 
     return show
+
+
+def progress_line(rows: int, seconds: float, total: int | None) -> str:
+    """Say how far a census is.
+
+    >>> progress_line(5000, 2.0, None), progress_line(5000, 2.0, 20000)
+    ('5,000 models, 2,500 a second', '5,000 of 20,000 models, 2,500 a second, 0:06 left')
+    """
+    rate = rows / max(seconds, 1e-9)
+    if total is None or not rate:
+        return f"{rows:,} models, {rate:,.0f} a second"
+    left = round(max(total - rows, 0) / rate)
+    return f"{rows:,} of {total:,} models, {rate:,.0f} a second, {left // 60}:{left % 60:02} left"

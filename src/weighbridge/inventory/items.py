@@ -42,6 +42,7 @@ class Item(NamedTuple):
         start, end: Of a stretch of lines, its bytes; of rows, the number of the group and the row before which it ends.
         line: Of the first line or row.
         version: Of something far away, what tells one state of it from another.
+        rows: How many models it holds, as far as that is known before it is read.
     """
 
     kind: str
@@ -50,6 +51,7 @@ class Item(NamedTuple):
     end: int = 0
     line: int = 0
     version: str = ""
+    rows: int = 1
 
 
 def items(sources: Iterable[str]) -> Iterator[Item]:
@@ -161,13 +163,13 @@ def _stretches(path: str) -> Iterator[Item]:
                 position += len(text)
                 count += 1
                 if count == LINES:
-                    yield Item("lines", path, start, position, line)
+                    yield Item("lines", path, start, position, line, rows=count)
                     start, line, count = position, line + count, 0
     except OSError:
         yield Item("unreadable", path)
         return
     if count:
-        yield Item("lines", path, start, position, line)
+        yield Item("lines", path, start, position, line, rows=count)
 
 
 def _row_groups(path: str) -> Iterator[Item]:
@@ -179,7 +181,7 @@ def _row_groups(path: str) -> Iterator[Item]:
     except Exception as error:  # pyarrow raises its own, OSError and ValueError
         raise SourceError(f"{path}: no Parquet file: {error}"[:300], source=path) from None
     for number, rows in enumerate(groups):
-        yield Item("rows", path, number, rows)
+        yield Item("rows", path, number, rows, rows=rows)
 
 
 def _remote(source: str) -> Iterator[Item]:

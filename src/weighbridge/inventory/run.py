@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 from weighbridge import __version__
 from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.core.messages import Text
-from weighbridge.inventory.items import items
+from weighbridge.inventory.items import REMOTE, items
 from weighbridge.inventory.schema import VERSION
 from weighbridge.inventory.shards import Done, Shard, halves, part_of_the_dead, shards, weigh_shard
 
@@ -65,7 +66,7 @@ def census(
     cluster: str | None = None,
     fresh: bool = False,
     seconds: float = SECONDS,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Callable[[int, float, int | None], None] | None = None,
 ) -> Summary:
     """Weigh every model that *sources* name, one row each, into Parquet.
 
@@ -76,7 +77,7 @@ def census(
         cluster: The address of a Dask scheduler, whose workers then do the shards; *out* must be theirs too.
         fresh: Do everything anew.
         seconds: How long one file may take.
-        progress: Called with the rows done and the seconds gone.
+        progress: Called with the rows done, the seconds gone, and how many rows there will be about, once that is known.
 
     Returns:
         What was done; ``pyarrow.parquet.read_table(out)`` reads the rows.
@@ -92,13 +93,14 @@ def census(
     counts: Counter[str] = Counter()
     names: list[str] = []
     skipped = 0
+    total = _Total(named) if progress is not None else None
     try:
         for done, earlier in _all_done(shards(items(named), seconds), folder, jobs, cluster, fresh):
             counts.update(done.counts)
             names.append(done.name)
             skipped += earlier
-            if progress is not None:
-                progress(sum(counts.values()), time.monotonic() - begun)
+            if progress is not None and total is not None:
+                progress(sum(counts.values()), time.monotonic() - begun, total.rows)
     except OSError as error:  # what cannot be read is a row; this is a part that cannot be written
         raise UsageError(
             Text(
@@ -112,6 +114,23 @@ def census(
         folder, {"sources": named, "finished": True, "rows": sum(counts.values()), "counts": dict(counts), "parts": sorted(names)}
     )
     return Summary(str(folder), dict(counts), len(names), skipped, removed, time.monotonic() - begun)
+
+
+class _Total:
+    """How many rows there will be, counted beside the work; what is far away is not listed twice for it.
+
+    Attributes:
+        rows: None until all sources have been walked.
+    """
+
+    def __init__(self, sources: list[str]) -> None:
+        self.rows: int | None = None
+        if not any(REMOTE.match(source) or source.startswith("@") for source in sources):
+            Thread(target=self._count, args=(sources,), daemon=True).start()
+
+    def _count(self, sources: list[str]) -> None:
+        with suppress(SourceError, OSError):
+            self.rows = sum(item.rows for item in items(sources))
 
 
 def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: str | None, fresh: bool) -> Iterator[tuple[Done, bool]]:

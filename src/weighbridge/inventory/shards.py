@@ -111,7 +111,7 @@ def _split(item: Item) -> tuple[Item, ...]:
     """Cut a stretch of a table in two."""
     if item.kind == "rows" and item.end - item.line > 1:
         middle = (item.line + item.end) // 2
-        return item._replace(end=middle), item._replace(line=middle)
+        return item._replace(end=middle, rows=middle - item.line), item._replace(line=middle, rows=item.end - middle)
     if item.kind == "lines":
         with open(item.path, "rb") as file:
             file.seek(item.start)
@@ -119,7 +119,8 @@ def _split(item: Item) -> tuple[Item, ...]:
         if len(lines) > 1:
             half = lines[: len(lines) // 2]
             edge = item.start + sum(map(len, half))
-            return item._replace(end=edge), item._replace(start=edge, line=item.line + len(half))
+            first = item._replace(end=edge, rows=len(half))
+            return first, item._replace(start=edge, line=item.line + len(half), rows=len(lines) - len(half))
     return (item,)
 
 

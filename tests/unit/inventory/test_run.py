@@ -25,7 +25,7 @@ from weighbridge.inventory.items import Item, items
 from weighbridge.inventory.query import QUESTIONS, ask
 from weighbridge.inventory.run import census
 from weighbridge.inventory.schema import COLUMNS
-from weighbridge.inventory.shards import Done, Shard, weigh_shard
+from weighbridge.inventory.shards import Done, Shard, halves, shards, weigh_shard
 
 BERT = {"model_type": "bert", "architectures": ["BertModel"], "num_hidden_layers": 2, "hidden_size": 48, "num_attention_heads": 4}
 
@@ -398,3 +398,15 @@ def test_a_census_is_only_read(sql: str, store: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         ask(tmp_path / "out", sql)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == before
+
+
+def test_progress_tells_how_many_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weighbridge.inventory.items.LINES", 10)
+    lines = tmp_path / "many.jsonl"
+    lines.write_text("".join(json.dumps({**BERT, "vocab_size": 100 + number}) + "\n" for number in range(95)))
+    write(tmp_path / "a" / "config.json", BERT)
+    told: list[tuple[int, int | None]] = []
+    census([str(lines), str(tmp_path / "a")], tmp_path / "out", jobs=1, progress=lambda rows, seconds, total: told.append((rows, total)))
+    assert told[-1] == (96, 96)
+    assert [rows for rows, _ in told] == sorted(rows for rows, _ in told)
+    assert [half.rows for half in (entry.items[0] for entry in halves(next(iter(shards(items([str(lines)]), 60)))))] == [5, 5]
