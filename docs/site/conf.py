@@ -1,0 +1,12 @@
+"""How Sphinx builds the site: Markdown by MyST, drawn by furo; nothing is fetched."""
+
+project = "Weighbridge"
+copyright = "Weighbridge's authors"
+extensions = ["myst_parser"]
+html_theme = "furo"
+html_title = "Weighbridge"
+html_copy_source = False
+html_show_sphinx = False
+myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
+suppress_warnings = ["misc.highlighting_failure"]

@@ -1,0 +1,181 @@
+"""The pages of the documentation site: those that are written, and those that are made from the code.
+
+Made are: a page for each command (from the table that its parser and help are made from), the public names of Python (from their docstrings),
+and a page for each architecture (tree, formula, counts of its classes), all of them in English and in Chinese.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import weighbridge
+from weighbridge import ConfigError, UsageError, model
+from weighbridge.blueprints import MODULES, family
+from weighbridge.commands import help as helping
+from weighbridge.commands.table import TABLE
+from weighbridge.core.messages import translator
+from weighbridge.documents import count as counted
+from weighbridge.documents.renderers import render
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+LANGUAGES = ("en", "zh")
+GROUPS = {
+    "Tutorials": ("tutorials/bert-by-hand", "tutorials/seventy-billion", "tutorials/model-card-in-ci", "tutorials/fine-tuning",
+                  "tutorials/design-100m", "tutorials/census"),
+    "How to": ("checkpoints", "adapters", "costs", "fits", "parallel", "design", "census", "report", "serve", "quiz", "models", "completion"),
+    "Concepts": ("counting-rules", "built-and-loaded", "explain", "audit", "glossary"),
+    "Why, and how good": ("why", "accuracy", "coverage", "speed", "census-report"),
+    "Inside": ("internals", "modules", "contributing"),
+}  # fmt: skip
+CHINESE = ("bert-by-hand", "seventy-billion", "model-card-in-ci", "fine-tuning", "design-100m", "census")
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+MOVED = {"README.md": "index.md", "README.zh.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
+
+
+def sources(lang: str) -> Iterator[tuple[str, str]]:
+    """Yield every page of a language: its path without ending, and its Markdown."""
+    yield from written(lang)
+    yield "reference/commands/index", index(_COMMANDS[lang], [command.name for command in TABLE])
+    for command in TABLE:
+        yield f"reference/commands/{command.name}", command_page(command.name, lang)
+    yield "reference/architectures/index", index(_ARCHITECTURES[lang], architectures())
+    for model_type in architectures():
+        yield f"reference/architectures/{model_type}", architecture_page(model_type, lang)
+    if lang == "en":
+        yield "reference/python", python_page()
+
+
+_COMMANDS = {"en": "Commands", "zh": "命令"}
+_ARCHITECTURES = {"en": "Architectures", "zh": "结构"}
+
+
+def written(lang: str) -> Iterator[tuple[str, str]]:
+    """Yield the pages that people wrote."""
+    if lang == "zh":
+        names = [f"tutorials/{name}" for name in CHINESE]
+        start = (ROOT / "README.zh.md").read_text("utf-8")
+        yield (
+            "index",
+            plain_links(start, ROOT, set())
+            + toctree([("教程", names), ("参考", ["reference/commands/index", "reference/architectures/index", "glossary"])]),
+        )
+        for name in CHINESE:
+            yield f"tutorials/{name}", plain_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", set())
+        yield "glossary", plain_links((DOCS / "glossary.md").read_text("utf-8"), DOCS, set())
+        return
+    known = {name for group in GROUPS.values() for name in group} | {"json", "formats"}
+    reference = ["reference/commands/index", "reference/python", "json", "formats", "reference/architectures/index"]
+    groups = [(title, list(names)) for title, names in GROUPS.items()]
+    groups.insert(3, ("Reference", reference))
+    start = (ROOT / "README.md").read_text("utf-8")
+    yield "index", plain_links(start, ROOT, known) + toctree(groups)
+    for name in sorted(known - {"contributing"}):
+        page = DOCS / f"{name}.md"
+        yield name, plain_links(page.read_text("utf-8"), page.parent, known)
+    yield "contributing", plain_links((ROOT / "CONTRIBUTING.md").read_text("utf-8"), ROOT, known)
+
+
+def plain_links(text: str, folder: Path, known: set[str]) -> str:
+    """Keep links to pages of the site and to addresses; a link to any other file becomes its words."""
+
+    def replaced(found: re.Match[str]) -> str:
+        words, target, anchor = found[1], found[2], found[3] or ""
+        if re.match(r"[a-z]+:", target):
+            return found[0]
+        path = (folder / target).resolve()
+        name = MOVED.get(path.name) or (path.relative_to(DOCS).as_posix() if path.is_relative_to(DOCS) else "")
+        if name.removesuffix(".md") not in known | {"index"} or not known:
+            return words
+        here = folder.relative_to(DOCS).as_posix() if folder.is_relative_to(DOCS) else "."
+        return f"[{words}]({os.path.relpath(name, here)}{anchor})"
+
+    return LINK.sub(replaced, text)
+
+
+def toctree(groups: list[tuple[str, list[str]]]) -> str:
+    """Return the lists of pages at the side."""
+    return "".join(f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{chr(10).join(names)}\n```\n" for title, names in groups)
+
+
+def index(title: str, names: list[str]) -> str:
+    """Return a page that lists others."""
+    return f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{chr(10).join(names)}\n```\n"
+
+
+def command_page(name: str, lang: str) -> str:
+    """Return the page of one command: what its ``--help`` says."""
+    os.environ["COLUMNS"] = "100"
+    return f"# weigh {name}\n\n```text\n{helping.page(name, lang)}```\n"
+
+
+def architectures() -> list[str]:
+    """Return the model types that have a page."""
+    chosen = os.environ.get("WEIGHBRIDGE_ARCHITECTURES")
+    return [name for name in MODULES if chosen is None or name in chosen.split(",")]
+
+
+def architecture_page(model_type: str, lang: str) -> str:
+    """Return the page of one architecture, with the reference's own defaults: tree, formula, counts of its classes."""
+    say = translator(lang)
+    known = family(model_type)
+    words = _WORDS[lang]
+    rows = "".join(f"| `{name}` | {_count(model_type, name)} |\n" for name in known.classes)
+    table = f"## {words['classes']}\n\n| {say('class')} | {say('parameters')} |\n|---|---:|\n{rows}"
+    try:
+        found = model({"model_type": model_type}, known.base)
+    except ConfigError as error:
+        return f"# {model_type}\n\n{words['needs']}: {error}\n\n{table}"
+    tree = render(counted.document(found, lang=lang), "text", width=100)
+    formula = found.formula()
+    symbols = "".join(
+        f"| `{symbol.letter}` | `{symbol.key}` | {say(symbol.meaning)} | {formula.values[symbol.letter]:,} |\n"
+        for symbol in formula.symbols
+    )
+    letters = f"| {say('symbol')} | {say('config key')} | {say('meaning')} | {say('value')} |\n|---|---|---|---:|\n{symbols}"
+    return (
+        f"# {model_type}\n\n{words['defaults']}\n\n## {words['tree']}\n\n```text\n{tree}```\n\n## {words['formula']}\n\n"
+        f"```text\n{formula.unicode}\n```\n\n{letters if symbols else ''}\n{table}"
+    )
+
+
+_WORDS = {
+    "en": {"classes": "Classes", "needs": "The reference's own defaults build no model", "tree": "Tree", "formula": "Formula",
+           "defaults": "As the reference library builds it from its own defaults; any config of this type is counted the same way."},
+    "zh": {"classes": "各类的参数量", "needs": "参考库的默认值构不成模型", "tree": "结构树", "formula": "公式",
+           "defaults": "按参考库自己的默认配置构建；这一类型的任何配置都以同样的方式计数。"},
+}  # fmt: skip
+
+
+def _count(model_type: str, class_name: str) -> str:
+    try:
+        return f"{model({'model_type': model_type}, class_name).count().unique:,}"
+    except (ConfigError, UsageError):
+        return ""
+
+
+def python_page() -> str:
+    """Return the page of the public names of Python, from their docstrings."""
+    pieces = ["# Python\n\nEvery public name of `weighbridge`, in alphabetical order.\n"]
+    for name in sorted(weighbridge.__all__, key=str.lower):
+        found = getattr(weighbridge, name)
+        pieces.append(f"## {name}\n\n```text\n{_signature(name, found)}\n\n{inspect.getdoc(found) or ''}\n```\n")
+        for method, verb in _methods(found):
+            pieces.append(f"### {name}.{method}\n\n```text\n{_signature(method, verb)}\n\n{inspect.getdoc(verb) or ''}\n```\n")
+    return "\n".join(pieces)
+
+
+def _methods(found: object) -> Iterator[tuple[str, Callable[..., object]]]:
+    if inspect.isclass(found) and not issubclass(found, (Exception, tuple)):
+        yield from ((name, verb) for name, verb in inspect.getmembers(found, inspect.isfunction) if not name.startswith("_"))
+
+
+def _signature(name: str, found: object) -> str:
+    try:
+        return f"{name}{inspect.signature(found)}" if callable(found) else name
+    except ValueError:
+        return name

@@ -1,0 +1,83 @@
+"""The documentation: every command, option and public name has its place, every link leads somewhere, and the site builds without a warning."""
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import weighbridge
+from weighbridge.commands.table import TABLE
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "docs" / "site"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+@pytest.fixture(scope="module")
+def pages() -> ModuleType:
+    spec = spec_from_file_location("site_pages", SITE / "pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_command_and_option_has_its_page(pages: ModuleType, lang: str) -> None:
+    for command in TABLE:
+        page = pages.command_page(command.name, lang)
+        assert f"weigh {command.name}" in page
+        for option in command.module.OPTIONS:
+            assert (option.switch or option.metavar) in page
+
+
+def test_every_public_name_is_documented(pages: ModuleType) -> None:
+    page = pages.python_page()
+    for name in weighbridge.__all__:
+        assert f"\n## {name}\n" in page
+        assert (getattr(weighbridge, name).__doc__ or "").strip() or name.startswith("__"), name
+
+
+def test_an_architecture_has_its_page_in_both_languages(pages: ModuleType) -> None:
+    english, chinese = (pages.architecture_page("bert", lang) for lang in ("en", "zh"))
+    assert "109,482,240" in english
+    assert "109,482,240" in chinese
+    assert "结构树" in chinese
+
+
+def test_every_page_is_in_the_site(pages: ModuleType) -> None:
+    known = {name for group in pages.GROUPS.values() for name in group} | {"json", "formats", "index"}
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.stem in known, f"{page.name}: name it in GROUPS of docs/site/pages.py"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.S | re.M)
+    for target in LINK.findall(re.sub(r"`[^`\n]*`", "", text)):
+        if not re.match(r"[a-z]+:", target) and not target.startswith("#"):
+            assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+def figures(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])", text))
+
+
+def test_the_readmes_have_the_same_figures() -> None:
+    english, chinese = ((ROOT / name).read_text("utf-8") for name in ("README.md", "README.zh.md"))
+    assert figures(english) == figures(chinese)
+    assert len(figures(english)) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("sphinx") is None or find_spec("furo") is None, reason="the extra docs is not installed")
+def test_the_site_builds_without_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEIGHBRIDGE_ARCHITECTURES", "bert,llama")
+    subprocess.run([sys.executable, str(SITE / "build.py"), str(tmp_path)], check=True)
+    assert (tmp_path / "zh" / "reference" / "commands" / "count.html").exists()
