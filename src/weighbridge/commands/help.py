@@ -61,7 +61,7 @@ def page(name: str, lang: str = "en") -> str:
         "\n".join(wrap(say(mark("{summary}.")).format(summary=summary[:1].upper() + summary[1:]), columns)),
         *_section(say(mark("arguments")), arguments, columns, say),
         *_section(say(mark("options")), flags, columns, say),
-        module.EXAMPLE.rstrip("\n"),
+        module.EXAMPLE.rstrip("\n").replace("example:", say(mark("example:")), 1),
     ]
     return "\n\n".join(blocks) + "\n"
 

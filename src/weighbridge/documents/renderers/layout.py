@@ -166,7 +166,7 @@ def _equation(inset: str, label: str, steps: list[str], width: int) -> Iterator[
         yield [Span(inset), Span(label, "quiet"), Span(" = ".join(steps))]
         return
     if label:
-        yield [Span(inset), Span(label.rstrip(), "quiet")]
+        yield from ([Span(inset), Span(row, "quiet")] for row in wrap(label.rstrip(), width - len(inset)))
     for number, step in enumerate(steps):
         sign = "= " if number or label else ""
         rows = _fill(_bind_operators(step, tight=True), width - len(inset) - 4)
@@ -186,12 +186,35 @@ def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator
     sizes = [max((measure(line[at]) for line in [*head, *grid]), default=0) for at in range(len(columns))]
     if width:
         sizes = _squeeze(sizes, columns, [*head, *grid], width)
+        if not _fits(sizes, width) and bars and any(column.kind == "bar" for column in columns):
+            yield from table_lines(table, width)
+            return
     if table.title:
         yield from ([Span(row, "strong")] for row in (wrap(table.title, width) if width else [table.title]))
+    if width and not _fits(sizes, width):
+        yield from _records(table, columns, grid, width)
+        return
     for cells in head:
         yield from _row(cells, columns, sizes, Row(()), "quiet")
     for row, cells in zip(table.rows, grid, strict=True):
         yield from _row(cells, columns, sizes, row, "")
+
+
+def _fits(sizes: list[int], width: int) -> bool:
+    return sum(sizes) + 2 * (len(sizes) - 1) <= width
+
+
+def _records(table: Table, columns: list[Column], grid: list[list[str]], width: int) -> Iterator[Line]:
+    """Set a table that no squeezing fits as one entry after another: the first cell, and each other cell below it with its title."""
+    for row, cells in zip(table.rows, grid, strict=True):
+        inset = " " * (len(cells[0]) - len(cells[0].lstrip()))
+        yield from ([Span(text, _style(row, columns[0].kind) or "strong")] for text in _cell(cells[0], width))
+        for column, cell in zip(columns[1:], cells[1:], strict=True):
+            if cell.strip():
+                label = f"{column.title}  " if table.headed and column.title else ""
+                lines = _cell(label + cell.strip(), max(width - len(inset) - 4, 1))
+                for number, text in enumerate(lines):
+                    yield [Span(f"{inset}  {'  ' * (number > 0)}{text}", _style(row, column.kind))]
 
 
 def _text(row: Row, index: int, kind: str) -> str:
@@ -241,15 +264,21 @@ def _squeeze(sizes: list[int], columns: list[Column], grid: list[list[str]], wid
     sizes = list(sizes)
     for seams in (False, True):
         least = [
-            size if column.kind in ("integer", "share", "bar", "letter") else min(size, max(LEAST, _widest(grid, at, seams=seams)))
+            _least(grid, at, column, size) if column.kind in ("integer", "share", "bar", "letter")
+            else min(size, max(LEAST, _widest(grid, at, seams=seams)))
             for at, (size, column) in enumerate(zip(sizes, columns, strict=True))
-        ]
-        while sum(sizes) + 2 * (len(sizes) - 1) > width:
+        ]  # fmt: skip
+        while not _fits(sizes, width):
             at = max(range(len(sizes)), key=lambda i: (sizes[i] > least[i], sizes[i]))
             if sizes[at] <= least[at]:
                 break
             sizes[at] -= 1
     return sizes
+
+
+def _least(grid: list[list[str]], at: int, column: Column, size: int) -> int:
+    """Return how far a column of numbers can be narrowed: a number is never broken, the words of its title may be."""
+    return max((measure(row[at]) if row[at] != column.title else _widest([row], at, seams=False) for row in grid), default=size)
 
 
 def _widest(grid: list[list[str]], at: int, *, seams: bool) -> int:
