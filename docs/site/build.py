@@ -20,8 +20,8 @@ def site(target: Path) -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists() or path.read_text("utf-8") != text:
                 path.write_text(text, "utf-8")
-        plan = HERE.parent / "plan.svg"
-        (source / "plan.svg").write_text(plan.read_text("utf-8"), "utf-8")
+        for picture in [*HERE.parent.glob("*.svg"), *HERE.parent.glob("*.png")]:
+            (source / picture.name).write_bytes(picture.read_bytes())
         code = build(["-q", "-W", "--keep-going", "-c", str(HERE), "-D", f"language={_SPHINX[lang]}", str(source), str(target / lang)])
         if code:
             return code

@@ -26,7 +26,7 @@ DOCS = ROOT / "docs"
 LANGUAGES = ("en", "zh")
 GROUPS = {
     "Tutorials": ("tutorials/bert-by-hand", "tutorials/seventy-billion", "tutorials/model-card-in-ci", "tutorials/fine-tuning",
-                  "tutorials/design-100m", "tutorials/census"),
+                  "tutorials/design-100m", "tutorials/census", "tutorial-sentiment"),
     "How to": ("checkpoints", "adapters", "costs", "fits", "parallel", "design", "census", "report", "serve", "quiz", "models", "completion"),
     "Concepts": ("counting-rules", "built-and-loaded", "explain", "audit", "glossary"),
     "Why, and how good": ("why", "accuracy", "coverage", "speed", "census-report"),
@@ -57,7 +57,7 @@ _ARCHITECTURES = {"en": "Architectures", "zh": "结构"}
 def written(lang: str) -> Iterator[tuple[str, str]]:
     """Yield the pages that people wrote."""
     if lang == "zh":
-        names = [f"tutorials/{name}" for name in CHINESE]
+        names = [*(f"tutorials/{name}" for name in CHINESE), "tutorial-sentiment"]
         start = (ROOT / "README.zh.md").read_text("utf-8")
         yield (
             "index",
@@ -66,6 +66,7 @@ def written(lang: str) -> Iterator[tuple[str, str]]:
         )
         for name in CHINESE:
             yield f"tutorials/{name}", plain_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", set())
+        yield "tutorial-sentiment", plain_links((DOCS / "tutorial-sentiment.zh.md").read_text("utf-8"), DOCS, set())
         yield "glossary", plain_links((DOCS / "glossary.md").read_text("utf-8"), DOCS, set())
         return
     known = {name for group in GROUPS.values() for name in group} | {"json", "formats"}
@@ -94,7 +95,7 @@ def plain_links(text: str, folder: Path, known: set[str]) -> str:
         here = folder.relative_to(DOCS).as_posix() if folder.is_relative_to(DOCS) else "."
         return f"[{words}]({os.path.relpath(name, here)}{anchor})"
 
-    return LINK.sub(replaced, text)
+    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(replaced, text))
 
 
 def toctree(groups: list[tuple[str, list[str]]]) -> str:
@@ -109,8 +110,15 @@ def index(title: str, names: list[str]) -> str:
 
 def command_page(name: str, lang: str) -> str:
     """Return the page of one command: what its ``--help`` says."""
+    before = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = "100"
-    return f"# weigh {name}\n\n```text\n{helping.page(name, lang)}```\n"
+    try:
+        return f"# weigh {name}\n\n```text\n{helping.page(name, lang)}```\n"
+    finally:
+        if before is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = before
 
 
 def architectures() -> list[str]:
