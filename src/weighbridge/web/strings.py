@@ -84,6 +84,7 @@ STRINGS = {
     "seed": mark("Exercise"),
     "your_answer": mark("Your answer: a number, or the steps to it, an equation a line"),
     "mark": mark("Mark"),
+    "ask": mark("Ask"),
     "next": mark("Next"),
     "hint": mark("Hint"),
     "solution": mark("Solution"),

@@ -6,9 +6,10 @@ import pytest
 
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.documents.roles import ROLES
-from weighbridge.web.app import STATIC
+from weighbridge.web.app import STATIC, create
 from weighbridge.web.names import MOST, all_names, count_of, find_names, pieces
 from weighbridge.web.offers import offers
+from weighbridge.web.pages import PAGES
 from weighbridge.web.query import query
 
 
@@ -62,3 +63,14 @@ def test_the_colours_of_the_page_are_those_of_the_pictures() -> None:
     for role, (_, light, dark) in ROLES.items():
         assert f".role-{role} {{ fill: {light}; background-color: {light}; }}" in style
         assert f".role-{role} {{ fill: {dark}; background-color: {dark}; }}" in style
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_page_shows_words_and_no_methods(page: str, lang: str) -> None:
+    from starlette.testclient import TestClient
+
+    answered = TestClient(create(), base_url="http://127.0.0.1").get(f"/{page}?lang={lang}")
+    assert answered.status_code == 200
+    assert "built-in method" not in answered.text
+    assert "&lt;bound" not in answered.text
