@@ -23,6 +23,8 @@ from weighbridge.readers.remote import FILE, Access, RemotePath, fetch
 
 HUB_ID = re.compile(r"(?P<service>hf:|modelscope:)?(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(@(?P<revision>[\w./-]+))?")
 LARGEST_LIST = 32_000_000
+MOST_FILES = 100_000
+"""Files of a repository beyond which it is no model's."""
 
 
 class Repository(NamedTuple):
@@ -114,10 +116,14 @@ def _listed(found: Repository, source: str) -> RemotePath:
         raise SourceError(
             Text("{source}: no such file here, and on {endpoint}: {reason}", source=source, endpoint=endpoint, reason=reason), source=source
         ) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise SourceError(
             Text("{source}: {endpoint} does not answer as a hub does", source=source, endpoint=endpoint), source=source
         ) from None
+    if len(names) > MOST_FILES:
+        raise SourceError(
+            Text("{source}: a repository of {count:,} files; name one by its address", source=source, count=len(names)), source=source
+        )
     return RemotePath(base, "", access, names=names, shown=source)
 
 
@@ -141,26 +147,38 @@ def _endpoint(service: str) -> str:
 
 def _home() -> Path:
     default = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "huggingface"
-    return Path(os.environ.get("HF_HOME", default)).expanduser()
+    return Path(os.path.expanduser(os.environ.get("HF_HOME", default)))  # a user that is not there is left as it stands
 
 
 def _access(service: str) -> Access:
     if service == "modelscope":
-        return Access(os.environ.get("MODELSCOPE_API_TOKEN"), where="MODELSCOPE_API_TOKEN")
+        return Access(_sendable(os.environ.get("MODELSCOPE_API_TOKEN"), "MODELSCOPE_API_TOKEN"), where="MODELSCOPE_API_TOKEN")
     token = os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN")
     if not token and os.environ.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "") in ("", "0"):
         try:
             token = Path(os.environ.get("HF_TOKEN_PATH", _home() / "token")).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError):
             token = None
-    return Access(token or None)
+    return Access(_sendable(token, "HF_TOKEN"))
+
+
+def _sendable(token: str | None, where: str) -> str | None:
+    """Return a token as it can be sent.
+
+    Raises:
+        SourceError: It holds what no header may; the token itself is not told.
+    """
+    token = (token or "").strip()
+    if not re.fullmatch(r"[!-~]*", token):
+        raise SourceError(Text("{where} holds a character that no token has, such as a line break", where=where))
+    return token or None
 
 
 def _cached(found: Repository) -> Path | None:
     """Return the model's folder in the Hub's cache, if its config or weights are there."""
     if found.service != "hf":
         return None
-    cache = Path(os.environ.get("HF_HUB_CACHE", os.environ.get("HUGGINGFACE_HUB_CACHE", _home() / "hub"))).expanduser()
+    cache = Path(os.path.expanduser(os.environ.get("HF_HUB_CACHE", os.environ.get("HUGGINGFACE_HUB_CACHE", _home() / "hub"))))
     folder = cache / f"models--{found.name.replace('/', '--')}"
     try:
         commit = (folder / "refs" / found.revision).read_text("utf-8").strip()

@@ -12,11 +12,11 @@ import io
 import re
 import time
 from collections.abc import Callable, Iterator
-from http.client import HTTPException, HTTPMessage
+from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, HTTPSConnection, InvalidURL
 from typing import IO, Any, BinaryIO, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.core.messages import Text
@@ -33,6 +33,9 @@ LARGEST_TEXT = 64_000_000
 MOST_FETCHED = 256_000_000
 MOST_AT_ONCE = 16_000_000
 """Bytes of one request; a longer header comes in several, so that it is in memory once and not three times."""
+
+LOWEST_RATE = 20_000
+"""Bytes a second that a server must send in the end."""
 
 TRIES = 5
 AGAIN = frozenset((408, 429, 500, 502, 503, 504))
@@ -52,6 +55,7 @@ class Access(NamedTuple):
         where: Which variable holds the token, for the message when it is refused.
         whole: Bytes up to which a file may come whole from a server that ignores ranges.
         get: Fetches in place of HTTP: the bytes of an address from one place to before another, and the file's size.
+        seconds: The longest that bytes may take in all, however often they are asked for; a second more for each :data:`LOWEST_RATE` of them.
     """
 
     token: str | None = None
@@ -60,6 +64,7 @@ class Access(NamedTuple):
     where: str = "HF_TOKEN"
     whole: int = WHOLE
     get: Callable[[str, int, int], tuple[bytes, int]] | None = None
+    seconds: float = 60.0
 
 
 class _SameHost(HTTPRedirectHandler):
@@ -70,9 +75,112 @@ class _SameHost(HTTPRedirectHandler):
     ) -> Request | None:
         """Return the next request, without the token if it goes elsewhere."""
         following = super().redirect_request(request, file, code, message, headers, url)
-        if following is not None and urlsplit(following.full_url).netloc != urlsplit(request.full_url).netloc:
-            following.remove_header("Authorization")
+        if following is not None:
+            old, new = urlsplit(request.full_url), urlsplit(following.full_url)
+            if new.scheme not in ("http", "https") or not re.fullmatch(r"[^\s@]+", new.netloc) or not _has_port(new.netloc):
+                file.close()
+                raise ReadError("it is redirected to an address that is not followed", path=request.full_url)
+            if new.netloc != old.netloc or (old.scheme == "https" and new.scheme == "http"):
+                following.remove_header("Authorization")
         return following
+
+
+def _has_port(place: str) -> bool:
+    port = place.rpartition("]")[2].rpartition(":")[2] if ":" in place.rpartition("]")[2] else ""
+    return re.fullmatch(r"[0-9]{0,5}", port) is not None
+
+
+class _Raw(io.RawIOBase):
+    """What comes over a connection, up to a moment on the clock: a server that sends a byte now and then is left, too."""
+
+    def __init__(self, connection: Any, ends: float, timeout: float) -> None:
+        self._connection, self._ends, self._timeout = connection, ends, timeout
+        self._raw = connection.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what is there, or wait for it."""
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("its time is up")
+        self._connection.settimeout(min(left, self._timeout))
+        taken: int = self._raw.readinto(buffer)
+        return taken
+
+    def close(self) -> None:
+        """Close."""
+        self._raw.close()
+        super().close()
+
+
+class _Timed:
+    """Connections whose answers, heads and bodies alike, must be there when the time is up."""
+
+    def __init__(self, ends: float, timeout: float) -> None:
+        self._ends, self._timeout = ends, timeout
+
+    def answer(self, connection: Any, *rest: Any, **more: Any) -> HTTPResponse:
+        """Make the answer that is to come over *connection*."""
+        made = HTTPResponse(connection, *rest, **more)
+        made.fp.close()
+        made.fp = io.BufferedReader(_Raw(connection, self._ends, self._timeout))
+        return made
+
+    def http(self, host: str, **options: Any) -> HTTPConnection:
+        """Make a plain connection."""
+        made = HTTPConnection(host, **options)
+        made.response_class = self.answer  # type: ignore[assignment,unused-ignore]
+        return made
+
+    def https(self, host: str, **options: Any) -> HTTPSConnection:
+        """Make a connection with TLS."""
+        made = HTTPSConnection(host, **options)
+        made.response_class = self.answer  # type: ignore[assignment,unused-ignore]
+        return made
+
+
+class _Plain(HTTPHandler):
+    def __init__(self, timed: _Timed) -> None:
+        super().__init__()
+        self._timed = timed
+
+    def http_open(self, request: Request) -> Any:
+        return self.do_open(self._timed.http, request)  # type: ignore[arg-type,unused-ignore]
+
+
+class _Secure(HTTPSHandler):
+    def __init__(self, timed: _Timed) -> None:
+        super().__init__()
+        self._timed = timed
+
+    def https_open(self, request: Request) -> Any:
+        return self.do_open(self._timed.https, request, context=self._context)  # type: ignore[attr-defined,arg-type,unused-ignore]
+
+
+class Version:
+    """Which version of a file is read: the first answer's ETag, or its date; an answer of another is refused."""
+
+    def __init__(self) -> None:
+        self.tag = ""
+
+    def header(self) -> dict[str, str]:
+        """Return what asks for no other version; a weak tag may not be asked for, only compared."""
+        return {"If-Range": self.tag} if self.tag and not self.tag.startswith("W/") else {}
+
+    def check(self, answer: Any, url: str) -> None:
+        """Hold an answer against the first.
+
+        Raises:
+            ReadError: It is of another version.
+        """
+        tag = answer.headers.get("ETag") or answer.headers.get("Last-Modified") or ""
+        if (self.tag and tag and tag != self.tag) or (self.tag and answer.status == 200):
+            raise ReadError("the file changed while it was read", path=url)
+        if answer.status == 206:
+            self.tag = self.tag or tag
 
 
 class Piece(NamedTuple):
@@ -83,7 +191,7 @@ class Piece(NamedTuple):
     dropped: bool
 
 
-def fetch(url: str, begin: int, end: int, access: Access) -> tuple[bytes, int]:
+def fetch(url: str, begin: int, end: int, access: Access, version: Version | None = None) -> tuple[bytes, int]:
     """Fetch the bytes from *begin* to before *end*; returns them (fewer at the file's end) and the file's size.
 
     Raises:
@@ -91,46 +199,61 @@ def fetch(url: str, begin: int, end: int, access: Access) -> tuple[bytes, int]:
     """
     if access.get is not None:
         return access.get(url, begin, end)
-    data = b""
+    data, version = b"", version or Version()
+    ends = time.monotonic() + access.seconds + (end - begin) / LOWEST_RATE
     for attempt in range(TRIES):
+        if time.monotonic() >= ends:
+            raise ReadError(Text("no whole answer within {seconds:.0f} seconds", seconds=access.seconds), path=url)
         try:
-            piece = _once(url, begin + len(data), end, access)
+            piece = _once(url, (begin + len(data), end), access, version, ends)
         except HTTPError as error:
+            error.close()
             if error.code not in AGAIN or attempt == TRIES - 1:
                 raise refusal(url, error.code, access) from None
             access.wait(_pause(attempt, error.headers.get("Retry-After")))
             continue
+        except InvalidURL:
+            raise ReadError("it is redirected to an address that cannot be one, or its answer is no HTTP", path=url) from None
         except (URLError, HTTPException, OSError) as error:
-            if attempt == TRIES - 1:
+            if attempt == TRIES - 1 and time.monotonic() < ends:
                 raise ReadError(Text("cannot be reached: {getattr}", getattr=getattr(error, "reason", error)), path=url) from None
             access.wait(_pause(attempt, None))
             continue
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, ReadError):
+                raise
+            raise ReadError("it is redirected to an address that cannot be one, or its answer is no HTTP", path=url) from None
         data += piece.data
         if not piece.dropped:
             return data, piece.total
         access.wait(_pause(attempt, None))
+    if time.monotonic() >= ends:
+        raise ReadError(Text("no whole answer within {seconds:.0f} seconds", seconds=access.seconds), path=url)
     raise ReadError(Text("the connection dropped {tries} times", tries=TRIES), path=url)
 
 
-def _once(url: str, begin: int, end: int, access: Access) -> Piece:
-    headers = {"Range": f"bytes={begin}-{end - 1}", "User-Agent": "weighbridge", "Accept-Encoding": "identity"}
+def _once(url: str, span: tuple[int, int], access: Access, version: Version, ends: float) -> Piece:
+    begin, end = span
+    headers = {"Range": f"bytes={begin}-{end - 1}", "User-Agent": "weighbridge", "Accept-Encoding": "identity", **version.header()}
+    timed = _Timed(ends, access.timeout)
     if access.token:
         headers["Authorization"] = f"Bearer {access.token}"
     try:
-        answer = build_opener(_SameHost).open(Request(url, headers=headers), timeout=access.timeout)
+        answer = build_opener(_SameHost, _Plain(timed), _Secure(timed)).open(Request(url, headers=headers), timeout=access.timeout)
     except HTTPError as error:
         stated = re.fullmatch(r"bytes \*/(\d{1,19})", error.headers.get("Content-Range") or "")
         if error.code == 416 and stated:
             return Piece(b"", int(stated[1]), False)
         raise
     with answer:
+        version.check(answer, url)
         if answer.status == 206:
             stated = re.fullmatch(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})", answer.headers.get("Content-Range") or "")
             if stated is None or int(stated[1]) != begin or int(stated[2]) >= end:
                 raise ReadError("the server sends another range than it was asked for", path=url)
             return _piece(answer, int(stated[2]) + 1 - begin, int(stated[3]))
         length = answer.headers.get("Content-Length")
-        known = int(length) if length is not None and length.isdigit() else None
+        known = int(length) if length is not None and re.fullmatch(r"[0-9]{1,18}", length) else None
         if known is not None and known > access.whole:
             raise ReadError("the server ignores ranges and would send the whole file; download it and name the file", path=url)
         whole = _piece(answer, access.whole + 1 if known is None else known, known or 0)
@@ -146,7 +269,7 @@ def _piece(answer: Any, length: int, total: int) -> Piece:
     data = bytearray()
     try:
         while len(data) < length:
-            more = answer.read(min(length - len(data), 1 << 20))
+            more = answer.read1(min(length - len(data), 1 << 20))
             if not more:
                 break
             data += more
@@ -157,7 +280,7 @@ def _piece(answer: Any, length: int, total: int) -> Piece:
 
 def _pause(attempt: int, stated: str | None) -> float:
     """Return how long to wait: what the server says, up to ten seconds, else a little longer each time."""
-    return min(float(stated), 10.0) if stated is not None and stated.isdigit() else float(0.25 * 2**attempt)
+    return min(float(stated), 10.0) if stated is not None and re.fullmatch(r"[0-9]{1,9}", stated) else float(0.25 * 2**attempt)
 
 
 def refusal(url: str, code: int, access: Access) -> ReadError:
@@ -178,7 +301,8 @@ class Ranged(io.RawIOBase):
         self.url, self.access = url, access
         self.position = 0
         self.fetched = 0
-        self._first, self.size = fetch(url, 0, AHEAD, access)
+        self._version = Version()
+        self._first, self.size = fetch(url, 0, AHEAD, access, self._version)
         self.fetched += len(self._first)
 
     def readable(self) -> bool:
@@ -211,7 +335,7 @@ class Ranged(io.RawIOBase):
                 raise ReadError(
                     Text("more than {most_fetched:,} bytes would travel for a header", most_fetched=MOST_FETCHED), path=self.url
                 )
-            data, size = fetch(self.url, self.position, end, self.access)
+            data, size = fetch(self.url, self.position, end, self.access, self._version)
             if size != self.size or len(data) != end - self.position:
                 raise ReadError("the file changed while it was read", path=self.url)
         buffer[: len(data)] = data
@@ -235,9 +359,17 @@ class RemotePath:
     """
 
     def __init__(
-        self, base: str, name: str, access: Access, *, names: tuple[str, ...] | None = None, shown: str = "", query: str = ""
+        self,
+        base: str,
+        name: str,
+        access: Access,
+        *,
+        names: tuple[str, ...] | dict[str, None] | None = None,
+        shown: str = "",
+        query: str = "",
     ) -> None:
-        self.base, self.name, self.access, self.names, self.query = base, name, access, names, query
+        self.base, self.name, self.access, self.query = base, name, access, query
+        self.names = dict.fromkeys(names) if isinstance(names, tuple) else names  # looked into once for each file, so not from end to end
         self.shown = shown
 
     @property
