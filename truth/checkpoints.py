@@ -63,7 +63,9 @@ def tensors(root: Any) -> Iterator[tuple[tuple[int, ...], str]]:
         if id(node) in around:
             return
         around.add(id(node))
-        if isinstance(node, torch.Tensor):
+        if type(node).__name__ == "ShardedTensor":
+            yield tuple(node.metadata().size), "F32"
+        elif isinstance(node, torch.Tensor):
             yield tuple(node.shape), DTYPES[str(node.dtype)[6:]]
             if type(node) in (torch.Tensor, Marked, nn.Parameter):
                 yield from walk(dict(node.__dict__))
@@ -114,7 +116,46 @@ LEAVES: tuple[Callable[[random.Random], Any], ...] = (
     lambda draw: np.ones(20_000, "f4") if draw.random() < 0.2 else np.array([torch.ones(2), None], dtype=object),
     lambda draw: draw.choice([1, 2.5, "text", None, b"bytes", torch.float32, torch.Size([3, 4]), np.float64(3)]),
     lambda draw: nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)),
+    lambda draw: sharded(draw),
 )
+
+
+def sharded(draw: random.Random) -> Any:
+    """Return a tensor of a group of processes, as FSDP saves it: one cut up, one that all have, or one of the older kind."""
+    started()
+    tensor: Any = import_module("torch.distributed.tensor")
+    mesh = tensor.init_device_mesh("cpu", (1,))
+    if draw.random() < 0.7:
+        made = tensor.distribute_tensor(torch.ones(4, 6), mesh, [draw.choice([tensor.Shard(0), tensor.Shard(1), tensor.Replicate()])])
+        return nn.Parameter(made) if draw.random() < 0.5 else made
+    spec = import_module("torch.distributed._shard.sharding_spec").ChunkShardingSpec(dim=0, placements=["rank:0/cpu"])
+    return import_module("torch.distributed._shard.sharded_tensor").rand(spec, 4, 6)
+
+
+def of_group(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state dict as FSDP's sharded ones are; what is one tensor stays one."""
+    started()
+    kinds: Any = import_module("torch.distributed.tensor")
+    mesh, made = kinds.init_device_mesh("cpu", (1,)), dict[int, Any]()
+    for tensor in state.values():
+        kind = kinds.Shard(0) if tensor.dim() else kinds.Replicate()
+        made.setdefault(tensor.data_ptr(), kinds.distribute_tensor(tensor, mesh, [kind]))
+    return {name: made[tensor.data_ptr()] for name, tensor in state.items()}
+
+
+def parallel(net: Any) -> Any:
+    """Return a module as DDP wraps it."""
+    started()
+    return nn.parallel.DistributedDataParallel(net)
+
+
+def started() -> None:
+    """Be a group of one process."""
+    group: Any = import_module("torch.distributed")
+    if not group.is_initialized():
+        group.init_process_group("gloo", store=group.HashStore(), rank=0, world_size=1)
+
+
 KEYS: tuple[Callable[[random.Random], Any], ...] = (
     lambda draw: draw.choice("weight bias layer.0 loss x".split()) + str(draw.randrange(9)),
     lambda draw: draw.randrange(-5, 2**70),
@@ -144,7 +185,7 @@ def nested(draw: random.Random, depth: int, made: list[Any]) -> Any:
         return made[-1]
     items = [nested(draw, depth - 1, made) for _ in range(draw.randrange(1, 5))]
     pairs = [(draw.choice(KEYS)(draw), item) for item in items]
-    hashable = [item for item in items if isinstance(item, torch.Tensor) and type(item) is not Marked]
+    hashable = [item for item in items if isinstance(item, torch.Tensor) and type(item) in (torch.Tensor, nn.Parameter)]
     containers: list[Callable[[], Any]] = [
         lambda: dict(pairs),
         lambda: dict(pairs),
@@ -225,6 +266,8 @@ def training(draw: random.Random, number: int | None = None) -> tuple[Any, int]:
         lambda: {"params_ema": state},
         lambda: {"state_dict": state, "state_dict_ema": state, "optimizer": kept},
         lambda: {"model": state, "model_ema": {name: value.clone() for name, value in state.items()}, "optimizer": kept, "scaler": {"scale": torch.ones(1)}},
+        lambda: {"model": of_group(state), "optim": {"state": {}, "param_groups": []}, "step": 3},
+        lambda: {"model_state_dict": parallel(net).state_dict(), "optimizer_state_dict": kept, **bare},
         lambda: {"encoder": net[0].state_dict(), "decoder": net[1:].state_dict(), "optimizerG": kept, **bare},
         lambda: {"checkpoint": {"model": state, "optimizer": kept}, "epoch": 3},
         lambda: Holder(model=state, optimizer=kept, step=3),
@@ -263,6 +306,8 @@ def differs(data: bytes, parameters: int | None) -> str:
 def record(n: int, seed: str) -> int:
     """Write *n* checkpoints of each sort for the ordinary tests, with what torch says of them."""
     FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.pt"):
+        path.unlink()
     expected = {}
     for number in range(n):
         draw = random.Random(f"{seed}-{number}")
