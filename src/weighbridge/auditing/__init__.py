@@ -7,7 +7,7 @@ A text flows through six steps, and the files follow them.
    units, equations, stated sizes and tables. Nothing here knows a model.
 3. Bind subjects (``checks/names``, ``subjects``, ``main_model``, together in ``context``): which model each place is about.
 4. Parse and hold the claims (``checks``, one module a kind): equations against themselves (``arithmetic``, ``results``, ``column_sums``, ``ratios``,
-   ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas``, ``components``, ``configuration``,
+   ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas``, ``components`` with ``offers``, ``configuration``,
    ``tensors``, ``totals``, ``model_tables``, ``shares``, ``adapters`` with ``lora_configs``, ``memory``, ``work``, ``changes``; ``reference_counts``
    knows what each component holds, ``settle`` tries every reading before a count is wrong).
 5. Confirm what is said again (``restated``), and tell what was seen and not judged (``tally``).
@@ -31,6 +31,7 @@ from weighbridge.auditing.checks import (
     formulas,
     memory,
     model_tables,
+    offers,
     ratios,
     restated,
     results,
@@ -71,7 +72,7 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     scene = understand(lines, model)
     held = {context: holdings(weighed) for context, weighed in scene.models.items()}
     checked = arithmetic.check(scene)
-    offered = list(components.offers(scene))
+    offered = list(offers.offers(scene))
     claims = _judged(scene, held, checked, offered)
     total, left = mended(scene, checked, held, offered)
     claims += restated.check(scene, claims, held)
@@ -81,7 +82,7 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     return Audit(_ordered(claims), _name(scene, held), why, total, reference, left, lines, subjects.listed(lines, scene.mentions))
 
 
-def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Checked, offered: Sequence[components.Offer]) -> list[Claim]:
+def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Checked, offered: Sequence[offers.Offer]) -> list[Claim]:
     """Hold every kind of claim against what it can be held against; what one check has judged, the later ones leave."""
     firm, bound = _is_firm(scene), model_tables.bind(scene)
     tabled = frozenset(line for one in bound for line in one.table.lines)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, said, shown
+from weighbridge.auditing.checks.readings import (
+    FACTORS,
+    is_label,
+    is_percentage,
+    precision,
+    raise_last_digits,
+    scaled,
+    shows,
+    too_much,
+    without_item,
+)
+from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.equations import Chain, Side
-from weighbridge.auditing.text.expressions import Binary, Negative, Term, bounds, names, numbers, value
-from weighbridge.auditing.text.rounding import Fit, as_written, digits_shown, fit, printed, scales, spread, whole
+from weighbridge.auditing.text.expressions import Term, bounds, names, numbers, value
+from weighbridge.auditing.text.rounding import Fit, digits_shown, fit, printed, scales, spread, whole
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
@@ -20,8 +31,14 @@ _HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 �
 
 
 EXACT = 4
+
+
 """Digits that a rounded number shows at most; with more it is exact, and ``≈`` beside it compares two numbers."""
+
+
 NEAR = Fraction(1, 20)
+
+
 """How far two numbers may be apart that ``≈`` says to be near: ``7,087,872 ≈ 12 × 768²``."""
 
 
@@ -73,16 +90,6 @@ def _slips(found: Sequence[Sequence[_Finding]]) -> dict[Fraction, Slip]:
     return {number: slip for number, slip in slips.items() if number not in right}
 
 
-def _is_label(chain: Chain, lead: Token) -> bool:
-    """Tell whether a number before the first sign only says which case is computed: ``length 2048 = 2048 × 512 KB``."""
-    if len(chain.sides) < 2 or not chain.start or isinstance(chain.sides[1].term, Token):
-        return False
-    before = chain.tokens[chain.start - 1]
-    factors = numbers(chain.sides[1].term)
-    worded = before.kind in ("word", "name") and before.line == lead.line
-    return worded and any(token.value == lead.value and token.unit == lead.unit for token in factors)
-
-
 class _Judged:
     """One chain under judgement."""
 
@@ -91,7 +98,7 @@ class _Judged:
         self.slips: Mapping[Fraction, Slip] = {}
         self.numbers = {number for side in chain.sides for token in numbers(side.term) if (number := printed(token)) is not None}
         lead = chain.sides[0].term
-        if isinstance(lead, Token) and (len(chain.sides) > 2 if lead.kind == "name" else _is_label(chain, lead)):
+        if isinstance(lead, Token) and (len(chain.sides) > 2 if lead.kind == "name" else is_label(chain, lead)):
             self.chain = chain = chain._replace(sides=chain.sides[1:])  # ``H = 12 * 64 = 768`` defines H, and computes it
         first = chain.tokens[chain.sides[0].start]
         self.sizes = scene.sizes_at(first.line, first.start)
@@ -147,7 +154,7 @@ class _Judged:
         if self._otherwise(index, true):
             return self._claim(side, "exact", value, value, said(mark("as the formula is meant"))), None
         wrong.append(value)
-        return self._claim(side, "wrong", value, true, _too_much(value, true, mended, side.term)), (value, Slip(mended, self._line(side)))
+        return self._claim(side, "wrong", value, true, too_much(value, true, mended, side.term)), (value, Slip(mended, self._line(side)))
 
     def _claim(self, side: Side, verdict: str, value: Fraction, true: Fraction, reason: Reason) -> Claim:
         tokens, sides = self.chain.tokens, self.chain.sides
@@ -181,7 +188,7 @@ class _Judged:
         formulas = [i for i, side in enumerate(self.chain.sides) if not isinstance(side.term, Token) and self.values[i] is not None]
         if not formulas:
             known = [i for i, v in enumerate(self.values) if v is not None]
-            return max(known, key=lambda i: (_precision(self.chain.sides[i].term), -i))
+            return max(known, key=lambda i: (precision(self.chain.sides[i].term), -i))
         first = formulas[0]
         others = {v for i, v in enumerate(self.values) if v is not None and i != first}
         if len(formulas) > 1 and len(others) == 1 and self.values[first] not in others and not self._is_of_sizes(first):
@@ -225,7 +232,7 @@ class _Judged:
         """Tell whether the first side is a lone name or the sides are two lone numbers far apart: no equation to check."""
         sides = self.chain.sides
         first = sides[0].term
-        if isinstance(first, Token) and first.unit != "%" and len(sides) == 2 and _is_percentage(sides[1].term):
+        if isinstance(first, Token) and first.unit != "%" and len(sides) == 2 and is_percentage(sides[1].term):
             return True  # ``38.6M of 124M ≈ 31%``: the share is of what stands before
         if isinstance(first, Token) and first.kind == "name":
             return True
@@ -292,7 +299,7 @@ class _Judged:
         return None
 
     def _bare(self, token: Token) -> tuple[Fraction, ...]:
-        return (Fraction(1),) if token.unit else _FACTORS
+        return (Fraction(1),) if token.unit else FACTORS
 
     def _is_known(self, token: Token, term: Term, rounded: Sequence[Token]) -> bool:
         """Tell whether the inputs round numbers that the text or the model has in full, and the result is computed from those."""
@@ -313,13 +320,13 @@ class _Judged:
                 continue
             for choice in (
                 lambda t: t.value,
-                lambda t: _scaled(t, 0),
-                lambda t: _scaled(t, -1),
-                lambda t: t.value if t.unit == "b" else _scaled(t, 0),
+                lambda t: scaled(t, 0),
+                lambda t: scaled(t, -1),
+                lambda t: t.value if t.unit == "b" else scaled(t, 0),
             ):
                 again = value(side.term, choice, self.sizes)
-                for factor in (Fraction(1), *_FACTORS) if again is not None else ():
-                    if _shows(token, again / factor) or _shows(token, again * factor):  # type: ignore[operator]
+                for factor in (Fraction(1), *FACTORS) if again is not None else ():
+                    if shows(token, again / factor) or shows(token, again * factor):  # type: ignore[operator]
                         return Fit("rounded" if token.places else "exact", said(mark("its units stand on one side only")))
         return None
 
@@ -345,65 +352,9 @@ class _Judged:
             candidates = [t for t in numbers(side.term) if t.places == 0 and not t.unit and len(t.text) in (3, 4, 5) and t.text[-1] in "23"]
             for chosen in product((False, True), repeat=min(3, len(candidates))):
                 raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
-                if raised and value(_raised(side.term, raised), printed, self.sizes) == said:
+                if raised and value(raise_last_digits(side.term, raised), printed, self.sizes) == said:
                     return True
-            listed = _without_item(self.chain.tokens, side.start)
+            listed = without_item(self.chain.tokens, side.start)
             if listed is not None and value(side.term, listed, self.sizes) == said:
                 return True
         return False
-
-
-def _is_percentage(term: Term) -> bool:
-    return isinstance(term, Token) and term.unit == "%"
-
-
-_FACTORS = tuple(Fraction(base**power) for base in (1000, 1024) for power in (1, 2, 3, 4))
-
-
-def _scaled(token: Token, choice: int) -> Fraction | None:
-    return None if token.value is None else token.value * scales(token)[choice]
-
-
-def _shows(token: Token, number: Fraction) -> bool:
-    """Tell whether a figure, its unit aside, is a number rounded to the digits shown."""
-    assert token.value is not None
-    return token.value > 0 and abs(token.value - number) * 2 * 10**token.places <= (1 if number.denominator > 1 else 0)
-
-
-def _too_much(value: Fraction, true: Fraction, mended: Fraction, token: Term) -> Reason:
-    figure = token if isinstance(token, Token) else None
-    right, away = (as_written(figure, n) if figure else shown(n) for n in (true, abs(value - true)))
-    if value > true:
-        reason = said(mark("should be {right} ({number} too high)"), right=right, number=away)
-    else:
-        reason = said(mark("should be {right} ({number} too low)"), right=right, number=away)
-    if mended != true:
-        reason += said(mark("with the earlier errors corrected it is {number}"), number=mended)
-    return reason
-
-
-def _raised(term: Term, tokens: set[Token]) -> Term:
-    """Read the last digit of each of *tokens* as an exponent."""
-    if isinstance(term, Token):
-        if term not in tokens:
-            return term
-        body, power = term.text[:-1], term.text[-1]
-        base = term._replace(text=body, value=Fraction(body.replace(",", "") or 0))
-        return Binary("^", base, term._replace(text=power, value=Fraction(power)))
-    if isinstance(term, Negative):
-        return Negative(_raised(term.term, tokens))
-    return Binary(term.operation, _raised(term.left, tokens), _raised(term.right, tokens))
-
-
-def _without_item(tokens: Sequence[Token], start: int) -> Callable[[Token], Fraction | None] | None:
-    """Return how to read numbers if the first, such as ``2.768``, begins with an item's number ``2.``."""
-    first = tokens[start]
-    if first.kind != "num" or not first.places or first.start > 6:
-        return None
-    _, _, rest = first.text.partition(".")
-    return lambda token: Fraction(rest) if token is first else printed(token)
-
-
-def _precision(term: Term) -> tuple[bool, int]:
-    assert isinstance(term, Token)
-    return (not term.unit and not term.places, len(term.text))

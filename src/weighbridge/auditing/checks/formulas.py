@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.components import TITLES
 from weighbridge.auditing.checks.context import Scene, claim, words_of
+from weighbridge.auditing.checks.formula_equality import USUAL, agrees, definitions, degree, in_terms_of, substituted, valued
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings, holdings
 from weighbridge.auditing.checks.settle import preset_model
 from weighbridge.auditing.claims import Claim, Reason, Said, said
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
-from weighbridge.auditing.text.expressions import Term, names, parse, polynomial, symbol
+from weighbridge.auditing.text.expressions import Term, names, parse, polynomial
 from weighbridge.auditing.text.sections import sections
-from weighbridge.auditing.text.size_words import LETTERS, SYMBOLS
+from weighbridge.auditing.text.size_words import SYMBOLS
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Atom, Polynomial
@@ -29,6 +29,7 @@ _SAME = re.compile(
     r"is the same as|amounts to|is just|comes to))[\s:,，]*$",
     re.IGNORECASE,
 )
+
 _MEAN = re.compile(r"均值(?:和|与|、)方差|mean and (?:the )?variance|means and variances|均值、方差", re.IGNORECASE)
 
 
@@ -57,7 +58,7 @@ def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
         for left, right in equal:
             if left.expanded == right.expanded or substituted(left.expanded, defined) == substituted(right.expanded, defined):
                 yield _same(scene, statement, left, right, "exact", ())
-            elif substituted(left.expanded, _USUAL) == substituted(right.expanded, _USUAL):
+            elif substituted(left.expanded, USUAL) == substituted(right.expanded, USUAL):
                 yield _same(scene, statement, left, right, "convention", said(mark("where the heads are H / A wide and the MLP 4H")))
             elif _is_leading(scene, statement, left, right, defined):
                 yield _same(scene, statement, left, right, "rounded", said(mark("its leading terms")))
@@ -135,34 +136,6 @@ def _joined(scene: Scene, statement: Sequence[Token], found: Sequence[Formula], 
     return pairs
 
 
-def definitions(scene: Scene) -> dict[Atom, Polynomial]:
-    """Return what a text defines a letter to be in other letters, such as ``d_ff = 8/3 × H``; only what it says once."""
-    found: dict[Atom, set[Polynomial]] = {}
-    for chain in scene.chains:
-        left, right = chain.sides[0].term, chain.sides[-1].term
-        if len(chain.sides) == 2 and isinstance(left, Token) and left.kind == "name" and names(right) and left.text not in names(right):
-            letter, meaning = polynomial(left, scene.meant), polynomial(right, scene.meant)
-            if letter is not None and meaning is not None:
-                (atom,) = letter.symbols()
-                found.setdefault(atom, set()).add(meaning)
-    return {atom: meanings.pop() for atom, meanings in found.items() if len(meanings) == 1}
-
-
-def substituted(formula: Polynomial, defined: Mapping[Atom, Polynomial]) -> Polynomial:
-    """Write a formula without the letters that a text defines by others."""
-    if not any(atom in defined for atom in formula.symbols()):
-        return formula
-    result = Polynomial({})
-    for monomial, coefficient in formula.terms.items():
-        kept = Polynomial({(): coefficient})
-        for atom, power in monomial:
-            factor = defined[atom] if atom in defined and power > 0 else Polynomial({((atom, 1 if power > 0 else power),): 1})
-            for _ in range(power if power > 0 else 1):
-                kept = kept * factor
-        result = result + kept
-    return result
-
-
 def _is_leading(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula, defined: Mapping[Atom, Polynomial]) -> bool:
     """Tell whether a formula that is said to be near another is its terms of highest degree."""
     if not any(token.text == "≈" for token in statement[left.end - 1 : right.start]) and "≈" not in {t.text for t in statement}:
@@ -171,12 +144,8 @@ def _is_leading(scene: Scene, statement: Sequence[Token], left: Formula, right: 
     return (
         bool(kept.terms)
         and all(full.terms.get(monomial) == value for monomial, value in kept.terms.items())
-        and (max(map(_degree, kept.terms)) == max(map(_degree, full.terms)))
+        and (max(map(degree, kept.terms)) == max(map(degree, full.terms)))
     )
-
-
-def _degree(monomial: Sequence[tuple[Atom, int]]) -> int:
-    return sum(power for _, power in monomial)
 
 
 def _is_defined(statement: Sequence[Token], formula: Formula) -> bool:
@@ -191,22 +160,9 @@ def _is_comparable(scene: Scene, statement: Sequence[Token], left: Formula, righ
     if a == b or (a and a < b):  # a letter that the right side lacks may have been given a value
         token = statement[left.start]
         sizes = scene.sizes_at(token.line, token.start)
-        values = [_valued(f.expanded, sizes) for f in (left, right)]
+        values = [valued(f.expanded, sizes) for f in (left, right)]
         return None in values or values[0] != values[1]
     return False
-
-
-def _valued(formula: Polynomial, sizes: Mapping[str, int]) -> Fraction | None:
-    total = Fraction(0)
-    for monomial, coefficient in formula.terms.items():
-        term = Fraction(coefficient)
-        for atom, power in monomial:
-            size = sizes.get(LETTERS.get(atom.letter, atom.letter))
-            if not size:
-                return None
-            term *= Fraction(size) ** power
-        total += term
-    return total
 
 
 def _same(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula, verdict: str, reason: Reason) -> Claim:
@@ -237,7 +193,7 @@ def _component(
     if holding is not None:
         verdict = "exact" if holding.exact else "convention"
         return _held(scene, statement, formula, last, verdict, holding, holding.convention)
-    amount = _valued(formula.expanded, sizes)
+    amount = valued(formula.expanded, sizes)
     if amount is not None and any(h.number == amount for h in own.components[name]):
         same = next(h for h in own.components[name] if h.number == amount)
         return _held(scene, statement, formula, last, "exact" if same.exact else "convention", same, same.convention)
@@ -255,7 +211,7 @@ def _component(
     widths = {atom.letter for atom in right.formula.symbols()} - {atom.letter for atom in formula.expanded.symbols()}
     if "I" in widths and sizes.get("mlp") != 4 * sizes.get("hidden", 0):
         return None  # ``d × 4d`` is of another feed-forward network than one that is not 4 H wide
-    shown = _in_terms_of(right.formula, formula.expanded, sizes)
+    shown = in_terms_of(right.formula, formula.expanded, sizes)
     reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(shown))
     return _held(scene, statement, formula, last, "wrong", right._replace(formula=shown), reason)
 
@@ -266,7 +222,7 @@ def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last
         return None
     token = statement[formula.start]
     sizes = scene.sizes_at(token.line, token.start)
-    quadratic = any(_degree(monomial) > 1 for monomial in formula.expanded.terms)
+    quadratic = any(degree(monomial) > 1 for monomial in formula.expanded.terms)
     for name in _PARTS if quadratic else ():
         holding = _found(own, name, formula.expanded, sizes) if own.components.get(name) else None
         if holding is not None:
@@ -276,9 +232,11 @@ def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last
 
 
 _PARTS = ("attention", "ffn", "layer", "encoder", "qkv", "out", "up", "down", "word", "position", "pooler")
+
 """Components whose formulas are long enough to be recognised by themselves."""
 
 GENERIC = ("bert-base-uncased", "gpt2", "llama-2-7b")
+
 """The transformers that people write generic formulas of: with biases, before and after the norm, gated and without biases."""
 
 
@@ -293,7 +251,7 @@ def _of_any(scene: Scene, statement: Sequence[Token], formula: Formula, last: Fo
     token = statement[formula.start]
     before = re.split(r"[。;；|]", scene.lines[token.line].text[: token.start])[-1]
     name, _ = _named(before, about[token.line])
-    quadratic = any(_degree(monomial) > 1 for monomial in formula.expanded.terms)
+    quadratic = any(degree(monomial) > 1 for monomial in formula.expanded.terms)
     parts = ([name] if name is not None else []) + (list(_PARTS) if quadratic and (name or about[token.line]) else [])
     for part, (own, sizes) in product(parts, _generic()):
         holding = _found(own, part, formula.expanded, sizes) if own.components.get(part) else None
@@ -307,17 +265,17 @@ def _found(own: Holdings, name: str, formula: Polynomial, sizes: Mapping[str, in
     """Return the convention in which a component is what a formula says; remembered, as texts repeat their formulas."""
     key = (name, formula)
     if key not in own.recognised:
-        amount = _valued(formula, sizes)
+        amount = valued(formula, sizes)
         near = (h for h in own.components[name] if amount is None or amount == h.number)
-        own.recognised[key] = next((h for h in near if _agrees(formula, h.formula, sizes)), None)
+        own.recognised[key] = next((h for h in near if agrees(formula, h.formula, sizes)), None)
     return own.recognised[key]
 
 
 def _is_inside(formula: Polynomial, own: Holdings, sizes: Mapping[str, int]) -> bool:
     """Tell whether a formula is another component's, or a single tensor's."""
-    amount = _valued(formula, sizes)
-    return any(_agrees(formula, cell.formula, sizes) for cell in own.cells) or any(
-        _agrees(formula, h.formula, sizes)
+    amount = valued(formula, sizes)
+    return any(agrees(formula, cell.formula, sizes) for cell in own.cells) or any(
+        agrees(formula, h.formula, sizes)
         for name, found in own.components.items()
         for h in found
         if name not in ("norm",) and (amount is None or amount == h.number)
@@ -336,49 +294,6 @@ def _named(before: str, section: str | None) -> tuple[str | None, bool]:
             said_of = speaks_of_parameters(near) or near.strip("() *层") in (":", "=", "")
             return name, clear and said_of and name != "total" and name != "norm"
     return section, False
-
-
-_USUAL: dict[Atom, Polynomial] = {
-    symbol("I"): Polynomial({((symbol("H"), 1),): 4}),
-    symbol("D"): Polynomial({((symbol("A"), -1), (symbol("H"), 1)): 1}),
-}
-"""What some letters usually are in others."""
-_GIVEN: set[Atom] = {symbol(letter) for letter in "IVSTLA"}
-"""Letters that may be replaced by their values, or by 4H, on one side of a comparison."""
-
-
-def _agrees(written: Polynomial, own: Polynomial, sizes: Mapping[str, int]) -> bool:
-    """Compare two formulas; a letter that only one of them has is replaced by its value, and I by 4H where that holds."""
-    if written == own:
-        return True
-    theirs, ours = written.symbols(), own.symbols()
-    if theirs == ours or not theirs <= ours | _GIVEN or not ours <= theirs | _GIVEN:
-        return False
-    return _in_terms_of(own, written, sizes) == _in_terms_of(written, own, sizes)
-
-
-def _in_terms_of(formula: Polynomial, other: Polynomial, sizes: Mapping[str, int]) -> Polynomial:
-    letters = {atom.letter for atom in other.symbols()}
-    if all(atom.letter in letters for atom in formula.symbols()):
-        return formula
-    wide = sizes.get("mlp") == 4 * sizes.get("hidden", -1)
-    result = Polynomial({})
-    for monomial, coefficient in formula.terms.items():
-        kept = Polynomial({(): coefficient})
-        for atom, power in monomial:
-            replaced: Polynomial | None = None
-            if atom.letter == "I" and "I" not in letters and wide and power > 0:
-                replaced = Polynomial({((symbol("H"), 1),): 4})
-            elif atom.letter not in letters and atom.letter in "TSLVA" and power > 0:
-                size = sizes.get(LETTERS.get(atom.letter, ""))
-                replaced = Polynomial({(): size}) if size is not None else None
-            if replaced is None:
-                kept = kept * Polynomial({((symbol(atom.letter), power),): 1})
-            else:
-                for _ in range(power):
-                    kept = kept * replaced
-        result = result + kept
-    return result
 
 
 def _held(

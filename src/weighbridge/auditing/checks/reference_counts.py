@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of, unique_of
-from weighbridge.auditing.claims import Left, Reason, Said, said
+from weighbridge.auditing.claims import Left, Reason, said
 from weighbridge.auditing.text.expressions import plain, symbol
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
@@ -21,10 +20,15 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 _QUERY = frozenset("query q_proj q q_lin wq query_proj linear_q".split())
+
 _KEY = frozenset("key k_proj k k_lin wk key_proj linear_k".split())
+
 _VALUE = frozenset("value v_proj v v_lin wv value_proj linear_v".split())
+
 _DOWN = frozenset("output down_proj fc2 c_proj wo lin2 dense_4h_to_h fc_out w2".split())
+
 _TYPES = ("token_type", "segment", "type_embed")
+
 _POSITIONS = ("position", "wpe", "embed_positions")
 
 
@@ -150,15 +154,20 @@ def _place(leaf: Leaf) -> str:
 
 
 _FEED = ("up", "gate", "down", "feed_forward")
+
 _ATTENTION = ("query", "key", "value", "out", "attention")
+
 _TABLES = ("word", "position", "type")
+
 _SINGLE: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("word", "position", "type", "pooler", "query", "key", "value", "out", "up", "down", "gate")},
     "qkv": ("query", "key", "value"),
     "attention": _ATTENTION,
     "ffn": _FEED,
 }
+
 _BARE = mark("without biases")
+
 _LAYERS = mark("in all {layers} layers")
 
 
@@ -291,54 +300,3 @@ def _classes(model: ModelValue) -> dict[str, int]:
         except (WeighbridgeError, AssertionError, TypeError):
             continue
     return found
-
-
-_FEATURES: tuple[tuple[str, tuple[str, ...], bool], ...] = (
-    (mark("the pooler"), ("pooler",), False),
-    (mark("the linear biases"), (), True),
-    (mark("the embedding norm"), ("embedding_norm",), False),
-    (mark("the layers' norms"), ("layer_norm",), False),
-    (mark("the final norm"), ("final_norm",), False),
-    (mark("the token type table"), ("type",), False),
-    (mark("the position table"), ("position",), False),
-    (mark("the word embeddings"), ("word",), False),
-    (mark("the attention's output projection"), ("out",), False),
-    (mark("the head"), ("head",), False),
-)
-"""What people leave out: places, or every linear bias."""
-
-
-def left_out(held: Holdings, number: int, most: int = 4) -> tuple[Left, ...] | None:
-    """Explain a count to the last parameter by what it leaves out of the whole; None if no few things explain it.
-
-    >>> from weighbridge import model
-    >>> [left.count for left in left_out(holdings(model("bert-base-uncased")), 108_808_704)]
-    [590592, 82944]
-    """
-    if number not in held.explained:
-        held.explained[number] = _left_out(held, number, most)
-    return held.explained[number]
-
-
-def _left_out(held: Holdings, number: int, most: int) -> tuple[Left, ...] | None:
-    rest = held.reference - number
-    if rest == 0:
-        return ()
-    if rest < 0:
-        return None
-    features = [feature for feature in _FEATURES if any(_holds(feature, cell) for cell in held.cells)]
-    owned = [{i for i, cell in enumerate(held.cells) if _holds(feature, cell)} for feature in features]
-    for size in range(1, most + 1):
-        for chosen in combinations(zip(features, owned, strict=True), size):
-            parts, taken = [], set[int]()
-            for feature, cells in chosen:
-                own = cells - taken
-                parts.append(Left(Said(feature[0]), sum(held.cells[i].number * held.cells[i].copies for i in own)))
-                taken |= own
-            if sum(part.count for part in parts) == rest and all(part.count for part in parts):
-                return tuple(parts)
-    return None
-
-
-def _holds(feature: tuple[str, tuple[str, ...], bool], cell: Cell) -> bool:
-    return cell.bias if feature[2] else cell.place in feature[1]

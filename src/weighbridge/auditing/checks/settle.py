@@ -13,9 +13,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of
+from weighbridge.auditing.checks.published_figures import figures
 from weighbridge.auditing.claims import Reason, Said, said
 from weighbridge.auditing.text.rounding import Fit, fit, scales, spread
-from weighbridge.auditing.text.tokens import Token, tokens
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.conventions.atoms import parts
 from weighbridge.conventions.counts import counts
 from weighbridge.conventions.rules import SCOPES, Conventions, conventions
@@ -254,29 +255,12 @@ def _published(token: Token, model: ModelValue, what: str, hedged: bool) -> Iter
     count = own_count(model, what)
     if found is None or token.value is None or not token.unit or count is None:
         return
-    for written in (*found.published.split(", "), *_ALSO.get(model.source, ())):
-        figure = _figure(written)
-        mine = token.value * scales(token)[0]
-        if figure is not None and mine == figure and (abs(mine - count) <= FAR * count or written in _ALSO.get(model.source, ())):
+    mine = token.value * scales(token)[0]
+    for figure, corrected in figures(found):
+        if mine == figure and (corrected or abs(mine - count) <= FAR * count):
             yield Settled("note", Fraction(count), said(mark("the figure its authors give; the count is {right}"), right=count))
 
 
 _OF_WHOLE = (_counts, _conventions, _untied, _masked, _heads, _filled, _close, _published)
 _OF_ROUNDED = (_counts, _close, _published, _conventions, _untied, _masked)
 """The readings of a whole number and of a rounded figure, the simplest first."""
-_ALSO = {
-    "gpt2": ("117M",), "gpt2-medium": ("345M",), "gpt2-large": ("762M",), "gpt2-xl": ("1542M", "1.54B"), "llama-30b": ("33B",),
-    "whisper-tiny": ("39M",), "whisper-base": ("74M",), "whisper-small": ("244M",), "whisper-medium": ("769M",), "whisper-large-v2": ("1550M",),
-    "flan-t5-small": ("80M",), "albert-xxlarge-v1": ("233M",), "albert-xxlarge-v2": ("233M",), "deberta-base": ("134M", "140M"),
-    "deberta-large": ("350M", "390M"), "deberta-v3-base": ("86M",), "deberta-v3-large": ("304M",), "deberta-v3-small": ("44M",),
-    "deberta-v3-xsmall": ("22M",), "bert-base-multilingual-cased": ("172M",), "vit-large-patch16-224": ("307M",), "vit-large-patch16-384": ("307M",),
-    "vit-large-patch32-384": ("307M",), "beit-large-patch16-224": ("307M",), "sam-vit-huge": ("636M",), "sam-vit-base": ("91M",), "sam-vit-large": ("308M",),
-    "deepseek-v3": ("685B",), "deepseek-r1": ("685B",), "vit-huge-patch14-224-in21k": ("632M",), "xlm-roberta-base": ("270M",), "xlm-roberta-large": ("550M",),
-}  # fmt: skip
-"""Figures that the authors gave and later corrected, or that count more than the class does (DeepSeek's file with its
-multi-token prediction layer): everybody repeats them."""
-
-
-def _figure(written: str) -> Fraction | None:
-    found = tokens(written.split()[0] if written.split() else "", 0)
-    return found[0].value * scales(found[0])[0] if len(found) == 1 and found[0].value is not None else None

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.components import TITLES, Offer
+from weighbridge.auditing.checks.components import TITLES
 from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.component_words import subject

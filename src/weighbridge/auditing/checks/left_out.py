@@ -1,0 +1,65 @@
+"""What a count leaves out of the whole: the few things people leave out, tried together until nothing is left."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from weighbridge.auditing.checks.reference_counts import Cell, Holdings
+from weighbridge.auditing.claims import Left, Said
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    pass
+
+_FEATURES: tuple[tuple[str, tuple[str, ...], bool], ...] = (
+    (mark("the pooler"), ("pooler",), False),
+    (mark("the linear biases"), (), True),
+    (mark("the embedding norm"), ("embedding_norm",), False),
+    (mark("the layers' norms"), ("layer_norm",), False),
+    (mark("the final norm"), ("final_norm",), False),
+    (mark("the token type table"), ("type",), False),
+    (mark("the position table"), ("position",), False),
+    (mark("the word embeddings"), ("word",), False),
+    (mark("the attention's output projection"), ("out",), False),
+    (mark("the head"), ("head",), False),
+)
+
+"""What people leave out: places, or every linear bias."""
+
+
+def left_out(held: Holdings, number: int, most: int = 4) -> tuple[Left, ...] | None:
+    """Explain a count to the last parameter by what it leaves out of the whole; None if no few things explain it.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.auditing.checks.reference_counts import holdings
+    >>> [left.count for left in left_out(holdings(model("bert-base-uncased")), 108_808_704)]
+    [590592, 82944]
+    """
+    if number not in held.explained:
+        held.explained[number] = _left_out(held, number, most)
+    return held.explained[number]
+
+
+def _left_out(held: Holdings, number: int, most: int) -> tuple[Left, ...] | None:
+    rest = held.reference - number
+    if rest == 0:
+        return ()
+    if rest < 0:
+        return None
+    features = [feature for feature in _FEATURES if any(_holds(feature, cell) for cell in held.cells)]
+    owned = [{i for i, cell in enumerate(held.cells) if _holds(feature, cell)} for feature in features]
+    for size in range(1, most + 1):
+        for chosen in combinations(zip(features, owned, strict=True), size):
+            parts, taken = [], set[int]()
+            for feature, cells in chosen:
+                own = cells - taken
+                parts.append(Left(Said(feature[0]), sum(held.cells[i].number * held.cells[i].copies for i in own)))
+                taken |= own
+            if sum(part.count for part in parts) == rest and all(part.count for part in parts):
+                return tuple(parts)
+    return None
+
+
+def _holds(feature: tuple[str, tuple[str, ...], bool], cell: Cell) -> bool:
+    return cell.bias if feature[2] else cell.place in feature[1]

@@ -1,0 +1,224 @@
+"""Numbers that a text says to be the count of something: what stands in front of them, in their cell or behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.auditing.checks.context import Scene
+from weighbridge.auditing.checks.names import nameless
+from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
+from weighbridge.auditing.text.equations import Chain
+from weighbridge.auditing.text.expressions import Parsed, names, numbers, parse, value
+from weighbridge.auditing.text.rounding import printed
+from weighbridge.auditing.text.sections import sections
+from weighbridge.auditing.text.tokens import Token
+
+_FILLERS = re.compile(
+    r"参数量|参数个数|参数总量|参数总数|总参数量|总参数|参数|数量|个数|总量|总计|共有|共|有|的|为|是|约|大约|层|部分|模块|合计|得到|得|即|量|个|网络|机制|"
+    r"parameters?|params?|\bha[sv]e?\b|\bis\b|\bare\b|\bof\b|\bwith\b|\ba\b|\btotal\b|\bcounts?\b|\babout\b|\bnumber\b|\bthe\b|\bin\b|\blayers?\b|\bblock\b|"
+    r"\bsize\b|\bequals?\b|\btable\b|\bgives?\b|\bmodule\b|\bto\b|\bso\b|\bcontains?\b|\baround\b|\broughly\b|\bapproximately\b|\bcomes?\b|\bone\b|\beach\b|\bevery\b|\bsingle\b|\ban\b"
+)
+
+_MODEL_WORDS = re.compile(r"bert|base|large|model|chinese|uncased|cased|模型|整个|全部|whole|entire|full")
+
+_BREAKS = frozenset("。；;!?！？|")
+
+_COUNTED = frozenset("k m b bn mn million billion thousand 万 亿 千万 百万 十亿 kb mb 千".split())
+
+
+class Offer(NamedTuple):
+    """A number that is said to be the count of something.
+
+    Attributes:
+        first, last: Its tokens, from the beginning of its equation.
+        figure: The number's token.
+        number: What it says, in its likeliest unit.
+        subject: The component, or None.
+        firm: Whether the words in front of it say plainly that it is that component's count.
+        computed: Whether it is the result of an equation.
+        tokens: All numbers it was computed from.
+        whole: Whether the words in front of it call it a total.
+    """
+
+    first: Token
+    last: Token
+    figure: Token | None
+    number: Fraction
+    subject: str | None
+    firm: bool
+    computed: bool
+    tokens: Sequence[Token]
+    whole: bool = False
+
+
+def offers(scene: Scene) -> Iterator[Offer]:
+    """Yield every number that is said to be a count, with what it is said to count."""
+    about = sections(scene.lines)
+    by_statement: dict[int, list[Chain]] = {}
+    for chain in scene.chains:
+        by_statement.setdefault(id(chain.tokens), []).append(chain)
+    sized = {(s.token.line, s.token.start) for s in scene.stated}
+    for statement in scene.statements:
+        taken: set[int] = set()
+        for chain in by_statement.get(id(statement), []):
+            taken |= set(range(chain.start, chain.end))
+            found = _of_chain(scene, statement, chain, about)
+            if found is not None:
+                yield found
+        yield from _lone(scene, statement, taken, sized, about)
+
+
+def _of_chain(scene: Scene, statement: Sequence[Token], chain: Chain, about: Sequence[str | None]) -> Offer | None:
+    side = chain.sides[-1]
+    first = statement[chain.sides[0].start]
+    sizes = scene.sizes_at(first.line, first.start)
+    values = [value(s.term, printed, sizes) for s in chain.sides]
+    plain = [i for i, s in enumerate(chain.sides) if isinstance(s.term, Token) and s.term.kind == "num" and not s.term.unit]
+    chosen = plain[-1] if plain else len(values) - 1
+    number = values[chosen]
+    if number is None or number < 500:
+        return None
+    before = _words_before(scene, statement, chain.start)
+    name, firm = _named(scene, before, statement, chain.end, about[first.line])
+    used = [t for s in chain.sides for t in numbers(s.term)]
+    total = "total" in {m.subject for m in mentioned(before)} and subject(before)[0] in (None, "total")
+    figure = side.term if isinstance(side.term, Token) else None
+    if names(side.term) and len(chain.sides) == 1:
+        return None
+    return Offer(
+        first, statement[chain.sides[chosen].end - 1], figure, number, name, firm, len(chain.sides) > 1 or figure is None, used, total
+    )
+
+
+def _lone(
+    scene: Scene, statement: Sequence[Token], taken: set[int], sized: set[tuple[int, int]], about: Sequence[str | None]
+) -> Iterator[Offer]:
+    if any(token.kind == "shape" for token in statement):
+        return
+    for index, token in enumerate(statement):
+        if index in taken:
+            continue
+        parsed = parse(statement, index, len(statement)) if token.kind in ("num", "(") else None
+        if parsed is not None and not isinstance(parsed.term, Token):
+            taken |= set(range(index, parsed.end))
+            found = None if parsed.dangling else _formula(scene, statement, index, parsed, about)
+            if found is not None:
+                yield found
+            continue
+        if token.kind != "num" or index in taken or (token.line, token.start) in sized or not _is_count(token):
+            continue
+        beside = [statement[i] for i in (index - 1, index + 1) if 0 <= i < len(statement)]
+        if any(t.kind == "op" and not (t.text == "*" or t.spaced) for t in beside):
+            continue
+        number = printed(token)
+        assert number is not None
+        before = _words_before(scene, statement, index)
+        name, firm = _named(scene, before, statement, index + 1, None)
+        if name is not None:
+            yield Offer(token, token, token, number, name, firm, False, ())
+
+
+def _formula(scene: Scene, statement: Sequence[Token], index: int, parsed: Parsed, about: Sequence[str | None]) -> Offer | None:
+    """Take a formula in numbers that says no result, such as ``token embedding: 30522*768``."""
+    number = value(parsed.term, printed, {})
+    before = statement[index - 1] if index else None
+    if number is None or number < 500 or names(parsed.term) or (before is not None and before.kind == "op" and before.text != "-"):
+        return None
+    first = statement[index]
+    name, firm = _named(scene, _words_before(scene, statement, index), statement, parsed.end, about[first.line])
+    product = all(t.value is not None and t.value.denominator == 1 for t in numbers(parsed.term)) and "/" not in {
+        t.text for t in statement[index : parsed.end]
+    }
+    return Offer(first, statement[parsed.end - 1], None, number, name, firm and product, True, numbers(parsed.term))
+
+
+def _is_count(token: Token) -> bool:
+    if token.value is None or token.unit == "%":
+        return False
+    if token.unit:
+        return token.unit in _COUNTED and token.unit not in ("kb", "mb") and token.value > 0
+    return token.value >= 1000 and not token.places and not (1900 <= token.value <= 2100 and "," not in token.text)
+
+
+def _words_before(scene: Scene, statement: Sequence[Token], index: int) -> str:
+    """Return the words in front of a place: back to the end of a sentence or cell, within the line."""
+    token = statement[min(index, len(statement) - 1)]
+    start = index
+    while start > 0 and statement[start - 1].line == token.line and statement[start - 1].text not in _BREAKS:
+        if token.start - statement[start - 1].start > _LABEL:
+            break
+        start -= 1
+    if start >= index and start > 0 and statement[start - 1].text == "|" and start - 1 > 0:
+        return _cell_label(scene, statement, start - 1)
+    begin = statement[start].start if start < len(statement) else 0
+    label = scene.lines[token.line].text[begin : token.start]
+    if not label.strip(" |:-*") and start > 0 and statement[start - 1].text == "|":
+        return _cell_label(scene, statement, start - 1)
+    return label
+
+
+_LABEL = 160
+
+"""Characters in front of a number that may be its label."""
+
+
+def _cell_label(scene: Scene, statement: Sequence[Token], index: int) -> str:
+    """Return the first cell of a table's row."""
+    line = scene.lines[statement[index].line].text
+    cells = [cell for cell in line[: statement[index].start].split("|") if cell.strip()]
+    return f"{cells[0]}:" if cells else ""
+
+
+def _named(scene: Scene, before: str, statement: Sequence[Token], end: int, section: str | None) -> tuple[str | None, bool]:
+    """Return the component that a number is said to count, and whether that is said plainly."""
+    after = _in_parentheses(scene, statement, end)
+    clause = re.split(r"[,，](?!\d{3})", before)[-1]
+    for label in (clause, before):
+        if not mentioned(label):
+            continue
+        name, clear = subject(label)
+        if name == "total" and section not in (None, "total"):
+            return section, False
+        last = mentioned(label)[-1]
+        rest = _MODEL_WORDS.sub("", _FILLERS.sub("", label[last.end :].lower()))
+        plain = clear and not re.sub(r"[\W\d_]", "", rest) and len(label) < 120 and "+" not in label
+        if name is None:
+            return last.subject if len({m.subject for m in mentioned(label)}) > 1 else None, False
+        return name, plain
+    if after:
+        name, clear = subject(after)
+        if name is not None:
+            return name, clear and len(after) < 24
+    follows = scene.lines[statement[end - 1].line].text[statement[end - 1].end :][:24]
+    if speaks_of_parameters(before[-40:]) or speaks_of_parameters(follows):
+        if section not in (None, "total"):
+            return section, False
+        if _WHOLE.search(before.lower()) and _is_of_model(before):
+            return "total", True
+        if section is None and re.fullmatch(r"\W*it\W+has(?: about)?\W*|\W*(?:它|其)有?\W*", before.lower()):
+            return "total", False
+        named = scene.mentions.get(statement[end - 1].line)
+        return ("total", _is_of_model(before)) if named and named[0].column < statement[end - 1].start else (section, False)
+    return section, False
+
+
+_WHOLE = re.compile(r"\b(?:the|this|our|whole) (?:\w+ )?model\b|模型")
+
+
+def _is_of_model(before: str) -> bool:
+    """Tell whether the words before a total are nothing but the model's name and a verb."""
+    rest = _MODEL_WORDS.sub("", _FILLERS.sub("", nameless(before.lower())))
+    return not re.sub(r"[\W\d_]", "", rest)
+
+
+def _in_parentheses(scene: Scene, statement: Sequence[Token], end: int) -> str:
+    """Return what stands in parentheses after a number, on its line or alone on the next."""
+    line = statement[end - 1].line
+    rest = scene.lines[line].text[statement[end - 1].end :].strip(" $")
+    if not rest and line + 1 < len(scene.lines):
+        rest = scene.lines[line + 1].text.strip()
+    match = re.match(r"\(([^()]{1,60})\)", rest)
+    return match.group(1) if match else ""

@@ -1,0 +1,36 @@
+"""The figures that authors gave for their models, which everybody repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from weighbridge.auditing.text.rounding import scales
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.presets import Preset
+
+_ALSO = {
+    "gpt2": ("117M",), "gpt2-medium": ("345M",), "gpt2-large": ("762M",), "gpt2-xl": ("1542M", "1.54B"), "llama-30b": ("33B",),
+    "whisper-tiny": ("39M",), "whisper-base": ("74M",), "whisper-small": ("244M",), "whisper-medium": ("769M",), "whisper-large-v2": ("1550M",),
+    "flan-t5-small": ("80M",), "albert-xxlarge-v1": ("233M",), "albert-xxlarge-v2": ("233M",), "deberta-base": ("134M", "140M"),
+    "deberta-large": ("350M", "390M"), "deberta-v3-base": ("86M",), "deberta-v3-large": ("304M",), "deberta-v3-small": ("44M",),
+    "deberta-v3-xsmall": ("22M",), "bert-base-multilingual-cased": ("172M",), "vit-large-patch16-224": ("307M",), "vit-large-patch16-384": ("307M",),
+    "vit-large-patch32-384": ("307M",), "beit-large-patch16-224": ("307M",), "sam-vit-huge": ("636M",), "sam-vit-base": ("91M",), "sam-vit-large": ("308M",),
+    "deepseek-v3": ("685B",), "deepseek-r1": ("685B",), "vit-huge-patch14-224-in21k": ("632M",), "xlm-roberta-base": ("270M",), "xlm-roberta-large": ("550M",),
+}  # fmt: skip
+"""Figures that the authors gave and later corrected, or that count more than the class does (DeepSeek's file with its
+multi-token prediction layer): everybody repeats them."""
+
+
+def figures(found: Preset) -> Iterator[tuple[Fraction, bool]]:
+    """Yield each figure that was given for a model, and whether it is known to count something else than its class does."""
+    also = _ALSO.get(found.name, ())
+    for written in (*found.published.split(", "), *also):
+        figure = _figure(written)
+        if figure is not None:
+            yield figure, written in also
+
+
+def _figure(written: str) -> Fraction | None:
+    found = tokens(written.split()[0] if written.split() else "", 0)
+    return found[0].value * scales(found[0])[0] if len(found) == 1 and found[0].value is not None else None

@@ -1,0 +1,83 @@
+"""Other ways to read the sides of an equation: units on one side, lost raisings, an item's number, a label in front."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.claims import Reason, said, shown
+from weighbridge.auditing.text.equations import Chain
+from weighbridge.auditing.text.expressions import Binary, Negative, Term, numbers
+from weighbridge.auditing.text.rounding import as_written, printed, scales
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+
+def is_label(chain: Chain, lead: Token) -> bool:
+    """Tell whether a number before the first sign only says which case is computed: ``length 2048 = 2048 × 512 KB``."""
+    if len(chain.sides) < 2 or not chain.start or isinstance(chain.sides[1].term, Token):
+        return False
+    before = chain.tokens[chain.start - 1]
+    factors = numbers(chain.sides[1].term)
+    worded = before.kind in ("word", "name") and before.line == lead.line
+    return worded and any(token.value == lead.value and token.unit == lead.unit for token in factors)
+
+
+def is_percentage(term: Term) -> bool:
+    """Tell whether a side is a lone share."""
+    return isinstance(term, Token) and term.unit == "%"
+
+
+FACTORS = tuple(Fraction(base**power) for base in (1000, 1024) for power in (1, 2, 3, 4))
+
+
+def scaled(token: Token, choice: int) -> Fraction | None:
+    """Return a figure in one of the meanings of its unit."""
+    return None if token.value is None else token.value * scales(token)[choice]
+
+
+def shows(token: Token, number: Fraction) -> bool:
+    """Tell whether a figure, its unit aside, is a number rounded to the digits shown."""
+    assert token.value is not None
+    return token.value > 0 and abs(token.value - number) * 2 * 10**token.places <= (1 if number.denominator > 1 else 0)
+
+
+def too_much(value: Fraction, true: Fraction, mended: Fraction, token: Term) -> Reason:
+    """Say what a result should be, and by how much it is off."""
+    figure = token if isinstance(token, Token) else None
+    right, away = (as_written(figure, n) if figure else shown(n) for n in (true, abs(value - true)))
+    if value > true:
+        reason = said(mark("should be {right} ({number} too high)"), right=right, number=away)
+    else:
+        reason = said(mark("should be {right} ({number} too low)"), right=right, number=away)
+    if mended != true:
+        reason += said(mark("with the earlier errors corrected it is {number}"), number=mended)
+    return reason
+
+
+def raise_last_digits(term: Term, tokens: set[Token]) -> Term:
+    """Read the last digit of each of *tokens* as an exponent."""
+    if isinstance(term, Token):
+        if term not in tokens:
+            return term
+        body, power = term.text[:-1], term.text[-1]
+        base = term._replace(text=body, value=Fraction(body.replace(",", "") or 0))
+        return Binary("^", base, term._replace(text=power, value=Fraction(power)))
+    if isinstance(term, Negative):
+        return Negative(raise_last_digits(term.term, tokens))
+    return Binary(term.operation, raise_last_digits(term.left, tokens), raise_last_digits(term.right, tokens))
+
+
+def without_item(tokens: Sequence[Token], start: int) -> Callable[[Token], Fraction | None] | None:
+    """Return how to read numbers if the first, such as ``2.768``, begins with an item's number ``2.``."""
+    first = tokens[start]
+    if first.kind != "num" or not first.places or first.start > 6:
+        return None
+    _, _, rest = first.text.partition(".")
+    return lambda token: Fraction(rest) if token is first else printed(token)
+
+
+def precision(term: Term) -> tuple[bool, int]:
+    """Rank a lone figure by how exactly it is written."""
+    assert isinstance(term, Token)
+    return (not term.unit and not term.places, len(term.text))
