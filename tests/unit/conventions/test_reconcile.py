@@ -201,3 +201,8 @@ def test_numbers_as_people_write_them(text: str, low: int, high: int, how: str) 
 def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is no number; expected one such as"):
         readings(text)
+
+
+def test_the_model_is_named_by_its_class_or_by_what_it_is() -> None:
+    assert base().reconcile(1).class_name == "BertModel"
+    assert Model("file", "checkpoint", base().tree).reconcile(1).class_name == "checkpoint"

@@ -71,3 +71,16 @@ def test_blocks_are_those_that_the_reader_knows() -> None:
 
     read = {name: (elements, size) for name, elements, size in TYPES.values()}
     assert all(read[name] == block for name, block in GGUF.items())
+
+
+STATES = {
+    "sgd": (0, 0, 0), "momentum": (2400, 28, 1152), "adam": (4804, 60, 2308), "adamw": (4804, 60, 2308), "amsgrad": (7204, 88, 3460),
+    "adamax": (4804, 60, 2308), "nadam": (4808, 64, 2312), "radam": (4804, 60, 2308), "rmsprop": (2404, 32, 1156), "adagrad": (2404, 32, 1156),
+    "adadelta": (4804, 60, 2308), "adafactor": (204, 32, 772),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "expected"), STATES.items())
+def test_states_are_those_of_torch(name: str, expected: tuple[int, ...]) -> None:
+    """Bytes of the state tensors that torch 2.13.0 keeps after one step of parameters of these shapes in float32."""
+    assert tuple(OPTIMIZERS[name].kept(shape, 4) for shape in ((30, 20), (7,), (8, 4, 3, 3))) == expected
