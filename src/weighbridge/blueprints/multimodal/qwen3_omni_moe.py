@@ -33,7 +33,7 @@ TEXT = variant(
     kv_heads=4,
     active=8,
     expert_mlp=inner(768),
-    experts=size("experts", "num_experts", 128, "E", "experts", "num_local_experts"),
+    experts=size("experts", "num_experts", 128, "E", "experts"),
 )
 PREDICTOR = variant(
     LLAMA,
