@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.errors import ReadError, WeighbridgeError
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -29,6 +29,13 @@ def main(argv: list[str] | None = None) -> int:
         # The reader went away (weigh ... | head): no fault, but Python would complain when it flushes.
         sys.stdout = None
         return 0
+    except OSError as error:  # a name of 300 letters, a folder that may not be entered: what the system will not even look at
+        if "--traceback" in words:
+            raise
+        from weighbridge.commands import output
+
+        output.complain(ReadError(f"{error.filename or 'a file'!s:.200}: {error.strerror or error}"), words)
+        return 2
     except KeyboardInterrupt:
         return 130
 

@@ -148,3 +148,14 @@ def test_standard_input_without_end_is_refused() -> None:
             )
         assert done.returncode == 2
         assert "cannot be read: more than 16,777,216 bytes" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 300, "x" * 5000 + "/a.json", "a/" * 3000, "http://[::1", "http://a b/c.json", "~nosuchuser/config.json"]
+)
+def test_names_that_no_system_takes_are_refused_in_a_line(name: str) -> None:
+    for command in ("count", "verify", "audit", "tensors"):
+        done = run([command, name])
+        assert done.returncode == 2
+        assert done.stderr.startswith("weigh: ")
+        assert done.stderr.count("\n") == 1

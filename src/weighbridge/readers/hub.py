@@ -86,7 +86,10 @@ def repository(source: str) -> Repository | None:
 
 
 def _address(url: str) -> RemotePath:
-    pieces = urlsplit(url)
+    try:
+        pieces = urlsplit(url)
+    except ValueError:
+        raise SourceError(Text("{url}: no address that can be", url=url), source=url) from None
     folder, _, name = pieces.path.rpartition("/")
     if not name:
         raise SourceError(Text("{url}: the address of a file is needed, such as .../model.safetensors", url=url), source=url)
