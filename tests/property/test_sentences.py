@@ -264,8 +264,10 @@ def tables(said: Said) -> None:
 
 
 def token_table(said: Said) -> None:
-    (tensor,) = [tensor for tensor in said.parameters() if tensor.role == "embedding"]
-    assert len(tensor.shape) == 2
+    found = [tensor for tensor in said.parameters() if tensor.role == "embedding"]
+    assert (
+        len([tensor for tensor in found if len(tensor.shape) == 2]) == 1
+    )  # beside it a single vector may stand, such as one for the end of an image
 
 
 def patches(said: Said) -> None:

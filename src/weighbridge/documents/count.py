@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
 from weighbridge.conventions.loading import OLDER, RELEASE, loading_of
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import translator
 from weighbridge.core.sizes import Size
 from weighbridge.documents.count_json import as_json
@@ -112,7 +113,10 @@ def _siblings(model: ModelValue) -> Iterator[tuple[str, Size]]:
     known, _, sizes = model.description
     seen = {tally_of(model).unique}
     for name, blueprint in known.classes.items():
-        other = count(blueprint(sizes))
+        try:
+            other = count(blueprint(sizes))
+        except ConfigError:
+            continue  # a class that this config does not make
         if other not in seen and len(seen) < 3:
             seen.add(other)
             yield name, other
