@@ -15,7 +15,7 @@ HEAD_SECONDS = 10.0
 WRITE_SECONDS = 20.0
 """The longest that a client may take nothing of what was sent to it."""
 
-MOST = 1000
+MOST = 3000
 """Connections at one time."""
 
 LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
