@@ -12,7 +12,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, rms_norm, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def _not_latent(value: Any) -> None:
         raise ConfigError("latent attention is not described", key="latent_attention", value=value)
 
 
-def _inner(c: Config) -> int:
+def _inner(c: Config) -> Size:
     if c.mlp_class == "LLaMAMLP":
         raise ConfigError("missing, and LLaMAMLP needs it", key="intermediate_size")
-    return 4 * int(c.hidden)
+    return 4 * c.hidden
 
 
 FIELDS = (
@@ -52,7 +52,7 @@ FIELDS = (
     size("hidden", "n_embd", 4096, "H", "hidden size"),
     size("heads", "n_head", 32, "A", "attention heads"),
     size("kv_heads", "n_query_groups", lambda c: c.heads, "K", "key-value heads", null=lambda c: c.heads),
-    size("head_dim", "head_size", lambda c: c.hidden // c.heads, "D", "width of a head", null=lambda c: c.hidden // c.heads),
+    size("head_dim", "head_size", lambda c: exact(c.hidden, c.heads), "D", "width of a head", null=lambda c: exact(c.hidden, c.heads)),
     Field("words", "vocab_size", 50254, "choice"),
     Field("multiple", "padding_multiple", 512, "choice"),
     size("vocab", "padded_vocab_size", _padded, "V", "vocabulary size, padded", null=_padded),
