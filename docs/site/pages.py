@@ -136,10 +136,10 @@ def architecture_page(model_type: str, lang: str) -> str:
     table = f"## {words['classes']}\n\n| {say('class')} | {say('parameters')} |\n|---|---:|\n{rows}"
     try:
         found = model({"model_type": model_type}, known.base)
+        formula = found.formula()
     except ConfigError as error:
         return f"# {model_type}\n\n{words['needs']}: {error}\n\n{table}"
     tree = render(counted.document(found, lang=lang), "text", width=100)
-    formula = found.formula()
     symbols = "".join(
         f"| `{symbol.letter}` | `{symbol.key}` | {say(symbol.meaning)} | {formula.values[symbol.letter]:,} |\n"
         for symbol in formula.symbols
