@@ -27,7 +27,7 @@ LANGUAGES = ("en", "zh")
 GROUPS = {
     "Tutorials": ("tutorials/bert-by-hand", "tutorials/seventy-billion", "tutorials/model-card-in-ci", "tutorials/fine-tuning",
                   "tutorials/design-100m", "tutorials/census", "tutorial-sentiment"),
-    "How to": ("checkpoints", "adapters", "costs", "fits", "parallel", "design", "census", "report", "serve", "quiz", "models", "completion"),
+    "How to": ("checkpoints", "adapters", "costs", "fits", "parallel", "design", "census", "report", "serve", "security", "quiz", "models", "completion"),
     "Concepts": ("counting-rules", "built-and-loaded", "explain", "audit", "glossary"),
     "Why, and how good": ("why", "accuracy", "coverage", "speed", "census-report"),
     "Inside": ("internals", "modules", "contributing"),
