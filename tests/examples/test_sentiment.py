@@ -15,6 +15,7 @@ import pytest
 
 from weighbridge.cli import main
 
+pytest.importorskip("torch.nn")  # a folder of test data named torch would pass for torch
 torch: Any = pytest.importorskip("torch")
 bert: Any = pytest.importorskip("examples.bert.bert")
 evaluate: Any = pytest.importorskip("examples.sentiment.evaluate", reason="needs tokenizers")

@@ -247,7 +247,13 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     context = get_context("forkserver" if os.name == "posix" else "spawn")
     if os.name == "posix":
         context.set_forkserver_preload(["weighbridge.inventory.shards", "pyarrow.parquet", "numpy"])
-    return ProcessPoolExecutor(jobs, mp_context=context)
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_take_environment, initargs=(dict(os.environ),))
+
+
+def _take_environment(now: dict[str, str]) -> None:
+    """Set a worker's environment: the server that forks it keeps that of its own start, when a store's address or key may have been another."""
+    os.environ.clear()
+    os.environ.update(now)
 
 
 def _client(address: str) -> tuple[Any, tuple[type[BaseException], ...]]:

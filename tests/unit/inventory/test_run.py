@@ -373,7 +373,7 @@ def test_stretches_of_lines_join_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     lines.write_bytes(b"a\nbb\n\nccc\nd")
     found = list(items([str(lines)]))
     assert [(item.start, item.end, item.line) for item in found] == [(0, 6, 1), (6, 11, 4)]
-    assert found[0] == Item("lines", str(lines), 0, 6, 1)
+    assert found[0] == Item("lines", str(lines), 0, 6, 1, rows=3)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -85,6 +85,7 @@ _WITHOUT_OUT = "without the output projection"
 def formulas(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Formula]:
     """Yield the formulas of a statement that have letters and operations in them.
 
+    >>> from weighbridge.auditing.text.size_words import LETTERS
     >>> from weighbridge.auditing.text.tokens import tokens
     >>> [str(f.expanded) for f in formulas(tokens("2 * (4H * H + H),即8H^2 + 2H", 0), LETTERS)]
     ['8*H^2 + 2*H', '8*H^2 + 2*H']

@@ -87,6 +87,10 @@ def math_pieces(formula: Expression, lead: str = "") -> list[str]:
 
     >>> len(math_pieces(Symbol("V") * Symbol("H") + Symbol("H")))
     2
+    >>> from weighbridge.core.notation import Number
+    >>> inner = Sum((Symbol("H"), Symbol("A"), Symbol("I")))
+    >>> "".join(math_pieces(Product((Sum((Symbol("L"), Number(1))), inner)))).startswith("<math><mrow><mrow><mo>(</mo>")
+    True
     """
     pieces: list[str] = []
     for index, addend in enumerate(formula.terms if isinstance(formula, Sum) else (formula,)):
@@ -98,8 +102,10 @@ def math_pieces(formula: Expression, lead: str = "") -> list[str]:
             pieces.append(f"<math>{sign}<mrow>{text}</mrow></math>")
             continue
         outer = Product(addend.factors[:-1]) if len(addend.factors) > 2 else addend.factors[0]
+        shown = write(outer, MATHML)
+        shown = f"<mrow><mo>(</mo>{shown}<mo>)</mo></mrow>" if isinstance(outer, Sum) else shown
         inside = math_pieces(inner)
-        inside[0] = f"<math>{sign}<mrow>{write(outer, MATHML)}</mrow><mo>(</mo></math>{inside[0]}"
+        inside[0] = f"<math>{sign}<mrow>{shown}<mo>×</mo></mrow><mo>(</mo></math>{inside[0]}"
         inside[-1] += "<math><mo>)</mo></math>"
         pieces += inside
     return pieces
