@@ -99,10 +99,11 @@ def names_part(request: Request, form: Form) -> Response:
     from weighbridge.web.names import count_of, find_names
 
     say = translator(language(request))
+    kinds = {True: STRINGS["a_preset"], False: STRINGS["a_type"]}
     found = [
         {
             "value": name.value,
-            "note": name.hub or say(STRINGS["a_preset"] if name.preset else STRINGS["a_type"]),
+            "note": name.hub or say(kinds[bool(name.preset)]),
             "count": count_of(name.value),
         }
         for name in find_names(request.query_params.get("q", "")[:200])

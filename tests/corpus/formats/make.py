@@ -335,7 +335,7 @@ def of_orbax() -> dict[str, Facts]:
         "opt_state": [{"mu": jnp.zeros((3, 4))}],
         "step": jnp.array(3),
     }
-    said = {"dense.kernel": [[3, 4], "float32"], "dense.bias": [[4], "bfloat16"], "step": [[], "int32"]}
+    said: dict[str, list[Any]] = {"dense.kernel": [[3, 4], "float32"], "dense.bias": [[4], "bfloat16"], "step": [[], "int32"]}
     for name, options in (("orbax", {}), ("orbax-files", {"use_ocdbt": False}), ("orbax-zarr3", {"use_zarr3": True})):
         fresh(name).rmdir()
         ocp.Checkpointer(ocp.PyTreeCheckpointHandler(**options)).save(HERE / name, tree)
