@@ -43,6 +43,7 @@ def test_a_page_looks_as_it_should(opened: Opened, name: str, language: str, the
             page.fill("#text", ARTICLE)
             page.click("form.article button")
             page.wait_for_selector(".lines")
+            page.wait_for_load_state("load")  # the answer is another page: its style may come after its first lines
         assert_fits(page)
         assert page.locator("h1").count() == 1
         assert (
