@@ -14,7 +14,7 @@ from weighbridge.auditing import audit
 from weighbridge.cli import main
 from weighbridge.documents.tensor_styles import STYLES, styled
 
-SEED = Path("/work/shared/seeds/001_ec2b921b4caf4c91.txt")
+SEED = Path(__file__).parents[4] / "shared" / "seeds" / "001_ec2b921b4caf4c91.txt"
 RECORDED = json.loads((Path(__file__).parent / "torchinfo.json").read_text("utf-8"))["cases"]
 assert RECORDED
 TINY = {
