@@ -123,7 +123,7 @@ def hub_over_http(names: list[str]) -> int:
 def rate(label: str, work: Callable[[], int], warm: Callable[[], int] | None = None) -> None:
     """Do work in a process of its own and print its rows in a processor second and in a second, and the memory it took."""
     receive, send = get_context("fork").Pipe(False)
-    process = get_context("fork").Process(target=_measured, args=(work, warm, send))
+    process = get_context("fork").Process(target=_measure_and_send, args=(work, warm, send))
     process.start()
     rows, spent, gone, peak = receive.recv()
     process.join()
@@ -133,7 +133,7 @@ def rate(label: str, work: Callable[[], int], warm: Callable[[], int] | None = N
     )
 
 
-def _measured(work: Callable[[], int], warm: Callable[[], int] | None, send: Any) -> None:
+def _measure_and_send(work: Callable[[], int], warm: Callable[[], int] | None, send: Any) -> None:
     if warm is not None:
         warm()
     begun, wall = time.process_time(), time.monotonic()

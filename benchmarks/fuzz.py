@@ -75,7 +75,7 @@ def by(module: str) -> Callable[[bytes], Listing]:
     return lambda data: modules[module].read(BytesIO(data))
 
 
-def pickled(data: bytes) -> Listing:
+def read_pickle(data: bytes) -> Listing:
     found, _ = pickles.load(data, torch_storages.MAKERS, torch_storages.storage_of)
     return torch_names.listing_of(found, {})
 
@@ -95,7 +95,7 @@ READERS: dict[str, Callable[[bytes], Listing]] = {
     **{name: by(name) for name in ("safetensors", "gguf", "onnx", "flax", "tensorflow", "npz", "torch_zip", "zipped", "keras")},
     **{name: by(name) for name in ("npy", "plain_pickle", "tar", "tflite", "executorch", "coreml", "openvino", "ctranslate2")},
     "distributed": lambda data: distributed.listing_from(data),
-    "pickle": pickled,
+    "pickle": read_pickle,
     "directory": folder,
     "adapter": folder,
     "zarr": zarr_folder,
@@ -205,7 +205,7 @@ class Tally:
         self.megabytes: int = earlier.get("megabytes", 0)
         self.findings: dict[str, str] = earlier.get("findings", {})
 
-    def found(self, what: str, data: bytes) -> None:
+    def keep(self, what: str, data: bytes) -> None:
         """Keep an input that breaks the rule, the first of its kind."""
         if what not in self.findings:
             name = f"{len(self.findings):03}"
@@ -220,7 +220,7 @@ class Tally:
         if seconds > self.slowest:
             self.slowest = seconds
             if seconds > SECONDS:
-                self.found(f"takes more than {SECONDS:.0f} s", data)
+                self.keep(f"takes more than {SECONDS:.0f} s", data)
         inputs = self.read + self.refused
         if not inputs % 10_000 or inputs == self.before + self.runs:
             self.write()
@@ -258,7 +258,7 @@ def main() -> None:
             read = False
         except BaseException as error:  # whatever it is, it should not have come out
             place = traceback.extract_tb(error.__traceback__)[-1]
-            tally.found(f"{type(error).__name__} {Path(place.filename).name}:{place.lineno} {error!s:.100}", data)
+            tally.keep(f"{type(error).__name__} {Path(place.filename).name}:{place.lineno} {error!s:.100}", data)
         tally.count(read, time.process_time() - begun, data)
 
     arguments = [sys.argv[0], str(folder / "inputs"), f"-runs={runs}", f"-max_len={longest}", "-timeout=60", f"-rss_limit_mb={MEGABYTES}",

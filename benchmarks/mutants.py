@@ -79,7 +79,7 @@ def mutants(path: Path) -> Iterator[Mutant]:
     """Yield every fault that can be put into a file; annotations, docstrings and type aliases are left alone."""
     tree = ast.parse(path.read_text("utf-8"))
     for index, node in enumerate(list(_live(tree))):
-        changed = _changed(copy.deepcopy(node))
+        changed = _apply_fault(copy.deepcopy(node))
         if changed is not None:
             yield Mutant(path, index, f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)[:60]} -> {changed}")
 
@@ -98,7 +98,7 @@ def _live(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _live(child)
 
 
-def _changed(node: ast.AST) -> str | None:
+def _apply_fault(node: ast.AST) -> str | None:
     """Change a node in place and say what it has become; None if there is no fault for it."""
     if isinstance(node, (ast.BinOp, ast.BoolOp, ast.AugAssign)) and type(node.op) in SWAPS:
         node.op = SWAPS[type(node.op)]()
@@ -170,7 +170,7 @@ def _verdict(mutant: Mutant, room: str) -> int:
     signal.alarm(SECONDS)
     tree = ast.parse(mutant.path.read_text("utf-8"))
     if mutant.node >= 0:
-        _changed(list(_live(tree))[mutant.node])
+        _apply_fault(list(_live(tree))[mutant.node])
     name = ".".join(mutant.path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
     sys.meta_path.insert(0, Finder(name, compile(tree, str(mutant.path), "exec")))
     try:

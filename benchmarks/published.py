@@ -38,7 +38,7 @@ def rows(path: Path, group: str) -> Iterator[dict[str, Any]]:
                 yield row
 
 
-def joined(row: dict[str, Any], name: str) -> tuple[str, str]:
+def join_convention(row: dict[str, Any], name: str) -> tuple[str, str]:
     """Return how a row is met, ``plain``, ``convention``, ``nearest`` or ``none``, and in which words."""
     answer = model(name).reconcile(row["value"])
     if not answer.matches:
@@ -48,7 +48,7 @@ def joined(row: dict[str, Any], name: str) -> tuple[str, str]:
     return "plain" if plain else "convention", f"{first.convention} (cost {first.cost})"
 
 
-def worked(row: dict[str, Any], name: str) -> tuple[str, str]:
+def explain_arithmetic(row: dict[str, Any], name: str) -> tuple[str, str]:
     """Return how a row of arithmetic is met, at the resolution or length that it states."""
     size = re.search(r"(\d+)(?:x\d+|px)", row["setting"] + " " + row["model"])
     tokens = re.search(r"(\d+) tokens", row["setting"])
@@ -83,7 +83,7 @@ def main() -> int:
         if not row["exact"] or row["unit"] != "parameters":
             continue
         name = preset_of(row["model"])
-        how, words = joined(row, name) if name else ("unknown", "")
+        how, words = join_convention(row, name) if name else ("unknown", "")
         seen[how] += 1
         print(f"{how:10} {row['model']} -> {name}: {row['value']:,} {words}")
     held = sum(seen.values()) - seen["unknown"]
@@ -91,7 +91,7 @@ def main() -> int:
     counted = Counter[str]()
     for row in rows(path, "arithmetic"):
         name = preset_of(row["model"])
-        how, words = worked(row, name) if name else ("unknown", "")
+        how, words = explain_arithmetic(row, name) if name else ("unknown", "")
         counted[how] += 1
         print(f"{how:10} {row['model']} -> {name}: {row['value']:,} {row['unit']} {words}")
     print(dict(counted))

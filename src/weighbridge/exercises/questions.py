@@ -120,7 +120,7 @@ def exercise_about(model: ModelValue, level: str = "layer", seed: int = 1, lang:
     found = found if asked.model is None else derive(asked.model, lang)
     symbols = tuple((s.letter, s.key, meaning, found.values[s.letter]) for s, meaning in found.symbols if s.letter in used)
     name = " · ".join(text for text in (model.class_name, model.source) if text)
-    title = say("Exercise {seed}, level {level}: {model}").format(seed=seed, level=level, model=name)
+    title = say("Exercise {seed} ({level}): {model}").format(seed=seed, level=say(LEVEL_WORDS[level]), model=name)
     solution = Derivation(
         name, lang, asked.root, tuple(pair for pair in found.symbols if pair[0].letter in used), {s[0]: s[3] for s in symbols}, None
     )
@@ -192,7 +192,7 @@ def _layer(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Ask
         raise _nothing("layer", model, Text("no repeated layers"))
     section = draw.choice(layers)
     where = f" [{section.where}]" if section.where else ""
-    question = say("How many parameters has one layer of {path} ({title}), with biases and norms?").format(
+    question = say("How many parameters does one layer of {path} ({title}) have, biases and norms included?").format(
         path=section.path + where, title=section.title
     )
     inside = say(", ").join(part.title for part in section.parts)
@@ -207,7 +207,7 @@ def _is_repeated(section: Section) -> bool:
 
 def _model(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
     """Ask for the whole."""
-    question = say("How many unique parameters has {name}? Tied tensors count once.").format(name=_named(model))
+    question = say("How many unique parameters does {name} have? Tied tensors count once.").format(name=_named(model))
     copies = [f"{section.title} × {section.copies:,}" if section.copies != 1 else section.title for section in found.root.parts
               if isinstance(section, Section)]  # fmt: skip
     hints = [say("The model is made of: {parts}.").format(parts=say(", ").join(copies))]
@@ -255,7 +255,7 @@ def _heads(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Ask
         ).format(other=other)
         value, root = others[other]
         return _Asked(f"{lead} {question}", _one(root), root.each, hints, traps=tuple(traps), model=value)
-    question = say("How many parameters have the maps of query, key, value and output of one layer together?")
+    question = say("How many parameters do the query, key, value and output maps of one layer have together?")
     return _Asked(f"{lead} {question}", _one(section), section.each, hints, traps=tuple(traps))
 
 
@@ -315,7 +315,7 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _As
     steps = [f"{layers:,} × ({p.experts} − {p.active}) × {_expert(p):,}" for _, layers, p in mixtures]
     working = f"{counts.unique:,} − {' − '.join(steps)} = {counts.active:,}"
     if draw.random() < 0.5:
-        question = say("How many of the parameters of {name} work on one token?").format(name=_named(model))
+        question = say("How many of the parameters of {name} are active for one token?").format(name=_named(model))
         traps = ((counts.unique, say("that counts every expert, also those that the token does not pass through")),)
         return _Asked(question, found.root, counts.active, (*hints, working.partition(" = ")[0]), (working,), traps)
     inside = tally(part._replace(repeat=None) if part.repeat != part.experts else part)

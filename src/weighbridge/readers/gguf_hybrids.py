@@ -183,10 +183,13 @@ MAMBA2_FIELDS = {
     "embedding_length": "hidden_size", "block_count": "num_hidden_layers", "ssm.conv_kernel": "conv_kernel", "ssm.state_size": "state_size",
     "ssm.time_step_rank": "num_heads", "ssm.group_count": "n_groups",
 }  # fmt: skip
-FALCON_H1_FIELDS = {
-    **FIELDS, **GROUPED, "ssm.conv_kernel": "mamba_d_conv", "ssm.inner_size": "mamba_d_ssm", "ssm.state_size": "mamba_d_state",
-    "ssm.time_step_rank": "mamba_n_heads", "ssm.group_count": "mamba_n_groups",
+HEADED_MAMBA = {
+    "ssm.conv_kernel": "mamba_d_conv", "ssm.state_size": "mamba_d_state", "ssm.time_step_rank": "mamba_n_heads",
+    "ssm.group_count": "mamba_n_groups",
 }  # fmt: skip
+"""Of Mamba 2 beside attention, where configs say ``mamba_`` before its sizes."""
+
+FALCON_H1_FIELDS = {**FIELDS, **GROUPED, **HEADED_MAMBA, "ssm.inner_size": "mamba_d_ssm"}
 LFM2_FIELDS = {**FIELDS, "shortconv.l_cache": "conv_L_cache"}
 LFM2_MOE_FIELDS = {
     **LFM2_FIELDS, "expert_count": "num_experts", "expert_used_count": "num_experts_per_tok", "expert_feed_forward_length": "moe_intermediate_size",
@@ -212,8 +215,7 @@ ERNIE_FIELDS = {
     "interleave_moe_layer_step": "moe_layer_interval",
 }  # fmt: skip
 GRANITE_HYBRID_FIELDS = {
-    **FIELDS, "attention.key_length": "head_dim", "ssm.conv_kernel": "mamba_d_conv", "ssm.state_size": "mamba_d_state",
-    "ssm.time_step_rank": "mamba_n_heads", "ssm.group_count": "mamba_n_groups", "expert_count": "num_local_experts",
+    **FIELDS, **HEADED_MAMBA, "attention.key_length": "head_dim", "expert_count": "num_local_experts",
     "expert_used_count": "num_experts_per_tok", "expert_shared_feed_forward_length": "shared_intermediate_size",
 }  # fmt: skip
 

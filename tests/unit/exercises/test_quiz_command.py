@@ -90,7 +90,7 @@ def test_a_lesson_at_a_terminal(typed: list[str], capsys: pytest.CaptureFixture[
     assert "7,087,871 too low" in out
     assert "2,359,296" in out
     assert "Right." in out
-    assert "Exercise 5, level layer" in out
+    assert "Exercise 5 (one layer)" in out
     assert "Solution: 7,087,872" in out
 
 
