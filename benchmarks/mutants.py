@@ -3,6 +3,7 @@
 Each mutant changes one operator, comparison, constant or branch of one module. It lives in a process of its own, forked with
 pytest already loaded, in which the changed module is compiled in place of the file's; nothing is written. A mutant is
 killed if a test fails or takes too long, and survives if all pass. The sample is drawn with a seed, so that a run can be repeated.
+With ``--reach`` (a table written by ``benchmarks.reach``) the tests are those that run the changed line, wherever they stand.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import io
+import json
 import os
 import random
 import signal
@@ -22,7 +24,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import hypothesis  # noqa: F401  (loaded before the fork, as are the next three)
 import numpy  # noqa: F401
@@ -31,7 +33,9 @@ import sympy  # noqa: F401
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
-SECONDS = 120
+SECONDS = 240
+BUDGET = 20.0
+"""Seconds of tests, as they were measured, that one mutant is held against: those of its room first, the shortest first."""
 BROKEN = 99
 CONVENTIONS, ACCOUNTS = "tests/unit/conventions", "tests/unit/accounts"
 TESTS = {
@@ -73,15 +77,21 @@ class Mutant(NamedTuple):
     path: Path
     node: int
     what: str
+    lines: tuple[int, int]
+    at_import: bool
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
     """Yield every fault that can be put into a file; annotations, docstrings and type aliases are left alone."""
     tree = ast.parse(path.read_text("utf-8"))
-    for index, node in enumerate(list(_live(tree))):
+    nodes = list(_live(tree))
+    called = {id(node) for function in nodes if isinstance(function, (ast.FunctionDef, ast.Lambda)) for node in ast.walk(function)}
+    for index, node in enumerate(nodes):
         changed = _apply_fault(copy.deepcopy(node))
         if changed is not None:
-            yield Mutant(path, index, f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)[:60]} -> {changed}")
+            lines = (getattr(node, "lineno", 0), getattr(node, "end_lineno", 0))
+            what = f"{path.relative_to(SOURCE)}:{lines[0]}: {ast.unparse(node)[:60]} -> {changed}"
+            yield Mutant(path, index, what, lines, id(node) not in called)
 
 
 def _live(tree: ast.AST) -> Iterator[ast.AST]:
@@ -151,13 +161,39 @@ def tests_of(path: Path, room: str) -> tuple[str, ...]:
     return TESTS[max((key for key in TESTS if name.startswith(key)), key=len, default=room)]
 
 
-def survives(mutant: Mutant, room: str) -> bool:
-    """Run the tests against a mutant in a forked process."""
+def reaching(mutant: Mutant, table: dict[str, Any] | None) -> list[str] | None:
+    """Return the tests that run a mutant's line: those of its room first, the shortest first, as many as there is time for.
+
+    A line that runs when its module is loaded belongs to no test: there it is all tests that run some line of the module.
+    None without a table: then it is the nearest tests.
+    """
+    if table is None:
+        return None
+    room = _room(mutant)
+    lines: dict[str, list[int]] = table["lines"].get(str(mutant.path.relative_to(ROOT)), {})
+    first, last = mutant.lines
+    found = {number for line in range(first, last + 1) for number in lines.get(str(line), ())}
+    if not found and mutant.at_import:
+        found = {number for numbers in lines.values() for number in numbers}
+    seconds = dict(table["tests"])
+    chosen, spent = [], 0.0
+    for test in sorted((table["tests"][number][0] for number in found), key=lambda test: (f"/{room}/" not in test, seconds[test])):
+        spent += seconds[test]
+        if chosen and spent > BUDGET:
+            break
+        chosen.append(test)
+    return chosen
+
+
+def survives(mutant: Mutant, room: str, tests: list[str] | None = None) -> bool:
+    """Run the tests against a mutant in a forked process; of given tests none are its nearest."""
+    if tests == []:
+        return True
     child = os.fork()
     if child == 0:
         code = BROKEN
         try:
-            code = _verdict(mutant, room)
+            code = _verdict(mutant, room, tests)
         finally:
             os._exit(code)
     _, status = os.waitpid(child, 0)
@@ -166,7 +202,7 @@ def survives(mutant: Mutant, room: str) -> bool:
     return code == 0
 
 
-def _verdict(mutant: Mutant, room: str) -> int:
+def _verdict(mutant: Mutant, room: str, chosen: list[str] | None) -> int:
     signal.alarm(SECONDS)
     tree = ast.parse(mutant.path.read_text("utf-8"))
     if mutant.node >= 0:
@@ -177,10 +213,10 @@ def _verdict(mutant: Mutant, room: str) -> int:
         importlib.import_module(name)  # before pytest imports the file of that name by its path
     except Exception:
         return 1
-    tests = [test for test in tests_of(mutant.path, room) if (ROOT / test).exists()]
-    quiet = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
+    tests = chosen or [test for test in tests_of(mutant.path, room) if (ROOT / test).exists()]
+    quiet = ["-x", "-q", "--doctest-modules", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        doctests = pytest.main([*quiet, "--doctest-modules", str(mutant.path)])
+        doctests = pytest.main([*quiet, str(mutant.path)]) if chosen is None else 0
         found = pytest.main([*quiet, *tests]) if doctests in (0, 5) else doctests
     return int(found)
 
@@ -191,23 +227,31 @@ def main() -> None:
     parser.add_argument("rooms", nargs="+", help="rooms, or files under src/weighbridge")
     parser.add_argument("--sample", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--reach", type=Path, help="a table of benchmarks.reach: which tests run which line")
     parser.add_argument("--only", default="", help="of the sample, those whose line holds one of these words, separated by |")
     args = parser.parse_args()
     os.chdir(ROOT)
     os.environ["WEIGHBRIDGE_EXAMPLES"] = "15"
     sys.path.insert(0, str(ROOT))
-    whole = Mutant(SOURCE / "weighbridge" / "core" / "errors.py", -1, "no fault")
-    assert survives(whole, args.rooms[0].split("/")[0]), "the tests fail without any fault"
-    killed = 0
+    table = json.loads(args.reach.read_text("utf-8")) if args.reach else None
     paths = [path for name in args.rooms for path in _files(SOURCE / "weighbridge" / name)]
     every = [mutant for path in paths for mutant in mutants(path)]
     drawn = random.Random(args.seed).sample(every, min(args.sample, len(every)))
     drawn = [mutant for mutant in drawn if any(word in mutant.what for word in args.only.split("|"))]
+    for mutant in drawn[:3]:
+        assert survives(mutant._replace(node=-1), _room(mutant), reaching(mutant, table)), f"the tests fail without a fault: {mutant.path}"
+    scores: dict[str, list[bool]] = {}
     for number, mutant in enumerate(drawn, 1):
-        alive = survives(mutant, mutant.path.relative_to(SOURCE).parts[1])
-        killed += not alive
+        alive = survives(mutant, _room(mutant), reaching(mutant, table))
+        scores.setdefault(_room(mutant), []).append(not alive)
         print(f"{number:4} {'SURVIVES' if alive else 'killed  '} {mutant.what}", flush=True)
-    print(f"{killed} of {len(drawn)} killed ({100 * killed / max(1, len(drawn)):.0f} %), drawn from {len(every):,}")
+    for room, verdicts in (*sorted(scores.items()), ("all", [each for found in scores.values() for each in found])):
+        print(f"{room:12} {sum(verdicts):4} of {len(verdicts):4} killed ({100 * sum(verdicts) / len(verdicts):.0f} %)")
+    print(f"drawn from {len(every):,}, seed {args.seed}")
+
+
+def _room(mutant: Mutant) -> str:
+    return mutant.path.relative_to(SOURCE).parts[1]
 
 
 def _files(path: Path) -> list[Path]:

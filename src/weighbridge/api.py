@@ -612,9 +612,9 @@ def exercise(
     >>> exercise("bert-base-uncased", "table").question
     'How many parameters are in Word embeddings (embeddings.word_embeddings)?'
     """
-    from weighbridge.exercises.questions import chosen, exercise_about
+    from weighbridge.exercises.questions import choose_preset, exercise_about
 
-    return exercise_about(load(chosen(level, seed) if source is None else source, model_class, overrides), level, seed, lang)
+    return exercise_about(load(choose_preset(level, seed) if source is None else source, model_class, overrides), level, seed, lang)
 
 
 def mark(exercise: Exercise, answer: str | int) -> Marking:

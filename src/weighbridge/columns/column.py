@@ -42,41 +42,41 @@ class Column(Quantity):
         self.high = high
 
     def __add__(self, other: Size) -> Column:
-        return _combined(self, other, add)
+        return _combine(self, other, add)
 
     def __radd__(self, other: Size) -> Column:
-        return _combined(self, other, add)
+        return _combine(self, other, add)
 
     def __sub__(self, other: Size) -> Column:
-        return _combined(self, other, sub)
+        return _combine(self, other, sub)
 
     def __rsub__(self, other: Size) -> Column:
-        return _combined(self, other, lambda a, b: b - a)
+        return _combine(self, other, lambda a, b: b - a)
 
     def __mul__(self, other: Size) -> Column:
-        return _combined(self, other, mul)
+        return _combine(self, other, mul)
 
     def __rmul__(self, other: Size) -> Column:
-        return _combined(self, other, mul)
+        return _combine(self, other, mul)
 
     def __floordiv__(self, other: Size) -> Column:
-        return _divided(self.values, _plain(other), exactly=False)
+        return _divide(self.values, _plain(other), exactly=False)
 
     def __rfloordiv__(self, other: Size) -> Column:
-        return _divided(_plain(other), self.values, exactly=False)
+        return _divide(_plain(other), self.values, exactly=False)
 
     def divided_exactly(self, other: Size) -> Column:
         """Divide without remainder, naming the first row that has one."""
-        return _divided(self.values, _plain(other), exactly=True)
+        return _divide(self.values, _plain(other), exactly=True)
 
     def dividing_exactly(self, other: Size) -> Column:
         """Divide an int by this column without remainder."""
-        return _divided(_plain(other), self.values, exactly=True)
+        return _divide(_plain(other), self.values, exactly=True)
 
-    def _undecided(self, *_: object) -> NoReturn:
+    def _refuse_comparison(self, *_: object) -> NoReturn:
         raise Undecided("a column holds many sizes: it is neither true nor false, and cannot be compared")
 
-    __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = _undecided
+    __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = _refuse_comparison
 
 
 def column(values: object, key: str = "", minimum: int = 1) -> Column:
@@ -135,7 +135,7 @@ def _plain(size: Size) -> Any:
     return size
 
 
-def _combined(left: Column, right: Size, operation: Callable[[Any, Any], Any]) -> Column:
+def _combine(left: Column, right: Size, operation: Callable[[Any, Any], Any]) -> Column:
     """Apply a ring operation; its values at the corners of the bounds are its own bounds."""
     other = _plain(right)
     low, high = (right.low, right.high) if isinstance(right, Column) else (other, other)
@@ -144,7 +144,7 @@ def _combined(left: Column, right: Size, operation: Callable[[Any, Any], Any]) -
     # The operands must fit as well: a plain int beyond 64 bits would make floats or unsigned numbers of a column.
     if min(least, low) >= -LIMIT and max(most, high) <= LIMIT and left.values.dtype.kind == "i":
         return Column(operation(left.values, other), least, most)
-    return _narrowed(operation(_python_ints(left.values), _python_ints(other)))
+    return _narrow(operation(_python_ints(left.values), _python_ints(other)))
 
 
 def _python_ints(values: Any) -> Any:
@@ -156,7 +156,7 @@ def _is_wide(values: Any) -> bool:
     return abs(values) > LIMIT if isinstance(values, int) else bool(values.dtype.kind == "O")
 
 
-def _narrowed(values: Any) -> Column:
+def _narrow(values: Any) -> Column:
     """Return a column of Python ints, as int64 again if all of them fit."""
     import numpy as np
 
@@ -165,7 +165,7 @@ def _narrowed(values: Any) -> Column:
     return Column(values.astype(np.int64) if fits else values, low, high)
 
 
-def _divided(above: Any, below: Any, *, exactly: bool) -> Column:
+def _divide(above: Any, below: Any, *, exactly: bool) -> Column:
     import numpy as np
 
     if any(_is_wide(side) for side in (above, below)):
@@ -180,4 +180,4 @@ def _divided(above: Any, below: Any, *, exactly: bool) -> Column:
             raise ConfigError(
                 Text("{top:,} does not divide exactly by {bottom:,} in row {row}", top=top, bottom=bottom, row=row), value=top
             )
-    return _narrowed(above // below)
+    return _narrow(above // below)

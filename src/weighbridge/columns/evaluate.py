@@ -97,7 +97,7 @@ def measure(
 
     chosen = _accounts(accounts)
     table = table_of(model_type, columns, model_class)
-    parts: list[tuple[Any, dict[str, Values]]] = list(_evaluated(table, chosen))
+    parts: list[tuple[Any, dict[str, Values]]] = list(_evaluate(table, chosen))
     if len(parts) == 1 and len(parts[0][0]) == table.rows:
         return parts[0][1]
     result: dict[str, Values] = {}
@@ -210,7 +210,7 @@ def _one_or_many(values: NDArray[np.int64]) -> int | Column:
     return low if low == high else Column(values, low, high)
 
 
-def _evaluated(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:
+def _evaluate(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:
     """Yield the row numbers of each block and its values."""
     if table.known.normalize_config is None:
         try:

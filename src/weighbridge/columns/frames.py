@@ -105,7 +105,7 @@ def arrays_of(table: Any) -> dict[str, Array]:
         rows = {len(values) for values in columns.values() if values.ndim}
         if len(rows) > 1:
             raise ConfigError(Text("columns of unlike lengths: {lengths}", lengths=sorted(rows)))
-        return {key: values if values.ndim else _repeated(values.item(), max(rows, default=1)) for key, values in columns.items()}
+        return {key: values if values.ndim else _repeat(values.item(), max(rows, default=1)) for key, values in columns.items()}
     if kind == "arrow":
         return {name: _of_arrow(table.column(name)) for name in table.column_names}
     if kind == "polars":
@@ -113,7 +113,7 @@ def arrays_of(table: Any) -> dict[str, Array]:
     return {str(name): _of_pandas(table[name]) for name in table.columns}
 
 
-def _repeated(value: Any, rows: int) -> Array:
+def _repeat(value: Any, rows: int) -> Array:
     import numpy as np
 
     return np.full(rows, value)

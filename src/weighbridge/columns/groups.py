@@ -52,10 +52,10 @@ def group(known: Family, single: Mapping[str, Any], many: Mapping[str, NDArray[n
 
     deciding = [key for key in many if key in deciding_keys(known, single, many, int(rows[0]))]
     if not deciding:
-        yield Group(rows, _bound(known, single, many, int(rows[0])))
+        yield Group(rows, _bind_row(known, single, many, int(rows[0])))
         return
     combinations, first = _combinations([many[key] for key in deciding])
-    likes = [_bound(known, single, many, int(row)) for row in first]
+    likes = [_bind_row(known, single, many, int(row)) for row in first]
     numbers: dict[str, int] = {}
     kind = np.array([numbers.setdefault(repr(concrete(known.fields, like)), len(numbers)) for like in likes])
     if len(numbers) == 1:
@@ -94,10 +94,10 @@ def deciding_keys(known: Family, single: Mapping[str, Any], many: Mapping[str, A
     takes the same way through its code in all of them.
     """
     raw = with_overrides(single, {key: int(values[row]) for key, values in many.items()})
-    return _deciding(known.fields, raw, bind(known.fields, raw), frozenset(many), "")
+    return _deciding_keys(known.fields, raw, bind(known.fields, raw), frozenset(many), "")
 
 
-def _deciding(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, many: frozenset[str], path: str) -> set[str]:
+def _deciding_keys(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, many: frozenset[str], path: str) -> set[str]:
     sources: dict[str, set[str]] = {}  # from a word to the columns that its value comes from
     deciding: set[str] = set()
     for field in fields:
@@ -107,7 +107,7 @@ def _deciding(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, 
             prefix = f"{path}{field.key}."
             if inner is not None and any(key.startswith(prefix) for key in many):
                 own |= {key for key in many if key.startswith(prefix)}
-                deciding |= _deciding(inner.fields, inner.raw, getattr(sizes, field.word), many, prefix)
+                deciding |= _deciding_keys(inner.fields, inner.raw, getattr(sizes, field.word), many, prefix)
         for rule in (field.default, field.null):
             if callable(rule):
                 own |= {key for word in _read_words(rule, sizes) for key in sources.get(word, ())}
@@ -167,7 +167,7 @@ def concrete_values(sizes: Config) -> list[Any]:
     ]
 
 
-def _bound(known: Family, single: Mapping[str, Any], many: Mapping[str, Any], row: int) -> Config:
+def _bind_row(known: Family, single: Mapping[str, Any], many: Mapping[str, Any], row: int) -> Config:
     raw = with_overrides(single, {key: int(values[row]) for key, values in many.items()})
     try:
         return bind(known.fields, raw)

@@ -71,7 +71,7 @@ def _place(option: Option) -> str:
 
 
 def _section(title: str, options: Sequence[Option], columns: int, say: Say) -> list[str]:
-    rows = [(_write_option(option), _meaning(option, say)) for option in options]
+    rows = [(_write_option(option), _describe_option(option, say)) for option in options]
     return [say("{label}: ").format(label=title).rstrip() + "\n" + _table(rows, columns)] if rows else []
 
 
@@ -84,7 +84,7 @@ def _write_option(option: Option) -> str:
     return f"{short}{option.switch}{f' {value}' if value and option.kind != 'switch' else ''}"
 
 
-def _meaning(option: Option, say: Say) -> str:
+def _describe_option(option: Option, say: Say) -> str:
     """Return what an option is for, with its choices where they are too many to stand beside its name."""
     if not option.choices or _are_short(option):
         return say(option.help)

@@ -35,7 +35,7 @@ def answer(asked: Asked) -> Answer:
         return Answer(lambda: found, holds=bool(found), text="".join(f"{name}\n" for name in found))
     answered = models.as_json(asked.filter, model_type=asked.type, least=_amount(asked.above, 0) or 0, most=_amount(asked.below, None))
     if not answered["presets"] and not answered["architectures"]:
-        return Answer(lambda: answered, holds=False, text=_nothing(asked) if asked.__dict__.get("form") is None else None)
+        return Answer(lambda: answered, holds=False, text=_no_match(asked) if asked.__dict__.get("form") is None else None)
     types = bool(asked.filter or asked.type or asked.__dict__.get("types"))
     return Answer(lambda: answered, lambda: models.document(answered, asked.lang, sources=bool(asked.__dict__.get("sources")), types=types))
 
@@ -46,7 +46,7 @@ def _amount(text: str | None, default: int | None) -> int | None:
     return default if text is None else parse_budget(text).target
 
 
-def _nothing(asked: Asked) -> str:
+def _no_match(asked: Asked) -> str:
     """Say that nothing is called so, and what may have been meant."""
     from weighbridge.blueprints import MODULES
     from weighbridge.config.fields import did_you_mean

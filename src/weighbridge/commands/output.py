@@ -8,7 +8,7 @@ import sys
 from weighbridge.core._json import dumps
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
-from weighbridge.core.files import bounded
+from weighbridge.core.files import read_bounded
 from weighbridge.core.messages import Text
 from weighbridge.core.visible import visible
 
@@ -92,7 +92,7 @@ def standard_input() -> bytes:
     if sys.stdin is None:
         raise UsageError(Text("standard input is closed"))
     try:
-        return bounded(sys.stdin.buffer)
+        return read_bounded(sys.stdin.buffer)
     except OSError as error:
         raise UsageError(Text("standard input cannot be read: {why}", why=error.strerror)) from None
 

@@ -65,9 +65,9 @@ def answer(asked: Asked) -> Answer:
 
 
 def _exercise(asked: Asked, seed: int) -> Exercise:
-    from weighbridge.exercises.questions import chosen, exercise_about
+    from weighbridge.exercises.questions import choose_preset, exercise_about
 
-    named = asked.source or ("" if vars(asked).get("config") else chosen(asked.level, seed))
+    named = asked.source or ("" if vars(asked).get("config") else choose_preset(asked.level, seed))
     return exercise_about(asked.model(named) if named else asked.model(), asked.level, seed, asked.lang)
 
 
@@ -103,7 +103,7 @@ def _one(exercise: Exercise, asked: Asked) -> bool | None:
     say, hints = translator(asked.lang), 0
     output.show(quiz.document(exercise))
     while True:
-        text = _typed()
+        text = _read_answer()
         word = text.strip().lower() if text is not None else "quit"
         if word in ("quit", "exit", "q"):
             return None
@@ -115,15 +115,15 @@ def _one(exercise: Exercise, asked: Asked) -> bool | None:
             output.emit(say("Hint {number}: {hint}").format(number=hints, hint=shown) + "\n")
             continue
         if word == "solution":
-            output.show(Document(exercise.title, "", tuple(quiz.solved(exercise, say)), exercise.lang))
+            output.show(Document(exercise.title, "", tuple(quiz.solution_blocks(exercise, say)), exercise.lang))
             return False
         marking = mark_answer(exercise, text or "")
-        output.show(Document(say("Marking"), say(quiz.VERDICTS[marking.verdict]), tuple(quiz.marked(marking, say)), exercise.lang))
+        output.show(Document(say("Marking"), say(quiz.VERDICTS[marking.verdict]), tuple(quiz.marking_blocks(marking, say)), exercise.lang))
         if marking.correct:
             return True
 
 
-def _typed() -> str | None:
+def _read_answer() -> str | None:
     """Read an answer: one line if it is a word or a number, else lines up to an empty one; None at the end of input."""
     lines: list[str] = []
     while True:

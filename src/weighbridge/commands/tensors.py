@@ -36,14 +36,14 @@ def answer(asked: Asked) -> Answer:
 
     model = asked.model()
     if vars(asked).get("style"):
-        return Answer(dict, text=_styled(model, asked))
+        return Answer(dict, text=_in_style(model, asked))
     return Answer(lambda: tensors.as_json(model, asked.names), lambda: tensors.document(model, asked.names, asked.lang))
 
 
-def _styled(model: Model, asked: Asked) -> str:
-    from weighbridge.documents.tensor_styles import styled
+def _in_style(model: Model, asked: Asked) -> str:
+    from weighbridge.documents.tensor_styles import print_tensors
 
     for other, said in (("form", "--format"), ("output", "-o")):
         if vars(asked).get(other):
             raise UsageError(Text("{one} and {other} contradict each other", one="--style", other=said))
-    return styled(model, asked.style, asked.names, asked.lang)
+    return print_tensors(model, asked.style, asked.names, asked.lang)

@@ -7,7 +7,7 @@ import sys
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, UsageError
-from weighbridge.core.files import bounded, read_pipe, read_whole
+from weighbridge.core.files import read_bounded, read_pipe, read_whole
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
@@ -97,6 +97,6 @@ def standard_input() -> dict[str, Any]:
     if sys.stdin is None:
         raise UsageError(Text("standard input is closed"))
     try:
-        return parse_config(bounded(sys.stdin.buffer), "standard input")
+        return parse_config(read_bounded(sys.stdin.buffer), "standard input")
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path="standard input") from None

@@ -36,7 +36,7 @@ def open_file(path: Path | str) -> BinaryIO:
     """
     if not isinstance(path, str) and not hasattr(path, "as_posix"):
         return path.open("rb")
-    number = _opened(str(path))
+    number = _open_descriptor(str(path))
     mode = os.fstat(number).st_mode
     if stat.S_ISREG(mode):
         return open(number, "rb")
@@ -55,7 +55,7 @@ def read_whole(path: Path | str, most: int = LARGEST_CONFIG) -> bytes:
         OSError: It is no ordinary file, is larger, or cannot be read.
     """
     with open_file(path) as file:
-        return bounded(file, most, str(path))
+        return read_bounded(file, most, str(path))
 
 
 def read_pipe(path: str, most: int = LARGEST_CONFIG) -> bytes:
@@ -66,7 +66,7 @@ def read_pipe(path: str, most: int = LARGEST_CONFIG) -> bytes:
     """
     from select import select
 
-    number = _opened(path)
+    number = _open_descriptor(path)
     pieces, size = [], 0
     try:
         while True:
@@ -86,7 +86,7 @@ def read_pipe(path: str, most: int = LARGEST_CONFIG) -> bytes:
         os.close(number)
 
 
-def bounded(file: BinaryIO, most: int = LARGEST_CONFIG, name: str = "") -> bytes:
+def read_bounded(file: BinaryIO, most: int = LARGEST_CONFIG, name: str = "") -> bytes:
     """Read a stream to its end, if that comes within *most* bytes.
 
     Raises:
@@ -98,7 +98,7 @@ def bounded(file: BinaryIO, most: int = LARGEST_CONFIG, name: str = "") -> bytes
     return data
 
 
-def _opened(path: str) -> int:
+def _open_descriptor(path: str) -> int:
     return os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
 
 

@@ -30,7 +30,7 @@ class Text(str):
     >>> text = Text("{path}: cannot be read: {why}", path="x.json", why=Text("no such file"))
     >>> text
     'x.json: cannot be read: no such file'
-    >>> text.said({"{path}: cannot be read: {why}": "{path}：{why}，无法读取"}.get)
+    >>> text.render({"{path}: cannot be read: {why}": "{path}：{why}，无法读取"}.get)
     'x.json：no such file，无法读取'
     """
 
@@ -46,7 +46,7 @@ class Text(str):
         made.values = values
         return made
 
-    def said(self, look_up: Callable[[str], str | None]) -> str:
+    def render(self, look_up: Callable[[str], str | None]) -> str:
         """Say the sentence as *look_up* translates templates; what it does not know stays English."""
         found = look_up(self.template) or self.template
         return found.format(**{key: _value(value, look_up) for key, value in self.values.items()}) if self.values else found
@@ -61,7 +61,7 @@ def _value(value: object, look_up: Callable[[str], str | None]) -> object:
     if isinstance(value, Exception) and value.args:
         value = getattr(value, "message", None) or value.args[0]
     if isinstance(value, Text):
-        return value.said(look_up)
+        return value.render(look_up)
     return look_up(value) or value if isinstance(value, str) and " " in value.strip() else value
 
 
@@ -160,7 +160,7 @@ def translator(language: str) -> Say:
 
 def _translate(sentence: str, gettext: Callable[[str], str]) -> str:
     if isinstance(sentence, Text):
-        return sentence.said(gettext)
+        return sentence.render(gettext)
     # The empty string is the key of the catalogue's own header.
     return gettext(sentence) if sentence else ""
 

@@ -22,10 +22,10 @@ def visible(text: str, keep: str = "") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(letter if letter.isprintable() or letter in keep else _written_out(letter) for letter in text)
+    return "".join(letter if letter.isprintable() or letter in keep else _escape(letter) for letter in text)
 
 
-def _written_out(letter: str) -> str:
+def _escape(letter: str) -> str:
     from unicodedata import category
 
     if category(letter) not in HIDDEN:

@@ -38,7 +38,7 @@ def crossings(coefficients: Coefficients, target: int, low: int, high: int) -> l
     found = set()
     turns = _turns(shifted, low, high)
     for start, end in pairwise(turns):
-        found.update(_crossing(shifted, start, end))
+        found.update(_find_crossing(shifted, start, end))
     if low == high and value_at(shifted, low) == 0:
         found.add(low)
     return sorted(found)
@@ -52,11 +52,11 @@ def _turns(coefficients: Coefficients, low: int, high: int) -> list[int]:
     points = {low, high}
     inner = _turns(slope, low, high)
     for start, end in pairwise(inner):
-        points.update(_crossing(slope, start, end))
+        points.update(_find_crossing(slope, start, end))
     return sorted(points)
 
 
-def _crossing(coefficients: Coefficients, start: int, end: int) -> list[int]:
+def _find_crossing(coefficients: Coefficients, start: int, end: int) -> list[int]:
     """Return the zero of a polynomial that only rises or only falls from *start* to *end*, or the two whole numbers about it."""
     first, last = value_at(coefficients, start), value_at(coefficients, end)
     if first == 0 or last == 0:

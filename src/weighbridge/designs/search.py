@@ -141,7 +141,7 @@ def design(
     kept = rows.within()
     wanted = dict(limits or {})
     fitting: list[Design] = []
-    for row in _ordered(kept, drawing, sort)[:EXAMINED]:
+    for row in _sort(kept, drawing, sort)[:EXAMINED]:
         entry = drawing.design(row, workload, wanted, sort)
         if all(entry.measured[name] <= most for name, most in wanted.items()):
             fitting.append(entry)
@@ -389,7 +389,7 @@ def _nearest(rows: list[tuple[int, int, int, int]], target: int) -> list[tuple[i
     return sorted(rows, key=lambda row: (abs(row[3] - target), row))[:KEPT]
 
 
-def _ordered(rows: list[tuple[int, int, int, int]], drawing: _Drawing, sort: str) -> list[tuple[int, int, int, int]]:
+def _sort(rows: list[tuple[int, int, int, int]], drawing: _Drawing, sort: str) -> list[tuple[int, int, int, int]]:
     """Order designs by what is known before they are costed."""
     keys: dict[str, Callable[[tuple[int, int, int, int]], Any]] = {
         "depth": lambda row: (-row[2], abs(row[3] - drawing.budget.target)),

@@ -289,7 +289,7 @@ def _single(problem: _Problem, terms: Terms) -> Solution:
     degree = max(powers[0] for powers in terms)
     coefficients = [terms.get((power,), Fraction(0)) for power in range(degree + 1)]
     low, step = problem.fields[0].minimum, problem.step[0]
-    high = _bound(coefficients, problem.budget.high)
+    high = _root_bound(coefficients, problem.budget.high)
     candidates = set(_special(problem, high))
     for edge in {problem.budget.low, problem.budget.target, problem.budget.high}:
         candidates.update(crossings(coefficients, edge, low, high))
@@ -297,7 +297,7 @@ def _single(problem: _Problem, terms: Terms) -> Solution:
     around = _outward(sorted(candidates), low, high, step)
     every = range(low, min(high, COUNTED) + 1) if high <= COUNTED else ()
     values = [[value] for value in sorted({*inside, *candidates, *every}) if value % step == 0 and low <= value <= high]
-    hits, refused = _verified(problem, values, terms)
+    hits, refused = _verify(problem, values, terms)
     nearest = () if hits else _nearest(problem, [[value] for value in around])
     details = {"measure": problem.measure, "equation": problem.equation(terms)}
     return Solution(problem.keys, problem.targets, tuple(hits), nearest, details["equation"], (EXACT, details), tuple(refused))
@@ -335,7 +335,7 @@ def _special(problem: _Problem, high: int) -> Iterator[int]:
             stack.extend(vars(value).values())
 
 
-def _verified(problem: _Problem, values: list[list[int]], terms: Terms) -> tuple[list[Found], list[tuple[dict[str, int], str]]]:
+def _verify(problem: _Problem, values: list[list[int]], terms: Terms) -> tuple[list[Found], list[tuple[dict[str, int], str]]]:
     """Count each candidate from its own config; return those that meet the targets, and those that make no model."""
     hits: list[Found] = []
     refused: list[tuple[dict[str, int], str]] = []
@@ -386,7 +386,7 @@ def _double(problem: _Problem, terms: Terms) -> Solution:
         _add_second(problem, terms, first, value, hits, close)
         if len(close) > 4_000:
             close = sorted(close)[:1_000]
-    found, refused = _verified(problem, list(islice(hits, 20 * MOST)), terms)
+    found, refused = _verify(problem, list(islice(hits, 20 * MOST)), terms)
     nearest = () if found else _nearest(problem, [choice for _, choice in sorted(close)[:1_000]])
     details = {
         "measure": problem.measure, "equation": problem.equation(terms), "first": problem.keys[first], "second": problem.keys[1 - first],
@@ -555,7 +555,7 @@ def _constant(problem: _Problem, terms: Terms) -> Solution:
     return Solution(problem.keys, problem.targets, met, () if met else found, str(Number(value)), (CONSTANT, details))
 
 
-def _bound(coefficients: Sequence[Fraction], target: int) -> int:
+def _root_bound(coefficients: Sequence[Fraction], target: int) -> int:
     """Return a number beyond which the polynomial stays on one side of *target*: Cauchy's bound on its roots."""
     lead = abs(coefficients[-1])
     largest = max(abs(coefficients[0] - target), *(abs(c) for c in coefficients[:-1]))

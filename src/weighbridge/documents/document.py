@@ -67,7 +67,7 @@ class Table(NamedTuple):
     title: str = ""
     headed: bool = True
 
-    def shown(self, *kinds: str) -> list[int]:
+    def visible_columns(self, *kinds: str) -> list[int]:
         """Return the indices of the columns that a renderer shows: all but bars and paths, unless it asks for them."""
         return [i for i, column in enumerate(self.columns) if column.kind not in ("bar", "path") or column.kind in kinds]
 
@@ -163,7 +163,7 @@ class Document(NamedTuple):
     lang: str = "en"
 
     @property
-    def printed(self) -> tuple[Printed, ...]:
+    def printable(self) -> tuple[Printed, ...]:
         """The blocks without the pictures, for forms that hold none."""
         return tuple(block for block in self.blocks if not isinstance(block, (Picture, Bars, Plot)))
 

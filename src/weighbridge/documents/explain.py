@@ -162,14 +162,14 @@ class _Writer:
         yield Equation(1, chain(found.formula, self.values), _label(self.say("total, less the idle experts"), self.say))
 
     def line(self, line: Line, level: int) -> Iterator[Block]:
-        yield Item(level, line.number, self.shaped(line), line.paths)
+        yield Item(level, line.number, self.title_of(line), line.paths)
         yield from self.once(line.says, level + 1)
         if line.tied:
             text = self.say("Shares the storage of {names}, which is counted above.").format(names=self.say(", ").join(line.tied))
             yield Paragraph(level + 1, text)
         yield Equation(level + 1, chain(line.formula, self.values))
 
-    def shaped(self, line: Line) -> str:
+    def title_of(self, line: Line) -> str:
         """Return the title of a line with what its letters are, ``query (from H inputs to H outputs)``."""
         shape = self.say(line.shape) if line.shape and line.value else ""
         return self.say("{title} ({shape})").format(title=line.title, shape=shape) if line.title and shape else line.title or shape

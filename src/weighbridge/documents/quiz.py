@@ -62,16 +62,16 @@ def _plain(number: object) -> object:
 def document(exercise: Exercise, marking: Marking | None = None, hints: int = 0, *, solution: bool = False) -> Document:
     """Lay an exercise out: the question, what it takes, hints; the marking and the solution where there are any."""
     say = translator(exercise.lang)
-    blocks: list[Block] = [Paragraph(1, exercise.question), *_given(exercise, say)]
+    blocks: list[Block] = [Paragraph(1, exercise.question), *_given_facts(exercise, say)]
     blocks += [Paragraph(1, say("Hint {number}: {hint}").format(number=at, hint=hint)) for at, hint in enumerate(exercise.hints[:hints], 1)]
     if marking is not None:
-        blocks += [Heading(1, "", say("Marking")), *marked(marking, say)]
+        blocks += [Heading(1, "", say("Marking")), *marking_blocks(marking, say)]
     if solution:
-        blocks += solved(exercise, say)
+        blocks += solution_blocks(exercise, say)
     return Document(exercise.title, say(VERDICTS[marking.verdict]) if marking else "", tuple(blocks), exercise.lang)
 
 
-def _given(exercise: Exercise, say: Say) -> list[Block]:
+def _given_facts(exercise: Exercise, say: Say) -> list[Block]:
     """Return the choices, or the sizes that the question takes."""
     if exercise.choices:
         rows = tuple(Row((at, choice)) for at, choice in enumerate(exercise.choices, 1))
@@ -80,7 +80,7 @@ def _given(exercise: Exercise, say: Say) -> list[Block]:
     return [Table(columns, tuple(Row(symbol) for symbol in exercise.symbols))] if exercise.symbols else []
 
 
-def marked(marking: Marking, say: Say) -> list[Block]:
+def marking_blocks(marking: Marking, say: Say) -> list[Block]:
     """Lay a marking out: each step with what the audit says of it, and the remarks."""
     rows = tuple(
         Row((step.line, step.text, remark(step, say)), strong=step.verdict == "wrong", tone=TONES.get(step.verdict, ""))
@@ -92,7 +92,7 @@ def marked(marking: Marking, say: Say) -> list[Block]:
     return [*table, *(Paragraph(1, text) for text in (*given, *marking.remarks))]
 
 
-def solved(exercise: Exercise, say: Say) -> list[Block]:
+def solution_blocks(exercise: Exercise, say: Say) -> list[Block]:
     """Lay the solution out: the derivation of the part in question, and the steps from there."""
     answer = exercise.choices[exercise.answer - 1] if exercise.choices else f"{exercise.answer:,}"
     working = [Paragraph(1, text) for text in exercise.working]

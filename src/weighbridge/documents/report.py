@@ -47,7 +47,7 @@ def document(model: ModelValue, lang: str = "en", given: Inputs | None = None, *
     say = translator(lang)
     blocks = (
         *_counts(model, say), *_where(model, say), *_why(model, lang, say), *_conventions(model, lang, say),
-        *_arithmetic(model, given or Inputs(), say), *(_listing(model, say) if tensors else ()),
+        *_arithmetic(model, given or Inputs(), say), *(_tensor_table(model, say) if tensors else ()),
     )  # fmt: skip
     figure = say("{total} parameters").format(total=f"{unique_of(model):,}")
     return Document(headline(model, say), figure, blocks, lang)
@@ -113,7 +113,7 @@ def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:
     yield from _cut(_with_title(tree_table(flops.ledger, all_that_costs), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say), say)
 
 
-def _listing(model: ModelValue, say: Say) -> Iterator[Block]:
+def _tensor_table(model: ModelValue, say: Say) -> Iterator[Block]:
     yield Heading(1, "", say("Every tensor"))
     rows = tuple(
         Row((row.name, " × ".join(map(str, row.shape)), _whole(row.count), row.role, row.tied_to or ""))

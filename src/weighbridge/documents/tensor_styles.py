@@ -34,7 +34,7 @@ KERAS = {
 """From the kind of a part to the class that Keras has for it."""
 
 
-def styled(model: ModelValue, style: str, names: str = "reference", lang: str = "en") -> str:
+def print_tensors(model: ModelValue, style: str, names: str = "reference", lang: str = "en") -> str:
     """Return a model's tensors as another tool prints them.
 
     Args:
@@ -47,13 +47,13 @@ def styled(model: ModelValue, style: str, names: str = "reference", lang: str = 
         UsageError: The style cannot say it: no such names, too many rows.
 
     >>> from weighbridge import model
-    >>> styled(model("bert-base-uncased"), "torch").splitlines()[0]
+    >>> print_tensors(model("bert-base-uncased"), "torch").splitlines()[0]
     'embeddings.word_embeddings.weight torch.Size([30522, 768]) 参数个数为: 23440896'
     """
     if names != "reference" and style in ("torchinfo", "keras"):
         raise UsageError(Text("--style {style} lists modules, which have the reference's own names alone", style=style))
     lines: list[str] = []
-    for line in (*STYLES[style](model, names), *_said(model, style, translator(lang))):
+    for line in (*STYLES[style](model, names), *_remarks(model, style, translator(lang))):
         lines.append(line)
         if len(lines) > MOST:
             raise UsageError(Text("--style {style}: more than {most:,} rows", style=style, most=MOST))
@@ -128,7 +128,7 @@ def _inside(part: Part, path: str, depth: int) -> Iterator[_Module]:
         if not repeated:
             for child in found:
                 inner = f"{path}.{name}" if path and name else path or name
-                yield from _modules(child, name, inner, depth + 1) if name else _unwrapped(child, path, depth)
+                yield from _modules(child, name, inner, depth + 1) if name else _without_wrapper(child, path, depth)
             continue
         copies = sorted((index, child) for child in found for index in positions(child))
         outer = _outer(name)
@@ -142,7 +142,7 @@ def _inside(part: Part, path: str, depth: int) -> Iterator[_Module]:
             yield from _modules(child, last, f"{here}.{last}" if here else last, level + 1)
 
 
-def _unwrapped(part: Part, path: str, depth: int) -> Iterator[_Module]:
+def _without_wrapper(part: Part, path: str, depth: int) -> Iterator[_Module]:
     """Yield what stands in a part that adds no level to the names."""
     own = tuple(node for node in part.children if isinstance(node, Tensor) and node.role != "buffer")
     if own:
@@ -264,7 +264,7 @@ STYLES: dict[str, Callable[[ModelValue, str], Iterator[str]]] = {
 """A style's lines, by its name."""
 
 
-def _said(model: ModelValue, style: str, say: Say) -> Iterator[str]:
+def _remarks(model: ModelValue, style: str, say: Say) -> Iterator[str]:
     """Yield what the style has no place for."""
     tally = tally_of(model)
     tied, buffers = int(str(tally.duplicated)) - int(str(tally.unique)), int(str(tally.buffers))

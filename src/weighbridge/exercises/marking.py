@@ -82,7 +82,7 @@ def mark_answer(exercise: Exercise, answer: str | int) -> Marking:
     scene = understand(read_lines(written.encode(), "answer.md"), exercise.model)
     steps = tuple(_steps(exercise, written, shift)) if "=" in text or "≈" in text else ()
     final, term = _final(scene, shift)
-    return _marked(exercise, steps, final, term, check(scene).slips, say)
+    return _mark(exercise, steps, final, term, check(scene).slips, say)
 
 
 def _steps(exercise: Exercise, written: str, shift: int) -> Iterator[Claim]:
@@ -92,10 +92,10 @@ def _steps(exercise: Exercise, written: str, shift: int) -> Iterator[Claim]:
     for claim in claims:
         within = any(one.line == claim.line and one.start <= claim.start and claim.end <= one.end for one in equations if one is not claim)
         if claim.verdict != "unsettled" and not (within and claim.kind == "configuration"):
-            yield _shifted(claim, shift)
+            yield _shift_lines(claim, shift)
 
 
-def _marked(
+def _mark(
     exercise: Exercise,
     steps: tuple[Claim, ...],
     final: Fraction | None,
@@ -105,23 +105,23 @@ def _marked(
 ) -> Marking:
     given = int(final) if final is not None and final.denominator == 1 else final
     wrong = [step for step in steps if step.verdict == "wrong"]
-    corrected = _corrected(final, slips, steps)
+    corrected = _correct(final, slips, steps)
     if final is None:
         return Marking("wrong", None, exercise.answer, steps, (say("There is no number in it."),))
     if exercise.choices:
         return Marking("right" if final == exercise.answer else "wrong", given, exercise.answer, (), ())
     if final == exercise.answer:
-        return Marking("slip" if wrong else "right", given, exercise.answer, steps, tuple(_named(wrong, say)))
+        return Marking("slip" if wrong else "right", given, exercise.answer, steps, tuple(_name_errors(wrong, say)))
     if corrected == exercise.answer:
         text = say("The method is right: with the error corrected it comes to {answer}.").format(answer=f"{exercise.answer:,}")
-        return Marking("slip", given, exercise.answer, steps, (*_named(wrong, say), text))
+        return Marking("slip", given, exercise.answer, steps, (*_name_errors(wrong, say), text))
     if isinstance(term, Token) and (agreed := fit(term, Fraction(exercise.answer))) is not None and agreed.verdict == "rounded":
         return Marking("rounded", given, exercise.answer, steps, (say("Rounded: the exact number is asked for."),))
     value = final if corrected is None else corrected
-    return Marking("wrong", given, exercise.answer, steps, (*_named(wrong, say), *_differs(exercise, value, say)))
+    return Marking("wrong", given, exercise.answer, steps, (*_name_errors(wrong, say), *_differs(exercise, value, say)))
 
 
-def _corrected(final: Fraction | None, slips: Mapping[Fraction, Slip], steps: Sequence[Claim]) -> Fraction | None:
+def _correct(final: Fraction | None, slips: Mapping[Fraction, Slip], steps: Sequence[Claim]) -> Fraction | None:
     """Return what the answer comes to with its errors corrected; None if it has none."""
     if final is None:
         return None
@@ -133,7 +133,7 @@ def _corrected(final: Fraction | None, slips: Mapping[Fraction, Slip], steps: Se
     return None
 
 
-def _named(wrong: Sequence[Claim], say: Say) -> Iterator[str]:
+def _name_errors(wrong: Sequence[Claim], say: Say) -> Iterator[str]:
     for step in wrong:
         if isinstance(step.expected, NUMBERS):
             yield say("Line {line} is wrong: it should be {expected}.").format(line=step.line, expected=shown(step.expected))
@@ -147,12 +147,12 @@ def _table_of(exercise: Exercise) -> str:
     return f"| | | |\n|---|---|---|\n{rows}\n"
 
 
-def _shifted(claim: Claim, lines: int) -> Claim:
+def _shift_lines(claim: Claim, lines: int) -> Claim:
     """Count lines from the first of the answer, also in the reason."""
-    return claim._replace(line=claim.line - lines, reason=tuple(_moved(part, lines) for part in claim.reason))
+    return claim._replace(line=claim.line - lines, reason=tuple(_shift_reason(part, lines) for part in claim.reason))
 
 
-def _moved(part: Said, lines: int) -> Said:
+def _shift_reason(part: Said, lines: int) -> Said:
     return part._replace(
         values=tuple((key, number - lines if key == "line" and isinstance(number, int) else number) for key, number in part.values)
     )

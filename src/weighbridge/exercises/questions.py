@@ -93,10 +93,10 @@ class _Asked(NamedTuple):
     model: ModelValue | None = None
 
 
-def chosen(level: str, seed: int) -> str:
+def choose_preset(level: str, seed: int) -> str:
     """Return the preset that an exercise is about when none is named.
 
-    >>> chosen("layer", 3) in MODELS["layer"]
+    >>> choose_preset("layer", 3) in MODELS["layer"]
     True
     """
     _check(level, seed)
@@ -143,11 +143,11 @@ def _check(level: str, seed: int) -> None:
         raise UsageError(Text("seed: expected a whole number from 1 to 999,999,999, found {found}", found=seed))
 
 
-def _named(model: ModelValue) -> str:
+def _name_of(model: ModelValue) -> str:
     return f"{model.class_name} ({model.source})" if model.class_name else model.source
 
 
-def _nothing(level: str, model: ModelValue, what: str) -> UsageError:
+def _no_exercise(level: str, model: ModelValue, what: str) -> UsageError:
     why = Text("{model} has {what}: there is no exercise of level {level}", model=model.source, what=what, level=level)
     return UsageError(why)
 
@@ -156,7 +156,7 @@ def _table(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Ask
     """Ask for one embedding table."""
     tables = [pair for pair in _lines(found.root) if pair[0].kind == "embedding" and pair[0].value]
     if not tables:
-        raise _nothing("table", model, Text("no embedding table"))
+        raise _no_exercise("table", model, Text("no embedding table"))
     return _line(*draw.choice(tables), found, say)
 
 
@@ -164,7 +164,7 @@ def _module(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _As
     """Ask for the modules of one line: a linear map, the norms, a convolution, several alike together."""
     modules = [pair for pair in _lines(found.root) if pair[0].kind != "embedding" and pair[0].value]
     if not modules:
-        raise _nothing("module", model, Text("no module of its own"))
+        raise _no_exercise("module", model, Text("no module of its own"))
     return _line(*draw.choice(modules), found, say)
 
 
@@ -182,14 +182,14 @@ def _line(line: Line, layered: bool, found: Derivation, say: Say) -> _Asked:
     alone = mark("How many parameters are in {title} ({names})?")
     question = say(inside if layered else alone).format(title=line.title, names=say(", ").join(line.paths))
     hints = (line.sentence, *_formulas((line,), found.values, say))
-    return _Asked(question, _rooted(found, line.title, (line,), line.value), line.value, tuple(hint for hint in hints if hint))
+    return _Asked(question, _with_root(found, line.title, (line,), line.value), line.value, tuple(hint for hint in hints if hint))
 
 
 def _layer(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
     """Ask for one of the repeated layers."""
     layers = [section for section in sections(found.root) if section.path and section.each and _is_repeated(section)]
     if not layers:
-        raise _nothing("layer", model, Text("no repeated layers"))
+        raise _no_exercise("layer", model, Text("no repeated layers"))
     section = draw.choice(layers)
     where = f" [{section.where}]" if section.where else ""
     question = say("How many parameters does one layer of {path} ({title}) have, biases and norms included?").format(
@@ -207,7 +207,7 @@ def _is_repeated(section: Section) -> bool:
 
 def _model(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
     """Ask for the whole."""
-    question = say("How many unique parameters does {name} have? Tied tensors count once.").format(name=_named(model))
+    question = say("How many unique parameters does {name} have? Tied tensors count once.").format(name=_name_of(model))
     copies = [f"{section.title} × {section.copies:,}" if section.copies != 1 else section.title for section in found.root.parts
               if isinstance(section, Section)]  # fmt: skip
     hints = [say("The model is made of: {parts}.").format(parts=say(", ").join(copies))]
@@ -227,9 +227,9 @@ def _model(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Ask
 
 def _heads(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
     """Ask for an attention whose query heads share key and value heads: as it is, what that saves, or with other heads."""
-    grouped = [(section, attend) for section in sections(found.root) if (attend := _grouped(section, model.tree)) is not None]
+    grouped = [(section, attend) for section in sections(found.root) if (attend := _grouped_attention(section, model.tree)) is not None]
     if not grouped:
-        raise _nothing("heads", model, Text("no attention whose query heads share key and value heads"))
+        raise _no_exercise("heads", model, Text("no attention whose query heads share key and value heads"))
     section, attend = draw.choice(grouped)
     heads, shared = int(str(attend.heads)), int(str(attend.kv_heads))
     counts = [n for n in range(1, heads + 1) if heads % n == 0 and n != shared]
@@ -264,7 +264,7 @@ def _place_of(section: Section) -> str:
     return first.rpartition(".")[0] or first
 
 
-def _grouped(section: Section, tree: Part) -> Attend | None:
+def _grouped_attention(section: Section, tree: Part) -> Attend | None:
     """Return the attention that a section of linear maps feeds, if its heads are grouped."""
     if section.kind != "attention" or not section.value:
         return None
@@ -303,7 +303,7 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _As
     """Ask how many parameters work on one token: of the whole model, or of the experts of one layer."""
     mixtures = list(_mixtures(model.tree))
     if not mixtures:
-        raise _nothing("active", model, Text("no experts of which only some work on a token"))
+        raise _no_exercise("active", model, Text("no experts of which only some work on a token"))
     counts = tally(model.tree)
     assert isinstance(counts.unique, int) and isinstance(counts.active, int)
     path, _, part = draw.choice(mixtures)
@@ -315,7 +315,7 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _As
     steps = [f"{layers:,} × ({p.experts} − {p.active}) × {_expert(p):,}" for _, layers, p in mixtures]
     working = f"{counts.unique:,} − {' − '.join(steps)} = {counts.active:,}"
     if draw.random() < 0.5:
-        question = say("How many of the parameters of {name} are active for one token?").format(name=_named(model))
+        question = say("How many of the parameters of {name} are active for one token?").format(name=_name_of(model))
         traps = ((counts.unique, say("that counts every expert, also those that the token does not pass through")),)
         return _Asked(question, found.root, counts.active, (*hints, working.partition(" = ")[0]), (working,), traps)
     inside = tally(part._replace(repeat=None) if part.repeat != part.experts else part)
@@ -356,12 +356,12 @@ def _convention(model: ModelValue, found: Derivation, draw: Random, say: Say) ->
     own = found.total
     likely = [one for one in plain if one.value not in (0, own) and one.class_name == model.class_name and _is_plain(one)]
     if len(likely) < CHOICES:
-        raise _nothing("convention", model, Text("too few ways of counting"))
+        raise _no_exercise("convention", model, Text("too few ways of counting"))
     right = draw.choice(likely)
     near = sorted((one for one in likely if one.value != right.value), key=lambda one: abs(one.value - right.value))
     offered = [right, *draw.sample(near[: max(8, CHOICES)], CHOICES - 1)]
     draw.shuffle(offered)
-    name = _named(model)
+    name = _name_of(model)
     question = say("{name} has {own} unique parameters. Which way of counting gives {number}?").format(
         name=name, own=f"{own:,}", number=f"{right.value:,}"
     )
@@ -404,7 +404,7 @@ def _one(section: Section) -> Section:
     return with_shares(section._replace(number="", copies=1, times=as_expression(1), value=section.each, where=""), 1000)
 
 
-def _rooted(found: Derivation, title: str, parts: Sequence[Line | Section], value: int) -> Section:
+def _with_root(found: Derivation, title: str, parts: Sequence[Line | Section], value: int) -> Section:
     return found.root._replace(title=title, sentence="", parts=tuple(parts), each=value, value=value)
 
 

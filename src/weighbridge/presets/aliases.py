@@ -155,7 +155,7 @@ _KNOWN: dict[str, dict[str, Any]] = {}
 _TABLE: dict[str, Named] = {}
 
 
-def known() -> dict[str, dict[str, Any]]:
+def preset_configs() -> dict[str, dict[str, Any]]:
     """Return the configs of all presets by name."""
     if not _KNOWN:
         _KNOWN.update({entry.name: entry.config for entry in presets()})
@@ -173,10 +173,10 @@ def runs(text: str) -> list[str]:
     return re.findall(_RUN, text.lower())
 
 
-def joined(pieces: Iterable[str]) -> str:
+def join_runs(pieces: Iterable[str]) -> str:
     """Join runs of letters and digits; two digits that meet keep a hyphen between them.
 
-    >>> joined(["llama", "2", "7b"]), joined(["gpt", "2"])
+    >>> join_runs(["llama", "2", "7b"]), join_runs(["gpt", "2"])
     ('llama2-7b', 'gpt2')
     """
     key = ""
@@ -192,29 +192,29 @@ def table() -> dict[str, Named]:
     (('llama-7b', 'llama-2-7b'), 'family')
     """
     if not _TABLE:
-        _TABLE.update(_made())
+        _TABLE.update(_make_table())
     return _TABLE
 
 
-def _made() -> dict[str, Named]:
+def _make_table() -> dict[str, Named]:
     import re
 
     found: dict[str, Named] = {}
     families: dict[str, list[str]] = {}
-    for name in known():
+    for name in preset_configs():
         pieces = runs(name)
-        found[joined(pieces)] = Named(MODEL, (name,))
+        found[join_runs(pieces)] = Named(MODEL, (name,))
         place = next((i for i, piece in enumerate(pieces) if i and re.fullmatch(_SIZE, piece, re.IGNORECASE)), None)
         if place:
-            families.setdefault(joined(pieces[:place]), []).append(name)
-    for key, short in _shortened(known()).items():
+            families.setdefault(join_runs(pieces[:place]), []).append(name)
+    for key, short in _shorten(preset_configs()).items():
         found.setdefault(key, Named(MODEL, tuple(short)))
     for line in _WRITTEN.strip().splitlines():
         written, _, meant = line.partition(" = ")
-        names = tuple(name for name in meant.split() if name in known())
+        names = tuple(name for name in meant.split() if name in preset_configs())
         for text in written.split(", ") if names else ():
-            found[joined(runs(text))] = Named(MODEL, names)
-    families["gpt2"] = [name for name in known() if name.startswith("gpt2")]
+            found[join_runs(runs(text))] = Named(MODEL, names)
+    families["gpt2"] = [name for name in preset_configs() if name.startswith("gpt2")]
     for key, members in families.items():
         if len(members) > 1 or key not in found:
             found[key] = Named(FAMILY, tuple(members)) if key not in found or key == "gpt2" else found[key]
@@ -222,11 +222,11 @@ def _made() -> dict[str, Named]:
         for written in (name for name in typed_names(entry) if name != entry.hub):
             pieces = runs(written)
             if not re.fullmatch(f"{_SIZE}|intermediate", pieces[0], re.IGNORECASE):  # funnel-transformer/large is no name alone
-                found.setdefault(joined(pieces), Named(MODEL, (entry.name,)))
+                found.setdefault(join_runs(pieces), Named(MODEL, (entry.name,)))
     return found
 
 
-def _shortened(names: Iterable[str]) -> dict[str, list[str]]:
+def _shorten(names: Iterable[str]) -> dict[str, list[str]]:
     """Return the presets by their names with some words left out."""
     found: dict[str, list[str]] = {}
     for name in names:
@@ -234,7 +234,7 @@ def _shortened(names: Iterable[str]) -> dict[str, list[str]]:
         for dropped in _DROPPED:
             rest = [piece for piece in pieces if piece not in dropped]
             if 1 < len(rest) < len(pieces):
-                found.setdefault(joined(rest), []).append(name)
+                found.setdefault(join_runs(rest), []).append(name)
     return found
 
 
@@ -244,7 +244,7 @@ def lookup(text: str) -> Named | None:
     >>> lookup("Mixtral 8x7B").names, lookup("ViT-B/16").names[1], lookup("GPT2-Medium").names
     (('mixtral-8x7b',), 'vit-base-patch16-224', ('gpt2-medium',))
     """
-    return table().get(joined(runs(text)))
+    return table().get(join_runs(runs(text)))
 
 
 def preset_called(text: str) -> Preset | None:
@@ -268,7 +268,7 @@ def member(family: Iterable[str], size: str) -> Named | None:
     ('bert-large-uncased', ('llama-7b', 'llama-2-7b'))
     """
     for name in family:
-        found = table().get(joined(runs(f"{name} {size.replace(' ', '')}")))
+        found = table().get(join_runs(runs(f"{name} {size.replace(' ', '')}")))
         if found is not None and found.kind == MODEL:
             return found
     return None

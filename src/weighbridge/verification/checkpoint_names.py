@@ -78,7 +78,7 @@ def _together(rows: list[Row], converters: list[Step]) -> dict[str, tuple[Step |
     """Bring together the tensors that one conversion takes, each with the pattern that found it; the others stay alone."""
     groups: dict[str, tuple[Step | None, list[tuple[str, Row]]]] = {}
     for row in rows:
-        found = next(((step, *applied) for step in converters if (applied := step.applied(row.name))), None)
+        found = next(((step, *applied) for step in converters if (applied := step.apply(row.name))), None)
         step, name, source = found if found and row.tied_to is None else (None, row.name, "")
         groups.setdefault(name, (step, []))[1].append((source, row))
     return groups
@@ -102,7 +102,7 @@ def _keep_last_owner(rows: list[Row], patterns: Iterable[str]) -> list[Row]:
 
 def _rename(name: str, renames: list[Step]) -> str:
     for step in renames:
-        applied = step.applied(name)
+        applied = step.apply(name)
         name = applied[0] if applied else name
     return name
 

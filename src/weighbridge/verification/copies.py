@@ -1,7 +1,7 @@
 """Two tensors of a file that the class holds in one: a copy, or a second tensor that loading keeps apart?
 
 transformers 5.23.0, ``PreTrainedModel.tie_weights`` in modeling_utils.py: where a checkpoint holds both tensors of a tie, their
-values are compared when it is loaded, and if one differs they are not tied. A shape cannot tell; bytes can.
+values are compare_places when it is loaded, and if one differs they are not tied. A shape cannot tell; bytes can.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ class Copy(NamedTuple):
 
 
 Compare: TypeAlias = Callable[[str, str], "Comparison | None"]
-"""From the names of two tensors in a file to what reading them showed; None where they cannot be compared."""
+"""From the names of two tensors in a file to what reading them showed; None where they cannot be compare_places."""
 
 
 def comparer(path: Path, *, thorough: bool = False) -> Compare:
     """Return what compares two tensors of the file or files at *path*, by a few kilobytes of each unless *thorough*."""
     places: dict[str, Extent] = {}
 
-    def compared(one: str, other: str) -> Comparison | None:
+    def compare_places(one: str, other: str) -> Comparison | None:
         missing = {one, other} - places.keys()
         if missing:
             places.update(find(path, missing))
         return compare(places[one], places[other], thorough=thorough) if one in places and other in places else None
 
-    return compared
+    return compare_places
 
 
 def judge_copy(name: str, owner: str, found: Comparison | None) -> Copy:

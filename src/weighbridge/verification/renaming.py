@@ -48,10 +48,10 @@ class Step(NamedTuple):
     pattern: re.Pattern[str]
     targets: tuple[str, ...]
 
-    def applied(self, name: str) -> tuple[str, ...]:
+    def apply(self, name: str) -> tuple[str, ...]:
         """Return the names that *name* becomes, or nothing if the pattern does not find anything.
 
-        >>> Step(re.compile("w1"), ("a", "b")).applied("x.w1")
+        >>> Step(re.compile("w1"), ("a", "b")).apply("x.w1")
         ('x.a', 'x.b')
         """
         match = self.pattern.search(name)
@@ -140,7 +140,7 @@ def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, .
                 return put
     for spelling in spellings:
         for step in naming.conversions:
-            made = step.applied(spelling)
+            made = step.apply(spelling)
             if not made:
                 continue
             for put in _with_prefixes(made, naming):
@@ -160,7 +160,7 @@ def _spellings(name: str, naming: Naming) -> Iterator[str]:
             break
     renamed = modern
     for step in naming.renames:
-        renamed = next(iter(step.applied(renamed)), renamed)
+        renamed = next(iter(step.apply(renamed)), renamed)
     yield renamed
 
 

@@ -62,10 +62,10 @@ class Step(NamedTuple):
     base: str = ""
     tower: bool = False
 
-    def applied(self, name: str) -> tuple[str, str] | None:
+    def apply(self, name: str) -> tuple[str, str] | None:
         """Return the new name and the pattern that was found, or None.
 
-        >>> Step(re.compile("(?P<g0>mlp)"), ("mlp",), ("ffn",), None, "text").applied("text.0.mlp")
+        >>> Step(re.compile("(?P<g0>mlp)"), ("mlp",), ("ffn",), None, "text").apply("text.0.mlp")
         ('text.0.ffn', 'mlp')
         """
         prefix = ""

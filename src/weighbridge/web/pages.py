@@ -208,23 +208,23 @@ def models_page(request: Request, form: Form) -> Response:
 
 def quiz_page(request: Request, form: Form) -> Response:
     """Show an exercise; an answer in the address is marked. Nothing is kept but in the browser."""
-    from weighbridge.documents.quiz import VERDICTS, marked, solved
+    from weighbridge.documents.quiz import VERDICTS, marking_blocks, solution_blocks
     from weighbridge.documents.renderers import html
     from weighbridge.exercises.marking import mark_answer
-    from weighbridge.exercises.questions import LEVEL_WORDS, chosen, exercise_about
+    from weighbridge.exercises.questions import LEVEL_WORDS, choose_preset, exercise_about
 
     given = request.query_params
     asked = query(given)
     level, seed, answer = given.get("level") or "layer", whole(given, "seed", 1), given.get("answer", "").strip()
     named = given.get("source", "").strip()
-    exercise = exercise_about(asked._replace(source=named or chosen(level, seed)).model(), level, seed, asked.lang)
+    exercise = exercise_about(asked._replace(source=named or choose_preset(level, seed)).model(), level, seed, asked.lang)
     say = translator(asked.lang)
     marking = mark_answer(exercise, answer) if answer else None
     view = {
         "levels": [(name, say(words)) for name, words in LEVEL_WORDS.items()], "level": level, "seed": seed, "named": named, "answer": answer, "exercise": exercise, "marking": marking,
         "verdict": say(VERDICTS[marking.verdict]) if marking else "",
-        "marked": html.body(Document("", "", tuple(marked(marking, say)), asked.lang)) if marking else "",
-        "solution": html.body(Document("", "", tuple(solved(exercise, say)), asked.lang)),
+        "marked": html.body(Document("", "", tuple(marking_blocks(marking, say)), asked.lang)) if marking else "",
+        "solution": html.body(Document("", "", tuple(solution_blocks(exercise, say)), asked.lang)),
     }  # fmt: skip
     return _page(request, "quiz", asked, view)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from weighbridge.auditing.checks.names import UNKNOWN, within
-from weighbridge.presets.aliases import FAMILY, MODEL, known, lookup, member, preset_called, table
+from weighbridge.presets.aliases import FAMILY, MODEL, lookup, member, preset_called, preset_configs, table
 
 WRITTEN = {
     "BERT-Base, Uncased": "bert-base-uncased",
@@ -43,7 +43,7 @@ def test_an_unknown_name_is_unknown(written: str) -> None:
 
 
 def test_every_name_of_the_table_is_a_preset() -> None:
-    assert {name for named in table().values() for name in named.names} <= set(known())
+    assert {name for named in table().values() for name in named.names} <= set(preset_configs())
 
 
 def test_a_size_word_finds_the_member_of_its_family() -> None:

@@ -12,7 +12,7 @@ import pytest
 import weighbridge
 from weighbridge.auditing import audit
 from weighbridge.cli import main
-from weighbridge.documents.tensor_styles import STYLES, styled
+from weighbridge.documents.tensor_styles import STYLES, print_tensors
 
 SEED = Path(__file__).parents[4] / "shared" / "seeds" / "001_ec2b921b4caf4c91.txt"
 RECORDED = json.loads((Path(__file__).parent / "torchinfo.json").read_text("utf-8"))["cases"]
@@ -49,39 +49,39 @@ def rows(text: str) -> list[list[object]]:
 
 @pytest.mark.parametrize("case", RECORDED, ids=lambda case: case["class"])
 def test_torchinfo_prints_the_same_of_the_live_class(case: dict[str, object]) -> None:
-    text = styled(weighbridge.model(case["config"], str(case["class"])), "torchinfo")
+    text = print_tensors(weighbridge.model(case["config"], str(case["class"])), "torchinfo")
     assert rows(text)[1:] == case["rows"][1:]  # type: ignore[index]
     assert [line for line in text.splitlines() if "params:" in line] == case["totals"]
 
 
 def test_the_lines_of_the_torch_style_are_those_of_the_loop() -> None:
     model = weighbridge.model("bert-base-uncased", "BertForMaskedLM")
-    lines = [line for line in styled(model, "torch").splitlines() if not line.startswith("#")]
+    lines = [line for line in print_tensors(model, "torch").splitlines() if not line.startswith("#")]
     assert lines[0] == "bert.embeddings.word_embeddings.weight torch.Size([30522, 768]) 参数个数为: 23440896"
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == model.count().unique
-    plain = styled(weighbridge.model("bert-base-uncased"), "torch")
+    plain = print_tensors(weighbridge.model("bert-base-uncased"), "torch")
     assert "#" not in plain, "nothing is left to say of a model without ties and buffers"
 
 
 @pytest.mark.skipif(not SEED.is_file(), reason="the seeds are not here")
 def test_every_line_of_seed_001_is_printed() -> None:
     seed = [line.strip() for line in SEED.read_text("utf-8").splitlines() if "torch.Size" in line]
-    lines = styled(weighbridge.model("bert-base-uncased", "BertForMaskedLM"), "torch").splitlines()
+    lines = print_tensors(weighbridge.model("bert-base-uncased", "BertForMaskedLM"), "torch").splitlines()
     assert seed
     assert [line for line in seed if line not in lines] == []
 
 
 def test_tensorflows_list_of_variables() -> None:
-    text = styled(weighbridge.model(TINY), "tensorflow")
+    text = print_tensors(weighbridge.model(TINY), "tensorflow")
     assert text.startswith(SLIM)
     total = weighbridge.count(TINY).unique
     assert f"Total size of variables: {total}\nTotal bytes of variables: {4 * int(str(total))}\n" in text
     with pytest.raises(weighbridge.UsageError, match="no names 'tensorflow' for this model"):
-        styled(weighbridge.model("llama-3-8b"), "tensorflow")
+        print_tensors(weighbridge.model("llama-3-8b"), "tensorflow")
 
 
 def test_keras_has_a_row_for_each_layer_with_parameters() -> None:
-    text = styled(weighbridge.model("bert-base-uncased"), "keras")
+    text = print_tensors(weighbridge.model("bert-base-uncased"), "keras")
     assert text.splitlines()[0] == 'Model: "BertModel"'
     assert re.search(r"│ embeddings.word_embeddings \(Embedding\) +│ \? +│ 23,440,896 │", text)
     assert re.search(r"│ encoder.layer.11.output.LayerNorm \(LayerNormalization\) +│ \? +│ +1,536 │", text)
@@ -93,7 +93,7 @@ def test_keras_prints_the_same_of_its_own_layers(monkeypatch: pytest.MonkeyPatch
     import keras  # type: ignore[import-not-found,unused-ignore]
 
     monkeypatch.setenv("COLUMNS", "160")
-    text = styled(weighbridge.model({**TINY, "hidden_size": 16, "num_attention_heads": 2}), "keras")
+    text = print_tensors(weighbridge.model({**TINY, "hidden_size": 16, "num_attention_heads": 2}), "keras")
     layer = keras.layers.Dense(16, name="pooler.dense")
     layer.build((None, 16))
     model = keras.Sequential([layer], name="BertModel")
@@ -118,7 +118,7 @@ def test_keras_prints_the_same_of_its_own_layers(monkeypatch: pytest.MonkeyPatch
 def test_the_audit_reads_it_back_without_an_alarm(style: str, source: str, class_name: str | None) -> None:
     model = weighbridge.model(source, class_name)
     try:
-        text = styled(model, style)
+        text = print_tensors(model, style)
     except weighbridge.UsageError:
         assert style == "tensorflow"
         return
@@ -128,17 +128,17 @@ def test_the_audit_reads_it_back_without_an_alarm(style: str, source: str, class
 
 def test_ties_and_buffers_are_said() -> None:
     masked = weighbridge.model("bert-base-uncased", "BertForMaskedLM")
-    assert "# Tied tensors are listed once, under the name that owns them." in styled(masked, "torch")
-    assert "each once, they are 109,514,298." in styled(masked, "torchinfo")
-    assert "elements of buffers are no parameters" in styled(weighbridge.model("resnet-50"), "torch")
-    assert "# 共享的张量只列一次" in styled(masked, "torch", lang="zh")
+    assert "# Tied tensors are listed once, under the name that owns them." in print_tensors(masked, "torch")
+    assert "each once, they are 109,514,298." in print_tensors(masked, "torchinfo")
+    assert "elements of buffers are no parameters" in print_tensors(weighbridge.model("resnet-50"), "torch")
+    assert "# 共享的张量只列一次" in print_tensors(masked, "torch", lang="zh")
 
 
 def test_other_names_with_the_torch_style() -> None:
-    text = styled(weighbridge.model("bert-base-uncased"), "torch", "tensorflow")
+    text = print_tensors(weighbridge.model("bert-base-uncased"), "torch", "tensorflow")
     assert text.startswith("bert/embeddings/word_embeddings torch.Size([30522, 768])")
     with pytest.raises(weighbridge.UsageError, match="lists modules, which have the reference's own names alone"):
-        styled(weighbridge.model("bert-base-uncased"), "keras", "tensorflow")
+        print_tensors(weighbridge.model("bert-base-uncased"), "keras", "tensorflow")
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import weighbridge
 from weighbridge.blueprints import MODULES
 from weighbridge.commands.quiz import LEVELS as COMMAND_LEVELS
 from weighbridge.documents.quiz import as_json
-from weighbridge.exercises.questions import LEVELS, MODELS, chosen, exercise_about
+from weighbridge.exercises.questions import LEVELS, MODELS, choose_preset, exercise_about
 from weighbridge.load import load
 from weighbridge.presets import preset
 
@@ -42,7 +42,7 @@ def test_the_levels_of_the_command_are_those_of_the_library() -> None:
     assert COMMAND_LEVELS == LEVELS
     assert set(MODELS) == set(LEVELS)
     assert all(preset(name) for names in MODELS.values() for name in names)
-    assert chosen("layer", 7) in MODELS["layer"]
+    assert choose_preset("layer", 7) in MODELS["layer"]
 
 
 def test_a_table_and_a_layer_are_what_the_live_names_add_up_to() -> None:

@@ -38,7 +38,7 @@ class Partial(NamedTuple):
     formula: str
 
 
-def _nothing(base: Base, config: Config) -> Iterable[Added]:
+def _no_parameters(base: Base, config: Config) -> Iterable[Added]:
     return ()
 
 
@@ -84,8 +84,8 @@ def bottlenecks(base: Base, config: Config) -> Iterable[Added]:
 
 
 PARTIAL = {
-    "BITFIT": Partial(biases, _nothing, "every bias, and every shift of a norm"),
-    "FREEZE": Partial(trained_rows, _nothing, "the modules that train names, or all but those that freeze names"),
+    "BITFIT": Partial(biases, _no_parameters, "every bias, and every shift of a norm"),
+    "FREEZE": Partial(trained_rows, _no_parameters, "the modules that train names, or all but those that freeze names"),
     "HOULSBY": Partial(norms, bottlenecks, "2*(2*hidden*bottleneck + hidden + bottleneck) for each layer, and the norms"),
 }
 """By name, as ``peft_type`` and on the command line."""

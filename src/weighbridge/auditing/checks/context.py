@@ -23,7 +23,7 @@ from weighbridge.blueprints import model_type_of
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.load import load
-from weighbridge.presets.aliases import FAMILY, MODEL, known
+from weighbridge.presets.aliases import FAMILY, MODEL, preset_configs
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -343,7 +343,9 @@ def _by_sizes(named: dict[int, list[Mention]], sizes: Sequence[Stated]) -> dict[
         if len(found) != 1 or found[0].kind != FAMILY or not told:
             continue
         fitting = [
-            name for name in found[0].names if all(sizes_of(known()[name]).get(word, value) == value for word, value in told.items())
+            name
+            for name in found[0].names
+            if all(sizes_of(preset_configs()[name]).get(word, value) == value for word, value in told.items())
         ]
         if fitting and (len(told) > 1 or len(fitting) == len(found[0].names)):
             named[index] = [found[0]._replace(name=fitting[0], names=tuple(fitting), kind=MODEL)]

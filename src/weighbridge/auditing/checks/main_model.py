@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from weighbridge.auditing.claims import Reason, said
 from weighbridge.core.messages import mark
-from weighbridge.presets.aliases import known
+from weighbridge.presets.aliases import preset_configs
 
 KEYS = {
     "vocab": ("vocab_size", "n_vocab"),
@@ -63,7 +63,7 @@ def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool, allow
     'bert-base-chinese'
     """
     best: tuple[float, str, int, int] | None = None
-    for name, config in known().items():
+    for name, config in preset_configs().items():
         if allowed and name not in allowed:
             continue
         sizes = sizes_of(config)

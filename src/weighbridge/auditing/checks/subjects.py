@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
 from weighbridge.auditing.claims import Line, Subject
-from weighbridge.presets.aliases import FAMILY, MODEL, joined, member
+from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member
 
 _VERSION = re.compile(r"\s*(?:版本|版|模型|规模|型号|model\b|version|config|architecture|variant|[(:：（])", re.IGNORECASE)
 _EXAMPLE = re.compile(
@@ -56,7 +56,7 @@ def family_of(name: str) -> str:
         if place and (SIZE_WORDS.fullmatch(run) or re.fullmatch(r"\d+x\d+b|[bslh]|uncased|cased|medium", run)):
             break
         kept.append(run)
-    return joined(kept)
+    return join_runs(kept)
 
 
 def _sized(text: str, mentions: Sequence[Mention], families: Sequence[str]) -> list[Mention]:

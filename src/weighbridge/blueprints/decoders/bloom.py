@@ -67,7 +67,7 @@ FALCON = (
 )
 
 
-def ungrouped(value: Any) -> Any:
+def refuse_grouped_heads(value: Any) -> Any:
     """Refuse MPT with grouped heads, which the reference does not build."""
     kind = value.get("attn_type", "multihead_attention") if isinstance(value, dict) else "multihead_attention"
     if kind not in ("multihead_attention", "multiquery_attention"):
@@ -81,7 +81,7 @@ MPT = (
     N_LAYERS.with_default(24),
     N_HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "n_heads"),
-    Field("attention", "attn_config", None, "choice", report_default=False, read=ungrouped),
+    Field("attention", "attn_config", None, "choice", report_default=False, read=refuse_grouped_heads),
     LABELS,
     TIED,
     constant("head_bias", False),

@@ -110,12 +110,12 @@ def patcher(c: Config) -> tuple[Part, ...]:
     return layers(c), embedding("embed_tokens", c.vocab, c.hidden), rms_norm("norm", c.hidden), head
 
 
-def frozen(module: Part) -> Part:
+def freeze(module: Part) -> Part:
     """Mark all tensors of a part as not trained."""
     return replace(
         module,
         children=tuple(
-            frozen(child) if isinstance(child, Part) else replace(child, frozen=True) if isinstance(child, Tensor) else child
+            freeze(child) if isinstance(child, Part) else replace(child, frozen=True) if isinstance(child, Tensor) else child
             for child in module.children
         ),
     )
@@ -124,7 +124,7 @@ def frozen(module: Part) -> Part:
 def blt(c: Config, *, tied: bool = False) -> tuple[Node, ...]:
     """Describe the encoder, the large model, the decoder, a table of hashes, and the patcher."""
     entering = c.encoder.hidden * c.across if c.projected else None
-    found = (frozen(part("patcher", *patcher(c.patcher), kind="encoder")),) if c.patched else ()
+    found = (freeze(part("patcher", *patcher(c.patcher), kind="encoder")),) if c.patched else ()
     return (
         part("local_encoder", *encoder(c.encoder, (c.vocab, c.decoder.hidden) if tied else None), kind="encoder"),
         part("global_transformer", *middle(c.middle, entering), kind="stack", stream=PATCHES),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from weighbridge.blueprints.detection.rt_detr import FIELDS as BEFORE
 from weighbridge.blueprints.detection.rt_detr import MORE_IGNORED_KEYS as IGNORED_KEYS
-from weighbridge.blueprints.detection.rt_detr import looked_through, tied_to_owner
+from weighbridge.blueprints.detection.rt_detr import backbone_features, tied_to_owner
 from weighbridge.blueprints.modules.backbones import backbone
 from weighbridge.blueprints.modules.convolutions import half_size, positive_float
 from weighbridge.blueprints.modules.detr_common import attention, mlp_head
@@ -204,7 +204,7 @@ def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream
 
 def inputs(c: Config) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:
     """Describe the backbone and the projections of its maps."""
-    seen = looked_through(c)
+    seen = backbone_features(c)
     body, H = part("model", *seen.parts, kind="backbone"), c.encoder_hidden
     if c.later:
         found = tuple(conv(str(i), w, H, area(seen.maps[i])) for i, w in enumerate(seen.widths))

@@ -53,11 +53,11 @@ FIELDS = (
     model_config("decoder", "decoder_config", "detr", fixed=True),
     image(384, report_default=False),
     computed("whole", whole),
-    computed("projected", lambda c: looked_through(c).widths[-1] != c.decoder.hidden),
+    computed("projected", lambda c: backbone_features(c).widths[-1] != c.decoder.hidden),
 )
 
 
-def looked_through(c: Config) -> Features:
+def backbone_features(c: Config) -> Features:
     """Describe the backbone; a Swin is remade with the older names, and outputs all four stages."""
     inner = c.backbone
     older = with_changes(inner, older=True, extra_position=True, outputs=(1, 2, 3, 4)) if inner.model_type == "swin" else inner
@@ -84,7 +84,7 @@ def pyramid(c: Config, seen: Features) -> Part:
 
 def maskformer(c: Config) -> Part:
     """Describe MaskFormerModel: backbone and pyramid, and queries that attend to the last map."""
-    seen, inner = looked_through(c), c.decoder
+    seen, inner = backbone_features(c), c.decoder
     places = area(seen.maps[-1])
     projection = (conv2d("input_projection", seen.widths[-1], inner.hidden, 1, stream=places),) if c.projected else ()
     levels = part("encoder", *seen.parts, kind="vision"), pyramid(c, seen)

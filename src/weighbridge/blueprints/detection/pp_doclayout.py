@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge.blueprints.detection.rt_detr import FIELDS as BEFORE
-from weighbridge.blueprints.detection.rt_detr import MORE_IGNORED_KEYS, decoder, looked_through, sources, tied_to_owner
+from weighbridge.blueprints.detection.rt_detr import MORE_IGNORED_KEYS, backbone_features, decoder, sources, tied_to_owner
 from weighbridge.blueprints.modules.backbones import backbone
 from weighbridge.blueprints.modules.composite import as_child
 from weighbridge.blueprints.modules.convolutions import conv_norm, half_size
@@ -94,7 +94,7 @@ def heads(c: Config) -> tuple[Part, Part]:
 
 def model(c: Config, *, headed: bool = False) -> Part:
     """Describe PPDocLayoutV3Model; with heads, denoising knows no label for nothing, and is always there."""
-    seen, H, often = looked_through(c), c.hidden, c.decoder_layers
+    seen, H, often = backbone_features(c), c.hidden, c.decoder_layers
     maps = seen.maps[1:]
     if not maps:
         raise ConfigError("one map is joined to the others", key="backbone_config.out_features", hint="several stages")

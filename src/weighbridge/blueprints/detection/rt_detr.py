@@ -42,7 +42,7 @@ FIELDS = (
     computed("alike", lambda c: all(width == c.encoder_hidden for width in c.out_widths)),
     number("denoised", "num_denoising", 100, minimum=0),
     switch("learned", "learn_initial_query", False),
-    switch("settled", "freeze_backbone_batch_norms", True),
+    switch("freeze_norms", "freeze_backbone_batch_norms", True),
     backbone("rt_detr_resnet hgnet_v2 resnet", {"model_type": "rt_detr_resnet", "out_indices": [2, 3, 4]}),
     image(640, report_default=False),
     constant("second", False),
@@ -66,10 +66,10 @@ MORE_IGNORED_KEYS = frozenset(
 )
 
 
-def looked_through(c: Config) -> Features:
+def backbone_features(c: Config) -> Features:
     """Describe the backbone, its batch norms made constants unless the config trains them."""
     found = features(c.backbone, c.image)
-    return replace(found, parts=constant_batch_norms(part("", *found.parts)).children) if c.settled else found
+    return replace(found, parts=constant_batch_norms(part("", *found.parts)).children) if c.freeze_norms else found
 
 
 def decoder(c: Config, memory: Stream) -> tuple[Part, ...]:
@@ -133,7 +133,7 @@ def tied_to_owner(module: Part, prefix: str) -> Part:
 
 def model(c: Config, *, headed: bool) -> tuple[Part, ...]:
     """Describe backbone, encoder and decoder; every place of every map is a query at first."""
-    seen, H = looked_through(c), c.hidden
+    seen, H = backbone_features(c), c.hidden
     inputs, memory = sources(c, seen.maps)
     parts = decoder(c, memory)
     first = linear("0", H, H), layer_norm("1", H)

@@ -90,7 +90,7 @@ def window_count(at: tuple[int, int], across: tuple[int, int]) -> int:
     return rows * columns
 
 
-def torn(c: Config, block: Block) -> bool:
+def has_partial_windows(c: Config, block: Block) -> bool:
     """Say whether pooling leaves fewer windows than there were: the reference then takes windows of one image for several images."""
     if not block.pools or not block.window:
         return False
@@ -105,7 +105,7 @@ def attention(c: Config, block: Block) -> Part:
     queries = area(shrunk(c, across)) if block.pools else keys
     return part(
         "attn",
-        linear("qkv", block.inputs, 3 * block.outputs, stream=TORN if torn(c, block) else windows * keys),
+        linear("qkv", block.inputs, 3 * block.outputs, stream=TORN if has_partial_windows(c, block) else windows * keys),
         linear("proj", block.outputs, block.outputs, stream=windows * queries),
         matmul("unused", (windows * keys, block.heads, block.heads, width)),
         attend(heads=block.heads, head_dim=width, queries=queries, keys=keys, groups=windows),

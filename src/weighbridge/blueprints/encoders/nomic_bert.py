@@ -82,12 +82,12 @@ def pre_training(c: Config) -> Part:
 def only(key: str, *known: bool | int | str) -> Field:
     """Declare a key of published configs that may have one value: another is another structure, which is refused."""
 
-    def checked(value: object) -> object:
+    def check_value(value: object) -> object:
         if value not in known:
             raise ConfigError(Text("{value!r} is not described, only {known!r}", value=value, known=known[0]), key=key, value=value)
         return value
 
-    return Field(key, key, known[0], "choice", read=checked, report_default=False)
+    return Field(key, key, known[0], "choice", read=check_value, report_default=False)
 
 
 def _padded_vocab(c: Config) -> bool:

@@ -32,7 +32,7 @@ def kinds(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def built(c: Config) -> tuple[str, ...]:
+def layer_kinds(c: Config) -> tuple[str, ...]:
     """Return the kinds of the layers that are built: as many as the config says, where it says it."""
     if type(c.layers) is not int or not 1 <= c.layers <= len(c.kinds) * (LONGEST if len(set(c.kinds)) == 1 else 1):
         raise ConfigError(
@@ -63,7 +63,7 @@ FIELDS = (
     size("mlp", "feed_forward_size", 512, "I", "intermediate size"),
     sequence("kinds", "attn_layers", ["local", "lsh"] * 3, read=kinds),
     Field("layers", "num_hidden_layers", AtInit(lambda c: len(c.kinds)), "choice", report_default=False),
-    computed("built", built),
+    computed("built", layer_kinds),
     HEADS.with_default(12),
     size("head_dim", "attention_head_size", 64, "D", "width of a head"),
     switch("axial", "axial_pos_embds", True),

@@ -59,7 +59,7 @@ def _indexers(c: Config) -> list[str]:
     return ["shared" if max(index - c.offset + 1, 0) % period else "full" for index in range(c.layers)]
 
 
-def _told(c: Config) -> list[str]:
+def _indexer_kinds(c: Config) -> list[str]:
     kinds = checked_kinds(c, c.indexers_told, "indexer_types", ("full", "shared"))
     if kinds[0] == "shared":
         raise ConfigError("the first layer has nothing to share", key="indexer_types", value=kinds)
@@ -106,7 +106,7 @@ DSA = fields(
     Field("period", "index_topk_freq", 1, "choice", report_default=False),
     Field("offset", "index_skip_topk_offset", 2, "choice", report_default=False),
     Field("indexers_told", "indexer_types", _indexers, "choice"),
-    constant("indexers", _told),
+    constant("indexers", _indexer_kinds),
     q=2048,
     plain=192,
     value=256,

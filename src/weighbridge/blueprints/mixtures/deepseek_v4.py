@@ -49,7 +49,13 @@ def deepseek_v4(c: Config) -> tuple[Node, ...]:
 
     def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
         norms = rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
-        return attention(c, kinds[0]), experts(c, hashed=kinds[1] == "hash_moe"), *norms, mixing(c, "attn_hc"), mixing(c, "ffn_hc")
+        return (
+            attention(c, kinds[0]),
+            experts(c, hashed=kinds[1] == "hash_moe"),
+            *norms,
+            hyper_connection(c, "attn_hc"),
+            hyper_connection(c, "ffn_hc"),
+        )
 
     kinds = list(zip(c.attentions, c.routers, strict=True))
     collapse = part(
@@ -58,7 +64,7 @@ def deepseek_v4(c: Config) -> tuple[Node, ...]:
     return embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H), collapse
 
 
-def mixing(c: Config, name: str) -> Part:
+def hyper_connection(c: Config, name: str) -> Part:
     """Describe a hyper-connection: weights for what goes into a sublayer, what comes out, and how the streams are mixed."""
     N, weights = c.streams, (c.streams + 2) * c.streams
     return part(

@@ -40,8 +40,8 @@ def mixture(c: Config) -> Part:
     H, I, rows = c.hidden, c.expert_mlp, c.experts + c.idle
     correction = Tensor("e_score_correction_bias", (rows,), "buffer")
     experts = (
-        chosen(Tensor("gate_up_proj", (rows, 2 * I, H)), rows, c.active),
-        chosen(Tensor("down_proj", (c.experts, H, I)), c.experts, c.active),
+        expert_matrix(Tensor("gate_up_proj", (rows, 2 * I, H)), rows, c.active),
+        expert_matrix(Tensor("down_proj", (c.experts, H, I)), c.experts, c.active),
     )
     return part(
         "mlp",
@@ -51,7 +51,7 @@ def mixture(c: Config) -> Part:
     )
 
 
-def chosen(matrix: Tensor, experts: Size, active: Size) -> Part:
+def expert_matrix(matrix: Tensor, experts: Size, active: Size) -> Part:
     """Describe one matrix of all experts, of which a token sees at most a few."""
     return part("", matrix, kind="experts", experts=experts, active=active)
 

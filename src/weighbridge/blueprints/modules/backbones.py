@@ -114,7 +114,7 @@ def features(c: Config, picture: Grid) -> Features:
     return found
 
 
-def hidden(c: Config, otherwise: Size | None = None) -> Size:
+def hidden_size(c: Config, otherwise: Size | None = None) -> Size:
     """Return the one width that a backbone's config class has, which the necks of vision transformers ask for; else *otherwise*, or nothing.
 
     Swin and related models have that of the last stage, Hiera too; classes with a width for each stage alone have none.

@@ -209,14 +209,14 @@ def with_heads(
     def alone(c: Config) -> Part:
         return part("", *encoder(c, pooled=c.pooled), kind="model")
 
-    def wearing(worn: HeadSpec) -> Callable[[Config], Part]:
+    def with_head(spec: HeadSpec) -> Callable[[Config], Part]:
         def blueprint(c: Config) -> Part:
             owner = (OWN if first else f"{backbone}.{words}") if c.tied else None
-            head = worn.head(c, owner)
+            head = spec.head(c, owner)
             tied = OWN if first and c.tied and head[0].name == "lm_head" else None
-            body = part(backbone, *encoder(c, pooled=worn.pooled, words=tied), kind="backbone")
+            body = part(backbone, *encoder(c, pooled=spec.pooled, words=tied), kind="backbone")
             return part("", *((*head, body) if first else (body, *head)), kind="model")
 
         return blueprint
 
-    return {family + bare: alone, **{family + name: wearing(worn) for name, worn in heads.items()}}
+    return {family + bare: alone, **{family + name: with_head(spec) for name, spec in heads.items()}}

@@ -78,17 +78,17 @@ def log2_factor(value: Any) -> int:
     return int(log2(value))
 
 
-def subsampled(c: Config, of: Stream, times: int = 1) -> Stream:
+def subsampled_length(c: Config, of: Stream, times: int = 1) -> Stream:
     """Return what convolutions leave of frames or of mel bins; a causal one is padded before, and behind by its stride."""
     padded = c.stride - 2 if c.causal else (c.thin_kernel - 1) // 2 * 2 - c.thin_kernel
-    return of if times == 0 else subsampled(c, (length(of) + padded) // c.stride + 1, times - 1)
+    return of if times == 0 else subsampled_length(c, (length(of) + padded) // c.stride + 1, times - 1)
 
 
 def frames(c: Config) -> Stream:
     """Return the stream that the encoder puts out."""
     if c.rotary:
         return (((length("seq") - c.thin_kernel) // c.stride + 1) - c.thin_kernel) // c.stride + 1
-    return subsampled(c, "seq", max(c.thinned, 1))
+    return subsampled_length(c, "seq", max(c.thinned, 1))
 
 
 def remaining_mels(c: Config) -> Size:
@@ -106,12 +106,12 @@ def _power(base: Size, exponent: int) -> Size:
     return result
 
 
-def subsampling(c: Config) -> Part:
+def subsampling_convolutions(c: Config) -> Part:
     """Describe the convolutions over frames and mel bins: one, then pairs of a depthwise and a pointwise one."""
     C, K = c.channels, c.thin_kernel
 
     def place(index: int) -> Stream:
-        return product_of(subsampled(c, "seq", index + 1), subsampled(c, c.mels, index + 1))
+        return product_of(subsampled_length(c, "seq", index + 1), subsampled_length(c, c.mels, index + 1))
 
     convs: list[Part] = []
     for index in range(1, c.thinned):
@@ -161,7 +161,7 @@ def layer(c: Config) -> tuple[Part, ...]:
     """Describe a layer: attention and a convolution between two halves of a feed-forward step."""
     H = c.hidden
 
-    def convolved(name: str, *shape: Size) -> Part:
+    def convolution(name: str, *shape: Size) -> Part:
         weight = Tensor("weight", shape, "weight")
         return part(name, *((weight, Tensor("bias", shape[:1], "bias")) if c.conv_bias else (weight,)), kind="convolution")
 
@@ -170,10 +170,10 @@ def layer(c: Config) -> tuple[Part, ...]:
 
     norm = layer_norm("norm", H) if c.causal else batch_norm("norm", H)
     conv = (
-        convolved("pointwise_conv1", 2 * H, H, 1),
-        convolved("depthwise_conv", H, 1, c.kernel),
+        convolution("pointwise_conv1", 2 * H, H, 1),
+        convolution("depthwise_conv", H, 1, c.kernel),
         norm,
-        convolved("pointwise_conv2", H, H, 1),
+        convolution("pointwise_conv2", H, H, 1),
     )
     norms = ("norm_feed_forward1", "norm_self_att", "norm_conv", "norm_feed_forward2", "norm_out")
     return (
@@ -189,4 +189,4 @@ def encoder(c: Config) -> Part:
     """Describe the encoder."""
     layers = part("layers", *layer(c), kind="layer", repeat=c.layers, stream=frames(c))
     last = (layer_norm("out_norm", c.hidden, bias=False, stream=frames(c)),) if c.rotary else ()
-    return part("", lasr_subsampling(c) if c.rotary else subsampling(c), layers, *last, kind="model")
+    return part("", lasr_subsampling(c) if c.rotary else subsampling_convolutions(c), layers, *last, kind="model")

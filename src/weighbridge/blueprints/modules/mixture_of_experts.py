@@ -33,10 +33,10 @@ SHARED = size("shared_experts", "n_shared_experts", 1, "N", "shared experts", mi
 def required_field(field: Field) -> Field:
     """Declare that a config must state a field, since the reference's default does not build."""
 
-    def missing(c: Config) -> int:
+    def refuse_missing(c: Config) -> int:
         raise ConfigError("the config does not state it, and the reference has no default that builds", key=field.key)
 
-    return replace(field, default=missing)
+    return replace(field, default=refuse_missing)
 
 
 def mlp(c: Config, kind: str, name: str = "mlp") -> Part:

@@ -26,7 +26,7 @@ def reroot(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:
     requires = part.requires
     if requires is not None and requires in streams:
         requires = required_by(streams[requires])
-    return part._replace(children=children, stream=_redirected(part.stream, streams), requires=requires)
+    return part._replace(children=children, stream=_redirect(part.stream, streams), requires=requires)
 
 
 def required_by(stream: Stream) -> str | None:
@@ -46,7 +46,7 @@ def _child(node: Node, prefix: str, streams: Mapping[str, Stream]) -> Node:
         case Tensor():
             return node if node.tied_to is None else node._replace(tied_to=prefix + node.tied_to)
         case Attend() if streams:
-            queries, keys = _redirected(node.queries, streams), _redirected(node.keys, streams)
+            queries, keys = _redirect(node.queries, streams), _redirect(node.keys, streams)
             return node._replace(queries=queries, keys=keys, groups=with_names(node.groups, streams))
         case Matmul() if streams:
             return node._replace(products=tuple(tuple(with_names(size, streams) for size in factors) for factors in node.products))
@@ -54,5 +54,5 @@ def _child(node: Node, prefix: str, streams: Mapping[str, Stream]) -> Node:
             return node
 
 
-def _redirected(stream: Stream | None, streams: Mapping[str, Stream]) -> Stream | None:
+def _redirect(stream: Stream | None, streams: Mapping[str, Stream]) -> Stream | None:
     return None if stream is None else with_names(stream, streams)

@@ -70,7 +70,7 @@ def perceptron(name: str, inputs: Size, inner: Size, outputs: Size, *, depth: Si
     return part(name, *ends, middle, kind="feed_forward", stream="one", repeat=repeat)
 
 
-def upscaling(names: tuple[str, str, str], inputs: Size, width: Size, last: Size, places: Size) -> tuple[Part, ...]:
+def upscaling_layers(names: tuple[str, str, str], inputs: Size, width: Size, last: Size, places: Size) -> tuple[Part, ...]:
     """Describe two transposed convolutions with a norm between, each of which makes four positions of one."""
     first, second = conv_transpose2d(names[0], inputs, width, 2, places), conv_transpose2d(names[2], width, last, 2, 4 * places)
     return first, layer_norm(names[1], width), second
@@ -79,7 +79,7 @@ def upscaling(names: tuple[str, str, str], inputs: Size, width: Size, last: Size
 def mask_and_score_heads(c: Config, transformer: Part, places: Size) -> tuple[Part, ...]:
     """Describe tokens for the scores and for each mask, what they pass through, and what draws the masks and scores them."""
     H, masks, eighth = c.hidden, c.masks + 1, c.hidden // 8
-    first, norm, second = upscaling(("upscale_conv1", "upscale_layer_norm", "upscale_conv2"), H, H // 4, eighth, places)
+    first, norm, second = upscaling_layers(("upscale_conv1", "upscale_layer_norm", "upscale_conv2"), H, H // 4, eighth, places)
     return (
         embedding("iou_token", 1, H),
         embedding("mask_tokens", masks, H),
@@ -109,12 +109,12 @@ def hq_features(c: Config, places: Size, *, compressed: bool) -> tuple[Node, ...
     """Describe what HQ adds: a token, and the features of the first layer that looks everywhere, if one does."""
     H, quarter, eighth = c.hidden, c.hidden // 4, c.hidden // 8
     requires = None if compressed else "compressed"
-    early = upscaling(("compress_vit_conv1", "compress_vit_norm", "compress_vit_conv2"), c.vision_width, H, eighth, places)
+    early = upscaling_layers(("compress_vit_conv1", "compress_vit_norm", "compress_vit_conv2"), c.vision_width, H, eighth, places)
     return (
         embedding("hq_token", 1, H),
         perceptron("hq_mask_mlp", H, H, eighth),
         *(replace(module, requires=requires) for module in early),
-        *upscaling(("encoder_conv1", "encoder_norm", "encoder_conv2"), H, quarter, eighth, places),
+        *upscaling_layers(("encoder_conv1", "encoder_norm", "encoder_conv2"), H, quarter, eighth, places),
         conv2d("mask_conv1", eighth, quarter, 3, stream=16 * places),
         layer_norm("mask_norm", quarter),
         conv2d("mask_conv2", quarter, eighth, 3, stream=16 * places),

@@ -18,7 +18,7 @@ def window(key: str = "sliding_window", default: int | None = 4096) -> Field:
 
 def windowed_layers(rule: Callable[[Config], int | None] | None = None) -> Field:
     """Declare in how many layers attention is limited: where ``layer_types`` does not say it, *rule* does."""
-    return Field("windowed", "layer_types", rule, "choice", read=_limited, report_default=False)
+    return Field("windowed", "layer_types", rule, "choice", read=_limited_layers, report_default=False)
 
 
 def all_but_every(period: int) -> Field:
@@ -26,5 +26,5 @@ def all_but_every(period: int) -> Field:
     return windowed_layers(lambda c: int(c.layers) - int(c.layers) // period)
 
 
-def _limited(kinds: Any) -> int | None:
+def _limited_layers(kinds: Any) -> int | None:
     return sum("full" not in kind for kind in kinds) if isinstance(kinds, (list, tuple)) else kinds

@@ -76,10 +76,10 @@ def flat_text_config(text: tuple[Field, ...]) -> Callable[[Mapping[str, Any]], d
     """Return what settles older configs, which state the text's fields beside the others: they move into ``text_config``."""
     keys = {key for field in text for key in (field.key, *field.aliases) if key} | {"rope_scaling", "rope_parameters", "rope_theta"}
 
-    def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+    def with_text_config(raw: Mapping[str, Any]) -> dict[str, Any]:
         if raw.get("text_config") is not None:
             return dict(raw)
         outer = {key: value for key, value in raw.items() if key not in keys}
         return {**outer, "text_config": {key: value for key, value in raw.items() if key in keys}}
 
-    return settled
+    return with_text_config

@@ -33,7 +33,7 @@ def _query_sizes(c: Config) -> tuple[Tensor, Config, Size]:
     return queries, with_changes(c.q, encoder_hidden=c.vision.hidden), c.vision.patches + 1
 
 
-def _generating(c: Config, language: Part) -> Part:
+def _generation_model(c: Config, language: Part) -> Part:
     queries, inner, states = _query_sizes(c)
     read = qformer(inner, c.queries, "seq" if inner.embeds else None, states, joint=True)
     return part(
@@ -50,12 +50,12 @@ def _generating(c: Config, language: Part) -> Part:
 def generation(c: Config) -> Part:
     """Describe Blip2ForConditionalGeneration: a causal language model if the type has one, else one with an encoder."""
     causal = any(name.endswith(CAUSAL) for name in family(c.text.model_type).classes)
-    return _generating(c, submodel(c.text, *(CAUSAL if causal else ("ForConditionalGeneration",))))
+    return _generation_model(c, submodel(c.text, *(CAUSAL if causal else ("ForConditionalGeneration",))))
 
 
 def instruct_blip(c: Config) -> Part:
     """Describe InstructBlipModel: the language model without a head."""
-    return _generating(c, submodel(c.text))
+    return _generation_model(c, submodel(c.text))
 
 
 def projected_text(c: Config) -> Part:
@@ -120,12 +120,12 @@ def _families(prefix: str, stem: str, name: str, classes: dict[str, Blueprint], 
     }
 
 
-def _instructed(name: str) -> dict[str, Blueprint]:
+def _instruct_blip_classes(name: str) -> dict[str, Blueprint]:
     return {f"{name}Model": instruct_blip, f"{name}ForConditionalGeneration": generation}
 
 
 FAMILIES = {
     **_families("blip-2", "blip_2", "Blip2", BLIP2, TEXTED),
-    **_families("instructblip", "instructblip", "InstructBlip", _instructed("InstructBlip"), INSTRUCTED),
-    **_families("instructblipvideo", "instructblipvideo", "InstructBlipVideo", _instructed("InstructBlipVideo"), INSTRUCTED),
+    **_families("instructblip", "instructblip", "InstructBlip", _instruct_blip_classes("InstructBlip"), INSTRUCTED),
+    **_families("instructblipvideo", "instructblipvideo", "InstructBlipVideo", _instruct_blip_classes("InstructBlipVideo"), INSTRUCTED),
 }

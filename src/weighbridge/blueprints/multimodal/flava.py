@@ -59,7 +59,7 @@ def codebook(c: Config) -> Part:
     )
     output = part("output", conv2d("conv", 8 * H, c.codes, 1), kind="head", stream=sides[-1])
     parts = part("", part("blocks", conv2d("input", c.channels, H, 7, stream=sides[0]), *groups, output), kind="vision")
-    return _frozen(parts) if c.frozen else parts
+    return _freeze(parts) if c.frozen else parts
 
 
 def block(c: Config, index: int, position: int, widths: tuple[Size, ...]) -> Part:
@@ -77,9 +77,9 @@ def block(c: Config, index: int, position: int, widths: tuple[Size, ...]) -> Par
     return part(f"block_{position + 1}", *mapped, part("res_path", path), kind="convolution")
 
 
-def _frozen(module: Part) -> Part:
+def _freeze(module: Part) -> Part:
     children = tuple(
-        _frozen(child) if isinstance(child, Part) else replace(child, frozen=True) if isinstance(child, Tensor) else child
+        _freeze(child) if isinstance(child, Part) else replace(child, frozen=True) if isinstance(child, Tensor) else child
         for child in module.children
     )
     return replace(module, children=children)

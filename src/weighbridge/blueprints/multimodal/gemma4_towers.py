@@ -109,14 +109,14 @@ def audio(c: Config) -> Part:
     once: Stream = (length("seq") - 1) // 2 + 1
     twice: Stream = (length(once) - 1) // 2 + 1
 
-    def halving(name: str, inputs: Size, outputs: Size, frames: Stream, pitches: Size) -> Part:
+    def strided_convolution(name: str, inputs: Size, outputs: Size, frames: Stream, pitches: Size) -> Part:
         conv = part("conv", Tensor("weight", (outputs, inputs, 3, 3)), kind="convolution")
         return part(name, conv, layer_norm("norm", outputs, bias=False), kind="convolution", stream=product_of(frames, pitches))
 
     projection = part(
         "subsample_conv_projection",
-        halving("layer0", 1, first, once, first // 2),
-        halving("layer1", first, second, twice, first // 4),
+        strided_convolution("layer0", 1, first, once, first // 2),
+        strided_convolution("layer1", first, second, twice, first // 4),
         linear("input_proj_linear", first // 4 * second, H, bias=False),
         kind="convolutions",
         stream=twice,

@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, with_lm_head, without_head
 from weighbridge.blueprints.multimodal.gemma4_towers import pooled_patches
-from weighbridge.blueprints.multimodal.qwen2_audio import heard
+from weighbridge.blueprints.multimodal.qwen2_audio import per_clip
 from weighbridge.config.family import Family
 from weighbridge.config.fields import PATCH, Config, Field, choice, nested, size, switch
 from weighbridge.core.length import unknown
@@ -36,7 +36,7 @@ def gemma4(c: Config) -> tuple[Node, ...]:
         as_child("language_model", submodel(c.text)),
         *((as_child("audio_tower", submodel(c.audio), streams={"seq": CLIP}, requires="audios", executions="audios"),) if c.audio else ()),
         *((per_image(replace(embedder("embed_vision", c.vision.out, H), stream=pooled_patches(c.vision))),) if c.vision else ()),
-        *((heard(replace(embedder("embed_audio", c.audio.out, H), stream=CLIP)),) if c.audio else ()),
+        *((per_clip(replace(embedder("embed_audio", c.audio.out, H), stream=CLIP)),) if c.audio else ()),
     )
 
 
@@ -57,7 +57,7 @@ def unified_body(c: Config) -> tuple[Node, ...]:
     return (
         as_child("language_model", submodel(c.text)),
         *((per_image(sight),) if c.sees else ()),
-        *((heard(replace(embedder("embed_audio", c.audio.out, H), stream=CLIP)),) if c.hears else ()),
+        *((per_clip(replace(embedder("embed_audio", c.audio.out, H), stream=CLIP)),) if c.hears else ()),
     )
 
 

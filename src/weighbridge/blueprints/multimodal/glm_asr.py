@@ -62,11 +62,11 @@ def body(join: Callable[[Config], Part]) -> Callable[[Config], tuple[Node, ...]]
 def fill_text_defaults(text: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """Return what puts the outer class's own defaults into what a config leaves open of the text."""
 
-    def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+    def with_text_config(raw: Mapping[str, Any]) -> dict[str, Any]:
         stated = raw.get("text_config")
         return {**raw, "text_config": {**text, **(stated or {})}}
 
-    return settled
+    return with_text_config
 
 
 def kin(

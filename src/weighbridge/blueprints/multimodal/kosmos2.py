@@ -38,12 +38,12 @@ def clip_vision(c: Config) -> Part:
     return part("", replace(transformer(c), name="model"), kind="vision", stream=c.patches + 1)
 
 
-def spread(c: Config) -> Part:
+def pix2struct_vision(c: Config) -> Part:
     """Describe Kosmos2_5VisionModel, as Pix2Struct's."""
     return part("", *patches_tower(c), kind="vision", stream=c.positions)
 
 
-def spread_encoder(c: Config) -> Part:
+def pix2struct_encoder(c: Config) -> Part:
     """Describe Kosmos2_5VisionEncoder: only the layers, over as many vectors as one gives it."""
     (_, encoder, _) = patches_tower(c)
     return part("", *encoder.children, kind="encoder", stream="seq")
@@ -63,7 +63,7 @@ def projection(c: Config, states: Stream) -> Part:
 
 
 def _whole(c: Config, *endings: str) -> Part:
-    tower = spread(c.vision) if hasattr(c.vision, "positions") else clip_vision(c.vision)
+    tower = pix2struct_vision(c.vision) if hasattr(c.vision, "positions") else clip_vision(c.vision)
     states = tower.stream
     assert states is not None
     parts = (
@@ -106,6 +106,10 @@ def _families(prefix: str, stem: str, name: str, vision_fields: tuple[Field, ...
 FAMILIES = {
     **_families("kosmos-2", "kosmos_2", "Kosmos2", CLIPPED, {"Kosmos2VisionTransformer": transformer, "Kosmos2VisionModel": clip_vision}),
     **_families(
-        "kosmos-2.5", "kosmos_2_5", "Kosmos2_5", SPREAD, {"Kosmos2_5VisionEncoder": spread_encoder, "Kosmos2_5VisionModel": spread}
+        "kosmos-2.5",
+        "kosmos_2_5",
+        "Kosmos2_5",
+        SPREAD,
+        {"Kosmos2_5VisionEncoder": pix2struct_encoder, "Kosmos2_5VisionModel": pix2struct_vision},
     ),
 }

@@ -102,10 +102,10 @@ def vision_resampler(c: Config) -> tuple[Node, ...]:
 
 def two_towers(c: Config) -> tuple[Node, ...]:
     """Describe Video-LLaVA's: a tower for videos, and one for images."""
-    return (as_child("video_tower", submodel(c.vision), requires="videos"), *(_named(module, "image_tower") for module in body(c)))
+    return (as_child("video_tower", submodel(c.vision), requires="videos"), *(_rename_tower(module, "image_tower") for module in body(c)))
 
 
-def _named(node: Node, name: str) -> Node:
+def _rename_tower(node: Node, name: str) -> Node:
     return replace(node, name=name) if isinstance(node, Part) and node.name == "vision_tower" else node
 
 

@@ -47,7 +47,7 @@ def encoder(c: Config) -> Part:
     return replace(whisper.encoder(c), name="", kind="audio")
 
 
-def heard(module: Part) -> Part:
+def per_clip(module: Part) -> Part:
     """Mark a part that runs once for each clip of sound, and not without."""
     return replace(module, requires="audios", executions="audios")
 
@@ -78,7 +78,7 @@ def body(c: Config, join: Callable[[Config], Part], *, last: bool = True) -> tup
         as_child("audio_tower", submodel(c.audio), requires="audios", executions="audios"),
         as_child("language_model", submodel(c.text)),
     )
-    return (tower, text, heard(join(c))) if last else (tower, heard(join(c)), text)
+    return (tower, text, per_clip(join(c))) if last else (tower, per_clip(join(c)), text)
 
 
 def fill_text_defaults(raw: Mapping[str, Any]) -> dict[str, Any]:

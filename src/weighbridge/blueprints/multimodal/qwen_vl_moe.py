@@ -65,7 +65,7 @@ def tower(name: str, prefix: str, fields: tuple[Field, ...]) -> Family:
     return Family(name, fields, {f"{prefix}VisionModel": qwen3}, f"{prefix}VisionModel", frozenset(("deepstack_visual_indexes",)))
 
 
-def _labelled(family: Family) -> Family:
+def _with_classifiers(family: Family) -> Family:
     labelled = {"Qwen3_5ForSequenceClassification": sequence, "Qwen3_5ForTokenClassification": tokens}
     return replace(family, classes={**family.classes, **labelled})
 
@@ -74,7 +74,7 @@ FAMILIES = {
     "qwen3_vl_moe": whole("qwen3_vl_moe", "Qwen3VLMoe"),
     "qwen3_vl_moe_text": Family("qwen3_vl_moe_text", TEXT, with_heads("Qwen3VLMoeText", mixtral, ""), "Qwen3VLMoeTextModel", IGNORED_KEYS),
     "qwen3_vl_moe_vision": tower("qwen3_vl_moe_vision", "Qwen3VLMoe", FIELDS),
-    "qwen3_5": _labelled(whole("qwen3_5", "Qwen3_5")),
+    "qwen3_5": _with_classifiers(whole("qwen3_5", "Qwen3_5")),
     "qwen3_5_vision": tower("qwen3_5_vision", "Qwen3_5", SHALLOW),
     "qwen3_5_moe": whole("qwen3_5_moe", "Qwen3_5Moe"),
     "qwen3_5_moe_vision": tower("qwen3_5_moe_vision", "Qwen3_5Moe", SHALLOW),

@@ -26,14 +26,14 @@ DPT = (
     model_config("backbone", "backbone_config", "tipsv2_vision_model"),
     numbers("widths", "neck_hidden_sizes", (96, 192, 384, 768)),
     choice("factors", "reassemble_factors", [4, 2, 1, 0.5]),
-    computed("paired", lambda c: _paired(c)),
+    computed("paired", lambda c: _stage_count(c)),
     size("fused", "fusion_hidden_size", 256, "F", "width of the fusion"),
     size("bins", "num_depth_bins", 256, "B", "bins of depth"),
     LABELS,
 )
 
 
-def _paired(c: Config) -> int:
+def _stage_count(c: Config) -> int:
     if len(c.factors) < len(c.widths):
         raise ConfigError(
             Text("{count} entries for {count2} stages", count=len(c.factors), count2=len(c.widths)),

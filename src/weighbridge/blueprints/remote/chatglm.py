@@ -14,7 +14,7 @@ from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node
 
 
-def _refused(width: object) -> object:
+def _refuse_first_version(width: object) -> object:
     if width is not None:
         raise ConfigError("the first ChatGLM-6B is not described; ChatGLM2 and 3 are", key="inner_hidden_size", value=width)
     return width
@@ -39,7 +39,7 @@ FIELDS = (
     switch("biased", "add_bias_linear", False),
     switch("last_norm", "post_layer_norm", True),
     Field("rms", "rmsnorm", True, "choice", read=_only_rms, report_default=False),
-    Field("first", "inner_hidden_size", None, "choice", read=_refused, report_default=False),
+    Field("first", "inner_hidden_size", None, "choice", read=_refuse_first_version, report_default=False),
 )
 
 

@@ -32,7 +32,7 @@ def one_of(key: str, *known: str) -> Callable[[Any], str]:
     return read
 
 
-def _padded(c: Config) -> int:
+def _pad_vocab(c: Config) -> int:
     return -(-int(c.words) // int(c.multiple)) * int(c.multiple)
 
 
@@ -55,7 +55,7 @@ FIELDS = (
     size("head_dim", "head_size", lambda c: exact(c.hidden, c.heads), "D", "width of a head", null=lambda c: exact(c.hidden, c.heads)),
     Field("words", "vocab_size", 50254, "choice"),
     Field("multiple", "padding_multiple", 512, "choice"),
-    size("vocab", "padded_vocab_size", _padded, "V", "vocabulary size, padded", null=_padded),
+    size("vocab", "padded_vocab_size", _pad_vocab, "V", "vocabulary size, padded", null=_pad_vocab),
     choice("mlp_class", "mlp_class_name", "GptNeoxMLP", read=one_of("mlp_class_name", "GptNeoxMLP", "LLaMAMLP", "GemmaMLP", "LLaMAMoE")),
     choice("norm_class", "norm_class_name", "LayerNorm", read=one_of("norm_class_name", "LayerNorm", "RMSNorm")),
     Field("name", "name", "", "choice", report_default=False),
@@ -103,7 +103,7 @@ def attention(c: Config) -> Part:
     )
 
 
-def gated(c: Config, name: str, inner: Size, **more: Any) -> Part:
+def gated_mlp(c: Config, name: str, inner: Size, **more: Any) -> Part:
     """Describe Llama's MLP under LitGPT's names."""
     up = (linear("fc_1", c.hidden, inner, bias=c.bias), linear("fc_2", c.hidden, inner, bias=c.bias))
     return part(name, *up, linear("proj", inner, c.hidden, bias=c.bias), kind="feed_forward", **more)
@@ -115,15 +115,15 @@ def feed_forward(c: Config, kind: str) -> Part:
         plain = (linear("fc", c.hidden, c.mlp, bias=c.bias), linear("proj", c.mlp, c.hidden, bias=c.bias))
         return part("mlp", *plain, kind="feed_forward")
     if kind != "LLaMAMoE":
-        return gated(c, "mlp", c.mlp)
+        return gated_mlp(c, "mlp", c.mlp)
     inner = c.mlp if c.expert_mlp is None else c.expert_mlp
     router = linear("gate", c.hidden, c.experts, bias=False)
     if c.grouped_router:
         weights = Tensor("weight", (c.experts, c.hidden), "weight"), Tensor("e_score_correction_bias", (c.experts,), "buffer")
         router = part("gate", *weights, kind="linear")
-    one = gated(c, "experts", inner)
+    one = gated_mlp(c, "experts", inner)
     experts = part("experts", *one.children, kind="experts", repeat=c.experts, experts=c.experts, active=c.active)
-    return part("mlp", router, experts, *((gated(c, "shared_experts", inner * c.shared),) if c.shared else ()), kind="mixture")
+    return part("mlp", router, experts, *((gated_mlp(c, "shared_experts", inner * c.shared),) if c.shared else ()), kind="mixture")
 
 
 def gpt(c: Config) -> Part:

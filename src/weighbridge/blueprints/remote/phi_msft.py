@@ -53,7 +53,7 @@ def _whole(c: Config) -> bool:
     return True
 
 
-def _untied(value: object) -> object:
+def _refuse_tie(value: object) -> object:
     if value:
         raise ConfigError("the published code ties nothing", key="tie_word_embeddings", value=value)
     return value
@@ -69,7 +69,7 @@ FIELDS = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
     Field("multiple", "pad_vocab_size_multiple", 64, "choice", report_default=False),
     computed("whole", _whole),
-    Field("shared", "tie_word_embeddings", False, "choice", read=_untied, report_default=False),
+    Field("shared", "tie_word_embeddings", False, "choice", read=_refuse_tie, report_default=False),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_function", "flash_attn", "flash_rotary", "fused_dense", "n_positions"}
 CLASSES = {"PhiModel": lambda c: part("", *phi(c), kind="model"), "PhiForCausalLM": causal}

@@ -29,7 +29,7 @@ from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def known(key: str, value: str, names: tuple[str, ...]) -> str:
+def require_one_of(key: str, value: str, names: tuple[str, ...]) -> str:
     """Return *value* if it is one of *names*; refuse it otherwise."""
     if value not in names:
         raise ConfigError(Text("expected one of {names}", names=", ".join(names)), key=key, value=value)
@@ -38,7 +38,7 @@ def known(key: str, value: str, names: tuple[str, ...]) -> str:
 
 def one_of(word: str, key: str, default: str, *names: str) -> Field:
     """Declare one of these *names*."""
-    return choice(word, key, default, read=lambda name: known(key, name, names))
+    return choice(word, key, default, read=lambda name: require_one_of(key, name, names))
 
 
 PATCHES = (

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def downsampling(c: Config) -> int:
+def downsampling_factor(c: Config) -> int:
     """Return by how much Mimi subsamples the frames of its convolutions; 0 is not at all."""
     frames = ceil(c.rate / prod(c.ratios))
     rate = c.rate / (2 * prod(c.ratios)) if c.frame_rate is None else c.frame_rate
@@ -59,7 +59,7 @@ MIMI = (
     Field("encodes", "encoder_config", True, "choice", read=absent, report_default=False, nullable=True),
     Field("decodes", "decoder_config", True, "choice", read=absent, report_default=False, nullable=True),
     computed("powers", powers),
-    computed("stride", downsampling),
+    computed("stride", downsampling_factor),
     computed("projected", lambda c: c.looked_up != c.hidden),
     constant("norm", ""),
     constant("depth", 0),

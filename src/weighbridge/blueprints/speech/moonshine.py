@@ -60,7 +60,7 @@ def norms(c: Config, *names: str) -> tuple[Part, ...]:
     return tuple(layer_norm(name, c.hidden, bias=False) for name in names)
 
 
-def heard(c: Config) -> Stream:
+def encoder_stream(c: Config) -> Stream:
     """Return the stream that the three convolutions leave."""
     return (((((length("seq") - 127) // 64 + 1) - 7) // 3 + 1) - 3) // 2 + 1
 
@@ -75,9 +75,15 @@ def encoder(c: Config) -> Part:
     own = attention(c, "self_attn", c.heads, c.kv_heads)
     mlp = part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
     layer = part(
-        "layers", own, mlp, *norms(c, "input_layernorm", "post_attention_layernorm"), kind="layer", repeat=c.layers, stream=heard(c)
+        "layers",
+        own,
+        mlp,
+        *norms(c, "input_layernorm", "post_attention_layernorm"),
+        kind="layer",
+        repeat=c.layers,
+        stream=encoder_stream(c),
     )
-    last = replace(norms(c, "layer_norm")[0], stream=heard(c))
+    last = replace(norms(c, "layer_norm")[0], stream=encoder_stream(c))
     return part("encoder", first, second, third, group, layer, last, kind="encoder")
 
 
@@ -98,7 +104,7 @@ def decoder(c: Config, memory: Stream, heads: Size, kv_heads: Size) -> Part:
 
 def both(c: Config) -> tuple[Part, Part]:
     """Describe encoder and decoder; the encoder is made first, and writes its numbers of heads over the decoder's in the config."""
-    return encoder(c), replace(decoder(c, heard(c), c.heads, c.kv_heads), stream="decoder")
+    return encoder(c), replace(decoder(c, encoder_stream(c), c.heads, c.kv_heads), stream="decoder")
 
 
 def generation(c: Config) -> Part:

@@ -46,7 +46,7 @@ def transducer(c: Config) -> Part:
     )
 
 
-def heard(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
+def encoder_fields(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
     """List the fields of a whole model over an encoder."""
     return (VOCAB.with_default(vocab), model_config("encoder", "encoder_config", kind), *more)
 
@@ -54,7 +54,7 @@ def heard(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
 def transducer_fields(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
     """List the fields of a transducer."""
     depth, width = Field("depth", "num_decoder_layers", 2, "choice"), size("width", "decoder_hidden_size", 640, "W", "width of the decoder")
-    return heard(
+    return encoder_fields(
         vocab, kind, width, depth, *more, *((constant("durations", 0),) if not any(field.word == "durations" for field in more) else ())
     )
 
@@ -83,11 +83,11 @@ FAMILIES = {
     entry.model_type: entry
     for entry in (
         kin("parakeet_encoder", "ParakeetEncoder", ENCODER, encoder),
-        kin("parakeet_ctc", "ParakeetForCTC", heard(1025, "parakeet_encoder"), ctc),
+        kin("parakeet_ctc", "ParakeetForCTC", encoder_fields(1025, "parakeet_encoder"), ctc),
         kin("parakeet_rnnt", "ParakeetForRNNT", transducer_fields(8193, "parakeet_encoder", PLAIN), transducer),
         kin("parakeet_tdt", "ParakeetForTDT", transducer_fields(8193, "parakeet_encoder", PLAIN, DURATIONS), transducer),
         kin("lasr_encoder", "LasrEncoder", LASR, encoder),
-        kin("lasr_ctc", "LasrForCTC", heard(512, "lasr_encoder"), ctc),
+        kin("lasr_ctc", "LasrForCTC", encoder_fields(512, "lasr_encoder"), ctc),
         kin(STREAMED, "NemotronAsrStreamingEncoder", STREAMING, encoder),
         kin("nemotron_asr_streaming", "NemotronAsrStreamingForRNNT", transducer_fields(1025, STREAMED, PLAIN), transducer),
         kin("nemotron3_5_asr", "Nemotron3_5AsrForRNNT", transducer_fields(13088, STREAMED, *PROMPTED), transducer),

@@ -153,7 +153,7 @@ def with_head(c: Config, reading: Net, writing: Net, head: Part) -> Part:
     return part("", part("speecht5", *both(c, reading, writing), kind="backbone"), head, kind="model")
 
 
-def written(c: Config) -> Part:
+def text_head(c: Config) -> Part:
     """Describe the language-model head text: the decoder's table again."""
     words = "speecht5.decoder.prenet.embed_tokens.weight" if c.tied else None
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=words)
@@ -162,7 +162,7 @@ def written(c: Config) -> Part:
 
 CLASSES: dict[str, Blueprint] = {
     "SpeechT5Model": lambda c: part("", *both(c, None, None), kind="model"),
-    "SpeechT5ForSpeechToText": lambda c: with_head(c, speech_prenet, writes, written(c)),
+    "SpeechT5ForSpeechToText": lambda c: with_head(c, speech_prenet, writes, text_head(c)),
     "SpeechT5ForTextToSpeech": lambda c: with_head(c, text_prenet, repeats, speech_postnet(c)),
     "SpeechT5ForSpeechToSpeech": lambda c: with_head(c, speech_prenet, repeats, speech_postnet(c)),
     "SpeechT5Encoder": lambda c: part("", *encoder(c, "seq"), kind="model"),

@@ -75,7 +75,7 @@ def _kinds(c: Config) -> list[str]:
     return [line, *([*[line] * 5, hybrid] * 7), *[line] * 4, hybrid, *[line] * 3, hybrid, line, line]
 
 
-def _adapted(c: Config) -> list[int]:
+def _adapter_layers(c: Config) -> list[int]:
     """Return the layers that adapters are made for: the config class looks for them before ``layer_types``, its other name, arrives."""
     kinds = c.mixers if c.late is None else c.stated
     return [index for index, kind in enumerate(kinds) if kind == "hybrid"]
@@ -104,6 +104,6 @@ ZAMBA2 = (
     Field("late", "layer_types", None, "choice", report_default=False),
     constant("told", lambda c: c.stated if c.late is None else c.late),
     *COMMON,
-    constant("adapted_layers", _adapted),
+    constant("adapted_layers", _adapter_layers),
 )
 FAMILIES = {"zamba2": Family("zamba2", ZAMBA2, classes("Zamba2", zamba2), "Zamba2Model", MORE_IGNORED_KEYS | {"use_conv_bias"})}

@@ -6,7 +6,7 @@ models/{depth_anything,prompt_depth_anything,chmv2}/modeling_*.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import hidden, patch_grid
+from weighbridge.blueprints.modules.backbones import hidden_size, patch_grid
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.dense_prediction import (
     convolutions,
@@ -120,7 +120,7 @@ def chmv2(c: Config) -> Part:
     )
     head = part(
         "head",
-        reassemble_stage(c, hidden(inner), at, readout=c.readout == "project"),
+        reassemble_stage(c, hidden_size(inner), at, readout=c.readout == "project"),
         convolutions(c, found),
         part("fusion_layers", first, *others),
         part("conv_depth", part("head", *convs), kind="head"),

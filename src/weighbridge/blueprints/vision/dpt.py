@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.modules.backbones import hidden, patch_grid
+from weighbridge.blueprints.modules.backbones import hidden_size, patch_grid
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.dense_prediction import (
     convolutions,
@@ -113,7 +113,7 @@ def alone(c: Config) -> Part:
 def width_of(c: Config) -> Size:
     """Return the width of what the neck is given: the backbone's, if it has one width."""
     own: Size = c.hidden
-    return own if c.backbone is None else hidden(c.backbone, own)
+    return own if c.backbone is None else hidden_size(c.backbone, own)
 
 
 def neck(c: Config, hidden: Size, at: Grid) -> tuple[Part, list[tuple[Grid, Grid]]]:

@@ -29,7 +29,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
 
-def known(kind: object) -> object:
+def check_attention(kind: object) -> object:
     """Refuse what the reference refuses."""
     if kind not in ("divided_space_time", "joint_space_time", "space_only"):
         hint = "divided_space_time, joint_space_time or space_only"
@@ -40,7 +40,7 @@ def known(kind: object) -> object:
 FIELDS = (
     *(VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, *VIT_IMAGE, *VIT_PATCH, CHANNELS, LABELS, QKV_BIAS),
     NUM_FRAMES.with_default(8),
-    choice("kind", "attention_type", "divided_space_time", read=known),
+    choice("kind", "attention_type", "divided_space_time", read=check_attention),
 )
 
 

@@ -26,10 +26,10 @@ from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
 
-def kept(mask_ratio: object) -> tuple[int, int] | None:
+def seen_fraction(mask_ratio: object) -> tuple[int, int] | None:
     """Read which fraction of the patches is seen, if it is one that floating point has no say in.
 
-    >>> kept(0.75), kept(0.9)
+    >>> seen_fraction(0.75), seen_fraction(0.9)
     ((1, 4), None)
     """
     if type(mask_ratio) not in (int, float):
@@ -46,7 +46,7 @@ MAE = (
     size("decoder_layers", "decoder_num_hidden_layers", 8, "K", "layers of the decoder"),
     size("decoder_heads", "decoder_num_attention_heads", 16, "B", "attention heads of the decoder"),
     size("decoder_head_dim", "head_dim", lambda c: exact(c.decoder_hidden, c.decoder_heads), "G", "width of a head"),
-    choice("kept", "mask_ratio", 0.75, read=kept),
+    choice("kept", "mask_ratio", 0.75, read=seen_fraction),
 )
 PIXIO = (
     HIDDEN.with_default(1280),

@@ -6,7 +6,7 @@ models/vitpose_backbone/modeling_vitpose_backbone.py and models/vitpose/modeling
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import hidden, patch_grid
+from weighbridge.blueprints.modules.backbones import hidden_size, patch_grid
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_transpose2d
 from weighbridge.blueprints.modules.stage_fields import number
@@ -74,7 +74,7 @@ def backbone(c: Config) -> Part:
 def pose(c: Config) -> Part:
     """Describe VitPoseForPoseEstimation: one map per point of the body."""
     inner = c.backbone
-    H, places = hidden(inner), area(patch_grid(inner))
+    H, places = hidden_size(inner), area(patch_grid(inner))
     simple = (conv2d("conv", H, c.labels, 3, stream=places * c.scale * c.scale),)
     classic = (
         conv_transpose2d("deconv1", H, 256, 4, places, bias=False),

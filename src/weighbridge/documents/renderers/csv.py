@@ -20,7 +20,7 @@ def render(document: Document, *, width: int = 0) -> str:
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for number, table in enumerate(document.tables):
-        kept = table.shown("path")
+        kept = table.visible_columns("path")
         if number:
             out.write("\n")
         writer.writerow([_plain(table.columns[i].title, "") for i in kept])

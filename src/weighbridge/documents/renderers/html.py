@@ -134,11 +134,11 @@ def _block(block: Block, lang: str) -> str:
         case Plot():
             return f'<div class="pictures">{plot(block)}</div>'
         case _:
-            return folding.fold_table(block) if block.shown("path") != block.shown() else _table(block)
+            return folding.fold_table(block) if block.visible_columns("path") != block.visible_columns() else _table(block)
 
 
 def _table(table: Table) -> str:
-    kept = table.shown()
+    kept = table.visible_columns()
     head = "".join(f'<th class="{table.columns[i].kind}">{escape(table.columns[i].title)}</th>' for i in kept)
     rows = "".join("<tr>" + "".join(_cell(table.columns[i].kind, row.cells[i]) for i in kept) + "</tr>" for row in table.rows)
     caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""

@@ -28,7 +28,7 @@ def _block(block: Block) -> dict[str, Any]:
             steps = [{"text": write(step, TEXT), "latex": write(step, LATEX)} for step in block.steps]
             return {"type": kind, "level": block.level, "label": block.label, "steps": steps}
         case Table():
-            kept = block.shown("path")
+            kept = block.visible_columns("path")
             rows = [[_cell(row.cells[i]) for i in kept] for row in block.rows]
             return {"type": kind, "title": block.title, "columns": [block.columns[i].title for i in kept], "rows": rows}
         case _:

@@ -35,7 +35,7 @@ def render(document: Document, *, width: int = 0) -> str:
     """Write *document* as a LaTeX document."""
     head = HEAD % ("ctexart" if document.lang == "zh" else "article")
     title = rf"{{\Large\bfseries {escape(document.heading)}\par}}"
-    return "\n".join([head + title, *map(_block, document.printed), r"\end{document}"]) + "\n"
+    return "\n".join([head + title, *map(_block, document.printable), r"\end{document}"]) + "\n"
 
 
 def escape(text: str) -> str:
@@ -60,7 +60,7 @@ def _block(block: Printed) -> str:
             return rf"{{\raggedright \textbf{{{escape(block.text)}}} {code}\par}}"
         case Equation():
             if any(len(write(step, UNICODE)) > LONGEST for step in block.steps):
-                return _running(block)
+                return _running_mathematics(block)
             first, *rest = (write(step, LATEX) for step in block.steps)
             label = rf"\text{{{escape(block.label)}}}" if block.label else ""
             body = first + "".join(r" \\" + f"\n  &= {step}" for step in rest)
@@ -69,7 +69,7 @@ def _block(block: Printed) -> str:
             return _table(block)
 
 
-def _running(block: Equation) -> str:
+def _running_mathematics(block: Equation) -> str:
     """Set a chain of long steps as running mathematics, which TeX breaks into lines: one paragraph for each step."""
     steps = [write(step, RUNNING) for step in block.steps]
     label = rf"\text{{{escape(block.label)}}} " if block.label else ""
@@ -78,7 +78,7 @@ def _running(block: Equation) -> str:
 
 
 def _table(table: Table) -> str:
-    kept = table.shown()
+    kept = table.visible_columns()
     head = [[escape(table.columns[i].title) for i in kept]] if table.headed else []
     rows = [[r"\quad " * row.depth * (i == 0) + _cell(table.columns[i].kind, row.cells[i]) for i in kept] for row in table.rows]
     body = " \\\\\n".join(_row(row) for row in [*head, *rows])

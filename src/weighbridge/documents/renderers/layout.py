@@ -48,10 +48,10 @@ def lines(document: Document, width: int = 0, *, bars: bool = False) -> Iterator
     fit, width = width > 0, width or WIDTH
     before: object = None
     if document.title or document.figure:
-        yield from _spread(document.title, document.figure, width, "strong")
+        yield from _flush_both(document.title, document.figure, width, "strong")
         before = document
     headed = False
-    for block in document.printed:
+    for block in document.printable:
         if _apart(before, block):
             yield []
         headed = headed or isinstance(block, Heading)
@@ -109,7 +109,7 @@ def _apart(before: object, block: Printed) -> bool:
     return isinstance(before, Table) or (isinstance(block, Paragraph) and block.level == 0 and not isinstance(before, Paragraph))
 
 
-def _spread(left: str, right: str, width: int, style: str) -> Iterator[Line]:
+def _flush_both(left: str, right: str, width: int, style: str) -> Iterator[Line]:
     """Set a title flush left and its figure flush right, on two lines where one cannot hold them."""
     gap = width - measure(left) - measure(right)
     if gap >= 2 or not right:
@@ -132,7 +132,7 @@ def _block(block: Printed, width: int, *, indent: int, bars: bool, fit: bool) ->
     inset = "  " * getattr(block, "level", 0)
     match block:
         case Heading():
-            yield from _spread("  " * (block.level - 1) + block.text, block.figure, width, "strong")
+            yield from _flush_both("  " * (block.level - 1) + block.text, block.figure, width, "strong")
         case Paragraph():
             style = "quiet" if block.level == 0 else ""
             yield from ([Span(inset + line, style)] for line in _sentences(block, width - len(inset), fit))
@@ -179,7 +179,7 @@ def _equation(inset: str, label: str, steps: list[str], width: int) -> Iterator[
 
 def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator[Line]:
     """Lay one table out: numbers and shares flush right; texts broken where the table is wider than *width* (0 is never)."""
-    shown = table.shown("bar") if bars else table.shown()
+    shown = table.visible_columns("bar") if bars else table.visible_columns()
     columns = [table.columns[i] for i in shown]
     grid = [[_text(row, i, columns[at].kind) for at, i in enumerate(shown)] for row in table.rows]
     head = [[column.title for column in columns]] if table.headed else []

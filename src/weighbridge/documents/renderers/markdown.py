@@ -22,7 +22,7 @@ def render(document: Document, *, width: int = 0) -> str:
     | pooler | 590,592 |
     """
     head = [f"# {escape(document.heading)}"] if document.heading else []
-    return "\n\n".join([*head, *map(_block, document.printed)]) + "\n"
+    return "\n\n".join([*head, *map(_block, document.printable)]) + "\n"
 
 
 def _block(block: Printed) -> str:
@@ -42,7 +42,7 @@ def _block(block: Printed) -> str:
 
 def table_markdown(table: Table) -> str:
     """Write one table as Markdown."""
-    kept = table.shown()
+    kept = table.visible_columns()
     rules = ["---:" if table.columns[i].kind in ("integer", "share") else "---" for i in kept]
     lines = [[_cell(table.columns[i].title) for i in kept], rules]
     for row in table.rows:

@@ -42,7 +42,7 @@ def _words(book: Any, document: Document) -> None:
     sheet = book.add_worksheet("Weighbridge")
     sheet.set_column(0, 0, 120)
     bold = book.add_format({"bold": True})
-    words = document._replace(blocks=tuple(block for block in document.printed if not isinstance(block, Table)))
+    words = document._replace(blocks=tuple(block for block in document.printable if not isinstance(block, Table)))
     for row, line in enumerate(lines(words)):
         sheet.write_string(row, 0, "".join(span.text for span in line), bold if any(span.style == "strong" for span in line) else None)
 
@@ -50,7 +50,7 @@ def _words(book: Any, document: Document) -> None:
 def _tables(document: Document) -> list[tuple[str, Table]]:
     """Return the tables, each with its own title or the heading it stands under."""
     found, heading = [], document.title
-    for block in document.printed:
+    for block in document.printable:
         if isinstance(block, Heading):
             heading = block.title
         elif isinstance(block, Table):
@@ -70,7 +70,7 @@ def _sheet(book: Any, name: str, table: Table) -> None:
     sheet = book.add_worksheet(name)
     if len(table.rows) > MOST_ROWS:
         raise UsageError(Text("{name}: {count:,} rows; a sheet holds {most_rows:,}", name=name, count=len(table.rows), most_rows=MOST_ROWS))
-    kept = table.shown("path")
+    kept = table.visible_columns("path")
     head, whole, share = (book.add_format(form) for form in ({"bold": True, "bottom": 1}, {"num_format": "#,##0"}, {"num_format": "0.0%"}))
     for at, index in enumerate(kept):
         sheet.write_string(0, at, table.columns[index].title, head)
