@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import LONGEST, MOST_TENSORS, PART, Listing, Stored
+from weighbridge.readers.gguf_table import BORROWED, KNOWN
+from weighbridge.readers.listing import LONGEST, MOST_TENSORS, Listing, Stored
 
 MAGIC = b"GGUF"
 MOST_KEYS = 1 << 16
@@ -74,7 +75,9 @@ GONE = {
 BUFFERS = re.compile(r"(.*\.)?(rope_freqs|rope_factors_long|rope_factors_short|attn_rot_embd)(\.weight)?|.*\.exp_probs_b(\.bias)?")
 """What is saved and not learned: rotary frequencies and their factors, and the routers' balance (gguf-py, constants.py)."""
 
-HEADLESS = frozenset("bert nomic-bert nomic-bert-moe jina-bert-v2 jina-bert-v3 modern-bert neo-bert eurobert t5encoder clip".split())
+HEADLESS = frozenset(
+    "bert nomic-bert nomic-bert-moe jina-bert-v2 jina-bert-v3 modern-bert neo-bert eurobert t5encoder clip gemma-embedding llama-embed".split()
+)
 """Architectures without an output matrix; in the others its absence means that the embeddings serve."""
 
 SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -153,9 +156,11 @@ def _notes(metadata: dict[str, Any], tensors: list[Stored], missing: int) -> Ite
     """Say what the count does not show: files cut off, parts, ties."""
     parts, part = metadata.get("split.count", 1), metadata.get("split.no", 0)
     if missing:
-        yield f"the file ends {missing:,} bytes before its tensors do; its table is whole"
+        yield Text("the file ends {missing:,} bytes before its tensors do; its table is whole", missing=missing)
     if type(parts) is int and type(part) is int and parts > 1:
-        yield f"{PART}number {part + 1:,} of {parts:,}; the others' tensors are not in this file"
+        yield Text(
+            "one part of several: number {part:,} of {parts:,}; the others' tensors are not in this file", part=part + 1, parts=parts
+        )
     else:
         yield from _model_notes(metadata, tensors)
 
@@ -166,15 +171,30 @@ def _model_notes(metadata: Mapping[str, object], tensors: Iterable[Stored]) -> I
     if kind == "adapter" and metadata.get("adapter.type") == "lora":
         yield _lora(metadata, named)
     elif kind != "model":
-        yield f"the file says that it is of type {kind!r:.40}, not a whole model"
+        yield Text("the file says that it is of type {kind!r:.40}, not a whole model", kind=kind)
+    else:
+        yield from _standing(metadata.get("general.architecture"))
     table = named.get("token_embd.weight")
     if table is None:
         return
     if "output.weight" not in named and metadata.get("general.architecture") not in HEADLESS:
-        yield "no output.weight: token_embd.weight serves as the output matrix too (tied)"
+        yield Text("no output.weight: token_embd.weight serves as the output matrix too (tied)")
     tokens = metadata.get("tokenizer.ggml.tokens")
     if isinstance(tokens, Skipped) and len(table.shape) == 2 and table.shape[0] != tokens.length:
-        yield f"token_embd.weight has {table.shape[0]:,} rows for {tokens.length:,} tokens"
+        yield Text("token_embd.weight has {rows:,} rows for {tokens:,} tokens", rows=table.shape[0], tokens=tokens.length)
+
+
+def _standing(architecture: object) -> Iterator[str]:
+    """Say that no description stands behind an architecture, or that of another family."""
+    if not isinstance(architecture, str):
+        return
+    if architecture not in KNOWN or " " in architecture:
+        yield Text("no description stands behind the architecture {name!r:.60}: its tensors are counted as they are", name=architecture)
+    elif architecture in BORROWED:
+        yield Text(
+            "the architecture {name!r} is described by {class_name}, whose tensors are the same",
+            name=architecture, class_name=KNOWN[architecture].class_name,
+        )  # fmt: skip
 
 
 def _lora(metadata: Mapping[str, object], named: Mapping[str, Stored]) -> str:
@@ -183,8 +203,11 @@ def _lora(metadata: Mapping[str, object], named: Mapping[str, Stored]) -> str:
     pairs, alone = halves[0] & halves[1], halves[0] ^ halves[1]
     ranks = sorted({named[f"{name}.lora_a"].shape[0] for name in pairs if named[f"{name}.lora_a"].shape})
     shown = ", ".join(map(str, ranks[:4])) + (", ..." if len(ranks) > 4 else "")
-    lacking = f"; {len(alone):,} halves stand alone" if alone else ""
-    return f"a LoRA for the architecture {metadata.get('general.architecture')!r:.40}: {len(pairs):,} pairs of rank {shown or 'unknown'}{lacking}"
+    lacking = Text("; {count:,} halves stand alone", count=len(alone)) if alone else ""
+    return Text(
+        "a LoRA for the architecture {name!r:.40}: {pairs:,} pairs of rank {ranks}{lacking}",
+        name=metadata.get("general.architecture"), pairs=len(pairs), ranks=shown or Text("unknown"), lacking=lacking,
+    )  # fmt: skip
 
 
 def _byte_order(cursor: Cursor) -> str:

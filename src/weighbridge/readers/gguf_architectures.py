@@ -96,11 +96,14 @@ GPT_OSS = {
     "ffn_down_exps.bias": "mlp.experts.down_proj_bias",
 }  # fmt: skip
 
-Settle: TypeAlias = Callable[[Mapping[str, Any], Container[str]], dict[str, Any]]
-"""Of a file's metadata, whose keys have lost the architecture's name, and its names of tensors."""
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+"""The tensors of a file."""
+
+Settle: TypeAlias = Callable[[Mapping[str, Any], Shapes], dict[str, Any]]
+"""Of a file's metadata, whose keys have lost the architecture's name, and its tensors."""
 
 
-def _latent(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
+def latent_sizes(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
     """Tell the widths of a head's halves; since April 2025 the plain keys speak of the narrow matrix, and those of MLA of the heads."""
     rope = stated.get("rope.dimension_count")
     key = stated.get("attention.key_length_mla", stated.get("attention.key_length"))
@@ -145,6 +148,8 @@ class Architecture(NamedTuple):
         biased: Config keys that are true if the first layer holds the bias that stands behind them.
         stated: What is true of every such file.
         settled: Makes of the metadata (keys without the architecture's name) and the names what no single key says.
+        apart: Names of tensors that hold several of the reference's in one, and those, by a file's metadata; a star is a layer's number.
+        in_metadata: How the reference's names of parameters end that a file keeps in its metadata.
     """
 
     model_type: str
@@ -155,6 +160,8 @@ class Architecture(NamedTuple):
     biased: tuple[tuple[str, str], ...] = ()
     stated: tuple[tuple[str, object], ...] = ()
     settled: Settle | None = None
+    apart: Callable[[Mapping[str, Any]], dict[str, tuple[str, ...]]] = lambda stated: {}
+    in_metadata: tuple[str, ...] = ()
 
 
 ATTENTION_BIAS = (("attention_bias", "attn_q.bias"),)
@@ -261,8 +268,8 @@ ARCHITECTURES = {
     "glm4moe": Architecture(
         "glm4_moe", "Glm4MoeForCausalLM", {**SHARED, "post_attention_norm": "post_attention_layernorm"}, ROUTED_FIELDS,
         biased=(*ATTENTION_BIAS, ("use_qk_norm", "attn_q_norm.weight")), settled=_layers),
-    "deepseek2": Architecture("deepseek_v2", "DeepseekV2ForCausalLM", LATENT, LATENT_FIELDS, settled=_latent),
-    "deepseek2 of version 3": Architecture("deepseek_v3", "DeepseekV3ForCausalLM", LATENT, LATENT_FIELDS, settled=_latent),
+    "deepseek2": Architecture("deepseek_v2", "DeepseekV2ForCausalLM", LATENT, LATENT_FIELDS, settled=latent_sizes),
+    "deepseek2 of version 3": Architecture("deepseek_v3", "DeepseekV3ForCausalLM", LATENT, LATENT_FIELDS, settled=latent_sizes),
 }  # fmt: skip
 """By ``general.architecture``; of those that llama.cpp puts under one name, :data:`VARIANTS` tells which it is."""
 
@@ -271,6 +278,7 @@ VARIANTS: dict[str, tuple[tuple[str, Callable[[Mapping[str, Any], Container[str]
     "falcon": (("falcon with two norms", lambda stated, names: "blk.0.attn_norm_2.weight" in names),),
     "t5": (("t5 without gates", lambda stated, names: "enc.blk.0.ffn_gate.weight" not in names),),
     "t5encoder": (("t5encoder without gates", lambda stated, names: "enc.blk.0.ffn_gate.weight" not in names),),
+    "chatglm": (("chatglm with its matrices apart", lambda stated, names: "blk.0.attn_q.weight" in names),),
     "deepseek2": (("deepseek2 of version 3", lambda stated, names: stated.get("deepseek2.expert_gating_func") == 2),),
 }
 """Other entries of the table that a name can mean, and whether a file's metadata and names of tensors say so."""

@@ -29,16 +29,21 @@ MOST_LAYERS = 10_000
 """Layers that are asked for by name; a file's metadata may claim any number."""
 
 
-def _layers_with(stated: Mapping[str, Any], names: Container[str], tensor: str) -> list[bool]:
+def layers_of(stated: Mapping[str, Any]) -> int:
+    """Return how many layers a file has, without those that predict further tokens; none, if it claims more than are asked for by name."""
+    layers, further = stated.get("block_count"), stated.get("nextn_predict_layers", 0)
+    return layers - further if isinstance(layers, int) and isinstance(further, int) and 0 <= further <= layers <= MOST_LAYERS else 0
+
+
+def layers_with(stated: Mapping[str, Any], names: Container[str], tensor: str) -> list[bool]:
     """Tell for each layer whether it has a tensor."""
-    layers = stated.get("block_count")
-    count = layers if isinstance(layers, int) and 0 <= layers <= MOST_LAYERS else 0
+    count = layers_of(stated)
     return [f"blk.{number}.{tensor}" in names for number in range(count)]
 
 
-def _kinds(stated: Mapping[str, Any], names: Container[str], attention: str, other: str) -> dict[str, Any]:
+def layer_kinds(stated: Mapping[str, Any], names: Container[str], attention: str, other: str) -> dict[str, Any]:
     """Return the kind of each layer, and the number of key heads, which the file gives layer by layer."""
-    held = _layers_with(stated, names, "attn_q.weight")
+    held = layers_with(stated, names, "attn_q.weight")
     return {"layer_types": [attention if here else other for here in held], **_kv_heads(stated)}
 
 
@@ -56,7 +61,7 @@ def _every(held: list[bool], period: str, offset: str) -> dict[str, int]:
 
 
 def _jamba(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
-    attention, experts = (_layers_with(stated, names, tensor) for tensor in ("attn_q.weight", "ffn_gate_inp.weight"))
+    attention, experts = (layers_with(stated, names, tensor) for tensor in ("attn_q.weight", "ffn_gate_inp.weight"))
     return {
         **_every(attention, "attn_layer_period", "attn_layer_offset"),
         **_every(experts, "expert_layer_period", "expert_layer_offset"),
@@ -72,7 +77,7 @@ def _expansion(stated: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {name: inner // hidden} if whole and isinstance(inner, int) and isinstance(hidden, int) else {}
 
 
-def _per_head(stated: Mapping[str, Any], name: str) -> dict[str, Any]:
+def per_head(stated: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the width of a head of a state space."""
     inner, heads = stated.get("ssm.inner_size"), stated.get("ssm.time_step_rank")
     return {name: inner // heads} if isinstance(inner, int) and isinstance(heads, int) and heads > 0 else {}
@@ -227,21 +232,21 @@ HYBRIDS = {
     "jamba": Architecture("jamba", "JambaForCausalLM", JAMBA, JAMBA_FIELDS, settled=_jamba),
     "mamba2": Architecture(
         "mamba2", "Mamba2ForCausalLM", MAMBA2, MAMBA2_FIELDS, biased=(("use_bias", "ssm_in.bias"), ("use_conv_bias", "ssm_conv1d.bias")),
-        settled=lambda stated, names: {**_expansion(stated, "expand"), **_per_head(stated, "head_dim")}),
+        settled=lambda stated, names: {**_expansion(stated, "expand"), **per_head(stated, "head_dim")}),
     "falcon-h1": Architecture(
         "falcon_h1", "FalconH1ForCausalLM", FALCON_H1, FALCON_H1_FIELDS,
         biased=(*ATTENTION_AND_MLP_BIAS, ("mamba_proj_bias", "ssm_in.bias"), ("mamba_conv_bias", "ssm_conv1d.bias"), ("mamba_rms_norm", "ssm_norm.weight")),
-        settled=lambda stated, names: _per_head(stated, "mamba_d_head")),
+        settled=lambda stated, names: per_head(stated, "mamba_d_head")),
     "lfm2": Architecture(
         "lfm2", "Lfm2ForCausalLM", LFM2, LFM2_FIELDS, stated=(("block_auto_adjust_ff_dim", False),),
-        biased=(("conv_bias", "shortconv.conv.bias"),), settled=lambda stated, names: _kinds(stated, names, "full_attention", "conv")),
+        biased=(("conv_bias", "shortconv.conv.bias"),), settled=lambda stated, names: layer_kinds(stated, names, "full_attention", "conv")),
     "lfm2moe": Architecture(
         "lfm2_moe", "Lfm2MoeForCausalLM", LFM2, LFM2_MOE_FIELDS, biased=(("conv_bias", "shortconv.conv.bias"),),
-        settled=lambda stated, names: _kinds(stated, names, "full_attention", "conv")),
+        settled=lambda stated, names: layer_kinds(stated, names, "full_attention", "conv")),
     "qwen3next": Architecture(
         "qwen3_next", "Qwen3NextForCausalLM", QWEN3_NEXT, QWEN3_NEXT_FIELDS, biased=ATTENTION_BIAS,
         settled=lambda stated, names: {
-            "layer_types": _kinds(stated, names, "full_attention", "linear_attention")["layer_types"], **_per_head(stated, "linear_value_head_dim")}),
+            "layer_types": layer_kinds(stated, names, "full_attention", "linear_attention")["layer_types"], **per_head(stated, "linear_value_head_dim")}),
     "gptj": Architecture("gptj", "GPTJForCausalLM", GPTJ, GPTJ_FIELDS, ties=False),
     "afmoe": Architecture("afmoe", "AfmoeForCausalLM", AFMOE, AFMOE_FIELDS),
     "exaone-moe": Architecture(
@@ -259,8 +264,8 @@ HYBRIDS = {
         "granitemoehybrid", "GraniteMoeHybridForCausalLM", GRANITE_HYBRID, GRANITE_HYBRID_FIELDS,
         biased=(*ATTENTION_BIAS, ("mamba_proj_bias", "ssm_in.bias"), ("mamba_conv_bias", "ssm_conv1d.bias")),
         settled=lambda stated, names: {
-            "num_local_experts": 0, **_kinds(stated, names, "attention", "mamba"), **_expansion(stated, "mamba_expand"),
-            **_per_head(stated, "mamba_d_head"), **({"num_local_experts": stated["expert_count"]} if "expert_count" in stated else {})}),
+            "num_local_experts": 0, **layer_kinds(stated, names, "attention", "mamba"), **_expansion(stated, "mamba_expand"),
+            **per_head(stated, "mamba_d_head"), **({"num_local_experts": stated["expert_count"]} if "expert_count" in stated else {})}),
     "qwen2vl": Architecture("qwen2", "Qwen2ForCausalLM"),
     "qwen3vl": Architecture("qwen3", "Qwen3ForCausalLM", biased=ATTENTION_BIAS),
     "qwen3vlmoe": Architecture("qwen3_moe", "Qwen3MoeForCausalLM", {**LLAMA, **SPARSE}, SPARSE_FIELDS, biased=ATTENTION_BIAS),

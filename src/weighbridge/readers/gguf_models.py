@@ -8,18 +8,20 @@ Source: ggml-org/llama.cpp, gguf-py/gguf/constants.py (keys, architectures), con
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.gguf import Skipped
-from weighbridge.readers.gguf_architectures import ARCHITECTURES, VARIANTS, Architecture
-from weighbridge.readers.gguf_hybrids import HYBRIDS
+from weighbridge.readers.gguf_architectures import VARIANTS, Architecture
+from weighbridge.readers.gguf_table import KNOWN
 from weighbridge.readers.listing import Listing
 
-KNOWN = {**ARCHITECTURES, **HYBRIDS}
-"""All architectures that have a table of names."""
+ROWS = {"token_types.weight": "type_vocab_size", "per_layer_token_embd.weight": "vocab_size_per_layer_input"}
+"""Tables whose rows the metadata does not state, and the config's key."""
+
+LAYER = r"(\d+)"
 
 
 def architecture_of(listing: Listing) -> Architecture | None:
@@ -45,28 +47,29 @@ def config_of(listing: Listing) -> dict[str, Any]:
     name = listing.metadata.get("general.architecture")
     known = architecture_of(listing)
     if known is None:
-        raise ReadError(
-            Text(
-                "the architecture {name!r:.60} has no table of names; known: {architectures}. Name a config beside the file",
-                name=name,
-                architectures=", ".join(name for name in KNOWN if " " not in name),
-            )
+        why = Text(
+            "no description stands behind the architecture {name!r:.60}; its tensors are counted, and a config named beside the file verifies them",
+            name=name,
         )
-    names = {tensor.name for tensor in listing.tensors}
+        raise ReadError(why)
+    names = {tensor.name: tensor.shape for tensor in listing.tensors}
     config: dict[str, Any] = {"model_type": known.model_type, "architectures": [known.class_name], **dict(known.stated)}
     for key, field in known.fields.items():
         value = listing.metadata.get(f"{name}.{key}")
         if value is not None:
             config[field] = _alike(f"{name}.{key}", value)
     config["vocab_size"] = _vocabulary(listing, f"{name}.vocab_size")
-    types = next((tensor.shape[0] for tensor in listing.tensors if tensor.name == "token_types.weight"), None)
-    if types is not None:
-        config["type_vocab_size"] = types
+    config |= {field: names[table][0] for table, field in ROWS.items() if names.get(table)}
     if known.ties:
         config["tie_word_embeddings"] = "output.weight" not in names
     config |= {key: f"blk.0.{bias}" in names for key, bias in known.biased}
-    stated = {key.removeprefix(f"{name}."): value for key, value in listing.metadata.items() if key.startswith(f"{name}.")}
-    return config if known.settled is None else {**config, **known.settled(stated, names)}
+    return config if known.settled is None else {**config, **known.settled(_stated(listing), names)}
+
+
+def _stated(listing: Listing) -> dict[str, Any]:
+    """Return the metadata behind the architecture's name."""
+    name = f"{listing.metadata.get('general.architecture')}."
+    return {key.removeprefix(name): value for key, value in listing.metadata.items() if key.startswith(name)}
 
 
 def _alike(key: str, value: object) -> object:
@@ -88,33 +91,41 @@ def _vocabulary(listing: Listing, key: str) -> object:
     return stated
 
 
-def steps_of(listing: Listing) -> tuple[tuple[str, str], ...]:
-    """Return the renamings, as patterns and what takes their place, from a file's names to the reference's.
+def steps_of(listing: Listing) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the renamings, as patterns and what takes their place (several names, if a tensor holds several), from a file's names to the reference's.
 
     >>> steps_of(Listing("gguf", (), {"general.architecture": "gpt2"}))[0]
-    ('(^|\\\\.)token_embd(?=\\\\.|$)', '\\\\1transformer.wte')
+    ('(^|\\\\.)token_embd(?=\\\\.|$)', ('\\\\1transformer.wte',))
     """
     known = architecture_of(listing)
-    return () if known is None else _steps(known)
+    return () if known is None else _steps(known, _stated(listing))
 
 
-def steps_for_names(names: Iterable[str]) -> Iterator[tuple[tuple[str, str], ...]]:
+def kept_in_metadata(listing: Listing) -> tuple[str, ...]:
+    """Return how the names of parameters end that a file keeps in its metadata, and not among its tensors."""
+    known = architecture_of(listing)
+    return () if known is None else known.in_metadata
+
+
+def steps_for_names(names: Iterable[str]) -> Iterator[tuple[tuple[str, tuple[str, ...]], ...]]:
     """Yield the renamings of every architecture, if *names* are those of a GGUF file, of which nothing else is known.
 
-    >>> len(list(steps_for_names(["blk.0.attn_q.weight"]))) == len(KNOWN)
+    >>> 40 < len(list(steps_for_names(["blk.0.attn_q.weight"]))) < len(KNOWN)
     True
     """
     if any(name.startswith(("blk.", "enc.blk.", "dec.blk.")) for name in names):
-        yield from map(_steps, KNOWN.values())
+        yield from dict.fromkeys(_steps(known, {}) for known in KNOWN.values())
 
 
-def _steps(known: Architecture) -> tuple[tuple[str, str], ...]:
-    return tuple(_step(piece, name) for piece, name in known.names.items())
+def _steps(known: Architecture, stated: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    apart = known.apart(stated)
+    several = ((f"^{name.replace('.', '[.]').replace('*', LAYER)}$", targets) for name, targets in apart.items())
+    return (*(_step(piece, name) for piece, name in known.names.items()), *several)
 
 
-def _step(piece: str, name: str) -> tuple[str, str]:
+def _step(piece: str, name: str) -> tuple[str, tuple[str, ...]]:
     """Return a renaming of a piece of a name; of one with a star, which begins the name, the layer's number goes into the new one."""
-    pattern = piece.replace(".", r"\.").replace("*", r"(\d+)")
+    pattern = piece.replace(".", r"\.").replace("*", LAYER)
     if "*" in piece:
-        return rf"^{pattern}(?=\.|$)", name.replace("*", r"\1")
-    return rf"(^|\.){pattern}(?=\.|$)", rf"\1{name}"
+        return rf"^{pattern}(?=\.|$)", (name.replace("*", r"\1"),)
+    return rf"(^|\.){pattern}(?=\.|$)", (rf"\1{name}",)

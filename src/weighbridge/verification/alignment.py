@@ -42,12 +42,14 @@ class Spelling(NamedTuple):
         instead: Names in place of those that an exporter made up.
         shapes: Whether a name that says nothing may be found by a shape that only one tensor has.
         sides: How the names of each file begin, if several that name their tensors apart were put together.
+        elsewhere: How the names of parameters end that the file keeps in its metadata.
     """
 
     steps: tuple[Step, ...] = ()
     instead: Mapping[str, str] = MappingProxyType({})
     shapes: bool = False
     sides: tuple[str, ...] = ("",)
+    elsewhere: tuple[str, ...] = ()
 
 
 PLAIN = Spelling()
@@ -61,7 +63,8 @@ def spelling_of(listing: Listing) -> Spelling:
         instead = {name: f"{module}.weight" for name, module in modules_in(listing).items()}
         sides = listing.metadata.get(SIDES)
         return Spelling((Step(re.compile(r"()_quantized$"), ("",)),), instead, True, sides if isinstance(sides, tuple) else ("",))
-    return Spelling(tuple(Step(re.compile(pattern), (target,)) for pattern, target in gguf_models.steps_of(listing)))
+    steps = tuple(Step(re.compile(pattern), targets) for pattern, targets in gguf_models.steps_of(listing))
+    return Spelling(steps, elsewhere=gguf_models.kept_in_metadata(listing))
 
 
 def align_in_any_spelling(described: ModelValue, actual: list[Row], spelling: Spelling) -> tuple[dict[str, Row], Alignment]:

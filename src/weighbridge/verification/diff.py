@@ -93,7 +93,7 @@ def _in_names_of(first: dict[str, Row], b: ModelValue) -> tuple[dict[str, Row], 
         return {row.name: row for row in rows}, False
     keys = [b.class_name, b.model_type or ""]
     names = [row.name for row in rows]
-    steps = [tuple(Step(re.compile(pattern), (target,)) for pattern, target in pairs) for pairs in steps_for_names(names)]
+    steps = [tuple(Step(re.compile(pattern), targets) for pattern, targets in pairs) for pairs in steps_for_names(names)]
     namings = [choose_naming(keys, names, first, prefixes(first), steps=own) for own in steps or [()]]
     chosen = max(namings, key=lambda candidate: sum(1 for name in names if resolve(name, candidate, first)))
     if len(names) > 1 and sum(1 for name in names if resolve(name, chosen, first)) < 2:

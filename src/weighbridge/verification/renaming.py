@@ -90,7 +90,8 @@ def choose_naming(
         steps: Renamings that the file's own format asks for, taken before the recorded ones.
     """
     renames, conversions = recorded_steps(keys)
-    renames = (*steps, *renames)
+    renames = (*(step for step in steps if len(step.targets) == 1), *renames)
+    conversions = (*(step for step in steps if len(step.targets) > 1), *conversions)
     plain = Naming(renames=renames, conversions=conversions)
     sample = [tuple(dict.fromkeys(_spellings(name, plain))) for name in names[:: max(1, len(names) // 400)]]
     strips, adds = prefixes(spelling for spellings in sample for spelling in spellings), prefixes(first_pieces)

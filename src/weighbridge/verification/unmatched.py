@@ -43,6 +43,8 @@ def explain_rest(
             continue
         if row.frozen:
             explained.append(Finding(row.name, "a fixed table that the class computes itself; not in the file", -elements(row)))
+        elif judge.spelling.elsewhere and row.name.endswith(judge.spelling.elsewhere):
+            explained.append(Finding(row.name, "in the file's metadata, not among its tensors", -elements(row)))
         else:
             missing.append(row)
     if extra or missing:
