@@ -21,6 +21,8 @@ WRITTEN = {
     "gpt2-medium": "gpt2-medium",
     "Qwen2.5-7B": "qwen2.5-7b",
     "DeepSeek-V3": "deepseek-v3",
+    "RBT3": "rbt3",
+    "hfl/rbtl3": "rbtl3",
     "deberta-xlarge-v2": "deberta-v2-xlarge",
 }
 
@@ -37,7 +39,7 @@ def test_a_family_is_none_of_its_members(written: str) -> None:
     assert len(mention.names) > 1
 
 
-@pytest.mark.parametrize("written", ["text-davinci-003", "TinyBERT", "RBT3", "LLaMA-7B-like", "MiniLM-L6", "gpt-4"])
+@pytest.mark.parametrize("written", ["text-davinci-003", "TinyBERT", "RBT9", "LLaMA-7B-like", "MiniLM-L6", "gpt-4"])
 def test_an_unknown_name_is_unknown(written: str) -> None:
     assert {mention.kind for mention in within(written)} == {UNKNOWN}
 

@@ -17,14 +17,18 @@ def mended(scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: 
     """Return the total that the text's method gives without its slips, and what it leaves out.
 
     The total is the last number computed as one; a text that computes none has the largest result near the model's count.
+    A sum that lacks a part which the text counts by itself is no total of it: then nothing is said.
     """
     own = held.get("")
     if own is None or scene.main is None or not scene.main.firm:
         return None, ()
     own_text = [offer for offer in found if scene.context(offer.first.line, offer.first.start) == ""]
     plain = [o for o in own_text if o.number.denominator == 1 and not (o.figure is not None and o.figure.unit and not o.computed)]
-    near = [o for o in plain if own.reference * 3 < o.number * 4 and o.number * 3 < own.reference * 4]
-    totals = [o for o in near if (o.subject == "total" or o.whole) and o.computed] or [o for o in near if o.computed]
+    least = _named_parts(own_text, own)
+    near = [o for o in plain if own.reference * 3 < o.number * 4 and o.number * 3 < own.reference * 4 and o.number >= least]
+    totals = [o for o in near if (o.subject == "total" or o.whole) and o.computed] or [
+        o for o in near if o.computed and o.subject in (None, "total")
+    ]
     totals = totals or [o for o in near if o.subject == "total"]
     if not totals:
         return None, ()
@@ -32,3 +36,17 @@ def mended(scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: 
     slip = checked.slips.get(number)
     total = int(Fraction(slip.mended) if slip is not None else number)
     return total, left_out(own, total) or ()
+
+
+def _named_parts(found: Sequence[Offer], own: Holdings) -> Fraction:
+    """Return how much the parts that a text counts come to at least, in any way of counting them."""
+    named = {offer.subject for offer in found}
+    least = Fraction(0)
+    for name in ("word", "position", "type", "pooler"):
+        if name in named:
+            least += min((holding.number for holding in own.components.get(name, ())), default=Fraction(0))
+    for name in ("attention", "ffn"):
+        if name in named:
+            layers = max((cell.copies for cell in own.cells), default=1)
+            least += min((holding.number for holding in own.components.get(name, ()) if holding.exact), default=Fraction(0)) * layers / 2
+    return least

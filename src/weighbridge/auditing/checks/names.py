@@ -38,7 +38,7 @@ _OTHER = re.compile(
     r"gpt\d*(?:\.\d)?|gptneo\w*|chatgpt|llama\d*(?:\.\d)?|alpaca|vicuna|mistral|mixtral|qwen\d*(?:\.\d)?|qwq|gemma\d?|palm\d?|gemini|claude|phi\d?|falcon|bloomz?|m?t5|flan|ul2|"
     r"m?bart|pegasus|ernie|deepseek|opt|vit|deit|swin|clip|whisper|chatglm\d?|glm\d?|baichuan\d?|yi|mpnet|funnel|longformer|bigbird|nezha|luke|rembert|roformer|xlnet|xlm|electra|"
     r"albert|roberta|deberta|ctrl|davinci|curie|babbage|ada|gopher|chinchilla|lamda|megatron|turing|galactica|olmo\w*|pythia|mamba\d?|rwkv|jamba|stablelm|internlm\d?|minicpm|grok|"
-    r"command|dbrx|switch|glam|rbt\d|rbtl\d|minilm\w*|resnet\d*|efficientnet\w*|convnext\w*|dinov?\d?|beit\w*|blip\d?|llava\w*|sam|esm\d?\w*|wav2vec\d?|hubert|starcoder\d?|codellama|nllb|elmo|ulmfit"
+    r"command|dbrx|switch|glam|rbtl?\d|minilm\w*|resnet\d*|efficientnet\w*|convnext\w*|dinov?\d?|beit\w*|blip\d?|llava\w*|sam|esm\d?\w*|wav2vec\d?|hubert|starcoder\d?|codellama|nllb|elmo|ulmfit"
 )
 _SAME_MODEL = re.compile(r"\d{4,}|finetuned|v\d.*")
 _QUOTES = frozenset("'\"`")
@@ -51,7 +51,7 @@ _MOST = 8
 def within(text: str) -> Iterator[Mention]:
     """Yield the models that a text names, from left to right, each by its longest name.
 
-    >>> [(m.kind, m.name) for m in within("BERT Large is bigger than bert-base-chinese; GPT-2 is a family, RBT3 unknown")]
+    >>> [(m.kind, m.name) for m in within("BERT Large is bigger than bert-base-chinese; GPT-2 is a family, ChatGPT unknown")]
     [('model', 'bert-large-uncased'), ('model', 'bert-base-chinese'), ('family', None), ('unknown', None)]
     """
     lower = text.lower()

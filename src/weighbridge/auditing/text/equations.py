@@ -158,6 +158,8 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
     """Tell whether what stands left of the sign goes on something that cannot be read: then it is not judged in part."""
     if start > floor and statement[start - 1].kind == ")" and statement[start - 1].end == statement[start].start:
         return True  # ``(s + o)h + 2h^2`` goes on a factor
+    if start > floor and statement[start].kind == "(" and statement[start - 1].kind == "num" and not statement[start - 1].unit:
+        return True  # ``12 (H^2 + H)`` may be a product
     return start - floor > 1 and statement[start - 1].text in ("+", "-", "−", "×", "*", "/")
 
 

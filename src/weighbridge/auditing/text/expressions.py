@@ -60,6 +60,8 @@ def parse(tokens: Sequence[Token], start: int, end: int) -> Parsed | None:
     >>> parse(tokens("2 * (3 + 4) words", 0), 0, 8).end
     7
     """
+    if all(token.kind == "(" for token in tokens[start : start + _DEEPEST]):
+        return None
     try:
         term, position, dangling = _sum(tokens, start, min(end, start + _LONGEST), 0)
     except _Unreadable:
@@ -130,7 +132,7 @@ def _multiplies(tokens: Sequence[Token], at: int, end: int, left: Term) -> bool:
     """Tell whether what follows without a sign is a factor: ``4H``, ``12LH``, ``2(4H + 1)``."""
     token, before = tokens[at], tokens[at - 1]
     if token.start != before.end or token.line != before.line:
-        return False
+        return _is_spaced_product(tokens, at, end)
     if token.kind == "name":
         lettered = len(token.text) == 1 and (before.kind == "num" or (before.kind == "name" and len(before.text) == 1))
         return lettered and before.unit == ""
@@ -141,6 +143,15 @@ def _multiplies(tokens: Sequence[Token], at: int, end: int, left: Term) -> bool:
     if before.kind == "num" and (before.value is None or before.value >= 1000 or before.places):
         return False
     return _holds_sum(tokens, at, end)
+
+
+def _is_spaced_product(tokens: Sequence[Token], at: int, end: int) -> bool:
+    """Tell whether a number and a letter with a space between them are a term of a sum: ``7,084,800 + 4 H = ...``."""
+    token, before = tokens[at], tokens[at - 1]
+    lettered = token.kind == "name" and len(token.text) == 1 and before.kind == "num" and not before.unit and token.line == before.line
+    after = tokens[at + 1] if at + 1 < len(tokens) else None
+    closed = after is None or after.kind in ("op", "rel", ")") or after.line != token.line
+    return lettered and closed and at > 1 and tokens[at - 2].kind == "op" and tokens[at - 2].line == token.line
 
 
 def _holds_sum(tokens: Sequence[Token], at: int, end: int) -> bool:

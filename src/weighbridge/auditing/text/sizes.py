@@ -182,6 +182,8 @@ def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -
     before = statement[index - 1] if index else None
     if before is not None and before.kind in ("num", "name", ")") and before.end == label.start and before.line == label.line:
         return None  # ``4H = 3072`` states no H
+    if before is not None and before.kind == "num" and len(label.text) == 1 and before.line == label.line:
+        return None  # nor does ``4 H = 3072``
     if before is not None and before.kind in ("op", "rel") and before.line == label.line:
         bullet = before.text in "-*+" and before.end < label.start and (index == 1 or statement[index - 2].line != label.line)
         if not bullet:
