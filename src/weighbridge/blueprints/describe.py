@@ -1,4 +1,4 @@
-"""From a config to a model: its type and class are found, its fields check_and_bind and bound, and the blueprint makes the tree."""
+"""From a config to a model: its type and class are found, its fields checked and bound, and the blueprint makes the tree."""
 
 from __future__ import annotations
 

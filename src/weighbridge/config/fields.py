@@ -194,16 +194,25 @@ def constant(word: str, value: Any) -> Field:
 
 
 def variant(fields: tuple[Field, ...], *more: Field, **changes: Any) -> tuple[Field, ...]:
-    """Return *fields* with other defaults, other declarations, and *more* at the end: one structure under another name.
+    """Return *fields* but for some: one structure under another name.
+
+    Args:
+        fields: The fields of the structure.
+        more: Declarations that take the place of the field of their word, the last of several; what has no such field stands at the end.
+        changes: By word: another default, or a declaration of another word.
 
     Raises:
         KeyError: A change names no field.
 
-    >>> [field.default for field in variant((size("hidden", "hidden_size", 768, "H", ""),), hidden=1024)]
-    [1024]
+    >>> BASE = (size("hidden", "hidden_size", 768, "H", ""), switch("bias", "use_bias", True))
+    >>> [field.default for field in variant(BASE, constant("bias", False), hidden=1024)]
+    [1024, False]
     """
+    renamed = {word for word, change in changes.items() if isinstance(change, Field) and change.word != word}
+    placed = {field.word: field for field in more if field.word not in renamed}
     result = []
     for field in fields:
+        field = placed.pop(field.word, field)
         change = changes.pop(field.word, _SAME)
         if isinstance(change, Field):
             field = change
@@ -212,7 +221,7 @@ def variant(fields: tuple[Field, ...], *more: Field, **changes: Any) -> tuple[Fi
         result.append(field)
     if changes:
         raise KeyError(f"no such fields: {', '.join(changes)}")
-    return (*result, *more)
+    return (*result, *(field for field in more if field.word in placed or field.word in renamed))
 
 
 def sequence(word: str, key: str, default: Default, *aliases: str, read: Callable[[Any], Any] | None = None) -> Field:

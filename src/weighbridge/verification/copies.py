@@ -1,7 +1,7 @@
 """Two tensors of a file that the class holds in one: a copy, or a second tensor that loading keeps apart?
 
 transformers 5.23.0, ``PreTrainedModel.tie_weights`` in modeling_utils.py: where a checkpoint holds both tensors of a tie, their
-values are compare_places when it is loaded, and if one differs they are not tied. A shape cannot tell; bytes can.
+values are compared when it is loaded, and if one differs they are not tied. A shape cannot tell; bytes can.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Copy(NamedTuple):
 
 
 Compare: TypeAlias = Callable[[str, str], "Comparison | None"]
-"""From the names of two tensors in a file to what reading them showed; None where they cannot be compare_places."""
+"""From the names of two tensors in a file to what reading them showed; None where they cannot be compared."""
 
 
 def comparer(path: Path, *, thorough: bool = False) -> Compare:

@@ -7,7 +7,7 @@ transformers 5.23.0, models/apertus, models/bitnet, models/diffllama, models/hel
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, Body, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, NO_OUT_BIAS, Body, attention, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, variant
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, plain_mlp, replace, rms_norm
@@ -60,19 +60,13 @@ def nanochat(c: Config) -> tuple[Node, ...]:
     return decoder(c, attention(c), plain_mlp("mlp", c.hidden, c.mlp, ("fc1", "fc2")), ())
 
 
-NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 APERTUS = variant(
-    FIELDS,
-    Field("activation", "hidden_act", "xielu", "choice", report_default=False),
-    vocab=131072,
-    mlp=14336,
-    qk_norm="head",
-    **NO_MLP_BIAS,
+    FIELDS, Field("activation", "hidden_act", "xielu", "choice", report_default=False), NO_MLP_BIAS, vocab=131072, mlp=14336, qk_norm="head"
 )
-BITNET = variant(FIELDS, vocab=128256, hidden=2560, mlp=6912, layers=30, heads=20, kv_heads=5, **NO_MLP_BIAS)
-HELIUM = variant(FIELDS, vocab=48000, hidden=2560, mlp=7040, layers=24, heads=20, kv_heads=20, head_dim=128, out_bias=NO_BIAS["out_bias"])
-DIFFLLAMA = variant(FIELDS, hidden=2048, mlp=8192, layers=16, **NO_MLP_BIAS)
-NANOCHAT = variant(FIELDS, vocab=50304, hidden=768, mlp=8192, layers=12, heads=6, **NO_MLP_BIAS)
+BITNET = variant(FIELDS, NO_MLP_BIAS, vocab=128256, hidden=2560, mlp=6912, layers=30, heads=20, kv_heads=5)
+HELIUM = variant(FIELDS, NO_OUT_BIAS, vocab=48000, hidden=2560, mlp=7040, layers=24, heads=20, kv_heads=20, head_dim=128)
+DIFFLLAMA = variant(FIELDS, NO_MLP_BIAS, hidden=2048, mlp=8192, layers=16)
+NANOCHAT = variant(FIELDS, NO_MLP_BIAS, vocab=50304, hidden=768, mlp=8192, layers=12, heads=6)
 
 
 def family(name: str, having: str, body: Body, fields: tuple[Field, ...]) -> Family:

@@ -5,7 +5,7 @@ Source: class and tensor names as in transformers 5.23.0, models/cohere, models/
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, default_head_dim, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention, default_head_dim, with_heads
 from weighbridge.blueprints.modules.layer_types import listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
@@ -37,15 +37,7 @@ def by_head(c: Config, name: str, number: Size) -> Part:
 
 
 COHERE = variant(
-    FIELDS,
-    switch("normed", "use_qk_norm", False),
-    vocab=256000,
-    hidden=8192,
-    mlp=22528,
-    layers=40,
-    heads=64,
-    tied=True,
-    mlp_bias=NO_BIAS["mlp_bias"],
+    FIELDS, switch("normed", "use_qk_norm", False), NO_MLP_BIAS, vocab=256000, hidden=8192, mlp=22528, layers=40, heads=64, tied=True
 )
 COHERE2 = variant(
     COHERE,
@@ -85,6 +77,7 @@ MOE = variant(
     size("dense_mlp", "prefix_dense_intermediate_size", lambda c: c.mlp, "J", "intermediate size of the first layers"),
     Field("rms", "rms_norm_eps", None, "choice", read=lambda stated: stated is not None, report_default=False),
     *listed_or(lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
+    NO_MLP_BIAS,
     vocab=256000,
     hidden=8192,
     mlp=22528,
@@ -95,7 +88,6 @@ MOE = variant(
     window=window(),
     windowed=windowed_layers(_sliding_layers),
     experts=NUM_EXPERTS.with_default(8),
-    mlp_bias=NO_BIAS["mlp_bias"],
     shared_experts=replace(SHARED, key="num_shared_experts", default=0),
     block=Field("block", "num_shared_experts", 0, "choice", read=lambda n: "gate experts" + " shared_experts" * (n > 0)),
 )

@@ -7,7 +7,7 @@ models/gemma4_unified/modeling_gemma4_unified.py. The last layer attends in full
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.gemma import SANDWICH
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, sizes_by_kind
 from weighbridge.config.bind import bind
 from weighbridge.config.family import Family
@@ -79,6 +79,7 @@ UNIFIED = variant(
     Field("told", "layer_types", _kinds, "choice"),
     constant("mixers", _mixers),
     constant("reusing", reuse),
+    NO_MLP_BIAS,
     vocab=262144,
     hidden=2304,
     mlp=9216,
@@ -87,7 +88,6 @@ UNIFIED = variant(
     kv_heads=4,
     head_dim=256,
     tied=True,
-    mlp_bias=NO_BIAS["mlp_bias"],
     window=optional("window", "sliding_window", 1024, "W", "attention window"),
 )
 TEXT = variant(

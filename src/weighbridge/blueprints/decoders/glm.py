@@ -7,7 +7,7 @@ models/glm4/modeling_glm4.py. The second adds norms after attention and after th
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.phi import fused_mlp
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, NO_OUT_BIAS, attention, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, constant, variant
 from weighbridge.core.parts import embedding, part, rms_norm
@@ -24,16 +24,7 @@ BEFORE = ("input_layernorm", "post_attention_layernorm")
 AFTER = ("post_self_attn_layernorm", "post_mlp_layernorm")
 
 GLM = variant(
-    FIELDS,
-    constant("norms", BEFORE),
-    vocab=151552,
-    mlp=13696,
-    layers=40,
-    kv_heads=2,
-    head_dim=128,
-    qkv_bias=True,
-    out_bias=NO_BIAS["out_bias"],
-    mlp_bias=NO_BIAS["mlp_bias"],
+    FIELDS, constant("norms", BEFORE), NO_OUT_BIAS, NO_MLP_BIAS, vocab=151552, mlp=13696, layers=40, kv_heads=2, head_dim=128, qkv_bias=True
 )
 
 FAMILIES = {

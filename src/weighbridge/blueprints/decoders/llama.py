@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, Body, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import (
+    FIELDS,
+    IGNORED_KEYS,
+    NO_BIAS,
+    NO_MLP_BIAS,
+    NO_OUT_BIAS,
+    NO_QKV_BIAS,
+    Body,
+    attention,
+    with_heads,
+)
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, switch, variant
@@ -61,39 +71,35 @@ LLAMA = variant(
     constant("norms", ("input_layernorm", "post_attention_layernorm")),
     constant("sinks", False),
 )
-NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 PERI_NORMS = ("input_layernorm", "post_attention_layernorm", "post_norm1", "post_norm2")
-QWEN = {
-    "limited": switch("limited", "use_sliding_window", False),
-    "late": Field("late", "max_window_layers", 28, "choice"),
-    "window": window(),
-    "windowed": windowed_layers(_late),
-}
+LATE_WINDOW = (
+    switch("limited", "use_sliding_window", False),
+    Field("late", "max_window_layers", 28, "choice"),
+    window(),
+    windowed_layers(_late),
+)
 """In Qwen, attention is limited only if it is switched on, and only after the first ``max_window_layers`` layers."""
+ATTENTION_BIAS = (switch("qkv_bias", "attention_bias", False), switch("out_bias", "attention_bias", False))
+QKV_BIAS = constant("qkv_bias", True)
+
+QWEN2 = variant(LLAMA, *NO_BIAS, QKV_BIAS, *LATE_WINDOW, vocab=151936, mlp=22016, kv_heads=32)
+QWEN3 = variant(QWEN2, *ATTENTION_BIAS, head_dim=128, qk_norm="head")
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "llama": ("Llama", "lm sequence token qa", LLAMA),
-    "mistral": ("Mistral", "lm sequence token qa", variant(LLAMA, mlp=14336, kv_heads=8, window=window(), **NO_BIAS)),
+    "mistral": ("Mistral", "lm sequence token qa", variant(LLAMA, *NO_BIAS, mlp=14336, kv_heads=8, window=window())),
     "ministral": (
         "Ministral",
         "lm sequence token qa",
-        variant(LLAMA, mlp=14336, kv_heads=8, window=window(), windowed=windowed_layers(), **NO_BIAS),
+        variant(LLAMA, *NO_BIAS, mlp=14336, kv_heads=8, window=window(), windowed=windowed_layers()),
     ),
     "ministral3": (
         "Ministral3",
         "lm sequence token qa",
-        variant(LLAMA, vocab=131072, mlp=14336, layers=34, kv_heads=8, head_dim=128, window=window(default=None), **NO_BIAS),
+        variant(LLAMA, *NO_BIAS, vocab=131072, mlp=14336, layers=34, kv_heads=8, head_dim=128, window=window(default=None)),
     ),
-    "qwen2": (
-        "Qwen2",
-        "lm sequence token qa",
-        variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, **NO_BIAS | QWEN | {"qkv_bias": constant("qkv_bias", True)}),
-    ),
-    "qwen3": (
-        "Qwen3",
-        "lm sequence token qa",
-        variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **QWEN | NO_MLP_BIAS),
-    ),
+    "qwen2": ("Qwen2", "lm sequence token qa", QWEN2),
+    "qwen3": ("Qwen3", "lm sequence token qa", QWEN3),
     "granite": ("Granite", "lm", LLAMA),
     "granite4_vision_text": ("Granite4VisionText", "", LLAMA),
     "granite_swa": (
@@ -164,7 +170,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "hunyuan_v1_dense": (
         "HunYuanDenseV1",
         "lm sequence",
-        variant(LLAMA, vocab=290943, qk_norm="head", qk_names=("query_layernorm", "key_layernorm"), **NO_MLP_BIAS),
+        variant(LLAMA, NO_MLP_BIAS, vocab=290943, qk_norm="head", qk_names=("query_layernorm", "key_layernorm")),
     ),
     "seed_oss": (
         "SeedOss",
@@ -186,6 +192,8 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         variant(
             LLAMA,
+            NO_QKV_BIAS,
+            NO_OUT_BIAS,
             vocab=128256,
             hidden=6144,
             mlp=21504,
@@ -193,8 +201,6 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=48,
             kv_heads=8,
             head_dim=128,
-            qkv_bias=NO_BIAS["qkv_bias"],
-            out_bias=NO_BIAS["out_bias"],
             window=window(default=8192),
             windowed=windowed_layers(_three_of_four),
         ),

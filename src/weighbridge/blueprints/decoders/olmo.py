@@ -7,14 +7,13 @@ OLMo have no parameters at all; EXAONE 4 positions its norms like OLMo 2 and nor
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, families
-from weighbridge.blueprints.modules.causal_lm import NO_BIAS, attention
+from weighbridge.blueprints.modules.causal_lm import NO_BIAS, NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window
 from weighbridge.config.fields import Config, Field, variant
 from weighbridge.core.parts import embedding, gated_mlp, part
 from weighbridge.core.tree import Node
 
 AFTER = ("post_attention_layernorm", "post_feedforward_layernorm")
-NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 
 
 def olmo(c: Config) -> tuple[Node, ...]:
@@ -23,7 +22,7 @@ def olmo(c: Config) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, c.hidden), layer)
 
 
-OLMO = variant(LLAMA, vocab=50304, **NO_MLP_BIAS)
+OLMO = variant(LLAMA, NO_MLP_BIAS, vocab=50304)
 OLMO2 = variant(OLMO, norms=AFTER, qk_norm="whole")
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
@@ -33,7 +32,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "Exaone4",
         "lm sequence token qa",
         variant(
-            LLAMA, vocab=102400, mlp=16384, kv_heads=32, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4), **NO_BIAS
+            LLAMA, *NO_BIAS, vocab=102400, mlp=16384, kv_heads=32, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4)
         ),
     ),
 }

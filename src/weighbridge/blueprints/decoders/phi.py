@@ -68,7 +68,7 @@ PHI = variant(
     mlp_bias=constant("mlp_bias", True),
     head_bias=True,
 )
-PHI3 = variant(FIELDS, vocab=32064, hidden=3072, mlp=8192, window=window(default=None), **NO_BIAS)
+PHI3 = variant(FIELDS, *NO_BIAS, vocab=32064, hidden=3072, mlp=8192, window=window(default=None))
 
 FAMILIES = {
     "phi": Family("phi", PHI, with_heads("Phi", phi, "lm sequence token"), "PhiModel", IGNORED_KEYS),

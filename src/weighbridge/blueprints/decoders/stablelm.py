@@ -63,12 +63,13 @@ STABLELM = variant(
     FIELDS,
     switch("normed", "qk_layernorm", False),
     switch("parallel", "use_parallel_residual", False),
+    *NO_BIAS,
     vocab=50304,
     hidden=2560,
     mlp=6912,
     kv_heads=32,
     head_dim=HEAD_DIM,
-    **NO_BIAS | {"qkv_bias": switch("qkv_bias", "use_qkv_bias", False)},
+    qkv_bias=switch("qkv_bias", "use_qkv_bias", False),
 )
 PERSIMMON = variant(
     tuple(field for field in FIELDS if field.word not in ("kv_heads", "qkv_bias", "out_bias", "mlp_bias")),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints.decoders.gemma import SANDWICH
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, steps
-from weighbridge.blueprints.modules.causal_lm import NO_BIAS, attention
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, with_layer_kinds
+from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import SHARED, mlp
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
@@ -105,9 +105,10 @@ def _sliding_layers(c: Config) -> int:
     return sum(1 for index in range(c.layers) if (index + 1) % c.period)
 
 
-AFMOE = steps(
+AFMOE = with_layer_kinds(
     (Field("period", "global_attn_every_n_layers", 4, "choice"), *MIXTRAL),
     first_dense(1, "num_dense_layers"),
+    NO_MLP_BIAS,
     vocab=200192,
     hidden=2048,
     mlp=6144,
@@ -120,11 +121,11 @@ AFMOE = steps(
     shared_experts=replace(SHARED, key="num_shared_experts", default=2),
     window=window(default=1024),
     windowed=windowed_layers(_sliding_layers),
-    mlp_bias=NO_BIAS["mlp_bias"],
 )
-BEAM = steps(
+BEAM = with_layer_kinds(
     MIXTRAL,
     listed_or(_first_dense(3)),
+    NO_MLP_BIAS,
     vocab=151936,
     hidden=5120,
     mlp=20480,
@@ -139,9 +140,8 @@ BEAM = steps(
     block="experts corrected_gate",
     window=window(default=512),
     windowed=windowed_layers(_beam_windows),
-    mlp_bias=NO_BIAS["mlp_bias"],
 )
-LAGUNA = steps(
+LAGUNA = with_layer_kinds(
     MIXTRAL,
     (
         Field("by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head"),
@@ -149,6 +149,7 @@ LAGUNA = steps(
         constant("heads_by_layer", _heads),
         *listed_or(_first_dense(1)),
     ),
+    NO_MLP_BIAS,
     vocab=100352,
     hidden=2048,
     mlp=8192,
@@ -162,7 +163,6 @@ LAGUNA = steps(
     expert_mlp=inner(512),
     window=window(default=512),
     windowed=windowed_layers(lambda c: 0),
-    mlp_bias=NO_BIAS["mlp_bias"],
     shared_mlp=SHARED_EXPERT_MLP.with_default(512),
 )
 

@@ -5,11 +5,11 @@ Source: class and tensor names as in transformers 5.23.0, models/axk2/modeling_a
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, NO_MLP_BIAS, SPARSE, V3_BLOCK, latent
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent
 from weighbridge.blueprints.mixtures.deepseek_v32 import indexer
-from weighbridge.blueprints.modules.causal_lm import with_heads
+from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import legacy_sparse_step
-from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, mlp
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, Config, size, variant
 from weighbridge.core.parts import attend, embedding, linear, part, plain_mlp, rms_norm, stack
@@ -56,6 +56,8 @@ AXK2 = variant(
     INDEX_HEAD_DIM.with_default(128),
     size("norm_rank", "gated_norm_rank", 16, "G", "rank of a norm's gate"),
     *legacy_sparse_step(1),
+    *SPARSE,
+    NO_MLP_BIAS,
     vocab=163840,
     hidden=2048,
     mlp=5120,
@@ -63,7 +65,8 @@ AXK2 = variant(
     q_lora=Q_LORA_RANK.with_default(384),
     experts=EXPERTS.with_default(128),
     active=8,
-    **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(512), "block": V3_BLOCK},
+    expert_mlp=512,
+    block=V3_BLOCK,
 )
 
 CLASSES = with_heads("AXK2", axk2, "lm sequence token")

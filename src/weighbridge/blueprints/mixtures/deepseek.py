@@ -7,7 +7,7 @@ more (``num_nextn_predict_layers``), which predicts further tokens and which the
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import first_dense, legacy_sparse_step, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp
 from weighbridge.config.family import Family
@@ -69,9 +69,8 @@ def latent(*aliases: str, q: int, kv: int, plain: int, rope: int, value: object)
 
 LATENT = tuple(field for field in (*FIELDS, *MIXTURE) if field.word not in ("head_dim", "kv_heads", "kinds"))
 DENSE = constant("kinds", ("dense",))
-SPARSE = {"expert_mlp": EXPERT_MLP, "shared_experts": SHARED, "block": "experts gate shared_experts"}
+SPARSE = (EXPERT_MLP, SHARED, constant("block", "experts gate shared_experts"))
 V3_BLOCK = "experts corrected_gate shared_experts"
-NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "deepseek_v2": (
@@ -81,10 +80,12 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             LATENT,
             *latent(q=1536, kv=512, plain=128, rope=64, value=128),
             *first_dense(0),
+            *SPARSE,
             vocab=102400,
             experts=replace(EXPERTS, aliases=("num_experts",)),
             active=None,
-            **SPARSE | {"expert_mlp": EXPERT_MLP.with_default(1407), "shared_experts": SHARED.with_default(2)},
+            expert_mlp=1407,
+            shared_experts=2,
         ),
     ),
     "deepseek_v3": (
@@ -94,6 +95,8 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             LATENT,
             *latent(q=1536, kv=512, plain=128, rope=64, value=128),
             *first_dense(3),
+            *SPARSE,
+            NO_MLP_BIAS,
             vocab=129280,
             hidden=7168,
             mlp=18432,
@@ -101,7 +104,8 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=128,
             experts=replace(EXPERTS, default=256, aliases=("num_local_experts",)),
             active=8,
-            **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(2048), "block": V3_BLOCK},
+            expert_mlp=2048,
+            block=V3_BLOCK,
         ),
     ),
     "mistral4": (
@@ -111,12 +115,14 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             LATENT,
             *latent(q=1024, kv=256, plain=64, rope=64, value=128),
             *first_dense(0),
+            *SPARSE,
+            NO_MLP_BIAS,
             vocab=131072,
             mlp=12288,
             layers=36,
             experts=replace(EXPERTS, default=128, aliases=("num_local_experts",)),
             active=4,
-            **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(2048)},
+            expert_mlp=2048,
         ),
     ),
     "axk1": (
@@ -126,6 +132,8 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             LATENT,
             *latent(q=1536, kv=512, plain=128, rope=64, value=128),
             *legacy_sparse_step(1, longer=True),
+            *SPARSE,
+            NO_MLP_BIAS,
             vocab=163840,
             hidden=7168,
             mlp=18432,
@@ -133,7 +141,8 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=64,
             experts=replace(EXPERTS, default=192, aliases=("num_local_experts",)),
             active=8,
-            **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(2048), "block": V3_BLOCK + " post_norm"},
+            expert_mlp=2048,
+            block=V3_BLOCK + " post_norm",
         ),
     ),
     "glm4_moe_lite": (
@@ -143,6 +152,8 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             LATENT,
             *latent("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
             *listed_or(lambda c: ["sparse" if index else "dense" for index in range(c.layers)], longer=True),
+            *SPARSE,
+            NO_MLP_BIAS,
             vocab=154880,
             hidden=2048,
             mlp=10240,
@@ -150,7 +161,8 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=20,
             experts=replace(EXPERTS, aliases=("num_local_experts",)),
             active=4,
-            **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(1536), "block": V3_BLOCK},
+            expert_mlp=1536,
+            block=V3_BLOCK,
         ),
     ),
     "minicpm3": (
@@ -176,12 +188,12 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             LATENT,
             *latent(q=1536, kv=512, plain=128, rope=64, value=128),
             DENSE,
+            NO_MLP_BIAS,
             vocab=128256,
             hidden=2048,
             mlp=6144,
             heads=16,
             tied=True,
-            **NO_MLP_BIAS,
         ),
     ),
 }

@@ -7,10 +7,10 @@ mask those that are not picked: the arithmetic is that of full attention, and th
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, NO_MLP_BIAS, SPARSE, V3_BLOCK, latent, latent_attention
-from weighbridge.blueprints.modules.causal_lm import with_heads
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
-from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, mlp
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, Config, Field, constant, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -79,11 +79,13 @@ def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, exper
         *listed_or(_first),
         INDEX_HEADS.with_default(index_heads),
         INDEX_HEAD_DIM.with_default(128),
+        *SPARSE,
+        NO_MLP_BIAS,
         *more,
         active=8,
         experts=experts,
-        expert_mlp=EXPERT_MLP.with_default(2048),
-        **{key: change for key, change in (SPARSE | NO_MLP_BIAS | {"block": V3_BLOCK}).items() if key != "expert_mlp"},
+        expert_mlp=2048,
+        block=V3_BLOCK,
         **changes,
     )
     return variant(made, q_lora=rank)

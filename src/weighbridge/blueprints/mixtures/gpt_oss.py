@@ -6,7 +6,7 @@ files hold the experts in four bits, as blocks and scales.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention, with_heads
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, LABELS, Config, size, variant
@@ -49,6 +49,7 @@ FIELDS_OF_OSS = variant(
     FIELDS,
     size("experts", "num_local_experts", 128, "E", "experts", "num_experts"),
     ACTIVE_EXPERTS.with_default(4),
+    NO_MLP_BIAS,
     vocab=201088,
     hidden=2880,
     mlp=2880,
@@ -58,7 +59,6 @@ FIELDS_OF_OSS = variant(
     head_dim=64,
     qkv_bias=True,
     out_bias=True,
-    mlp_bias=NO_BIAS["mlp_bias"],
     window=window(default=128),
     windowed=all_but_every(2),
 )

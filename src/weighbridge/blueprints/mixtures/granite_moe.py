@@ -7,7 +7,7 @@ models/granitemoehybrid. Granite 4 puts Mamba-2 in place of attention in most la
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import sinks
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
@@ -67,7 +67,7 @@ GRANITE = variant(
     size("shared_inner", "shared_intermediate_size", 0, "S", "intermediate size of the shared MLP", minimum=0),
     constant("shared", lambda c: c.shared_inner > 0),
     constant("sinks", False),
-    mlp_bias=NO_BIAS["mlp_bias"],
+    NO_MLP_BIAS,
 )
 PLAIN = tuple(constant("shared_inner", 0) if field.word == "shared_inner" else field for field in GRANITE)
 SWA = variant(GRANITE, sinks=True, window=window(default=128), windowed=windowed_layers(lambda c: int(c.layers) * 3 // 4))

@@ -5,8 +5,8 @@ Source: class and tensor names as in transformers 5.23.0, models/hunyuan_v1_moe,
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, steps
-from weighbridge.blueprints.modules.causal_lm import NO_BIAS, attention
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, with_layer_kinds
+from weighbridge.blueprints.modules.causal_lm import NO_BIAS, NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import mlp, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
@@ -65,15 +65,16 @@ def shared_mlp_field(default: int) -> Field:
 
 HUNYUAN = variant(
     MIXTRAL,
+    NO_MLP_BIAS,
     vocab=290943,
     qk_norm="head",
     qk_names=("query_layernorm", "key_layernorm"),
     experts=replace(only(1), aliases=("num_local_experts",)),
     active=size("active", "moe_topk", 1, "k", "experts per token", "num_experts_per_tok"),
-    mlp_bias=NO_BIAS["mlp_bias"],
 )
 KOLIBRI = variant(
     tuple(field for field in MIXTRAL if field.word != "mlp"),
+    *NO_BIAS,
     vocab=128000,
     hidden=2560,
     layers=50,
@@ -89,12 +90,12 @@ KOLIBRI = variant(
     block="experts corrected_gate shared_experts",
     window=window(default=513),
     windowed=all_but_every(5),
-    **NO_BIAS,
 )
 STEP, ONLY_DENSE, KINDS = sparse_step()
-FLINT = steps(
+FLINT = with_layer_kinds(
     MIXTRAL,
     (STEP, replace(ONLY_DENSE, default=[0, 1]), KINDS),
+    NO_MLP_BIAS,
     vocab=150144,
     hidden=2048,
     mlp=6144,
@@ -109,7 +110,6 @@ FLINT = steps(
     block="experts gate shared_expert",
     window=window(default=513),
     windowed=windowed_layers(_flint_windows),
-    mlp_bias=NO_BIAS["mlp_bias"],
 )
 
 FAMILIES = (

@@ -5,7 +5,7 @@ Source: class and tensor names as in transformers 5.23.0, models/llama4/modeling
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention, with_heads
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, NUM_LOCAL_EXPERTS, Config, Field, constant, size, variant
@@ -57,6 +57,7 @@ LLAMA4 = variant(
     Field("step", "interleave_moe_layer_step", 1, "choice"),
     Field("sparse", "moe_layers", _every, "choice"),
     constant("kinds", lambda c: ["sparse" if index in c.sparse else "dense" for index in range(c.layers)]),
+    NO_MLP_BIAS,
     vocab=202048,
     hidden=5120,
     mlp=8192,
@@ -64,7 +65,6 @@ LLAMA4 = variant(
     heads=40,
     kv_heads=8,
     head_dim=128,
-    mlp_bias=NO_BIAS["mlp_bias"],
     window=window("attention_chunk_size", 8192),
 )
 

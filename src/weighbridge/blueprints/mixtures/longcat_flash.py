@@ -6,8 +6,8 @@ the experts that a token is sent to do nothing depends on the token, and so does
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, NO_MLP_BIAS, latent, latent_attention
-from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
+from weighbridge.blueprints.mixtures.deepseek import LATENT, latent, latent_attention
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Q_LORA_RANK, Config, computed, size, switch, variant
@@ -74,6 +74,7 @@ LONGCAT = variant(
     size("qk_dim", "qk_head_dim", lambda c: c.plain_dim + c.rope_dim, "Y", "width of a head"),
     computed("joined", _tied_backbone),
     size("idle", "zero_expert_num", 256, "Z", "experts that do nothing", minimum=0),
+    NO_MLP_BIAS,
     vocab=131072,
     hidden=6144,
     heads=64,
@@ -84,7 +85,6 @@ LONGCAT = variant(
     expert_mlp=size("expert_mlp", "expert_ffn_hidden_size", 2048, "M", "intermediate size of an expert", "moe_intermediate_size"),
     q_lora=Q_LORA_RANK.with_default(1536),
     router_bias=switch("router_bias", "router_bias", False),
-    **NO_MLP_BIAS,
 )
 
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"head_dim", "num_hidden_layers", "num_key_value_heads"}

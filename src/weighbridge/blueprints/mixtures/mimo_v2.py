@@ -6,7 +6,7 @@ models/mimo_v2_flash/modeling_mimo_v2_flash.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, mlp
 from weighbridge.config.family import Family
@@ -53,6 +53,7 @@ MIMO = variant(
     Field("mixers_told", "layer_types", _mixers, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.mixers_told, "layer_types", ("full_attention", "sliding_attention"))),
     *listed_or(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
+    NO_MLP_BIAS,
     vocab=152576,
     mlp=16384,
     layers=48,
@@ -63,7 +64,6 @@ MIMO = variant(
     active=8,
     expert_mlp=EXPERT_MLP.with_default(2048),
     block="experts corrected_gate",
-    mlp_bias=NO_BIAS["mlp_bias"],
     window=optional("window", "sliding_window", 129, "W", "attention window"),
 )
 

@@ -55,10 +55,10 @@ MINIMAX = variant(
     Field("told", "layer_types", _alternating_types, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.told, "layer_types", ("full_attention", "linear_attention"))),
     size("chunk", "block_size", 256, "B", "tokens in a block"),
+    *NO_BIAS,
     mlp=14336,
     kv_heads=8,
     window=window(default=None),
-    **NO_BIAS,
 )
 
 FACTORS = {f"{kind}_{greek}_factor" for kind in ("full_attn", "linear_attn", "mlp") for greek in ("alpha", "beta")}

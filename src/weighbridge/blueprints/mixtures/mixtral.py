@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, Body, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, NO_MLP_BIAS, NO_OUT_BIAS, Body, attention, with_heads
 from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, sparse_between, sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp, required_field
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window
@@ -30,7 +30,6 @@ def mixtral(c: Config) -> tuple[Node, ...]:
 
 
 MIXTRAL = variant((*FIELDS, *MIXTURE), constant("norms", ("input_layernorm", "post_attention_layernorm")), constant("layer_norms", False))
-NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 AFTER = ("post_attention_layernorm", "post_feedforward_layernorm")
 GLM_GATE = "experts corrected_gate shared_experts"
 
@@ -55,19 +54,20 @@ def first_ones(c: Config) -> list[str]:
     return ["dense" if index < c.first else "sparse" for index in range(c.layers)]
 
 
-def steps(fields: tuple[Field, ...], kinds: tuple[Field, ...], **changes: object) -> tuple[Field, ...]:
-    """Return a variant whose kinds of layers are told by further fields."""
-    *told_by, last = kinds
-    return variant((*(field for field in fields if field.word != "kinds"), *told_by, last), **changes)
+def with_layer_kinds(fields: tuple[Field, ...], kinds: tuple[Field, ...], *more: Field, **changes: object) -> tuple[Field, ...]:
+    """Return a variant whose config says each layer's kind, as *kinds* read it."""
+    others = tuple(field for field in fields if field.word != "kinds")
+    return variant((*others, *kinds), *more, **changes)
 
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
-    "mixtral": ("Mixtral", "lm sequence token qa", variant(MIXTRAL, mlp=14336, kv_heads=8, window=window(default=None), **NO_BIAS)),
+    "mixtral": ("Mixtral", "lm sequence token qa", variant(MIXTRAL, *NO_BIAS, mlp=14336, kv_heads=8, window=window(default=None))),
     "minimax_m2": (
         "MiniMaxM2",
         "lm",
         variant(
             MIXTRAL,
+            *NO_BIAS,
             vocab=200064,
             hidden=3072,
             mlp=1536,
@@ -79,21 +79,22 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             experts=256,
             active=8,
             block="gate experts correction",
-            **NO_BIAS,
         ),
     ),
     "olmoe": (
         "Olmoe",
         "lm",
-        variant(MIXTRAL, vocab=50304, hidden=2048, mlp=2048, layers=16, heads=16, qk_norm="hidden", experts=64, active=8, **NO_MLP_BIAS),
+        variant(MIXTRAL, NO_MLP_BIAS, vocab=50304, hidden=2048, mlp=2048, layers=16, heads=16, qk_norm="hidden", experts=64, active=8),
     ),
-    "flex_olmo": ("FlexOlmo", "lm", variant(MIXTRAL, vocab=100352, qk_norm="whole", norms=AFTER, experts=7, active=5, **NO_MLP_BIAS)),
+    "flex_olmo": ("FlexOlmo", "lm", variant(MIXTRAL, NO_MLP_BIAS, vocab=100352, qk_norm="whole", norms=AFTER, experts=7, active=5)),
     "qwen2_moe": (
         "Qwen2Moe",
         "lm sequence token qa",
-        steps(
+        with_layer_kinds(
             MIXTRAL,
             sparse_step(),
+            NO_OUT_BIAS,
+            NO_MLP_BIAS,
             vocab=151936,
             hidden=2048,
             mlp=5632,
@@ -101,21 +102,20 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=16,
             kv_heads=16,
             qkv_bias=switch("qkv_bias", "qkv_bias", True),
-            out_bias=NO_BIAS["out_bias"],
             experts=only(60),
             active=4,
             expert_mlp=inner(1408),
             shared_mlp=SHARED_EXPERT_MLP.with_default(5632),
             block="gate experts shared_expert shared_expert_gate",
-            **NO_MLP_BIAS,
         ),
     ),
     "qwen3_moe": (
         "Qwen3Moe",
         "lm sequence token qa",
-        steps(
+        with_layer_kinds(
             MIXTRAL,
             sparse_step(),
+            NO_MLP_BIAS,
             vocab=151936,
             hidden=2048,
             mlp=6144,
@@ -126,15 +126,15 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             active=8,
             expert_mlp=inner(768),
             block="experts gate",
-            **NO_MLP_BIAS,
         ),
     ),
     "mellum": (
         "Mellum",
         "lm",
-        steps(
+        with_layer_kinds(
             MIXTRAL,
             listed_or(lambda c: ["sparse"] * c.layers),
+            NO_MLP_BIAS,
             vocab=98304,
             hidden=2304,
             mlp=7168,
@@ -146,36 +146,36 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             active=8,
             expert_mlp=inner(896),
             block="experts gate",
-            **NO_MLP_BIAS,
         ),
     ),
     "glm4_moe": (
         "Glm4Moe",
         "lm",
-        steps(
+        with_layer_kinds(
             MIXTRAL,
             first_dense(1),
+            NO_OUT_BIAS,
+            NO_MLP_BIAS,
             vocab=151552,
             mlp=10944,
             layers=46,
             heads=96,
             kv_heads=8,
-            out_bias=NO_BIAS["out_bias"],
             qk_norm=Field("qk_norm", "use_qk_norm", False, "choice", read=lambda used: "head" if used else ""),
             experts=EXPERTS.with_default(128),
             active=8,
             expert_mlp=inner(1408),
             shared_experts=SHARED,
             block=GLM_GATE,
-            **NO_MLP_BIAS,
         ),
     ),
     "dots1": (
         "Dots1",
         "lm",
-        steps(
+        with_layer_kinds(
             MIXTRAL,
             first_dense(0),
+            NO_MLP_BIAS,
             vocab=152064,
             hidden=4608,
             mlp=10944,
@@ -187,7 +187,6 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             expert_mlp=inner(1408),
             shared_experts=required_field(SHARED),
             block=GLM_GATE,
-            **NO_MLP_BIAS,
         ),
     ),
     "solar_open": (
@@ -195,26 +194,27 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         variant(
             MIXTRAL,
+            NO_OUT_BIAS,
+            NO_MLP_BIAS,
             vocab=196608,
             layers=48,
             heads=64,
             kv_heads=8,
             head_dim=128,
-            out_bias=NO_BIAS["out_bias"],
             experts=EXPERTS.with_default(128),
             active=8,
             expert_mlp=inner(1280),
             shared_experts=SHARED,
             block=GLM_GATE,
-            **NO_MLP_BIAS,
         ),
     ),
     "exaone_moe": (
         "ExaoneMoe",
         "lm",
-        steps(
+        with_layer_kinds(
             MIXTRAL,
             (Field("first", "first_k_dense_replace", 1, "choice"), *listed_or(first_ones)),
+            *NO_BIAS,
             vocab=102400,
             mlp=16384,
             kv_heads=32,
@@ -226,13 +226,12 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             block=GLM_GATE,
             window=window(),
             windowed=all_but_every(4),
-            **NO_BIAS,
         ),
     ),
     "hy_v3": (
         "HYV3",
         "lm",
-        steps(
+        with_layer_kinds(
             MIXTRAL,
             listed_or(dense_first, longer=True),
             vocab=120832,
@@ -255,6 +254,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence",
         variant(
             MIXTRAL,
+            NO_MLP_BIAS,
             vocab=32064,
             mlp=6400,
             kv_heads=8,
@@ -264,13 +264,12 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             layer_norms=True,
             block="router experts",
             window=window(default=None),
-            **NO_MLP_BIAS,
         ),
     ),
     "ernie4_5_moe": (
         "Ernie4_5_Moe",
         "lm",
-        steps(
+        with_layer_kinds(
             MIXTRAL,
             sparse_between(),
             vocab=103424,

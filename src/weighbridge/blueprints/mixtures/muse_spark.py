@@ -5,7 +5,7 @@ Source: class and tensor names as in transformers 5.23.0, models/muse_spark/mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, correction
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
@@ -56,6 +56,7 @@ MUSE = variant(
     size("narrow", "moe_hidden_size", 4096, "R", "width in which experts work"),
     EXPERT_MLP.with_default(4096),
     *listed_or(lambda c: ["sparse"] * c.layers),
+    NO_MLP_BIAS,
     vocab=202048,
     hidden=8192,
     mlp=16384,
@@ -63,7 +64,6 @@ MUSE = variant(
     heads=128,
     kv_heads=16,
     head_dim=64,
-    mlp_bias=NO_BIAS["mlp_bias"],
     window=window(default=2048),
     windowed=windowed_layers(lambda c: int(c.layers) - (int(c.layers) + 3) // 4),
 )

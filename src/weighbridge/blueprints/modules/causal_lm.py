@@ -63,8 +63,9 @@ FIELDS = (
 
 """Llama's fields; a family says with :func:`~weighbridge.config.fields.variant` what it has otherwise."""
 
-NO_BIAS = {"qkv_bias": constant("qkv_bias", False), "out_bias": constant("out_bias", False), "mlp_bias": constant("mlp_bias", False)}
-"""For a family that cannot have biases."""
+NO_QKV_BIAS, NO_OUT_BIAS, NO_MLP_BIAS = (constant(word, False) for word in ("qkv_bias", "out_bias", "mlp_bias"))
+NO_BIAS = (NO_QKV_BIAS, NO_OUT_BIAS, NO_MLP_BIAS)
+"""For a family that cannot have biases, whatever its config says."""
 
 HEAD_DIM = derived("head_dim", default_head_dim, "hidden_size", "num_attention_heads")
 """The width of a head where the config cannot state it."""

@@ -6,8 +6,8 @@ Source: arXiv 2507.01006; names as in transformers 5.23.0, models/glm4v/modeling
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
-from weighbridge.blueprints.mixtures.mixtral import GLM_GATE, MIXTRAL, NO_MLP_BIAS, inner, mixtral, steps
-from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.mixtures.mixtral import GLM_GATE, MIXTRAL, inner, mixtral, with_layer_kinds
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_MLP_BIAS, NO_OUT_BIAS, with_heads
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.layer_types import first_dense
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, SHARED
@@ -35,22 +35,22 @@ VISION = variant(
 )
 POSITIONS = derived("positions", lambda c: (c.image // c.patch_side) * (c.image // c.patch_side), "image_size", "patch_size")
 TEXT = variant(GLM, norms=BEFORE + AFTER, head_dim=HEAD_DIM, qkv_bias=constant("qkv_bias", True))
-SPARSE = steps(
+SPARSE = with_layer_kinds(
     MIXTRAL,
     first_dense(1),
+    NO_OUT_BIAS,
+    NO_MLP_BIAS,
     vocab=151424,
     mlp=10944,
     layers=46,
     heads=96,
     kv_heads=8,
     qkv_bias=True,
-    out_bias=NO_BIAS["out_bias"],
     experts=EXPERTS.with_default(128),
     active=8,
     expert_mlp=inner(1408),
     shared_experts=SHARED,
     block=GLM_GATE,
-    **NO_MLP_BIAS,
 )
 
 

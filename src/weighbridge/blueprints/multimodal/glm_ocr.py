@@ -6,7 +6,7 @@ Source: Z.ai, GLM-OCR (2026); names as in transformers 5.23.0, models/glm_ocr/mo
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
-from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_BIAS, default_head_dim, with_heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_QKV_BIAS, default_head_dim, with_heads
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention, merged_patches, patches, tower
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
@@ -32,16 +32,7 @@ VISION = variant(
     positions=constant("positions", None),
 )
 TEXT = variant(
-    GLM,
-    norms=BEFORE + AFTER,
-    vocab=59392,
-    hidden=1024,
-    mlp=4096,
-    layers=16,
-    heads=16,
-    kv_heads=8,
-    head_dim=default_head_dim,
-    qkv_bias=NO_BIAS["qkv_bias"],
+    GLM, NO_QKV_BIAS, norms=BEFORE + AFTER, vocab=59392, hidden=1024, mlp=4096, layers=16, heads=16, kv_heads=8, head_dim=default_head_dim
 )
 BOTH = (
     model_config("vision", "vision_config", "glm_ocr_vision", fixed=True),

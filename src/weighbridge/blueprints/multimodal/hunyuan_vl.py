@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.decoders.llama import LLAMA, NO_MLP_BIAS, llama
-from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, default_head_dim, with_heads
+from weighbridge.blueprints.decoders.llama import LLAMA, llama
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_MLP_BIAS, default_head_dim, with_heads
 from weighbridge.blueprints.modules.clip_towers import stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 TEXT = variant(
     LLAMA,
+    NO_MLP_BIAS,
     qk_norm="head",
     qk_names=("query_layernorm", "key_layernorm"),
     tied=True,
     vocab=size("vocab", "vocab_size", 290943, "V", "vocabulary size", "org_vocab_size"),
     head_dim=size("head_dim", "head_dim", default_head_dim, "D", "width of a head", "attention_head_dim"),
-    **NO_MLP_BIAS,
 )
 VISION = (
     *stack_fields(1152, 4304, 16, 27)[:3],

@@ -44,13 +44,13 @@ TEXT = variant(
     LLAMA,
     sequence("crossing", "cross_attention_layers", lambda c: [3, 8, 13, 18, 23, 28, 33, 38]),
     computed("crosses", lambda c: [index in c.crossing for index in range(c.layers)]),
+    *NO_BIAS,
     vocab=128256,
     mlp=14336,
     layers=40,
     kv_heads=8,
     head_dim=HEAD_DIM,
     tied=constant("tied", False),
-    **NO_BIAS,
 )
 
 

@@ -5,32 +5,23 @@ Source: arXiv 2503.20215; names as in transformers 5.23.0, models/qwen2_5_omni/m
 
 from __future__ import annotations
 
-from weighbridge.blueprints.decoders.llama import LLAMA, QWEN, llama
+from weighbridge.blueprints.decoders.llama import QWEN2, llama
 from weighbridge.blueprints.modules import qwen_vision
 from weighbridge.blueprints.modules.audio_encoders import CUT, FAIRSEQ, fields
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as TEXT_IGNORED_KEYS
-from weighbridge.blueprints.modules.causal_lm import NO_BIAS, with_heads
+from weighbridge.blueprints.modules.causal_lm import with_heads
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.qwen_vision import QWEN2_5, patch_merger, patches, tower
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.speech.hifigan import conv1d_same
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, constant, size, switch, variant
+from weighbridge.config.fields import Config, size, switch, variant
 from weighbridge.core.parts import conv1d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 AUDIO = (*fields(128, 1280, 5120, 32, 20, *FAIRSEQ), size("out", "output_dim", 3584, "O", "width of what is handed on"))
-TEXT = variant(
-    LLAMA,
-    vocab=152064,
-    hidden=3584,
-    mlp=18944,
-    layers=28,
-    heads=28,
-    kv_heads=4,
-    **NO_BIAS | QWEN | {"qkv_bias": constant("qkv_bias", True)},
-)
+TEXT = variant(QWEN2, vocab=152064, hidden=3584, mlp=18944, layers=28, heads=28, kv_heads=4)
 TALKER = variant(
     TEXT,
     size("words", "embedding_size", 3584, "E", "width of the embeddings"),

@@ -5,12 +5,12 @@ Source: arXiv 2509.17765; names as in transformers 5.23.0, models/qwen3_omni_moe
 
 from __future__ import annotations
 
-from weighbridge.blueprints.decoders.llama import LLAMA, NO_MLP_BIAS, llama
+from weighbridge.blueprints.decoders.llama import LLAMA, llama
 from weighbridge.blueprints.mixtures.mixtral import inner, mixtral
 from weighbridge.blueprints.modules.audio_encoders import CUT, conv_stem, qwen_layer
 from weighbridge.blueprints.modules.audio_encoders import QWEN as LISTENING
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as TEXT_IGNORED_KEYS
-from weighbridge.blueprints.modules.causal_lm import with_heads
+from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.qwen_vision import FIELDS as VISION
 from weighbridge.blueprints.modules.qwen_vision import attention, merged_patches, patches, tower
@@ -38,6 +38,7 @@ TEXT = variant(
 PREDICTOR = variant(
     LLAMA,
     size("groups", "num_code_groups", 32, "G", "groups of codes", minimum=2),
+    NO_MLP_BIAS,
     vocab=2048,
     hidden=1024,
     mlp=3072,
@@ -49,7 +50,6 @@ PREDICTOR = variant(
     late=Field("late", "max_window_layers", 28, "choice", report_default=False),
     window=window(default=None),
     windowed=windowed_layers(lambda c: max(0, c.layers - c.late)),
-    **NO_MLP_BIAS,
 )
 THINKER = (
     model_config("audio", "audio_config", "qwen3_omni_moe_audio_encoder", fixed=True),

@@ -6,18 +6,18 @@ models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.decoders.llama import LLAMA, NO_MLP_BIAS, QWEN, llama
+from weighbridge.blueprints.decoders.llama import LLAMA, QWEN2, llama
 from weighbridge.blueprints.modules import qwen_vision
-from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
 from weighbridge.blueprints.modules.vlm_common import flat_text_config, tie_fields, with_lm_head, without_head
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Config, Field, constant, switch, variant
+from weighbridge.config.fields import Config, Field, switch, variant
 from weighbridge.core.tree import Part
 
 TEXT = variant(
-    LLAMA,
+    QWEN2,
     vocab=152064,
     hidden=8192,
     mlp=29568,
@@ -25,9 +25,9 @@ TEXT = variant(
     heads=64,
     kv_heads=8,
     head_dim=HEAD_DIM,
-    **NO_BIAS | QWEN | {"qkv_bias": constant("qkv_bias", True), "late": Field("late", "max_window_layers", 80, "choice")},
+    late=80,
 )
-TEXT3 = variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **NO_MLP_BIAS)
+TEXT3 = variant(LLAMA, NO_MLP_BIAS, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head")
 
 
 def body(c: Config) -> tuple[Part, ...]:

@@ -6,8 +6,8 @@ models/qwen3_5/modeling_qwen3_5.py and models/qwen3_5_moe/modeling_qwen3_5_moe.p
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, NO_MLP_BIAS, inner, mixtral, steps
-from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, inner, mixtral, with_layer_kinds
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.layer_types import sparse_step
 from weighbridge.blueprints.modules.qwen_vision import FIELDS, qwen3
@@ -20,9 +20,10 @@ from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Part
 
 SHALLOW = variant(FIELDS, deep=constant("deep", ()), deep_runs=constant("deep_runs", 0))
-TEXT = steps(
+TEXT = with_layer_kinds(
     MIXTRAL,
     sparse_step(),
+    NO_MLP_BIAS,
     vocab=151936,
     hidden=2048,
     mlp=5632,
@@ -34,7 +35,6 @@ TEXT = steps(
     kv_heads=16,
     experts=size("experts", "num_experts", 60, "E", "experts", "num_local_experts"),
     block="experts gate",
-    **NO_MLP_BIAS,
 )
 
 

@@ -5,7 +5,7 @@ Source: arXiv 2401.06066; modeling_deepseek.py of deepseek-ai/deepseek-moe-16b-b
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_MLP_BIAS, attention, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm, stack
@@ -43,9 +43,9 @@ DEEPSEEK = variant(
     Field("dense", "first_k_dense_replace", 0, "choice"),
     Field("step", "moe_layer_freq", 1, "choice"),
     constant("kinds", _kinds),
+    NO_MLP_BIAS,
     vocab=102400,
     head_dim=HEAD_DIM,
-    mlp_bias=NO_BIAS["mlp_bias"],
 )
 
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"aux_loss_alpha", "scoring_func", "seq_aux"}

@@ -7,7 +7,7 @@ OrionStarAI/Orion-14B-Base, modeling_baichuan.py of baichuan-inc/Baichuan2-7B-Ba
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, llama
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_MLP_BIAS, attention, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, derived, switch, variant
 from weighbridge.core.errors import ConfigError
@@ -59,15 +59,15 @@ def _dense(experts: object) -> object:
 
 INTERNLM = variant(
     LLAMA,
+    NO_MLP_BIAS,
     vocab=103168,
     head_dim=HEAD_DIM,
     kv_heads=derived("kv_heads", lambda c: c.heads, "num_attention_heads"),
     qkv_bias=switch("qkv_bias", "bias", True),
     out_bias=switch("out_bias", "bias", True),
-    mlp_bias=NO_BIAS["mlp_bias"],
 )
-MINICPM = variant(LLAMA, Field("moe", "num_experts", 0, "choice", read=_dense), tied=True, head_dim=HEAD_DIM, mlp_bias=NO_BIAS["mlp_bias"])
-ORION = variant(FIELDS, vocab=84608, mlp=15360, hidden=5120, layers=40, heads=40, head_dim=HEAD_DIM, mlp_bias=NO_BIAS["mlp_bias"])
+MINICPM = variant(LLAMA, Field("moe", "num_experts", 0, "choice", read=_dense), NO_MLP_BIAS, tied=True, head_dim=HEAD_DIM)
+ORION = variant(FIELDS, NO_MLP_BIAS, vocab=84608, mlp=15360, hidden=5120, layers=40, heads=40, head_dim=HEAD_DIM)
 BAICHUAN = variant(
     tuple(field for field in FIELDS if field.word not in ("kv_heads", "qkv_bias", "out_bias", "mlp_bias")), vocab=64000, head_dim=HEAD_DIM
 )

@@ -5,7 +5,7 @@ Source: arXiv 2403.17297; modeling_internlm2.py of internlm/internlm2-7b. Held t
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_MLP_BIAS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, switch, variant
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
@@ -52,11 +52,11 @@ def causal(c: Config) -> Part:
 
 INTERNLM2 = variant(
     FIELDS,
+    NO_MLP_BIAS,
     vocab=103168,
     head_dim=HEAD_DIM,
     qkv_bias=switch("qkv_bias", "bias", True),
     out_bias=switch("out_bias", "bias", True),
-    mlp_bias=NO_BIAS["mlp_bias"],
 )
 CLASSES = {
     "InternLM2Model": lambda c: part("", *internlm2(c), kind="model"),

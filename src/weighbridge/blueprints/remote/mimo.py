@@ -6,20 +6,20 @@ not to a live class. A forward pass leaves the further layers out.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.decoders.llama import LLAMA, QWEN, llama
-from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.decoders.llama import QWEN2, llama
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, attention, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, size, switch, variant
 from weighbridge.core.parts import gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part
 
 MIMO = variant(
-    LLAMA,
+    QWEN2,
     size("further", "num_nextn_predict_layers", 0, "N", "layers that predict further tokens", minimum=0),
+    switch("qkv_bias", "attention_bias", True),
     vocab=151680,
+    mlp=11008,
     layers=32,
-    kv_heads=32,
-    **NO_BIAS | QWEN | {"qkv_bias": switch("qkv_bias", "attention_bias", True)},
 )
 
 

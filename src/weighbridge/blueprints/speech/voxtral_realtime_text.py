@@ -14,7 +14,7 @@ from weighbridge.core.length import per_batch
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, rms_norm
 from weighbridge.core.tree import Node
 
-FIELDS = variant(tuple(field for field in CAUSAL if field.word not in ("labels",)), mlp=14336, kv_heads=8, window=window(), **NO_BIAS)
+FIELDS = variant(tuple(field for field in CAUSAL if field.word not in ("labels",)), *NO_BIAS, mlp=14336, kv_heads=8, window=window())
 DELAY = 32
 
 

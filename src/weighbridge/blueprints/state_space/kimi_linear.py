@@ -6,8 +6,8 @@ models/bailing_hybrid/modeling_bailing_hybrid.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, NO_MLP_BIAS, V3_BLOCK, latent, latent_attention
-from weighbridge.blueprints.modules.causal_lm import with_heads
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, kinds_by_number, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, mlp
 from weighbridge.blueprints.state_space.qwen3_next import CHUNK
@@ -99,11 +99,11 @@ def fields(first: int, mixers: Field, *more: Field, kv: int, **changes: Any) -> 
         *listed_or(_dense),
         size("shared_experts", "n_shared_experts", 1, "N", "shared experts", "num_shared_experts"),
         derived("shared_mlp", lambda c: c.shared_experts * c.expert_mlp, "moe_intermediate_size"),
+        NO_MLP_BIAS,
         block=V3_BLOCK,
         heads=32,
         active=size("active", "num_experts_per_tok", 8, "k", "experts per token", "num_experts_per_token"),
         tied=constant("tied", False),
-        **NO_MLP_BIAS,
         **changes,
     )
 

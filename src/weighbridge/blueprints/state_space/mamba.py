@@ -131,11 +131,11 @@ JAMBA = variant(
     Field("attention_offset", "attn_layer_offset", 4, "choice"),
     *MIXER,
     constant("kinds", _kinds),
+    *NO_BIAS,
     vocab=65536,
     hidden=4096,
     mlp=14336,
     kv_heads=8,
-    **NO_BIAS,
 )
 JAMBA_NEUTRAL = IGNORED_KEYS | {
     "max_position_embeddings",

@@ -6,7 +6,7 @@ models/olmo_hybrid/modeling_olmo_hybrid.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds
 from weighbridge.blueprints.state_space.qwen3_next import chunked_delta_rule
 from weighbridge.config.family import Family
@@ -60,11 +60,11 @@ HYBRID = variant(
     size("value_dim", "linear_value_head_dim", lambda c: 2 * c.key_dim, "Y", "width of a value head in linear attention"),
     Field("told", "layer_types", _mixers, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.told, "layer_types", ("full_attention", "linear_attention"))),
+    NO_MLP_BIAS,
     vocab=100352,
     hidden=3840,
     heads=30,
     qk_norm="whole",
-    mlp_bias=NO_BIAS["mlp_bias"],
 )
 
 LINEAR = {f"linear_{key}" for key in "a_log_min a_log_max dt_min dt_max dt_init_floor allow_neg_eigval".split()}

@@ -95,12 +95,12 @@ def _mixer(c: Config, index: int) -> str:
     return "linear_attention" if (index + 1) % c.interval else "full_attention"
 
 
-SPARSE = {
-    "experts": NUM_EXPERTS.with_default(512),
-    "expert_mlp": EXPERT_MLP.with_default(512),
-    "shared_mlp": SHARED_EXPERT_MLP.with_default(512),
-    "block": "gate experts shared_expert shared_expert_gate",
-}
+SPARSE = (
+    NUM_EXPERTS.with_default(512),
+    EXPERT_MLP.with_default(512),
+    SHARED_EXPERT_MLP.with_default(512),
+    constant("block", "gate experts shared_expert shared_expert_gate"),
+)
 TWO_KINDS = (*sparse_step()[:2], replace(sparse_step()[2], word="mlps"))
 BASE = tuple(field for field in (*FIELDS, *MIXTURE) if field.word not in ("kinds", "mlp_bias"))
 
@@ -110,6 +110,7 @@ NEXT = variant(
     *LINEAR,
     *TWO_KINDS,
     constant("joined", True),
+    *SPARSE,
     vocab=151936,
     hidden=2048,
     mlp=5632,
@@ -118,7 +119,6 @@ NEXT = variant(
     kv_heads=2,
     head_dim=256,
     active=10,
-    **SPARSE,
 )
 DENSE = variant(
     BASE,
@@ -140,6 +140,7 @@ MOE = variant(
     *LINEAR,
     constant("mlps", lambda c: ["sparse"] * c.layers),
     constant("joined", False),
+    *SPARSE,
     vocab=248320,
     hidden=2048,
     layers=40,
@@ -147,7 +148,7 @@ MOE = variant(
     kv_heads=2,
     head_dim=256,
     active=8,
-    **SPARSE | {"experts": NUM_EXPERTS.with_default(256)},
+    experts=256,
 )
 
 TEXT = with_heads("Qwen3_5", qwen3_next, "lm", base="TextModel")
