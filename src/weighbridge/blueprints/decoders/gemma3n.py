@@ -86,12 +86,12 @@ def attention(c: Config, kind: str, reusing: bool) -> Part:
 
 
 def _widths(c: Config) -> list[int]:
-    told = c.told_widths if isinstance(c.told_widths, (list, tuple)) else [c.told_widths] * c.layers
-    if len(told) != c.layers or any(type(width) is not int or width < 1 for width in told):
+    stated = c.stated_widths if isinstance(c.stated_widths, (list, tuple)) else [c.stated_widths] * c.layers
+    if len(stated) != c.layers or any(type(width) is not int or width < 1 for width in stated):
         raise ConfigError(
-            Text("expected a width, or one for each of {layers} layers", layers=c.layers), key="intermediate_size", value=c.told_widths
+            Text("expected a width, or one for each of {layers} layers", layers=c.layers), key="intermediate_size", value=c.stated_widths
         )
-    return list(told)
+    return list(stated)
 
 
 def _kinds(c: Config) -> list[str]:
@@ -100,15 +100,15 @@ def _kinds(c: Config) -> list[str]:
 
 GEMMA3N = variant(
     tuple(field for field in FIELDS if field.word not in ("mlp", "mlp_bias")),
-    Field("told_widths", "intermediate_size", 16384, "choice"),
+    Field("stated_widths", "intermediate_size", 16384, "choice"),
     constant("widths", _widths),
     size("table", "hidden_size_per_layer_input", 256, "T", "width of a layer's table"),
     size("table_rows", "vocab_size_per_layer_input", 262144, "U", "rows of a layer's table"),
     size("copies", "altup_num_inputs", 4, "N", "copies of the hidden state", minimum=2),
     size("laurel", "laurel_rank", 64, "R", "rank of the second residual"),
     size("shared_layers", "num_kv_shared_layers", 15, "Z", "layers that reuse keys", minimum=0),
-    Field("told", "layer_types", _kinds, "choice"),
-    constant("mixers", lambda c: checked_kinds(c, c.told, "layer_types", ("sliding_attention", "full_attention"))),
+    Field("stated_kinds", "layer_types", _kinds, "choice"),
+    constant("mixers", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("sliding_attention", "full_attention"))),
     constant("reusing", reuse),
     vocab=262400,
     hidden=2048,

@@ -27,7 +27,7 @@ def _kinds(c: Config) -> list[str]:
 
 
 def _mixers(c: Config) -> list[str]:
-    return [*checked_kinds(c, c.told, "layer_types", ("sliding_attention", "full_attention"))[:-1], "full_attention"]
+    return [*checked_kinds(c, c.stated_kinds, "layer_types", ("sliding_attention", "full_attention"))[:-1], "full_attention"]
 
 
 def reuse(c: Config) -> list[bool]:
@@ -76,7 +76,7 @@ UNIFIED = variant(
     switch("equal", "attention_k_eq_v", False),
     switch("doubled", "use_double_wide_mlp", False),
     size("shared_layers", "num_kv_shared_layers", 0, "Z", "layers that reuse keys", minimum=0),
-    Field("told", "layer_types", _kinds, "choice"),
+    Field("stated_kinds", "layer_types", _kinds, "choice"),
     constant("mixers", _mixers),
     constant("reusing", reuse),
     NO_MLP_BIAS,

@@ -57,8 +57,8 @@ def _without_positions(c: Config) -> int:
     """Count the layers without rotary positions, which have the window where it is switched on."""
     if not c.limited:
         return 0
-    turned = c.turned if isinstance(c.turned, list) else [(index + 1) % c.interval for index in range(c.layers)]
-    return sum(not turns for turns in turned)
+    rotary = c.rotary_layers if isinstance(c.rotary_layers, list) else [(index + 1) % c.interval for index in range(c.layers)]
+    return sum(not each for each in rotary)
 
 
 def _three_of_four(c: Config) -> int:
@@ -129,7 +129,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence token qa",
         variant(
             (
-                Field("turned", "no_rope_layers", None, "choice", report_default=False),
+                Field("rotary_layers", "no_rope_layers", None, "choice", report_default=False),
                 Field("interval", "no_rope_layer_interval", 4, "choice", report_default=False),
                 *LLAMA,
             ),

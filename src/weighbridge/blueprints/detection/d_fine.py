@@ -156,8 +156,8 @@ def lite(c: Config, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid,
     seen = (*maps, more)
     first, second = seen[0], seen[1]
     fits = len(maps) == len(c.in_widths) and first == (2 * second[0], 2 * second[1])
-    untold = unknown("the maps are not as many as expected, or the first is not twice as high and wide as the second")
-    inputs = (conv(str(i), w, H, area(maps[i]) if fits else untold) for i, w in enumerate(c.in_widths))
+    undetermined = unknown("the maps are not as many as expected, or the first is not twice as high and wide as the second")
+    inputs = (conv(str(i), w, H, area(maps[i]) if fits else undetermined) for i, w in enumerate(c.in_widths))
     parts = (
         part("input_proj", *inputs, kind="projection"),
         conv("down_conv1", H, H, area(more)),
@@ -189,17 +189,17 @@ def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream
     memory: Size = extra * area(small)
     for grid in maps:
         memory = memory + area(grid)
-    untold = unknown("the maps are not as many, or not as wide, as the decoder takes them to be")
+    undetermined = unknown("the maps are not as many, or not as wide, as the decoder takes them to be")
     if c.same:
-        return (), memory if runs else untold
+        return (), memory if runs else undetermined
     found = []
     for index in range(count + extra):
-        places = untold if not runs else area(maps[index]) if index < count else area(small)
+        places = undetermined if not runs else area(maps[index]) if index < count else area(small)
         kernel = 1 if index < count else 3
         plain = conv2d("0", width, c.hidden, kernel, bias=False), batch_norm("1", c.hidden)
         found.append(conv(str(index), width, c.hidden, None, kernel) if c.later else part(str(index), *plain, kind="projection"))
         found[-1] = replace(found[-1], stream=places)
-    return (part("decoder_input_proj", *found, kind="projection"),), memory if runs else untold
+    return (part("decoder_input_proj", *found, kind="projection"),), memory if runs else undetermined
 
 
 def inputs(c: Config) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:

@@ -90,8 +90,8 @@ def sources(c: Config, seen: Features) -> tuple[Part, Stream]:
     for grid in maps:
         memory = memory + area(grid)
     fitting = len(maps) == c.levels and (c.levels > 1 or len(seen.maps) == 1)
-    untold = unknown(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")
-    return part("input_proj", *found, kind="projection"), memory if fitting else untold
+    undetermined = unknown(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")
+    return part("input_proj", *found, kind="projection"), memory if fitting else undetermined
 
 
 def model(c: Config, *, headed: bool) -> tuple[Node, ...]:

@@ -64,8 +64,8 @@ def features(c: Config, picture: Grid) -> Features:
     squares = picture == c.image and picture[0] == picture[1] and c.patch[0] == c.patch[1]
     runs = squares and not any(length % c.windows for length in grid)
     tokens = area(grid) + c.windows * c.windows
-    untold = unknown("patches are not cut into whole windows, or the image is no square")
-    places: Stream = area(grid) if runs else untold
+    undetermined = unknown("patches are not cut into whole windows, or the image is no square")
+    places: Stream = area(grid) if runs else undetermined
     embeddings = part(
         "embeddings",
         token("cls_token", H),
@@ -74,7 +74,7 @@ def features(c: Config, picture: Grid) -> Features:
         part("patch_embeddings", conv2d("projection", c.channels, H, c.patch, stream=places), kind="embeddings"),
         kind="embeddings",
     )
-    body = part("encoder", *encoder(c, tokens), kind="encoder", stream=tokens if runs else untold)
+    body = part("encoder", *encoder(c, tokens), kind="encoder", stream=tokens if runs else undetermined)
     parts = embeddings, body, layer_norm("layernorm", H, executions=len(c.outputs))
     return selected_outputs(c, parts, (grid,) * (c.layers + 1), (H,) * (c.layers + 1))
 

@@ -91,10 +91,10 @@ def decoder(c: Config, memory: Stream) -> tuple[Part, ...]:
 
 def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[Part, Stream]:
     """Describe the maps as the decoder sees them, further ones made from the smallest; return all their positions, too."""
-    untold = unknown("the maps are not as many, or not as wide, as the decoder takes them to be")
+    undetermined = unknown("the maps are not as many, or not as wide, as the decoder takes them to be")
     runs = c.alike and len(c.out_widths) == len(maps) <= c.levels
     extra, small = max(c.levels - len(c.out_widths), 0), half_size(maps[-1])
-    seen: list[Stream] = [area(grid) for grid in maps] if runs else [untold for _ in c.out_widths]
+    seen: list[Stream] = [area(grid) for grid in maps] if runs else [undetermined for _ in c.out_widths]
     plain = input_projections("decoder_input_proj", c.out_widths, c.hidden, seen)
     more = []
     for index in range(extra):
@@ -104,7 +104,7 @@ def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[Part, Stream]:
     memory: Size = extra * area(small)
     for grid in maps:
         memory = memory + area(grid)
-    return replace(plain, children=(*plain.children, *more)), memory if runs else untold
+    return replace(plain, children=(*plain.children, *more)), memory if runs else undetermined
 
 
 def heads(c: Config, *, tied: bool = False) -> tuple[Part, ...]:

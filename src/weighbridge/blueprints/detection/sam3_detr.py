@@ -114,7 +114,7 @@ def decoder(c: Config) -> Part:
 
 def masks(c: Config) -> Part:
     """Describe the decoder of masks, over maps of any size."""
-    H, untold = c.hidden, unknown("the maps are those of the image encoder, of any size")
+    H, undetermined = c.hidden, unknown("the maps are those of the image encoder, of any size")
     convs = conv2d("conv_layers", H, H, 3, repeat=c.stages), group_norm("norms", H, repeat=c.stages)
     embedder = linear("layers", H, H, repeat=3)
     return part(
@@ -126,7 +126,7 @@ def masks(c: Config) -> Part:
         attention("prompt_cross_attn", c, "encoder"),
         layer_norm("prompt_cross_attn_norm", H),
         kind="model",
-        stream=untold,
+        stream=undetermined,
     )
 
 

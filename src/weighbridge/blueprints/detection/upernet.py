@@ -74,8 +74,8 @@ def decode_head(c: Config, seen: Features) -> Part:
 
 def auxiliary_head(c: Config, seen: Features) -> Part:
     """Describe the plain network over one map, which helps training and runs all the same."""
-    untold = unknown("the auxiliary head is not as wide as its map")
-    width, places = c.auxiliary_width, area(seen.maps[AUXILIARY]) if c.fitting else untold
+    undetermined = unknown("the auxiliary head is not as wide as its map")
+    width, places = c.auxiliary_width, area(seen.maps[AUXILIARY]) if c.fitting else undetermined
     inputs = seen.widths[AUXILIARY] if c.auxiliary_inputs is None else c.auxiliary_inputs
     widths = (inputs, *(width,) * c.auxiliary_depth)[: c.auxiliary_depth]
     return part(

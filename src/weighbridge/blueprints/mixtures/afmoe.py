@@ -84,9 +84,9 @@ def expert_layer(c: Config) -> Part:
 
 
 def _heads(c: Config) -> list[int | None]:
-    if c.told_heads is None:
+    if c.stated_heads is None:
         return [None] * c.layers
-    listed: list[int | None] = one_per_layer(c, c.told_heads, "num_attention_heads_per_layer")  # type: ignore[assignment]
+    listed: list[int | None] = one_per_layer(c, c.stated_heads, "num_attention_heads_per_layer")  # type: ignore[assignment]
     strange = next((number for number in listed if type(number) is not int or number < 1), None)
     if strange is not None:
         raise ConfigError("expected the number of heads of each layer", key="num_attention_heads_per_layer", value=strange)
@@ -145,7 +145,7 @@ LAGUNA = with_layer_kinds(
     MIXTRAL,
     (
         Field("by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head"),
-        Field("told_heads", "num_attention_heads_per_layer", None, "choice"),
+        Field("stated_heads", "num_attention_heads_per_layer", None, "choice"),
         constant("heads_by_layer", _heads),
         *listed_or(_first_dense(1)),
     ),

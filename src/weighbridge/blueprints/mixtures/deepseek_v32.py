@@ -60,7 +60,7 @@ def _indexers(c: Config) -> list[str]:
 
 
 def _indexer_kinds(c: Config) -> list[str]:
-    kinds = checked_kinds(c, c.indexers_told, "indexer_types", ("full", "shared"))
+    kinds = checked_kinds(c, c.stated_indexers, "indexer_types", ("full", "shared"))
     if kinds[0] == "shared":
         raise ConfigError("the first layer has nothing to share", key="indexer_types", value=kinds)
     return kinds
@@ -107,7 +107,7 @@ DSA = fields(
     Field("pattern", "index_topk_pattern", None, "choice", report_default=False),
     Field("period", "index_topk_freq", 1, "choice", report_default=False),
     Field("offset", "index_skip_topk_offset", 2, "choice", report_default=False),
-    Field("indexers_told", "indexer_types", _indexers, "choice"),
+    Field("stated_indexers", "indexer_types", _indexers, "choice"),
     constant("indexers", _indexer_kinds),
     q=2048,
     plain=192,

@@ -141,7 +141,7 @@ def _group_width(c: Config) -> Size:
 
 
 def _attentions(c: Config) -> list[str]:
-    kinds = c.attentions_told
+    kinds = c.stated_attentions
     if kinds is None and c.ratios is not None:
         if any(ratio not in RATIOS for ratio in c.ratios):
             raise ConfigError(
@@ -159,7 +159,7 @@ def _attentions(c: Config) -> list[str]:
 
 
 def _routers(c: Config) -> list[str]:
-    kinds = c.routers_told or ["hash_moe" if index < c.hashed else "moe" for index in range(c.layers)]
+    kinds = c.stated_routers or ["hash_moe" if index < c.hashed else "moe" for index in range(c.layers)]
     kinds = one_per_layer(c, list(kinds)[: c.layers], "mlp_layer_types")
     if any(kind not in ("hash_moe", "moe") for kind in kinds):
         raise ConfigError(Text("expected hash_moe or moe, found {kinds!r:.60}", kinds=kinds), key="mlp_layer_types", value=kinds)
@@ -168,7 +168,7 @@ def _routers(c: Config) -> list[str]:
 
 def _rates(c: Config) -> dict[str, int]:
     given = {kind: rate for kind, rate in ((SPARSE, c.sparse_rate), (HEAVY, c.heavy_rate)) if rate is not None}
-    rates = {**(c.rates_told or {SPARSE: 4, HEAVY: 128}), **given}
+    rates = {**(c.stated_rates or {SPARSE: 4, HEAVY: 128}), **given}
     for kind in c.attentions:
         if kind != WINDOW and (type(rates.get(kind)) is not int or rates[kind] < 1):
             raise ConfigError(Text("{kind} needs a whole number of tokens for a block", kind=kind), key="compress_rates", value=rates)
@@ -193,13 +193,13 @@ FIELDS: tuple[Field, ...] = (
     INDEX_HEADS.with_default(64),
     INDEX_HEAD_DIM.with_default(128),
     switch("mlp_bias", "mlp_bias", False),
-    Field("attentions_told", "layer_types", None, "choice", report_default=False),
+    Field("stated_attentions", "layer_types", None, "choice", report_default=False),
     Field("ratios", "compress_ratios", None, "choice", report_default=False),
     constant("attentions", _attentions),
-    Field("routers_told", "mlp_layer_types", None, "choice", report_default=False),
+    Field("stated_routers", "mlp_layer_types", None, "choice", report_default=False),
     Field("hashed", "num_hash_layers", 3, "choice", report_default=False),
     constant("routers", _routers),
-    Field("rates_told", "compress_rates", None, "choice", report_default=False),
+    Field("stated_rates", "compress_rates", None, "choice", report_default=False),
     Field("sparse_rate", "compress_rate_csa", None, "choice", report_default=False),
     Field("heavy_rate", "compress_rate_hca", None, "choice", report_default=False),
     constant("rates", _rates),

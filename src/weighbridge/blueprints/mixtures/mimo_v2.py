@@ -50,8 +50,8 @@ def _mixers(c: Config) -> list[str]:
 MIMO = variant(
     (*FIELDS, *(field for field in MIXTURE if field.word != "kinds")),
     size("value_dim", "v_head_dim", 128, "U", "width of a value head"),
-    Field("mixers_told", "layer_types", _mixers, "choice"),
-    constant("mixers", lambda c: checked_kinds(c, c.mixers_told, "layer_types", ("full_attention", "sliding_attention"))),
+    Field("stated_mixers", "layer_types", _mixers, "choice"),
+    constant("mixers", lambda c: checked_kinds(c, c.stated_mixers, "layer_types", ("full_attention", "sliding_attention"))),
     *listed_or(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
     NO_MLP_BIAS,
     vocab=152576,

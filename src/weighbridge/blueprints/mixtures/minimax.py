@@ -52,8 +52,8 @@ def _alternating_types(c: Config) -> list[str]:
 
 MINIMAX = variant(
     MIXTRAL,
-    Field("told", "layer_types", _alternating_types, "choice"),
-    constant("mixers", lambda c: checked_kinds(c, c.told, "layer_types", ("full_attention", "linear_attention"))),
+    Field("stated_kinds", "layer_types", _alternating_types, "choice"),
+    constant("mixers", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("full_attention", "linear_attention"))),
     size("chunk", "block_size", 256, "B", "tokens in a block"),
     *NO_BIAS,
     mlp=14336,

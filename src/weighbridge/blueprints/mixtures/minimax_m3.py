@@ -94,14 +94,14 @@ def experts(c: Config) -> Part:
 
 
 def _attentions(c: Config) -> list[str]:
-    kinds = c.attentions_told
+    kinds = c.stated_attentions
     if kinds is None and c.sparse_layers is not None:
         kinds = ["minimax_m3_sparse" if sparse else "full_attention" for sparse in c.sparse_layers]
     return one_per_layer(c, kinds, "layer_types") if kinds is not None else ["full_attention"] * c.layers
 
 
 def _kinds(c: Config) -> list[str]:
-    kinds = c.kinds_told
+    kinds = c.stated_kinds
     if kinds is None and c.mixed_layers is not None:
         kinds = ["sparse" if mixed else "dense" for mixed in c.mixed_layers]
     return one_per_layer(c, kinds, "mlp_layer_types") if kinds is not None else ["sparse"] * c.layers
@@ -121,10 +121,10 @@ FIELDS: tuple[Field, ...] = (
     ACTIVE_EXPERTS.with_default(4),
     INDEX_HEADS.with_default(4),
     INDEX_HEAD_DIM.with_default(128),
-    Field("attentions_told", "layer_types", None, "choice", report_default=False),
+    Field("stated_attentions", "layer_types", None, "choice", report_default=False),
     Field("sparse_layers", "sparse_attention_freq", None, "choice", report_default=False),
     constant("attentions", _attentions),
-    Field("kinds_told", "mlp_layer_types", None, "choice", report_default=False),
+    Field("stated_kinds", "mlp_layer_types", None, "choice", report_default=False),
     Field("mixed_layers", "moe_layer_freq", None, "choice", report_default=False),
     constant("kinds", _kinds),
     TIED.with_default(False),

@@ -42,13 +42,13 @@ def _cut(c: Config, kinds: Any) -> Any:
 
 
 def _mixers(c: Config) -> list[str]:
-    told = ["full_attention"] * c.layers if c.mixers_told is None else _cut(c, c.mixers_told)
-    return checked_kinds(c, told, "layer_types", ("full_attention", "sliding_attention"))
+    stated = ["full_attention"] * c.layers if c.stated_mixers is None else _cut(c, c.stated_mixers)
+    return checked_kinds(c, stated, "layer_types", ("full_attention", "sliding_attention"))
 
 
 def _kinds(c: Config) -> list[str]:
-    if c.kinds_told is not None:
-        return checked_kinds(c, _cut(c, c.kinds_told), "mlp_layer_types", ("dense", "sparse"))
+    if c.stated_kinds is not None:
+        return checked_kinds(c, _cut(c, c.stated_kinds), "mlp_layer_types", ("dense", "sparse"))
     return ["sparse" if index in _sparse(c) else "dense" for index in range(c.layers)]
 
 
@@ -84,8 +84,8 @@ STEP = variant(
     derived("limited_heads", lambda c: c.stated_heads, "num_sliding_attention_heads"),
     optional("sight", "sliding_window", None, "W", "attention window"),
     Field("further", "num_nextn_predict_layers", 0, "choice", report_default=False, aliases=("num_mtp_layers",)),
-    Field("mixers_told", "layer_types", None, "choice"),
-    Field("kinds_told", "mlp_layer_types", None, "choice"),
+    Field("stated_mixers", "layer_types", None, "choice"),
+    Field("stated_kinds", "mlp_layer_types", None, "choice"),
     Field("enumerated", "moe_layers_enum", None, "choice", report_default=False),
     constant("mixers", _mixers),
     constant("kinds", _kinds),

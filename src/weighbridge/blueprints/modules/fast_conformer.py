@@ -46,7 +46,7 @@ ENCODER = (
     size("thin_kernel", "subsampling_conv_kernel_size", 3, "K_sub", "kernel of the first convolutions"),
     size("stride", "subsampling_conv_stride", 2, "R_sub", "stride of the first convolutions"),
     size("channels", "subsampling_conv_channels", 256, "C_sub", "channels of the first convolutions"),
-    Field("thinned", "subsampling_factor", 8, "choice", read=lambda value: log2_factor(value)),
+    Field("halvings", "subsampling_factor", 8, "choice", read=lambda value: log2_factor(value)),
     switch("bias", "attention_bias", True),
     switch("conv_bias", "convolution_bias", True),
     constant("causal", False),
@@ -54,7 +54,7 @@ ENCODER = (
 )
 STREAMING = variant(ENCODER, causal=True)
 LASR = variant(
-    tuple(field for field in ENCODER if field.word != "thinned"),
+    tuple(field for field in ENCODER if field.word != "halvings"),
     hidden=512,
     layers=17,
     mlp=2048,
@@ -88,15 +88,15 @@ def frames(c: Config) -> Stream:
     """Return the stream that the encoder puts out."""
     if c.rotary:
         return (((length("seq") - c.thin_kernel) // c.stride + 1) - c.thin_kernel) // c.stride + 1
-    return subsampled_length(c, "seq", max(c.thinned, 1))
+    return subsampled_length(c, "seq", max(c.halvings, 1))
 
 
 def remaining_mels(c: Config) -> Size:
     """Return how many mel bins the last map is told to have."""
     mels: Size = c.mels
-    for _ in range(c.thinned):
+    for _ in range(c.halvings):
         mels = (mels + c.stride - 2) // c.stride + 1 if c.causal else mels
-    return mels if c.causal else mels // _power(c.stride, c.thinned)
+    return mels if c.causal else mels // _power(c.stride, c.halvings)
 
 
 def _power(base: Size, exponent: int) -> Size:
@@ -114,7 +114,7 @@ def subsampling_convolutions(c: Config) -> Part:
         return product_of(subsampled_length(c, "seq", index + 1), subsampled_length(c, c.mels, index + 1))
 
     convs: list[Part] = []
-    for index in range(1, c.thinned):
+    for index in range(1, c.halvings):
         names = ("depthwise_conv", "pointwise_conv") if c.causal else (f"layers.{3 * index - 1}", f"layers.{3 * index}")
         pair = (conv2d(names[0], C, C, K, groups=C, stream=place(index)), conv2d(names[1], C, C, 1, stream=place(index)))
         convs += [part("layers", *pair, kind="convolution", repeat=1, indices=(index - 1,))] if c.causal else pair

@@ -51,7 +51,7 @@ def _between(c: Config, index: int) -> bool:
 
 def listed_or(rule: Callable[[Config], list[str]], key: str = "mlp_layer_types", *, longer: bool = False) -> tuple[Field, Field]:
     """Declare that a list tells each layer's kind; where it is absent, *rule* does. Some classes take one that is *longer*."""
-    return (Field("told", key, rule, "choice"), constant("kinds", lambda c: one_per_layer(c, c.told, key, longer=longer)))
+    return (Field("stated_kinds", key, rule, "choice"), constant("kinds", lambda c: one_per_layer(c, c.stated_kinds, key, longer=longer)))
 
 
 def legacy_sparse_step(first: int, *, longer: bool = False) -> tuple[Field, ...]:
@@ -119,21 +119,21 @@ def kinds_by_number(c: Config, named: Mapping[str, tuple[str, Any]], path: str) 
     return found
 
 
-def sizes_by_kind(c: Config, told: Any, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def sizes_by_kind(c: Config, stated: Any, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return what ``per_layer_config`` gives to the layers of each kind: sizes by the numbers of layers, as the reference saves them.
 
     Args:
-        told: The sizes by the number of a layer, from 0 up, which the reference writes with leading zeros.
+        stated: The sizes by the number of a layer, from 0 up, which the reference writes with leading zeros.
         own: By the key of each size that may be told so: what it is where it is not.
 
     Raises:
         ConfigError: A size that *own* lacks, a number that is none of a layer, or two layers of a kind that differ.
     """
     key = "per_layer_config"
-    if not isinstance(told, Mapping) or not all(isinstance(sizes, Mapping) for sizes in told.values()):
-        raise ConfigError("expected sizes by the numbers of layers", key=key, value=told)
+    if not isinstance(stated, Mapping) or not all(isinstance(sizes, Mapping) for sizes in stated.values()):
+        raise ConfigError("expected sizes by the numbers of layers", key=key, value=stated)
     unlike: list[dict[str, Any]] = [{} for _ in range(c.layers)]
-    for number, sizes in told.items():
+    for number, sizes in stated.items():
         if not str(number).isdecimal() or int(number) >= c.layers:
             raise ConfigError(Text("expected numbers of layers from 0 to {value}", value=c.layers - 1), key=key, value=number)
         strange = next((size for size in sizes if size not in own), None)
@@ -144,7 +144,7 @@ def sizes_by_kind(c: Config, told: Any, own: Mapping[str, Any]) -> dict[str, dic
         unlike[int(number)] = {size: value for size, value in sizes.items() if value != own[size]}
     found = {kind: unlike[index] for index, kind in enumerate(c.mixers)}
     if any(found[kind] != sizes for kind, sizes in zip(c.mixers, unlike, strict=True)):
-        raise ConfigError("layers of one kind whose sizes differ are not described", key=key, value=told)
+        raise ConfigError("layers of one kind whose sizes differ are not described", key=key, value=stated)
     return {kind: {**own, **sizes} for kind, sizes in found.items()}
 
 

@@ -68,9 +68,9 @@ def hybrid_encoder(
     """Describe the encoder over maps, the largest first; later ones have another *layer*, *join* maps or halve them another way."""
     H, levels = c.encoder_hidden, range(len(c.in_widths) - 1)
     if len(maps) != len(c.in_widths):
-        untold: Stream = unknown(f"{len(c.in_widths)} maps are expected, and the backbone hands on {len(maps)}")
-        upper = below = [untold for _ in levels]
-        attended: list[Stream] = [untold for _ in c.projected]
+        undetermined: Stream = unknown(f"{len(c.in_widths)} maps are expected, and the backbone hands on {len(maps)}")
+        upper = below = [undetermined for _ in levels]
+        attended: list[Stream] = [undetermined for _ in c.projected]
     else:
         upper, below = [doubled_area(maps, index) for index in levels], [area(maps[index + 1]) for index in levels]
         beyond = unknown("encode_proj_layers names a map that is not there")

@@ -26,7 +26,7 @@ FIELDS = (
     size("decoder_heads", "decoder_num_attention_heads", 4, "A_d", "attention heads of the decoder"),
     size("decoder_mlp", "decoder_intermediate_size", 2048, "I_d", "intermediate size of the decoder"),
     numbers("taken", "extract_layers", (3, 6, 9), minimum=0),
-    number("told_at", "conditional_layer", 0, minimum=-1),
+    number("stated_at", "conditional_layer", 0, minimum=-1),
     switch("finer", "use_complex_transposed_convolution", False),
 )
 
@@ -38,12 +38,12 @@ def decoder(c: Config) -> Part:
         images, hidden=B, mlp=c.decoder_mlp, heads=c.decoder_heads, head_dim=exact(B, c.decoder_heads), layers=len(c.taken)
     )
     # The text's vector scales and moves what one of the layers sees, and that once for each example.
-    told: Stream = "one" if c.told_at in range(len(c.taken)) else 0
+    where: Stream = "one" if c.stated_at in range(len(c.taken)) else 0
     (layers,) = encoder(inner).children
     return part(
         "",
-        linear("film_mul", c.projected, B, stream=told),
-        linear("film_add", c.projected, B, stream=told),
+        linear("film_mul", c.projected, B, stream=where),
+        linear("film_add", c.projected, B, stream=where),
         *upsampling_head(c),
         part("reduces", *linear("", images.hidden, B).children, kind="linear", repeat=len(c.taken)),
         layers,

@@ -51,9 +51,9 @@ def mixture(c: Config, name: str, inner: Size) -> Part:
 
 
 def _widths(c: Config) -> list[int]:
-    if len(c.told_widths) != 2 or any(type(width) is not int or width < 1 for width in c.told_widths):
-        raise ConfigError("expected two widths, of experts for text and for images", key="moe_intermediate_size", value=c.told_widths)
-    return list(c.told_widths)
+    if len(c.stated_widths) != 2 or any(type(width) is not int or width < 1 for width in c.stated_widths):
+        raise ConfigError("expected two widths, of experts for text and for images", key="moe_intermediate_size", value=c.stated_widths)
+    return list(c.stated_widths)
 
 
 ERNIE = variant(
@@ -62,7 +62,7 @@ ERNIE = variant(
     size("active", "moe_k", 6, "k", "experts per token", "num_experts_per_tok"),
     size("shared_experts", "moe_num_shared_experts", 2, "N", "shared experts", minimum=0),
     constant("sharing", lambda c: c.shared_experts > 0),
-    sequence("told_widths", "moe_intermediate_size", [1536, 512]),
+    sequence("stated_widths", "moe_intermediate_size", [1536, 512]),
     constant("widths", _widths),
     *listed_or(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
     vocab=103424,

@@ -172,8 +172,8 @@ def pre_training(c: Config) -> Part:
         masked_head(c.text, "mmm_text_head", c.text.vocab, tied=c.tied),
     )
     coded = (replace(codebook(c.codebook), name="image_codebook"),) if c.coded else ()
-    untold = unknown("pre-training runs each tower twice, and its heads on what was masked")
-    return part("", replace(flava(c), name="flava", kind="backbone"), *coded, *heads, kind="model", stream=untold)
+    undetermined = unknown("pre-training runs each tower twice, and its heads on what was masked")
+    return part("", replace(flava(c), name="flava", kind="backbone"), *coded, *heads, kind="model", stream=undetermined)
 
 
 IGNORED_KEYS = frozenset(

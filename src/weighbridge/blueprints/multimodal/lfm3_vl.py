@@ -26,8 +26,8 @@ VISION = (
     size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
     size("kernel", "conv_kernel_size", 3, "R", "width of the convolution"),
     computed("odd", lambda c: c.kernel % 2 == 1),
-    Field("told_kinds", "layer_types", lambda c: ["conv" if i < 2 or i % 2 else "full_attention" for i in range(c.layers)], "choice"),
-    constant("kinds", lambda c: checked_kinds(c, c.told_kinds, "layer_types", ("conv", "full_attention"))),
+    Field("stated_kinds", "layer_types", lambda c: ["conv" if i < 2 or i % 2 else "full_attention" for i in range(c.layers)], "choice"),
+    constant("kinds", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("conv", "full_attention"))),
 )
 BOTH = (
     model_config("vision", "vision_config", "lfm3_vl_vision"),

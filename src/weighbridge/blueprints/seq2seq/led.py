@@ -20,8 +20,10 @@ FIELDS = variant(
     tuple(field for field in bart.BART if field.word != "positions"),
     size("positions", "max_encoder_position_embeddings", 16384, "S", "positions of the encoder"),
     size("decoder_positions", "max_decoder_position_embeddings", 1024, "S_dec", "positions of the decoder"),
-    choice("told", "attention_window", 512, read=windows),
-    constant("windows", lambda c: c.told * c.layers if len(c.told) == 1 else one_per_layer(c, c.told, "attention_window")),
+    choice("stated_kinds", "attention_window", 512, read=windows),
+    constant(
+        "windows", lambda c: c.stated_kinds * c.layers if len(c.stated_kinds) == 1 else one_per_layer(c, c.stated_kinds, "attention_window")
+    ),
 )
 IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | {"initializer_range", "attention_dropout"}
 

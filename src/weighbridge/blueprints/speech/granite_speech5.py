@@ -46,7 +46,7 @@ def fifth_layer(c: Config, halvings: int, halves: bool) -> tuple[Node, ...]:
     """Describe a layer of the fifth version, which may leave half of its frames."""
     H, wide, inner, tokens = c.hidden, c.heads * c.head_dim, c.hidden * c.wider, after(halvings, c)
     left = after(halvings + 1, c) if halves else tokens
-    thinned = conv1d("conv", 1, 1, c.kernel, stride=2, padding=(c.kernel - 1) // 2, of=tokens).stream if halves else tokens
+    halved = conv1d("conv", 1, 1, c.kernel, stride=2, padding=(c.kernel - 1) // 2, of=tokens).stream if halves else tokens
 
     def mlp(name: str, stream: Stream) -> Part:
         return part(
@@ -55,9 +55,9 @@ def fifth_layer(c: Config, halvings: int, halves: bool) -> tuple[Node, ...]:
 
     maps = (linear(f"{name}_proj", H, wide, bias=False, stream=padded_to_blocks(c, tokens)) for name in "qkv")
     attn = (*maps, linear("o_proj", wide, H), embedding("rel_pos_emb", 2 * c.positions + 1, c.head_dim), *block_attention(c, tokens))
-    depth = part("depthwise_conv", Tensor("weight", (inner, 1, c.kernel)), kind="convolution", stream=thinned)
-    last = linear("pointwise_lin2", inner, H, stream=thinned)
-    conv = (linear("pointwise_lin1", H, 2 * inner), depth, batch_norm("norm", inner, stream=thinned), last)
+    depth = part("depthwise_conv", Tensor("weight", (inner, 1, c.kernel)), kind="convolution", stream=halved)
+    last = linear("pointwise_lin2", inner, H, stream=halved)
+    conv = (linear("pointwise_lin1", H, 2 * inner), depth, batch_norm("norm", inner, stream=halved), last)
     norms = ("norm_feed_forward1", "norm_self_att", "norm_conv", "norm_feed_forward2", "norm_out")
     return (
         mlp("feed_forward1", tokens),

@@ -81,8 +81,8 @@ def transformer(c: Config, name: str) -> Part:
 
 def encoder(c: Config) -> tuple[Part, ...]:
     """Describe Mimi's encoder."""
-    thinned = (convolution(c, "downsample", (c.hidden, c.hidden, 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
-    return part("encoder_seanet", *seanet_encoder(c), kind="encoder"), transformer(c, "encoder_transformer"), *thinned
+    downsample = (convolution(c, "downsample", (c.hidden, c.hidden, 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
+    return part("encoder_seanet", *seanet_encoder(c), kind="encoder"), transformer(c, "encoder_transformer"), *downsample
 
 
 def decoder(c: Config) -> tuple[Part, ...]:

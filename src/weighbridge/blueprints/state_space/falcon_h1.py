@@ -77,10 +77,10 @@ LETTERS = {"M": "linear_attention", "E": "moe", "*": "full_attention", "-": "mlp
 
 
 def _kinds(c: Config) -> list[str]:
-    if c.told is not None:
-        told = c.told
+    if c.stated_kinds is not None:
+        stated = c.stated_kinds
     elif c.pattern is None:
-        told = list(LETTERS.values())
+        stated = list(LETTERS.values())
     else:
         strange = next((letter for letter in c.pattern if letter not in LETTERS), None)
         if strange is not None:
@@ -89,8 +89,8 @@ def _kinds(c: Config) -> list[str]:
                 key="hybrid_override_pattern",
                 value=c.pattern,
             )
-        told = [LETTERS[letter] for letter in c.pattern]
-    return checked_kinds(Config(layers=len(told)), told, "layers_block_type", tuple(LETTERS.values()))
+        stated = [LETTERS[letter] for letter in c.pattern]
+    return checked_kinds(Config(layers=len(stated)), stated, "layers_block_type", tuple(LETTERS.values()))
 
 
 STATES = tuple(field for field in BAMBA if field.word in "state_heads groups state kernel expand chunk conv_bias bias".split())
@@ -106,7 +106,7 @@ H1 = variant(
 NEMOTRON = variant(
     tuple(field for field in FIELDS if field.word != "layers"),
     Field("pattern", "hybrid_override_pattern", None, "choice", report_default=False),
-    Field("told", "layers_block_type", None, "choice", aliases=("layer_types",)),
+    Field("stated_kinds", "layers_block_type", None, "choice", aliases=("layer_types",)),
     constant("kinds", _kinds),
     constant("layers", lambda c: len(c.kinds)),
     size("state_heads", "mamba_num_heads", 128, "M", "heads of the state space"),

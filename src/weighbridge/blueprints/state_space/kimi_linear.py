@@ -94,7 +94,7 @@ def fields(first: int, mixers: Field, *more: Field, kv: int, **changes: Any) -> 
         ),
         *more,
         mixers,
-        constant("mixers", lambda c: checked_kinds(c, c.mixers_told, "layer_types", ("full_attention", "linear_attention"))),
+        constant("mixers", lambda c: checked_kinds(c, c.stated_mixers, "layer_types", ("full_attention", "linear_attention"))),
         Field("dense", "first_k_dense_replace", first, "choice", report_default=False),
         *listed_or(_dense),
         size("shared_experts", "n_shared_experts", 1, "N", "shared experts", "num_shared_experts"),
@@ -129,7 +129,7 @@ def _own(word: str) -> Any:
 KIMI = variant(
     fields(
         1,
-        Field("mixers_told", "layer_types", _mixers, "choice"),
+        Field("stated_mixers", "layer_types", _mixers, "choice"),
         NESTED,
         size("flat_dim", "linear_head_dim", 128, "X", "width of a head in linear attention"),
         size("flat_heads", "linear_num_heads", 32, "F", "heads in linear attention"),
@@ -151,7 +151,7 @@ KIMI = variant(
 BAILING = variant(
     fields(
         2,
-        Field("mixers_told", "layer_types", _every, "choice"),
+        Field("stated_mixers", "layer_types", _every, "choice"),
         Field("period", "layer_group_size", 6, "choice"),
         size("flat_dim", "head_dim", 128, "D", "width of a head"),
         size("flat_kernel", "short_conv_kernel_size", 4, "Z", "width of the convolution"),

@@ -86,8 +86,8 @@ LINEAR = (
     size("linear_keys", "linear_num_key_heads", 16, "F", "key heads in linear attention"),
     size("linear_values", "linear_num_value_heads", 32, "G", "value heads in linear attention"),
     Field("interval", "full_attention_interval", 4, "choice", report_default=False),
-    Field("told", "layer_types", lambda c: [_mixer(c, index) for index in range(c.layers)], "choice"),
-    constant("mixers", lambda c: one_per_layer(c, c.told, "layer_types")),
+    Field("stated_kinds", "layer_types", lambda c: [_mixer(c, index) for index in range(c.layers)], "choice"),
+    constant("mixers", lambda c: one_per_layer(c, c.stated_kinds, "layer_types")),
 )
 
 

@@ -83,7 +83,7 @@ COMMON = (
     size("wide", "attention_hidden_size", lambda c: 2 * c.hidden, "W", "width of what attention reads"),
     LABELS,
     TIED,
-    constant("mixers", lambda c: checked_kinds(c, c.told, "layers_block_type", ("linear_attention", "hybrid"))),
+    constant("mixers", lambda c: checked_kinds(c, c.stated_kinds, "layers_block_type", ("linear_attention", "hybrid"))),
 )
 ZAMBA = (
     VOCAB.with_default(32000),
@@ -97,7 +97,7 @@ ZAMBA = (
     *MIXER,
     Field("period", "attn_layer_period", 6, "choice"),
     Field("offset", "attn_layer_offset", 4, "choice"),
-    Field("told", "layers_block_type", _kinds, "choice", aliases=("layer_types",)),
+    Field("stated_kinds", "layers_block_type", _kinds, "choice", aliases=("layer_types",)),
     *COMMON,
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(

@@ -102,7 +102,7 @@ ZAMBA2 = (
     switch("adapted", "use_shared_attention_adapter", False),
     Field("stated", "layers_block_type", _kinds, "choice"),
     Field("late", "layer_types", None, "choice", report_default=False),
-    constant("told", lambda c: c.stated if c.late is None else c.late),
+    constant("stated_kinds", lambda c: c.stated if c.late is None else c.late),
     *COMMON,
     constant("adapted_layers", _adapter_layers),
 )

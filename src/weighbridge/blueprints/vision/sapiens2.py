@@ -19,8 +19,8 @@ from weighbridge.core.tree import Node, Part
 
 def kinds(c: Config) -> list[int]:
     """Return each layer's heads of keys and values; 0 is as many as queries have, -1 the number of the middle layers."""
-    if c.told is not None:
-        heads = one_per_layer(c, c.told, "num_key_value_heads_per_layer")
+    if c.stated_kinds is not None:
+        heads = one_per_layer(c, c.stated_kinds, "num_key_value_heads_per_layer")
         return [0 if entry == c.heads else int(entry) for entry in heads]
     return [0 if index < c.first or index >= c.layers - c.last else -1 for index in range(c.layers)]
 
@@ -34,7 +34,7 @@ FIELDS = (
     *(WHOLE_HEADS, *VIT_IMAGE, *VIT_PATCH, CHANNELS, REGISTERS.with_default(8)),
     number("first", "num_first_full_attention_layers", 8, minimum=0),
     number("last", "num_last_full_attention_layers", 8, minimum=0),
-    choice("told", "num_key_value_heads_per_layer", None),
+    choice("stated_kinds", "num_key_value_heads_per_layer", None),
     constant("kinds", kinds),
     switch("masked", "use_mask_token", False),
     switch("gated", "use_gated_mlp", True),

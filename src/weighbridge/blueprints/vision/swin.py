@@ -35,8 +35,8 @@ def windows(c: Config, grid: tuple[int, int], whole: bool) -> tuple[Stream, Stre
     """
     side = c.window if whole else min(c.window, *grid)
     if side != c.window:
-        untold = unknown(f"a window of {c.window} places does not run on a map of {grid[0]} by {grid[1]}")
-        return untold, untold, side * side
+        undetermined = unknown(f"a window of {c.window} places does not run on a map of {grid[0]} by {grid[1]}")
+        return undetermined, undetermined, side * side
     across = -(-grid[0] // side), -(-grid[1] // side)
     return area(across) * side * side, area(across), side * side
 
