@@ -236,7 +236,7 @@ def _keys(options: argparse.Namespace) -> int:
         configs = trying.bases(name, options.seed)
         results = list(trying.run(name, configs, listed.trials(name, configs)))
         wrong = [one for one in results if one.verdict in ("differs", "crashed")]
-        refused = [one for one in results if one.verdict == "refused" and one.trial.strict]
+        refused = [one for one in results if one.verdict == "refused"]
         print(f"{name:26} {len(results)} trials, {len(wrong)} wrong, {len(refused)} refused", flush=True)
         for one in wrong + (refused if options.refusals else []):
             print(f"    {one.trial.class_name} {trying.written(one.trial)}: {one.verdict}: {one.detail}", flush=True)

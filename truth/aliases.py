@@ -63,7 +63,7 @@ def _of_alias(class_name: str, base: int, path: tuple[str, ...], key: str, value
             continue
         yield Trial(class_name, base, (Change(there, ABSENT), alone))
         yield Trial(class_name, base, (Change(there, other), alone))
-        yield Trial(class_name, base, (Change(there, value), alone), strict=False)
+        yield Trial(class_name, base, (Change(there, value), alone))
 
 
 def values(value: Any) -> list[Any]:

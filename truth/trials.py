@@ -35,13 +35,11 @@ class Trial(NamedTuple):
 
     Attributes:
         base: Its number among the type's base configs.
-        strict: Whether a refusal of ours is a fault too; it is none where two keys of one field disagree.
     """
 
     class_name: str
     base: int
     changes: tuple[Change, ...]
-    strict: bool = True
 
 
 class Result(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
 from weighbridge.config.alias import TYPES, known_class
 from weighbridge.config.bind import with_overrides, within
-from weighbridge.config.check import check_and_bind, unknown
+from weighbridge.config.check import alias_notes, check_and_bind, unknown
 from weighbridge.config.family import Family
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -48,11 +48,12 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     means = None if model_type in MODULES else TYPES.get(model_type)
     if means is not None:
         notes = (*notes, f"published as {model_type}, which is {means.model_type} ({means.source})")
-        model_type, stated = means.model_type, means.read(stated)
-        raw = {**with_overrides(stated, overrides), "model_type": model_type}
+        model_type = means.model_type
+        stated = {**means.read(stated), "model_type": model_type}
     known = _family(model_type, raw)
     if known.normalize_config is not None:
-        raw = with_overrides(known.normalize_config(stated), overrides)
+        stated = known.normalize_config(stated)
+    raw = with_overrides(stated, overrides, known.fields) if overrides else stated
     if model_type in PACKAGES:
         notes = (*notes, PACKAGES[model_type])
     elif is_remote(model_type):
@@ -75,7 +76,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         "config",
         known.classes[class_name](sizes),
         class_name=class_name,
-        notes=(*notes, *said),
+        notes=(*notes, *alias_notes(known.fields, stated), *said),
         description=Description(known, raw, sizes),
         unknown=strangers,
     )

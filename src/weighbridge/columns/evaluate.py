@@ -11,7 +11,7 @@ from weighbridge.blueprints.describe import from_config
 from weighbridge.columns.column import Column, column, values_of
 from weighbridge.columns.groups import group
 from weighbridge.config.bind import bind, with_overrides, within
-from weighbridge.config.check import conflicts, refuse_undescribed
+from weighbridge.config.check import refuse_undescribed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
@@ -192,7 +192,6 @@ def blocks(table: Table) -> Iterator[Block]:
 
     known = table.known
     first = with_overrides(table.single, {key: int(values[0]) for key, values in table.many.items()})
-    conflicts(known.fields, first)
     refuse_undescribed(known.fields, first)
     _refuse_doubles(table)
     for rows_alike, like in group(known, table.single, table.many, np.arange(table.rows)):

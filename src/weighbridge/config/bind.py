@@ -31,7 +31,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             way to bind symbols or columns in place of ints.
 
     Raises:
-        ConfigError: A value of the wrong type, an impossible size, or two keys of one field that disagree.
+        ConfigError: A value of the wrong type, or an impossible size.
 
     >>> from weighbridge.config.fields import size
     >>> bind((size("hidden", "hidden_size", 768, "H", "hidden size"),), {"hidden_size": 384}).hidden
@@ -46,10 +46,10 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             continue
         # A fact has no key, and an empty key in a config is nobody's.
         value = raw.get(field.key) if field.key else None
-        if value is None and field.aliases and kind != "derived":
-            value = alias_value(field, raw)
+        if field.aliases and kind != "derived" and (other := alias_value(field, raw)) is not None:
+            value = other
         if value is None and type(field.default) is AtInit and (before := without_aliases(fields, raw)) is not raw:
-            value = getattr(bind(fields, before, path=path), field.word)
+            value = getattr(bind(fields[: fields.index(field) + 1], before, path=path), field.word)
         if kind == "size":
             if value is None:
                 if field.key in raw and (field.nullable or field.null is not None):
@@ -104,33 +104,45 @@ def is_nulled(field: Field, raw: Mapping[str, Any]) -> bool:
     return any(key in raw for key in (field.key, *field.aliases) if key)
 
 
-def with_overrides(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[str, Any]:
+def with_overrides(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None, fields: tuple[Field, ...] = ()) -> dict[str, Any]:
     """Return *raw* with *overrides* put in, where a dotted key reaches into a sub-config.
+
+    Of one of the *fields*, the names that would win over the one that is set are left out.
 
     >>> with_overrides({"text_config": {"hidden_size": 1}}, {"text_config.hidden_size": 2})
     {'text_config': {'hidden_size': 2}}
+    >>> from weighbridge.config.fields import size
+    >>> with_overrides({"num_hidden_layers": 12}, {"n_layer": 6}, (size("layers", "n_layer", 12, "L", "", "num_hidden_layers"),))
+    {'n_layer': 6}
     """
     result = dict(raw)
     for key, value in (overrides or {}).items():
-        target = result
+        target, known, path = result, fields, ""
         *parents, last = key.split(".")
         for parent in parents:
+            field = next((field for field in known if field.key == parent and field.kind == "nested"), None)
+            inside = within(field, target, path) if field is not None else None
+            known, path = inside.fields if inside is not None else (), f"{path}{parent}."
             inner = target.get(parent)
             target[parent] = dict(inner) if isinstance(inner, Mapping) else {}
             target = target[parent]
+        for field in known:
+            if field.kind != "derived" and last in (field.key, *field.aliases):
+                for name in field.aliases:
+                    target.pop(name, None)
         target[last] = value
     return result
 
 
 def without_aliases(fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return *raw* as a config class has it while it derives its defaults: without aliases that stand for an absent key.
+    """Return *raw* as a config class has it while it derives its defaults: without the other names of its fields.
 
     It is *raw* itself where there are none.
     """
     late = {
         alias
         for field in fields
-        if field.aliases and field.kind not in ("derived", "nested") and raw.get(field.key) is None
+        if field.aliases and field.kind not in ("derived", "nested")
         for alias in field.aliases
         if raw.get(alias) is not None
     }
@@ -138,11 +150,11 @@ def without_aliases(fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Mappin
 
 
 def alias_value(field: Field, raw: Mapping[str, Any]) -> Any:
-    """Return what the first of a field's other keys that is not null says, or None."""
-    for alias in field.aliases:
-        if raw.get(alias) is not None:
-            return raw[alias]
-    return None
+    """Return what a field's other names say, or None: the config class sets them after its own attributes, in the config's order."""
+    if len(field.aliases) == 1:
+        return raw.get(field.aliases[0])
+    given = [raw[key] for key in raw if key in field.aliases and raw[key] is not None]
+    return given[-1] if given else None
 
 
 def _default_of(field: Field, so_far: Config, path: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a config says beside its sizes: fields left out, keys nobody knows, keys that disagree, what must be refused."""
+"""What a config says beside its sizes: fields left out, keys nobody knows, names that disagree, what must be refused."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ def check_and_bind(
     """Check a config's fields against each other, and return its sizes, what is to be said of them, and the keys nobody knows.
 
     Raises:
-        ConfigError: A value that is wrong, keys that disagree, or what no field describes.
+        ConfigError: A value that is wrong, or what no field describes.
 
     >>> from weighbridge.config.fields import size
     >>> sizes, notes, strangers = check_and_bind((size("hidden", "hidden_size", 768, "H", ""),), {"hidden_size": 4, "hiden": 5})
     >>> sizes.hidden, notes, strangers
     (4, [], ['hiden'])
     """
-    conflicts(fields, raw)
     refuse_undescribed(fields, raw)
     sizes = bind(fields, raw)
     return sizes, derivation_notes(fields, raw, sizes), unknown(fields, raw, ignored_keys)
@@ -131,23 +130,36 @@ def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozense
     return strangers
 
 
-def conflicts(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> None:
-    """Refuse a config in which two keys of one field disagree, since either could be meant.
+def alias_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> list[str]:
+    """Say which of two names of one field is used where they disagree: the config class sets ``attribute_map`` names last.
 
-    Raises:
-        ConfigError: Such as ``n_embd`` 768 beside ``hidden_size`` 1024.
+    >>> from weighbridge.config.fields import size
+    >>> alias_notes((size("hidden", "n_embd", 768, "H", "", "hidden_size"),), {"hidden_size": 512, "n_embd": 768})
+    ['hidden_size: 512 is used, not n_embd: 768; both name the same field, and the class sets hidden_size last']
     """
+    notes: list[str] = []
     for field in fields:
         if field.kind == "nested":
             inner = within(field, raw, path)
             if inner is not None:
-                conflicts(inner.fields, inner.raw, f"{path}{field.key}.")
+                notes += alias_notes(inner.fields, inner.raw, f"{path}{field.key}.")
         elif field.kind != "derived" and field.aliases:
-            given = [(key, raw[key]) for key in (field.key, *field.aliases) if raw.get(key) is not None]
-            for key, value in given[1:]:
-                if value != given[0][1]:
-                    said = f"{value!r:.40} but {path}{given[0][0]} is {given[0][1]!r:.40}"
-                    raise ConfigError(Text("{said}, and both name the same field", said=said), key=path + key, value=value, hint="keep one")
+            # An empty key is nobody's; the last in the config's order wins.
+            own = () if field.key in field.aliases else (field.key,)
+            given = [key for key in (*own, *(key for key in raw if key in field.aliases)) if key and raw.get(key) is not None]
+            notes += [
+                Text(
+                    "{used}: {value} is used, not {other}: {instead}; both name the same field, and the class sets {last} last",
+                    used=path + given[-1],
+                    value=f"{raw[given[-1]]!r:.40}",
+                    other=path + key,
+                    instead=f"{raw[key]!r:.40}",
+                    last=given[-1],
+                )
+                for key in given[:-1]
+                if raw[key] != raw[given[-1]]
+            ]
+    return notes
 
 
 def derivation_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, path: str = "") -> list[str]:

@@ -68,7 +68,8 @@ class Field(NamedTuple):
         kind: ``size``, ``switch``, ``choice``, ``sequence``, ``derived`` or ``nested``.
         letter: The paper's letter, for sizes.
         meaning: What it is, in a few words, for the table of symbols.
-        aliases: Other keys of the same field.
+        aliases: Other keys of the same field, which the config class sets after its own (``attribute_map``): they win over it.
+            Where the class sets the key itself as late, it stands among them.
         minimum: The smallest value that can be meant.
         read: Turns the raw value into the one the blueprint sees (for switches told by a size); for a size, picks
             its own out of a list of height and width.

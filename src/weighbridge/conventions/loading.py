@@ -118,7 +118,7 @@ def older_tree(model: ModelValue) -> Part:
         return model.tree
     keys = ("tie_word_embeddings", *(("text_config.tie_word_embeddings",) if composite and "text_config" in raw else ()))
     try:
-        tied = known.classes[model.class_name](bind(known.fields, with_overrides(raw, dict.fromkeys(keys, True))))
+        tied = known.classes[model.class_name](bind(known.fields, with_overrides(raw, dict.fromkeys(keys, True), known.fields)))
     except (WeighbridgeError, KeyError):
         return model.tree
     if flag:

@@ -246,7 +246,7 @@ class _Problem:
         if self.measure not in MEASURES:
             return None
         unknowns = [Symbol(key, order=order) for order, key in enumerate(self.keys)]
-        raw = with_overrides(self.raw, dict(zip(self.keys, unknowns, strict=True)))
+        raw = with_overrides(self.raw, dict(zip(self.keys, unknowns, strict=True)), self.description.family.fields)
         known, sizes = self.description.family, self.description.sizes
         try:
             tree = known.classes[self.model.class_name](bind(known.fields, raw, like=sizes))

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.blueprints.describe import from_config
 from weighbridge.columns import ACCOUNTS, measure
-from weighbridge.config.bind import with_overrides
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.designs.costs import whole
@@ -159,7 +158,7 @@ def _one_by_one(
     for i in range(rows):
         values = {key: int(column[i]) for key, column in grid.items()}
         try:
-            tree = from_config(with_overrides(_plain(model, grid), values), model.source, model.class_name, None).tree
+            tree = from_config(_plain(model, grid), model.source, model.class_name, values).tree
         except ConfigError as error:
             refusals += 1
             if len(refused) < 100:

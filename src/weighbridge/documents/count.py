@@ -11,6 +11,7 @@ from weighbridge.conventions.loading import OLDER, RELEASE, loading_of
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import translator
 from weighbridge.core.sizes import Size
+from weighbridge.core.tree import walk
 from weighbridge.documents.count_json import as_json
 from weighbridge.documents.document import Document
 from weighbridge.documents.document import notes as noted
@@ -73,6 +74,11 @@ def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
         yield say("Tied tensors are counted once; counted under every name they are {duplicated}.").format(**numbers)
     if tally.active != tally.unique:
         yield say("Active per token, with the chosen experts only: {active}.").format(**numbers)
+    for _, part in walk(model.tree):
+        if type(part.active) is int and type(part.experts) is int and part.active > part.experts:
+            line = say("{active} experts are to be chosen of {experts}: the class builds, but its forward pass fails.")
+            yield line.format(active=part.active, experts=part.experts)
+            break
     if tally.trainable != tally.unique:
         yield say("Trainable: {trainable}; the rest is frozen.").format(**numbers)
     if model.stored is not None and model.stored != tally.stored:

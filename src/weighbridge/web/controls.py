@@ -109,7 +109,7 @@ def _grown(description: Description, class_name: str, key: str, value: int) -> i
     """Count the model with another size; None if there is none."""
     family, raw, _ = description
     try:
-        found = count(family.classes[class_name](bind(family.fields, with_overrides(raw, {key: value}))))
+        found = count(family.classes[class_name](bind(family.fields, with_overrides(raw, {key: value}, family.fields))))
     except WeighbridgeError:
         return None
     return found if isinstance(found, int) else None

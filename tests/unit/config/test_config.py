@@ -8,7 +8,7 @@ import pytest
 
 import weighbridge
 from weighbridge.config.bind import bind, with_overrides
-from weighbridge.config.check import conflicts, missing_fields, unknown
+from weighbridge.config.check import missing_fields, unknown
 from weighbridge.config.fields import LABELS, TIED, Field, choice, nested, sequence, sides, size, switch
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
@@ -66,11 +66,9 @@ def test_absent_and_null_are_defaulted_and_said() -> None:
     ) == {"hidden": "hidden_size"}
 
 
-def test_aliases_name_the_same_field_and_may_not_disagree() -> None:
+def test_other_names_of_a_field_win_over_its_key() -> None:
     assert bind(FIELDS, {"d_model": 512}).hidden == 512
-    conflicts(FIELDS, {"n_embd": 512, "hidden_size": 512})
-    with pytest.raises(ConfigError, match=r"^n_embd: 512 but hidden_size is 768, and both name the same field \(keep one\)$"):
-        conflicts(FIELDS, {"n_embd": 512, "hidden_size": 768})
+    assert bind(FIELDS, {"n_embd": 512, "hidden_size": 768}).hidden == 512
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,21 @@ of Nomic's have GPT-2's keys: those of the same structure are read, others (expe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, HeadSpec, bert_fields, vocabulary_projection, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, computed, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 IGNORED_KEYS = frozenset({"max_position_embeddings"})
 GPT2 = {"hidden_size": "n_embd", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head", "intermediate_size": "n_inner"}
@@ -102,6 +108,21 @@ def _padded_vocab(c: Config) -> bool:
     return True
 
 
+def refuse_two_namings(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse a config whose GPT-2 names disagree with its others: the published code takes the former, the library's class the latter.
+
+    Raises:
+        ConfigError: Such as ``n_embd`` 768 beside ``hidden_size`` 1024.
+    """
+    for key, older in GPT2.items():
+        if raw.get(older) is not None and raw.get(key) not in (None, raw[older]):
+            said = Text(
+                "the published code takes {older}: {value}, the library's class {key}", older=older, value=f"{raw[older]!r:.40}", key=key
+            )
+            raise ConfigError(said, key=key, value=raw[key], hint="keep one")
+    return dict(raw)
+
+
 PUBLISHED = (
     *(
         only(key, False)
@@ -141,6 +162,7 @@ FAMILIES = {
         {**with_heads("NomicBert", "nomic_bert", nomic_bert, HEADS), "NomicBertForPreTraining": pre_training},
         "NomicBertModel",
         ignored_keys=GPT2_NEUTRAL,
+        normalize_config=refuse_two_namings,
         remote=frozenset({"NomicBertForPreTraining"}),
     ),
     "jina_embeddings_v3": Family(

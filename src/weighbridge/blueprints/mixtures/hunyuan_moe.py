@@ -5,7 +5,7 @@ Source: class and tensor names as in transformers 5.23.0, models/hunyuan_v1_moe,
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, with_layer_kinds
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, num_experts, only, with_layer_kinds
 from weighbridge.blueprints.modules.causal_lm import NO_BIAS, NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import mlp, sparse_mlp
@@ -83,7 +83,7 @@ KOLIBRI = variant(
     head_dim=128,
     qk_norm="head",
     norms=("input_layernorm", "post_attention_layernorm", "post_self_attn_layernorm", "post_mlp_layernorm"),
-    experts=384,
+    experts=num_experts(384),
     active=6,
     expert_mlp=inner(512),
     shared_mlp=shared_mlp_field(512),

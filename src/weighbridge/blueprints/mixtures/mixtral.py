@@ -60,6 +60,11 @@ def with_layer_kinds(fields: tuple[Field, ...], kinds: tuple[Field, ...], *more:
     return variant((*others, *kinds), *more, **changes)
 
 
+def num_experts(default: int) -> Field:
+    """Declare experts whose class has Mixtral's other name as its attribute: that one yields where both are given."""
+    return size("experts", "num_experts", default, "E", "experts", "num_local_experts")
+
+
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "mixtral": ("Mixtral", "lm sequence token qa", variant(MIXTRAL, *NO_BIAS, mlp=14336, kv_heads=8, window=window(default=None))),
     "minimax_m2": (
@@ -84,9 +89,24 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "olmoe": (
         "Olmoe",
         "lm",
-        variant(MIXTRAL, NO_MLP_BIAS, vocab=50304, hidden=2048, mlp=2048, layers=16, heads=16, qk_norm="hidden", experts=64, active=8),
+        variant(
+            MIXTRAL,
+            NO_MLP_BIAS,
+            vocab=50304,
+            hidden=2048,
+            mlp=2048,
+            layers=16,
+            heads=16,
+            qk_norm="hidden",
+            experts=num_experts(64),
+            active=8,
+        ),
     ),
-    "flex_olmo": ("FlexOlmo", "lm", variant(MIXTRAL, NO_MLP_BIAS, vocab=100352, qk_norm="whole", norms=AFTER, experts=7, active=5)),
+    "flex_olmo": (
+        "FlexOlmo",
+        "lm",
+        variant(MIXTRAL, NO_MLP_BIAS, vocab=100352, qk_norm="whole", norms=AFTER, experts=num_experts(7), active=5),
+    ),
     "qwen2_moe": (
         "Qwen2Moe",
         "lm sequence token qa",
@@ -122,7 +142,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             layers=24,
             kv_heads=4,
             qk_norm="head",
-            experts=128,
+            experts=num_experts(128),
             active=8,
             expert_mlp=inner(768),
             block="experts gate",
@@ -142,7 +162,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             kv_heads=4,
             head_dim=128,
             qk_norm="head",
-            experts=64,
+            experts=num_experts(64),
             active=8,
             expert_mlp=inner(896),
             block="experts gate",

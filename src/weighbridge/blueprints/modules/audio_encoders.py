@@ -28,6 +28,11 @@ def fields(mels: int, hidden: int, mlp: int, layers: int, heads: int, *names: st
     )
 
 
+def under_older_names(declared: tuple[Field, ...]) -> tuple[Field, ...]:
+    """Declare fields whose class has the older names as its attributes, and maps the others to them: those win where both are given."""
+    return tuple(replace(field, key=field.aliases[0], aliases=(field.key,)) if field.aliases else field for field in declared)
+
+
 FAIRSEQ = ("d_model", "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
 GLM = (
     *fields(128, 1280, 5120, 32, 20),
@@ -39,7 +44,7 @@ VOXTRAL = (
     size("head_dim", "head_dim", 64, "D", "width of a head", null=lambda c: c.hidden // c.heads),
 )
 QWEN = (
-    *fields(128, 1024, 4096, 24, 16, *FAIRSEQ),
+    *under_older_names(fields(128, 1024, 4096, 24, 16, *FAIRSEQ)),
     size("channels", "downsample_hidden_size", 480, "C", "channels of the convolutions"),
     size("out", "output_dim", 3584, "O", "width of what is handed on"),
 )

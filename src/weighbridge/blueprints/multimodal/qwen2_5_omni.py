@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import QWEN2, llama
 from weighbridge.blueprints.modules import qwen_vision
-from weighbridge.blueprints.modules.audio_encoders import CUT, FAIRSEQ, fields
+from weighbridge.blueprints.modules.audio_encoders import CUT, FAIRSEQ, fields, under_older_names
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as TEXT_IGNORED_KEYS
 from weighbridge.blueprints.modules.causal_lm import with_heads
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
@@ -20,7 +20,7 @@ from weighbridge.core.parts import conv1d, embedding, fairseq_attention, gated_m
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
-AUDIO = (*fields(128, 1280, 5120, 32, 20, *FAIRSEQ), size("out", "output_dim", 3584, "O", "width of what is handed on"))
+AUDIO = (*under_older_names(fields(128, 1280, 5120, 32, 20, *FAIRSEQ)), size("out", "output_dim", 3584, "O", "width of what is handed on"))
 TEXT = variant(QWEN2, vocab=152064, hidden=3584, mlp=18944, layers=28, heads=28, kv_heads=4)
 TALKER = variant(
     TEXT,

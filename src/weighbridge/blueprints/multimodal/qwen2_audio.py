@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from weighbridge.blueprints.modules.audio_encoders import under_older_names
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.speech import whisper
@@ -102,9 +103,10 @@ def kin(name: str, prefix: str, fields: tuple[Field, ...], inside: Callable[[Con
     plain = IGNORED_KEYS | {"tie_word_embeddings", "audio_token_id", "audio_token_index", "hidden_size"}
     quiet = frozenset("scale_embedding activation_function layerdrop encoder_layerdrop init_std vocab_size".split())
     normalize_config = fill_text_defaults if name == "voxtral" else None
+    encoder_fields = under_older_names(ENCODER) if name == "qwen2_audio" else ENCODER
     return {
         name: Family(name, parts, classes, f"{prefix}Model", plain, normalize_config=normalize_config),
-        f"{name}_encoder": Family(f"{name}_encoder", ENCODER, {f"{prefix}Encoder": encoder}, f"{prefix}Encoder", quiet),
+        f"{name}_encoder": Family(f"{name}_encoder", encoder_fields, {f"{prefix}Encoder": encoder}, f"{prefix}Encoder", quiet),
     }
 
 

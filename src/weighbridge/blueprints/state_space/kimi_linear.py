@@ -144,7 +144,7 @@ KIMI = variant(
         mlp=9216,
         layers=27,
         expert_mlp=EXPERT_MLP.with_default(1024),
-        experts=size("experts", "num_experts", 256, "E", "routed experts", "num_local_experts"),
+        experts=size("experts", "num_local_experts", 256, "E", "routed experts", "num_experts"),
     ),
     q_lora=optional("q_lora", "q_lora_rank", None, "Q", "rank of the queries"),
 )
@@ -165,7 +165,7 @@ BAILING = variant(
         mlp=6144,
         layers=42,
         expert_mlp=EXPERT_MLP.with_default(768),
-        experts=size("experts", "num_experts", 512, "E", "routed experts", "num_local_experts"),
+        experts=size("experts", "num_local_experts", 512, "E", "routed experts", "num_experts"),
     ),
     q_lora=constant("q_lora", None),
 )

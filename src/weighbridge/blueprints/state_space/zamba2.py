@@ -88,7 +88,7 @@ ZAMBA2 = (
     LAYERS.with_default(54),
     HEADS.with_default(32),
     KV_HEADS.with_default(lambda c: c.heads),
-    size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim"),
+    size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim", "attention_head_dim"),
     size("state_heads", "n_mamba_heads", 8, "M", "heads of the state space"),
     size("groups", "mamba_ngroups", 1, "G", "groups of heads that share B and C"),
     MAMBA_D_STATE.with_default(64),

@@ -45,7 +45,7 @@ def fields(head_dim: Field, *, pooled: bool, indices: list[int] | None) -> tuple
         choice("scaled", "layer_scale_init_value", 0.1, read=above_zero),
         switch("mean", "use_mean_pooling", True),
         switch("pooled", "add_pooling_layer", pooled, report_default=False),
-        choice("indices", "out_indices", indices, "segmentation_indices"),
+        choice("indices", "segmentation_indices", indices, "out_indices"),
         *MAPS,
     )
 

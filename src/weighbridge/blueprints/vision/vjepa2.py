@@ -20,7 +20,7 @@ FIELDS = (
     HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     ratio("ratio", "mlp_ratio", 4.0),
-    size("image", "crop_size", 256, "R", "side of the image", "image_size"),
+    size("image", "crop_size", 256, "R", "side of the image"),
     PATCH.with_default(16),
     size("channels", "in_chans", 3, "N", "image channels"),
     number("frames", "frames_per_clip", 64),
@@ -114,4 +114,4 @@ def classification(c: Config) -> Part:
 
 CLASSES = {"VJEPA2Model": vjepa2, "VJEPA2ForVideoClassification": classification}
 
-FAMILIES = {"vjepa2": Family("vjepa2", FIELDS, CLASSES, "VJEPA2Model", IGNORED_KEYS | {"pred_zero_init_mask_tokens"})}
+FAMILIES = {"vjepa2": Family("vjepa2", FIELDS, CLASSES, "VJEPA2Model", IGNORED_KEYS | {"image_size", "pred_zero_init_mask_tokens"})}
