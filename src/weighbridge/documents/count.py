@@ -93,7 +93,8 @@ def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
     if siblings:
         others = say(", ").join(say("{name} has {count}").format(name=name, count=f"{count:,}") for name, count in siblings)
         line = say("This is {name}. {others}: weigh counts {source}")
-        yield line.format(name=model.class_name, others=others, source=model.source)
+        # What came in on standard input has to be given again.
+        yield line.format(name=model.class_name, others=others, source="-" if model.source == "standard input" else model.source)
 
 
 def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str]:
