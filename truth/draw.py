@@ -65,7 +65,9 @@ def _inner(rng: random.Random, field: Field, touch: float) -> dict[str, Any] | N
         return fields(rng, field.fields, touch)
     if rng.random() > touch:
         return None
-    assert isinstance(field.default, list)
+    if not isinstance(field.default, list):  # no model type of its own
+        absent = within(field, {})
+        return None if absent is None else fields(rng, absent.fields, touch)
     first, *others = [name for name in field.default if name in MODULES]
     chosen = rng.choice(others) if others and rng.random() < 0.5 else first
     inner = within(field, {field.key: {"model_type": chosen}})

@@ -96,7 +96,7 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     path = Path(text) if os.path.exists(text) else place(text)
     if path.is_dir():
         config = path / "config.json"
-        for name in ("config.json", "bert_config.json"):
+        for name in ("open_clip_config.json", "config.json", "bert_config.json"):
             if (path / name).is_file():
                 config = path / name
         if config.is_file() or (isinstance(path, Path) and os.path.lexists(config)):

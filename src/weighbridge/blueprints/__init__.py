@@ -48,12 +48,12 @@ def family(model_type: str) -> Family:
 
 
 def is_remote(model_type: str) -> bool:
-    """Say whether a model type's code stands beside its files on the Hub, and not in the reference library.
+    """Say whether a model type's code is not the reference library's: it stands beside its files on the Hub, or in another package.
 
-    >>> is_remote("baichuan"), is_remote("llama")
-    (True, False)
+    >>> is_remote("baichuan"), is_remote("open_clip"), is_remote("llama")
+    (True, True, False)
     """
-    return MODULES.get(model_type, "").startswith("remote.")
+    return MODULES.get(model_type, "").startswith(("remote.", "packages."))
 
 
 def model_type_of(class_name: str) -> str | None:

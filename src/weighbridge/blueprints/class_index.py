@@ -1636,6 +1636,9 @@ CLASSES: dict[str, str] = {
     "ZayaModel": "zaya",
     "litgpt.GPT": "litgpt",
     "nanogpt.GPT": "nanogpt",
+    "open_clip.CLIP": "open_clip",
+    "open_clip.CoCa": "open_clip",
+    "open_clip.CustomTextCLIP": "open_clip",
     "xLSTMForCausalLM": "xlstm",
     "xLSTMModel": "xlstm",
 }

@@ -30,6 +30,7 @@ NANOGPT_KEYS = frozenset("n_layer n_head n_embd block_size vocab_size bias dropo
 
 PACKAGES = {
     "litgpt": mark("a class of the package litgpt, held to litgpt 0.5.13"),
+    "open_clip": mark("a class of the package open_clip, held to open_clip_torch 3.3.0"),
     "nanogpt": mark("the class of karpathy/nanoGPT; its tensors are described as there, not held to a live class"),
 }
 """What is said of types that are no types of the reference library, but have one class in a package of their own."""
@@ -99,6 +100,8 @@ def stated_type(raw: Mapping[str, Any]) -> str:
         if known:
             return known
     keys = set(raw) - {"architectures", "model_type"}
+    if {"embed_dim", "vision_cfg", "text_cfg"} <= keys or isinstance(raw.get("model_cfg"), Mapping):
+        return "open_clip"
     needed = {"type_vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"}
     if needed <= keys <= GOOGLE_KEYS | {"num_labels", "id2label", "add_pooling_layer", "tie_word_embeddings"}:
         return "bert"

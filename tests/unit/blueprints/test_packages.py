@@ -1,4 +1,4 @@
-"""Classes of other packages: LitGPT's, held to what its own class wrote down (``truth/litgpt.py``), and nanoGPT's to its published count."""
+"""Classes of other packages, held to what their own classes wrote down (``truth/{litgpt,open_clip}.py``), and nanoGPT's to its published count."""
 
 from __future__ import annotations
 
@@ -8,15 +8,55 @@ from typing import Any
 
 import pytest
 
+from truth.packages import digest, tensors_of
 from weighbridge import WeighbridgeError, model
 
-RECORD: dict[str, Any] = json.loads((Path(__file__).parents[2] / "truth" / "packages" / "litgpt.json").read_text())
+RECORDS = Path(__file__).parents[2] / "truth" / "packages"
+RECORD: dict[str, Any] = json.loads((RECORDS / "litgpt.json").read_text())
+OPEN_CLIP: dict[str, Any] = json.loads((RECORDS / "open_clip.json").read_text())
+
+
+@pytest.mark.parametrize("case", OPEN_CLIP["cases"], ids=lambda case: str(case["config"]["embed_dim"]))
+def test_open_clip_names_and_shapes(case: dict[str, Any]) -> None:
+    assert list(tensors_of(model(case["config"])).items()) == list(case["tensors"].items())
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, found in OPEN_CLIP["published"].items() if "timm_model_name" not in found["config"]["vision_cfg"]]
+)
+def test_open_clip_model_configs(name: str) -> None:
+    found = model(OPEN_CLIP["published"][name]["config"])
+    assert found.count().unique == OPEN_CLIP["published"][name]["total"]
+    assert digest(tensors_of(found)) == OPEN_CLIP["published"][name]["digest"]
+
+
+def test_open_clip_config_of_a_directory(tmp_path: Path) -> None:
+    config = OPEN_CLIP["published"]["ViT-B-32"]["config"]
+    (tmp_path / "open_clip_config.json").write_text(json.dumps({"model_cfg": config, "preprocess_cfg": {"mean": [0.5]}}))
+    found = model(tmp_path)
+    assert (found.class_name, found.count().unique) == ("open_clip.CLIP", 151_277_313)
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ({"vision_cfg": {"timm_model_name": "no_such_net"}}, "vision_cfg.timm_model_name"),
+        ({"text_cfg": {"hf_model_name": "no/such"}}, "text_cfg.hf_model_name"),
+        ({"vision_cfg": {"mlp_ratio": "four"}}, "mlp_ratio"),
+        ({"vision_cfg": {"attentional_pool": "sideways"}}, "attentional_pool"),
+        ({"text_cfg": {"block_type": "other"}}, "block_type"),
+        ({"text_cfg": {"qk_norm": True, "scaled_cosine_attn": True}}, "qk_norm"),
+    ],
+)
+def test_what_open_clip_has_otherwise_is_refused(more: dict[str, Any], key: str) -> None:
+    with pytest.raises(WeighbridgeError) as caught:
+        model({"embed_dim": 64, "vision_cfg": {}, "text_cfg": {}, **more})
+    assert str(getattr(caught.value, "key", "")).endswith(key)
 
 
 @pytest.mark.parametrize("case", RECORD["cases"], ids=lambda case: case["config"]["mlp_class_name"])
 def test_litgpt_names_and_shapes(case: dict[str, Any]) -> None:
-    rows = {row.name: list(row.shape) for row in model(case["config"]).tensors() if row.role != "buffer"}
-    assert list(rows.items()) == list(case["tensors"].items())
+    assert list(tensors_of(model(case["config"])).items()) == list(case["tensors"].items())
 
 
 NANOGPT = {"n_layer": 12, "n_head": 12, "n_embd": 768, "block_size": 1024, "vocab_size": 50257, "bias": False, "dropout": 0.0}

@@ -1,0 +1,470 @@
+"""OpenCLIP: an image tower and a text tower, each of one of several kinds, in one space.
+
+Source: open_clip_torch 3.3.0, open_clip/{model,transformer,modified_resnet,coca_model,hf_model}.py, whose live classes the tests
+hold this to. A config (open_clip/model_configs, or ``model_cfg`` of an ``open_clip_config.json``) names no model type and is
+known by its keys. Which class is built follows from it: CLIP, CustomTextCLIP, or CoCa.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from weighbridge.blueprints import family
+from weighbridge.blueprints.modules.composite import as_child
+from weighbridge.blueprints.modules.feature_maps import Grid, area
+from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.blueprints.modules.vit_common import grid
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Config, Field, SubConfig, choice, computed, derived, sides, size, switch, with_changes
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.length import Stream, length
+from weighbridge.core.messages import Text
+from weighbridge.core.parts import attend, batch_norm, conv2d, embedding, layer_norm, linear, matmul, part, replace
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Every, Node, Part, Tensor
+from weighbridge.presets import preset
+
+if TYPE_CHECKING:
+    from typing import Any
+
+WIDER = ("qk_norm", "scaled_cosine_attn", "scale_heads", "scale_attn_inner", "scale_attn", "scale_fc")
+"""The switches any of which takes the block with more norms and scales."""
+
+
+def decimal_ratio(value: Any) -> tuple[int, int]:
+    """Take a ratio of widths, as it is written in decimals, as numerator and denominator.
+
+    >>> decimal_ratio(4.9231)
+    (49231, 10000)
+    """
+    if type(value) not in (int, float) or not 0 < value < 2**20:
+        raise ConfigError(Text("expected a ratio, found {value!r:.60}", value=value), key="mlp_ratio", value=value)
+    return Decimal(repr(value)).as_integer_ratio()
+
+
+def _rounded_alike(c: Config) -> bool:
+    """Refuse a ratio whose product the class rounds otherwise than its decimals say."""
+    above, below = c.ratio
+    if int(c.hidden * (above / below)) != c.mlp:
+        raise ConfigError(
+            Text("{hidden} times {ratio} is rounded", hidden=c.hidden, ratio=above / below), key="mlp_ratio", value=above / below
+        )
+    return True
+
+
+def block_kind(value: Any) -> str | None:
+    """Take the kind of block: named, or told by the switches."""
+    if value not in (None, "default", "custom"):
+        raise ConfigError(Text("expected default or custom, found {value!r:.60}", value=value), key="block_type", value=value)
+    return None if value is None else str(value)
+
+
+def pooling(value: Any) -> Any:
+    """Take whether queries pool by attention, and in which of two ways twice."""
+    if value not in (False, True, "parallel", "cascade"):
+        raise ConfigError(Text("expected true, parallel or cascade, found {value!r:.60}", value=value), key="attentional_pool", value=value)
+    return value
+
+
+BLOCK = (
+    choice("ratio", "mlp_ratio", 4.0, read=decimal_ratio),
+    derived("mlp", lambda c: c.hidden * c.ratio[0] // c.ratio[1], "width", "mlp_ratio"),
+    computed("rounded_alike", _rounded_alike),
+    choice("layer_scale", "ls_init_value", None, report_default=False),
+    choice("block_type", "block_type", None, read=block_kind, report_default=False),
+    *(switch(key, key, False, report_default=False) for key in WIDER),
+    computed("wider", lambda c: c.block_type == "custom" or (c.block_type is None and any(getattr(c, key) for key in WIDER))),
+)
+
+IMAGE = sides("image", "image_size", 224, "R", "side of the image")
+VISION = (
+    size("hidden", "width", 768, "H", "width"),
+    size("layers", "layers", 12, "L", "layers"),
+    size("head_width", "head_width", 64, "D", "width of a head"),
+    derived("heads", lambda c: c.hidden // c.head_width, "width", "head_width"),
+    *BLOCK,
+    *IMAGE,
+    *sides("patch", "patch_size", 16, "P", "side of a patch"),
+    switch("first_norm", "no_ln_pre", False, report_default=False),
+    choice("pooling", "attentional_pool", False, read=pooling, report_default=False),
+    choice("cut", "pool_type", "tok", read=lambda value: value != "none", report_default=False),
+    size("queries", "attn_pooler_queries", 256, "Q", "queries that pool", report_default=False),
+    size("pool_heads", "attn_pooler_heads", 8, "A_pool", "heads that pool", report_default=False),
+    choice("frozen_positions", "pos_embed_type", "learnable", read=lambda value: value == "sin_cos_2d", report_default=False),
+)
+RESNET = (
+    size("hidden", "width", 64, "H", "width of the stem"),
+    numbers("depths", "layers", (3, 4, 6, 3)),
+    size("head_width", "head_width", 64, "D", "width of a head", report_default=False),
+    derived("heads", lambda c: c.hidden * 32 // c.head_width, "width", "head_width"),
+    size("image_height", "image_size", 224, "R", "side of the image"),
+    derived("image_width", lambda c: c.image_height),
+)
+TEXT = (
+    size("vocab", "vocab_size", 49408, "V", "vocabulary size"),
+    size("context", "context_length", 77, "S", "tokens of a text"),
+    size("hidden", "width", 512, "W", "width"),
+    size("heads", "heads", 8, "A", "attention heads"),
+    size("layers", "layers", 12, "N", "layers"),
+    *BLOCK,
+    switch("token", "embed_cls", False, report_default=False),
+    switch("biased", "proj_bias", False, report_default=False),
+    choice("projected", "proj_type", "linear", report_default=False, read=lambda value: value != "none"),
+    switch("unmasked", "no_causal_mask", False, report_default=False),
+)
+WRITER = (
+    size("context", "context_length", 77, "S", "tokens of a text", report_default=False),
+    size("hidden", "width", 512, "W", "width", report_default=False),
+    size("heads", "heads", 8, "A", "attention heads", report_default=False),
+    size("layers", "layers", 12, "N", "layers", report_default=False),
+    derived("mlp", lambda c: 4 * c.hidden, "width"),
+    choice("layer_scale", "ls_init_value", None, report_default=False),
+)
+VISION_KEYS = frozenset(
+    """act_kwargs final_ln_after_pool mlp_ratio norm_kwargs output_tokens patch_dropout patch_size pool_type timm_drop timm_drop_path
+    timm_model_pretrained timm_pool timm_proj timm_proj_bias""".split()
+)
+TEXT_KEYS = frozenset(
+    """act_kwargs attn_pooler_heads context_length dim_head eos_id final_ln_after_pool hf_model_pretrained hf_tokenizer_name mlp_ratio
+    n_queries norm_kwargs output_tokens pad_id pool_type tokenizer_kwargs tokenizer_mode vocab_size""".split()
+)
+
+
+def _vision(value: Any, path: str) -> SubConfig:
+    """Find how the image tower is read: a transformer, a ResNet where `layers` is a list, or one of timm's by its name."""
+    raw = value or {}
+    name = raw.get("timm_model_name")
+    if name:
+        raise ConfigError(Text("timm's {name!r:.60} is not described", name=name), key=f"{path}.timm_model_name", value=name)
+    if isinstance(raw.get("layers"), (list, tuple)):
+        return SubConfig(raw, RESNET, VISION_KEYS, "resnet")
+    return SubConfig(raw, VISION, VISION_KEYS, "transformer")
+
+
+HF_FIELDS = (
+    choice("projection", "hf_proj_type", "mlp", report_default=False),
+    choice("pooler", "hf_pooler_type", "mean_pooler", report_default=False),
+    choice("name", "hf_model_name", "", report_default=False),
+    size("words", "text_vocab_size", 49408, "W_dec", "words that the decoder of text tells apart", report_default=False),
+)
+
+
+def _text(value: Any, path: str) -> SubConfig:
+    """Find how the text tower is read: OpenCLIP's transformer, or one of the Hub's, whose config is a preset's."""
+    raw = value or {}
+    name = raw.get("hf_model_name")
+    if not name:
+        return SubConfig(raw, TEXT, TEXT_KEYS, "transformer")
+    found = preset(name)
+    if found is None:
+        hint = "a name from weigh models"
+        raise ConfigError(Text("the config of {name!r:.60} is not known", name=name), key=f"{path}.hf_model_name", value=name, hint=hint)
+    known = family(found.config["model_type"])
+    own = {key: raw[key] for key in ("hf_model_name", "hf_proj_type", "hf_pooler_type") if key in raw}
+    if "vocab_size" in raw:  # of the decoder alone, if there is one; the tower has the Hub's
+        own["text_vocab_size"] = raw["vocab_size"]
+    return SubConfig({**found.config, **own}, (*known.fields, *HF_FIELDS), TEXT_KEYS | known.ignored_keys, known.model_type)
+
+
+FIELDS = (
+    size("shared", "embed_dim", 512, "E", "width of the shared space"),
+    Field("vision", "vision_cfg", None, "nested", resolve=_vision),
+    Field("text", "text_cfg", None, "nested", resolve=_text),
+    Field("writer", "multimodal_cfg", None, "nested", resolve=lambda raw, path: SubConfig(raw or {}, WRITER, TEXT_KEYS)),
+    switch("custom_text", "custom_text", False, report_default=False),
+    choice("logit_bias", "init_logit_bias", None, report_default=False),
+    switch("vector_scale", "nonscalar_logit_scale", False, report_default=False),
+    computed("one_width", lambda c: c.vision.hidden == c.shared),
+)
+
+
+WRITTEN = length("seq") - 1
+"""The tokens that CoCa's decoder sees: all but the last, which has no next one to tell."""
+
+
+def scaled(c: Config, name: str) -> tuple[Part, ...]:
+    """Describe the scale of a layer's output, if it has one."""
+    return () if c.layer_scale is None else (part(name, Tensor("gamma", (c.hidden,), "gain")),)
+
+
+def block(c: Config, name: str = "resblocks", *, keys: Stream | None = None, causal: bool = False) -> Part:
+    """Describe a layer; over another stream, *keys*, it has a norm for what it attends to."""
+    H = c.hidden
+    mlp = part("mlp", linear("c_fc", H, c.mlp), linear("c_proj", c.mlp, H), kind="feed_forward")
+    children = (
+        layer_norm("ln_1", H),
+        packed_attention("attn", c, keys=keys, causal=causal),
+        *scaled(c, "ls_1"),
+        *(() if keys is None else (layer_norm("ln_1_kv", H, stream=keys),)),
+        layer_norm("ln_2", H),
+        mlp,
+        *scaled(c, "ls_2"),
+    )
+    return part(name, *children, kind="layer", repeat=c.layers)
+
+
+def packed_attention(name: str, c: Config, *, keys: Stream | None = None, causal: bool = False) -> Part:
+    """Describe torch's attention, which holds queries, keys and values in one tensor."""
+    H = c.hidden
+    packed: tuple[Node, ...] = (Tensor("in_proj_weight", (3 * H, H), "weight"), Tensor("in_proj_bias", (3 * H,), "bias"))
+    if keys is not None:  # a third of it sees the queries, the rest the keys
+        packed = (part("", *packed, stream=0), matmul("projections", (WRITTEN, H, H), (keys, 2 * H, H)))
+    scores = attend(heads=c.heads, head_dim=exact(H, c.heads), keys=keys, causal=causal)
+    return part(name, *packed, linear("out_proj", H, H), scores, kind="self_attention" if keys is None else "cross_attention")
+
+
+def wider_block(c: Config, causal: bool) -> tuple[Node, ...]:
+    """Describe a layer with norms and scales of its own inside attention and feed-forward, each by a switch."""
+    H, D = c.hidden, exact(c.hidden, c.heads)
+    if c.scaled_cosine_attn and c.qk_norm:
+        raise ConfigError("not both scaled_cosine_attn and qk_norm", key="qk_norm", value=True)
+    attention = part(
+        "attn",
+        Tensor("in_proj_weight", (3 * H, H), "weight"),
+        Tensor("in_proj_bias", (3 * H,), "bias"),
+        *((Tensor("logit_scale", (c.heads, 1, 1), "gain"),) if c.scaled_cosine_attn else ()),
+        *((Tensor("head_scale", (c.heads, 1, 1), "gain"),) if c.scale_heads else ()),
+        *((layer_norm("ln_q", D), layer_norm("ln_k", D)) if c.qk_norm else ()),
+        *((layer_norm("ln_inner", H),) if c.scale_attn_inner else ()),
+        linear("out_proj", H, H),
+        attend(heads=c.heads, head_dim=D, causal=causal),
+        kind="self_attention",
+    )
+    inner = (layer_norm("ln", c.mlp),) if c.scale_fc else ()
+    mlp = part("mlp", linear("c_fc", H, c.mlp), *inner, linear("c_proj", c.mlp, H), kind="feed_forward")
+    after = (layer_norm("ln_attn", H),) if c.scale_attn else ()
+    return layer_norm("ln_1", H), attention, *after, *scaled(c, "ls_1"), layer_norm("ln_2", H), mlp, *scaled(c, "ls_2")
+
+
+def pooler(name: str, c: Config, shared: Size, queries: Size, tokens: Size, *, one_width: bool) -> Part:
+    """Describe attention of learned queries to the tokens, by which they are pooled; torch packs its maps where all have *one_width*."""
+    H, heads = c.hidden, c.pool_heads
+    if one_width:
+        packed = Tensor("in_proj_weight", (3 * H, H), "weight"), Tensor("in_proj_bias", (3 * H,), "bias")
+        inputs: tuple[Node, ...] = (part("", *packed, stream=0), matmul("projections", (queries, H, H), (tokens, 2 * H, H)))
+    else:
+        keys = Tensor("k_proj_weight", (shared, H), "weight"), Tensor("v_proj_weight", (shared, H), "weight")
+        inputs = (
+            Tensor("q_proj_weight", (shared, shared), "weight"),
+            part("", *keys, stream=tokens),
+            Tensor("in_proj_bias", (3 * shared,), "bias"),
+        )
+    scores = attend(heads=heads, head_dim=exact(shared, heads), queries=queries, keys=tokens)
+    attention = part("attn", *inputs, linear("out_proj", shared, shared), scores, kind="cross_attention")
+    query = Tensor("query", (queries, shared), "embedding")
+    return part(name, query, attention, layer_norm("ln_q", shared), layer_norm("ln_k", H, stream=tokens), kind="pooler", stream=queries)
+
+
+def transformer(c: Config, *, causal: bool = False) -> Part:
+    """Describe the layers of a tower."""
+    layers = block(c, causal=causal)
+    if c.wider:
+        layers = replace(layers, children=wider_block(c, causal))
+    return part("transformer", layers, kind="encoder")
+
+
+def poolers(c: Config, shared: Size, tokens: Size, *, one_width: bool) -> tuple[Part, ...]:
+    """Describe what pools by attention, if anything does: for the decoder, and in CoCa's paper once more for the shared space."""
+    if not c.pooling:
+        return ()
+    first = pooler("attn_pool", c, shared, c.queries, tokens, one_width=one_width)
+    if c.pooling is True:
+        return (first,)
+    seen = tokens if c.pooling == "parallel" else c.queries
+    return first, pooler("attn_pool_contrastive", c, shared, 1, seen, one_width=one_width)
+
+
+def vision_transformer(c: Config, shared: Size, *, one_width: bool) -> tuple[Node, ...]:
+    """Describe VisionTransformer: patches behind a class token, layers, and a projection of what is pooled."""
+    H, (rows, columns) = c.hidden, grid(c)
+    tokens, pooled = rows * columns + 1, shared if c.pooling else H
+    return (
+        Tensor("class_embedding", (H,), "embedding"),
+        Tensor("positional_embedding", (tokens, H), "embedding", frozen=c.frozen_positions),
+        part("", Tensor("proj", (pooled, shared), "weight"), stream="one"),
+        conv2d("conv1", 3, H, (c.patch_height, c.patch_width), stream=rows * columns, bias=False),
+        *(() if c.first_norm else (layer_norm("ln_pre", H),)),
+        transformer(c),
+        *poolers(c, shared, tokens, one_width=one_width),
+        layer_norm("ln_post", pooled, stream=c.queries if c.pooling is True else None),
+    )
+
+
+def bottleneck(inputs: Size, width: Size, before: Size, after: Size, *, beside: bool) -> tuple[Node, ...]:
+    """Describe a residual layer of three convolutions; the map is averaged down before the last one."""
+    shortcut = part(
+        "downsample", conv2d("0", inputs, 4 * width, 1, bias=False), batch_norm("1", 4 * width), kind="convolution", stream=after
+    )
+    return (
+        conv2d("conv1", inputs, width, 1, bias=False, stream=before),
+        batch_norm("bn1", width, stream=before),
+        conv2d("conv2", width, width, 3, bias=False, stream=before),
+        batch_norm("bn2", width, stream=before),
+        conv2d("conv3", width, 4 * width, 1, bias=False, stream=after),
+        batch_norm("bn3", 4 * width, stream=after),
+        *((shortcut,) if beside else ()),
+    )
+
+
+def modified_resnet(c: Config, shared: Size) -> tuple[Node, ...]:
+    """Describe ModifiedResNet: a stem of three convolutions, four stages, and attention that pools."""
+    H, half = c.hidden, c.hidden // 2
+    halved: Grid = ((c.image_height - 1) // 2 + 1,) * 2
+    stem: list[Node] = []
+    for index, (inputs, width) in enumerate(((3, half), (half, half), (half, H)), 1):
+        stem += [
+            conv2d(f"conv{index}", inputs, width, 3, bias=False, stream=area(halved)),
+            batch_norm(f"bn{index}", width, stream=area(halved)),
+        ]
+    side, inputs, stages = halved[0] // 2, H, []
+    for index, depth in enumerate(c.depths):
+        width, below = H * 2**index, side // 2 if index else side
+        first = part("", *bottleneck(inputs, width, side * side, below * below, beside=True), kind="layer", repeat=1)
+        rest = part(
+            "", *bottleneck(4 * width, width, below * below, below * below, beside=False), kind="layer", repeat=depth - 1, indices=Every(1)
+        )
+        stages.append(part(f"layer{index + 1}", first, *((rest,) if depth > 1 else ()), kind="stage"))
+        side, inputs = below, 4 * width
+    wide, tokens = 32 * H, side * side + 1
+    names = ("k_proj", "q_proj", "v_proj")
+    pool = part(
+        "attnpool",
+        Tensor("positional_embedding", ((c.image_height // 32) * (c.image_height // 32) + 1, wide), "embedding"),
+        *(linear(name, wide, wide) for name in names),
+        linear("c_proj", wide, shared),
+        attend(heads=c.heads, head_dim=exact(wide, c.heads)),
+        kind="pooler",
+        stream=tokens,
+    )
+    return *stem, *stages, pool
+
+
+def image_tower(c: Config) -> Part:
+    """Describe the image tower of any kind."""
+    inner = c.vision
+    if inner.model_type == "resnet":
+        return part("visual", *modified_resnet(inner, c.shared), kind="vision")
+    return part("visual", *vision_transformer(inner, c.shared, one_width=c.one_width), kind="vision", stream=area(grid(inner)) + 1)
+
+
+def text_parts(c: Config, shared: Size) -> dict[str, Part | Tensor]:
+    """Describe the parts of the text tower, by name: CLIP holds them itself, in another order."""
+    W, stream = c.hidden, (length("seq") + 1 if c.token else "seq")
+    found: dict[str, Part | Tensor] = {"cls_emb": Tensor("cls_emb", (W,), "embedding")} if c.token else {}
+    found["positional_embedding"] = Tensor("positional_embedding", (c.context + (1 if c.token else 0), W), "embedding")
+    if c.projected and not c.biased:
+        found["text_projection"] = part("", Tensor("text_projection", (W, shared), "weight"), stream="one")
+    found["token_embedding"] = embedding("token_embedding", c.vocab, W, stream="seq")
+    found["transformer"] = replace(transformer(c, causal=not c.unmasked), stream=stream)
+    found["ln_final"] = layer_norm("ln_final", W, stream="one" if c.token else "seq")
+    if c.projected and c.biased:
+        found["text_projection"] = linear("text_projection", W, shared, stream="one")
+    return found
+
+
+def hub_text(c: Config, shared: Size) -> tuple[Part, ...]:
+    """Describe a text tower of the Hub's: its encoder, and a projection."""
+    known = family(c.model_type)
+    whole = known.classes[known.base](with_changes(c, pooled=c.pooler == "cls_pooler"))
+    encoder = next((node for node in whole.children if isinstance(node, Part) and node.name == "encoder"), None)
+    if any(isinstance(node, Part) and node.name == "decoder" for node in whole.children) and encoder is not None:
+        whole = replace(encoder, children=tuple(_own_words(node) for node in encoder.children))
+    inner = as_child("transformer", whole)
+    if c.projection == "linear":
+        return inner, linear("proj", c.hidden, shared, bias=False, stream="one")
+    if c.projection != "mlp":
+        raise ConfigError(Text("expected linear or mlp, found {value!r:.60}", value=c.projection), key="text_cfg.hf_proj_type")
+    middle = (c.hidden + shared) // 2
+    first, last = linear("0", c.hidden, middle, bias=False), linear("2", middle, shared, bias=False)
+    return inner, part("proj", first, last, kind="projection", stream="one")
+
+
+def _own_words(node: Node) -> Node:
+    """Return a table of words that is no other's any more."""
+    if not isinstance(node, Part) or node.name != "embed_tokens":
+        return node
+    return replace(node, children=tuple(replace(tensor, tied_to=None) for tensor in node.children))
+
+
+def text_tower(c: Config, shared: Size) -> Part:
+    """Describe the text tower of any kind, by itself."""
+    if c.model_type != "transformer":
+        return part("text", *hub_text(c, shared), kind="text")
+    return part("text", *text_parts(c, shared).values(), kind="text")
+
+
+def scales(c: Config) -> tuple[Tensor, ...]:
+    """Describe the temperature of the similarities, and what is added to them, if anything is."""
+    shape = (1,) if c.vector_scale else ()
+    return Tensor("logit_scale", shape, "gain"), *((Tensor("logit_bias", shape, "bias"),) if c.logit_bias is not None else ())
+
+
+def clip(c: Config) -> Part:
+    """Describe CLIP, which holds the parts of the text tower itself."""
+    if c.text.model_type != "transformer":
+        raise ConfigError("CLIP has no tower of the Hub's; CustomTextCLIP has", key="text_cfg.hf_model_name", value=c.text.name)
+    parts = text_parts(c.text, c.shared)
+    parts.pop("cls_emb", None)
+    own = [
+        name for name in ("positional_embedding", "text_projection") if name in parts and not (name == "text_projection" and c.text.biased)
+    ]
+    rest = [replace(parts[name], stream=c.text.context) for name in ("transformer", "token_embedding", "ln_final")]
+    last = [parts["text_projection"]] if c.text.projected and c.text.biased else []
+    return part("", *(parts[name] for name in own), *scales(c), image_tower(c), *rest, *last, kind="model")
+
+
+def custom_text_clip(c: Config) -> Part:
+    """Describe CustomTextCLIP: two towers side by side."""
+    return part("", *scales(c), image_tower(c), text_tower(c.text, c.shared), kind="model")
+
+
+def image_tokens(c: Config) -> Size:
+    """Return the tokens that the decoder sees of an image: without the first, which stands for the image, unless two are pooled for."""
+    if c.model_type != "transformer":
+        raise ConfigError("CoCa needs the tokens of an image, and a ResNet puts out one vector", key="vision_cfg.layers")
+    if not c.pooling:
+        return area(grid(c)) + (0 if c.cut else 1)
+    return c.queries - (1 if c.pooling is True and c.cut else 0)
+
+
+def coca(c: Config) -> Part:
+    """Describe CoCa: two towers, and a decoder of text that attends to the image's pooled tokens."""
+    inner, words = c.writer, c.text.vocab if c.text.model_type == "transformer" else c.text.words
+    writer = part(
+        "text_decoder",
+        Tensor("text_projection", (inner.hidden, words), "weight"),
+        block(inner, causal=True),
+        block(inner, "cross_attn", keys=image_tokens(c.vision)),
+        layer_norm("ln_final", inner.hidden),
+        kind="decoder",
+        stream=WRITTEN,
+    )
+    return part("", *scales(c), text_tower(c.text, c.shared), image_tower(c), writer, kind="model")
+
+
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Take ``model_cfg`` out of an ``open_clip_config.json``, and name the class that open_clip.create_model builds from it.
+
+    >>> normalize_config({"model_cfg": {"embed_dim": 512, "custom_text": True}, "preprocess_cfg": {}})["architectures"]
+    ['open_clip.CustomTextCLIP']
+    """
+    inner = raw.get("model_cfg")
+    found: dict[str, Any] = dict(inner) if isinstance(inner, Mapping) else dict(raw)
+    text = found.get("text_cfg")
+    if found.get("custom_text") or (isinstance(text, Mapping) and text.get("hf_model_name")):
+        return {"architectures": ["open_clip.CoCa" if found.get("multimodal_cfg") else "open_clip.CustomTextCLIP"], **found}
+    return found
+
+
+FAMILIES = {
+    "open_clip": Family(
+        "open_clip",
+        FIELDS,
+        {"open_clip.CLIP": clip, "open_clip.CustomTextCLIP": custom_text_clip, "open_clip.CoCa": coca},
+        "open_clip.CLIP",
+        frozenset(("quick_gelu", "init_logit_scale", "preprocess_cfg")),
+        normalize_config=normalize_config,
+    )
+}
