@@ -636,7 +636,12 @@ def solve(
     *keys: str,
     params: str | int | None = None,
     active: str | int | None = None,
+    loaded: str | int | None = None,
+    flops: str | int | None = None,
+    cache: str | int | None = None,
+    memory: str | int | None = None,
     multiple: Mapping[str, int] | None = None,
+    workload: Workload | None = None,
     model_class: str | None = None,
     overrides: Mapping[str, Any] | None = None,
 ) -> Solution:
@@ -645,8 +650,11 @@ def solve(
     Args:
         source, model_class, overrides: As for :func:`model`.
         keys: One or two key paths of sizes.
-        params, active: What the parameters and the active ones are to be: an int, or text such as ``124M±0.5%``.
+        params, active, loaded, flops: What the parameters, the active ones, those once it is loaded, or the FLOPs of a forward pass are
+            to be: an int, or text such as ``124M±0.5%``.
+        cache, memory: What the bytes of cache that a token adds, or of memory, are to be: an int, or text such as ``64KiB``.
         multiple: For a key, the number that its value must be a multiple of.
+        workload: Batch, length and types for arithmetic, cache and memory.
 
     Raises:
         UsageError: No target, no such size, or a source without a config.
@@ -655,14 +663,16 @@ def solve(
     {'num_hidden_layers': 12}
     """
     from weighbridge.core.errors import UsageError
-    from weighbridge.designs.budget import parse_budget
+    from weighbridge.designs.budget import BYTES, COUNTS, parse_budget
     from weighbridge.designs.solve import solve as solved
 
-    given = {"parameters": ("params", params), "active": ("active", active)}
-    targets = {name: parse_budget(text, option) for name, (option, text) in given.items() if text is not None}
+    counts = {"params": params, "loaded": loaded, "active": active, "flops": flops}
+    targets = {name: parse_budget(text, name, COUNTS) for name, text in counts.items() if text is not None}
+    targets |= {name: parse_budget(text, name, BYTES) for name, text in (("cache", cache), ("memory", memory)) if text is not None}
     if not targets:
-        raise UsageError("solve: for how many parameters? give params or active")
-    return solved(model(source, model_class, overrides), keys, targets, step=multiple)
+        raise UsageError("solve: for how many parameters? give params, active, loaded, flops, cache or memory")
+    named = {"parameters" if name == "params" else name: budget for name, budget in targets.items()}
+    return solved(model(source, model_class, overrides), keys, named, step=multiple, workload=workload)
 
 
 def design(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 from typing import TypeAlias
 
 Coefficients: TypeAlias = Sequence[Fraction]
@@ -18,6 +19,28 @@ def value_at(coefficients: Coefficients, x: int) -> Fraction:
     Fraction(13, 1)
     """
     result = Fraction(0)
+    for coefficient in reversed(coefficients):
+        result = result * x + coefficient
+    return result
+
+
+def in_ints(coefficients: Coefficients) -> tuple[int, list[int]]:
+    """Return the least number that makes all coefficients whole, and the coefficients times it: whole numbers are quicker.
+
+    >>> in_ints([Fraction(1), Fraction(1, 2), Fraction(1, 3)])
+    (6, [6, 3, 2])
+    """
+    scale = lcm(*(coefficient.denominator for coefficient in coefficients))
+    return scale, [int(coefficient * scale) for coefficient in coefficients]
+
+
+def value_of(coefficients: Sequence[int], x: int) -> int:
+    """Evaluate a polynomial whose coefficients are ints.
+
+    >>> value_of([1, 0, 3], 2)
+    13
+    """
+    result = 0
     for coefficient in reversed(coefficients):
         result = result * x + coefficient
     return result

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.conventions.loading import loading_of
-from weighbridge.core.messages import translator
-from weighbridge.designs.solve import Found, Solution
+from weighbridge.core.messages import Text, translator
+from weighbridge.designs.problem import Found
+from weighbridge.designs.solve import Solution
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.value import ModelValue
 
@@ -26,7 +27,7 @@ def as_json(model: ModelValue, found: Solution) -> dict[str, Any]:
         "source": model.source, "class": model.class_name, "unknowns": list(found.keys),
         "targets": {name: budget._asdict() for name, budget in found.targets.items()},
         "solutions": [_flat(entry) for entry in found.solutions], "nearest": [_flat(entry) for entry in found.nearest],
-        "equation": found.equation, "proof": text.format(**values),
+        "equation": found.equation, "proof": text.format(**values), "proven": found.proven, "more": found.cut,
         "refused": [{"values": values, "reason": reason} for values, reason in found.refused],
     }  # fmt: skip
 
@@ -58,11 +59,13 @@ def document(model: ModelValue, found: Solution, lang: str = "en") -> Document:
         source=f"{model.class_name} · {model.source}", keys=", ".join(found.keys), target=f"{budget.target:,}", measure=names[measure]
     )
     text, values = found.proof
-    said = [say(text).format(**{**values, "measure": names.get(values.get("measure", ""), "")})]
+    how = {name: value.render(say) if isinstance(value, Text) else value for name, value in values.items()}
+    said = [say(text).format(**{**how, "measure": names.get(values.get("measure", ""), "")})]
     if found.solutions:
-        figure = say("{n} solutions").format(n=f"{len(found.solutions):,}") if len(found.solutions) > 1 else say("1 solution")
+        many = say("over {n} solutions") if found.cut else say("{n} solutions")
+        figure = many.format(n=f"{len(found.solutions):,}") if len(found.solutions) > 1 else say("1 solution")
     else:
-        figure = say("no solution")
+        figure = say("no solution") if found.proven else say("no solution found")
         if found.nearest:
             said.append(say("No value gives exactly that; the nearest that make a model are shown."))
     counted = loading_of(model) if "loaded" not in found.targets else None
@@ -72,6 +75,8 @@ def document(model: ModelValue, found: Solution, lang: str = "en") -> Document:
                 "Counts are of the class as built; loaded from its published file, {tensors} has its own matrix: --loaded solves for that."
             ).format(tensors=", ".join(counted.separate))
         )
+    if found.cut:
+        said.append(say("There are more: the nearest {n} are listed.").format(n=f"{len(found.solutions):,}"))
     if len(found.solutions) > 50:
         said.append(say("{n} more are in the JSON.").format(n=f"{len(found.solutions) - 50:,}"))
     said += [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +13,7 @@ import weighbridge
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.designs.budget import BYTES, COUNTS, Budget, parse_budget
 from weighbridge.designs.costs import Workload, whole
+from weighbridge.designs.problem import Problem
 from weighbridge.designs.solve import Solution, solve
 
 SMALL = {
@@ -177,14 +181,14 @@ def test_two_unknowns_that_no_polynomial_describes_are_found_and_counted(
     step = {"intermediate_size": 512} if "intermediate_size" in keys else None
     found = solve(weighbridge.model(source), keys, {measure: wanted}, step=step)
     assert found.solutions
-    assert not found.equation
+    assert bool(found.equation) == (measure == "memory")  # weights without activations are a polynomial
     for entry in found.solutions[:5]:
         weighed = weighbridge.model(source, overrides=entry.values)
         assert weighed.count().unique == entry.measured["parameters"]
         assert wanted.holds(entry.measured[measure])
 
 
-def test_two_unknowns_by_halving_miss_nothing_that_counting_each_finds() -> None:
+def test_two_unknowns_slice_by_slice_miss_nothing_that_counting_each_finds() -> None:
     budget, keys = parse_budget("60M±2%"), ("num_hidden_layers", "intermediate_size")
     small = weighbridge.model(
         "jamba-v0.1", overrides={"hidden_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 1000}
@@ -206,3 +210,80 @@ def _count(small: weighbridge.Model, layers: int, width: int) -> int:
 def test_a_head_that_files_hold_apart_is_solved_for_as_loaded() -> None:
     found = solve(weighbridge.model("flan-t5-small"), ["d_ff"], {"loaded": parse_budget("76961152")})
     assert (found.solutions[0].values, found.solutions[0].measured["parameters"]) == ({"d_ff": 1024}, 60511616)
+
+
+DRAWN = [
+    ("deit", {"image_size": 64, "hidden_size": 48, "num_attention_heads": 4, "intermediate_size": 60}, ("image_size", "intermediate_size")),
+    (
+        "phi",
+        {"hidden_size": 64, "num_attention_heads": 4, "vocab_size": 90, "intermediate_size": 40},
+        ("num_attention_heads", "vocab_size"),
+    ),
+    ("squeezebert", {"hidden_size": 48, "embedding_size": 48, "num_attention_heads": 4, "vocab_size": 90}, ("k_groups", "q_groups")),
+    ("mgp-str", {"hidden_size": 48, "num_attention_heads": 4}, ("num_attention_heads", "num_channels")),
+    ("jamba", {**SMALL["jamba"], "num_hidden_layers": 6}, ("attn_layer_period", "intermediate_size")),
+    ("llama", SMALL["llama"], ("num_key_value_heads", "intermediate_size")),
+    ("gpt2", SMALL["gpt2"], ("n_head", "n_layer")),
+]
+"""Small models and two of their sizes: quotients, widths that only some numbers divide, sizes that change nothing."""
+
+
+@pytest.mark.parametrize(("model_type", "sizes", "keys"), DRAWN, ids=lambda value: value if isinstance(value, str) else "")
+@given(
+    asked=st.sampled_from([("parameters", False), ("active", False), ("memory", False), ("memory", True), ("cache", False), ("flops", False)]),
+    seed=st.integers(0, 2**32), off=st.sampled_from([0, 0, 1, 1_000]), number=st.integers(1, 2),
+)  # fmt: skip
+@settings(max_examples=4, deadline=None)
+def test_any_measure_of_any_model_against_every_choice_of_a_box(
+    model_type: str, sizes: dict[str, int], keys: tuple[str, str], asked: tuple[str, bool], seed: int, off: int, number: int
+) -> None:
+    rng, (measure, training) = Random(seed), asked
+    unknowns = keys[:number]
+    step = {key: rng.choice((1, 2, 3)) for key in unknowns}
+    model, work = weighbridge.model({"model_type": model_type, **sizes}), Workload(seq=16, training=training)
+    try:
+        problem = Problem(model, unknowns, {measure: Budget(1, 1, 1)}, step, work)
+    except UsageError:
+        return  # what is not described is refused
+    axes = [range(problem.least(index), problem.least(index) + 10 * step[key], step[key]) for index, key in enumerate(unknowns)]
+    box = {choice: count for choice in product(*axes) if (count := problem.count(choice)) is not None and count > 0}
+    if not box:
+        return
+    target = rng.choice(list(box.values())) + off
+    budget = Budget(target, target - rng.choice((0, target // 500)), target)
+    found = solve(model, unknowns, {measure: budget}, step=step, workload=work)
+    got = {tuple(entry.values.values()): entry.measured[measure] for entry in found.solutions}
+    assert found.cut or {choice for choice, count in box.items() if budget.holds(count)} <= got.keys()
+    assert all(box.get(choice, count) == count and budget.holds(count) for choice, count in got.items())
+    if not got:
+        below = [count for count in box.values() if count <= target]
+        above = [count for count in box.values() if count >= target]
+        measured = [entry.measured[measure] for entry in found.nearest]
+        assert not below or max(below) <= max(count for count in measured if count <= target)
+        assert not above or min(above) >= min(count for count in measured if count >= target)
+
+
+def test_only_what_is_proven_is_called_so() -> None:
+    bert = weighbridge.model("bert-base-uncased")
+    assert solve(bert, ["num_hidden_layers"], {"parameters": parse_budget("110M")}).proven
+    jamba = weighbridge.model({"model_type": "jamba", **SMALL["jamba"]})
+    walked = solve(jamba, ["num_hidden_layers"], {"parameters": parse_budget("1M")})
+    assert not walked.proven
+    assert "no proof" in walked.proof[0]
+    trained = solve(bert, ["num_hidden_layers"], {"memory": parse_budget("2GiB", units=BYTES)}, workload=Workload(seq=128, training=True))
+    assert (trained.proven, bool(trained.equation)) == (False, True)
+
+
+def test_more_than_are_listed_is_said() -> None:
+    found = solve(weighbridge.model("t5-small"), ["d_ff"], {"parameters": parse_budget("80M±50%")})
+    assert found.cut
+    assert len(found.solutions) == 1_000
+    distances = [abs(entry.measured["parameters"] - 80_000_000) for entry in found.solutions]
+    assert distances == sorted(distances)
+    assert distances[0] < 12_288
+
+
+def test_a_size_that_changes_nothing_takes_every_value_that_makes_a_model() -> None:
+    found = solve(weighbridge.model("bert-base-uncased"), ["num_attention_heads"], {"parameters": parse_budget("109482240")})
+    assert sorted(entry.values["num_attention_heads"] for entry in found.solutions) == [n for n in range(1, 769) if 768 % n == 0]
+    assert "does not depend on" in found.proof[0]

@@ -161,7 +161,7 @@ def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:
             packed += entry.copies * elements(many) * SCHEMES[scheme].packed(whole(outputs), whole(inputs))
         else:
             plain += entry.copies * elements(tensor.shape)
-    return (plain * width + 7) // 8 + packed
+    return packed + (plain * (width // 8) if width % 8 == 0 else (plain * width + 7) // 8)
 
 
 def _is_packed(entry: Owned) -> bool:
