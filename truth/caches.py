@@ -29,23 +29,39 @@ def kept(model: Any, lengths: Pass) -> list[Kept]:
     Raises:
         RefusedError: The forward does not run, or returns no cache.
     """
-    torch = import_module("torch")
-    taken = inspect.signature(model.forward).parameters
-    try:
-        with torch.no_grad():
-            made = inputs(model, lengths)
-            if "use_cache" in taken:
-                made["use_cache"] = True
-            output = model(**made)
-    except RefusedError:
-        raise
-    except Exception as error:  # whatever a forward may meet
-        raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
+    made = inputs(model, lengths)
+    if "use_cache" in inspect.signature(model.forward).parameters:
+        made["use_cache"] = True
+    output = _run(model, made)
     for name in RETURNED:
         found = getattr(output, name, None)
         if found is not None:
             return list(dict.fromkeys(_tensors(found, name, set())))
-    raise RefusedError("it returns no cache")
+    held = list(_held(model))
+    if not held:
+        raise RefusedError("it returns no cache")
+    # RecurrentGemma fills a cache, does not return it, and holds its states itself
+    handed = import_module("transformers").DynamicCache(config=model.config)
+    _run(model, {**made, "past_key_values": handed})
+    return [*_tensors(handed, "past_key_values", set()), *_held(model)]
+
+
+def _run(model: Any, made: dict[str, Any]) -> Any:
+    try:
+        with import_module("torch").no_grad():
+            return model(**made)
+    except RefusedError:
+        raise
+    except Exception as error:  # whatever a forward may meet
+        raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
+
+
+def _held(model: Any) -> Iterator[Kept]:
+    """Yield the states that modules hold as attributes."""
+    for path, module in model.named_modules():
+        for name, value in vars(module).items():
+            if name.endswith(("_state", "_states")):
+                yield from _tensors(value, f"{path}.{name}", set())
 
 
 def _tensors(value: Any, path: str, seen: set[int]) -> Iterator[Kept]:
@@ -64,5 +80,5 @@ def _tensors(value: Any, path: str, seen: set[int]) -> Iterator[Kept]:
     elif hasattr(value, "__dict__") and type(value).__module__.startswith("transformers") and id(value) not in seen:
         seen.add(id(value))
         for key, inner in vars(value).items():
-            if not key.startswith("_") and key not in ("cumulative_length", "config"):
+            if not key.startswith("_") and key not in ("cumulative_length", "config", "seqlen_offset"):
                 yield from _tensors(inner, f"{path}.{key}", seen)

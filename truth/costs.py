@@ -14,6 +14,7 @@ from truth.draw import draw
 from truth.forward import Pass
 from truth.live import RefusedError
 from weighbridge.accounts.cache import cache_of
+from weighbridge.accounts.cache_windows import TEXT_CONFIGS
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import memory_of, settings
 from weighbridge.accounts.memory.styles import STYLES
@@ -56,13 +57,21 @@ def small(model_type: str, class_name: str, raw: dict[str, Any], dtype: str = "f
 
 
 def drawn(
-    model_type: str, class_name: str, seed: str, n: int, measure: Callable[[Any, Pass], int], *, passes: tuple[Pass, ...], dtype: str
+    model_type: str,
+    class_name: str,
+    seed: str,
+    n: int,
+    measure: Callable[[Any, Pass], int],
+    *,
+    passes: tuple[Pass, ...],
+    dtype: str,
+    mend: Callable[[dict[str, Any], int], dict[str, Any]] = lambda raw, index: raw,
 ) -> Iterator[Case]:
-    """Draw configs and measure each; a refused draw is followed by a tamer one."""
+    """Draw configs, *mend* each and measure it; a refused draw is followed by a tamer one."""
     for index in range(n):
         lengths = passes[index % len(passes)]
         for attempt, touch in enumerate(TOUCHES):
-            raw = draw(f"{seed}/{index}/{attempt}", model_type, touch)
+            raw = mend(draw(f"{seed}/{index}/{attempt}", model_type, touch), index)
             try:
                 found = measure(small(model_type, class_name, raw, dtype), lengths)
             except RefusedError as error:
@@ -93,6 +102,20 @@ def our_activations(case: Case) -> int:
     if found.activations is None:
         raise RefusedError(found.refused)
     return found.activations
+
+
+LIMITS = ({}, {"sliding_window": 5}, {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 1}, {"attention_chunk_size": 6})
+"""Keys that a cache is limited by in any config, put into every second, third and fourth draw."""
+
+
+def limited(raw: dict[str, Any], index: int) -> dict[str, Any]:
+    """Put keys that limit a cache into the config of the language model.
+
+    >>> limited({"model_type": "llava", "text_config": {}}, 1)
+    {'model_type': 'llava', 'text_config': {'sliding_window': 5}}
+    """
+    inside = next((key for key in TEXT_CONFIGS if isinstance(raw.get(key), dict)), None)
+    return {**raw, **LIMITS[index % len(LIMITS)]} if inside is None else {**raw, inside: limited(raw[inside], index)}
 
 
 def kept_in_cache(model: Any, lengths: Pass) -> int:
@@ -130,7 +153,7 @@ def cache(types: list[str], n: int, seed: str | None, record: bool) -> int:
     found = types or [name for name in MODULES if not is_remote(name) and generates(name)]
     wanted = lambda name: not name.endswith(HEADLESS)  # noqa: E731  a sentence of its own would say no more
     return max(
-        compared("caches", found, n, seed, kept_in_cache, our_cache, record=record, wanted=wanted, lengths=LONG, dtype=dtype)
+        compared("caches", found, n, seed, kept_in_cache, our_cache, record=record, wanted=wanted, lengths=LONG, dtype=dtype, mend=limited)
         for dtype in ("float32", "bfloat16")
     )
 
@@ -153,6 +176,7 @@ def compared(
     wanted: Callable[[str], bool] = lambda class_name: True,
     lengths: tuple[Pass, ...] = PASSES,
     dtype: str = "float32",
+    mend: Callable[[dict[str, Any], int], dict[str, Any]] = lambda raw, index: raw,
 ) -> int:
     """Measure, ask ours, and print what differs; the exit code is 1 if anything does."""
     print(f"{what}, {dtype}: seed {seed}, {n} random configs per class", flush=True)
@@ -161,7 +185,7 @@ def compared(
     for model_type in types:
         for class_name in filter(wanted, check.classes(model_type)):
             agreed, refused = 0, ""
-            for case in drawn(model_type, class_name, seed, n, measure, passes=lengths, dtype=dtype):
+            for case in drawn(model_type, class_name, seed, n, measure, passes=lengths, dtype=dtype, mend=mend):
                 try:
                     ours = account(case)
                 except (RefusedError, WeighbridgeError) as error:

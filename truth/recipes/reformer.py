@@ -15,4 +15,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
         raw |= {"hidden_size": sum(widths), "axial_pos_embds_dim": widths, "axial_pos_shape": [rng.randint(2, 9) for _ in widths]}
     else:
         raw["axial_pos_embds"] = False
+    if rng.random() < 0.7:
+        raw |= {"num_hashes": rng.randint(1, 3), "lsh_attn_chunk_length": rng.choice((4, 6, 16)), "num_buckets": 4}
+        raw["local_attn_chunk_length"] = rng.choice((4, 8, 12))
     return raw | {"is_decoder": False}  # one that is takes other classes, and has the same tensors

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.cache_engines import ENGINES, Engine
+from weighbridge.accounts.cache_windows import Limit, limit_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.weights import bits
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -18,7 +19,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Attend, Part, State, Tensor
+from weighbridge.core.tree import Attend, Node, Part, State, Tensor, walk
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Kept(NamedTuple):
 
     Attributes:
         module: The part that keeps it.
-        kind: ``attention``, ``window``, ``cross attention`` or ``state``.
+        kind: ``attention``, ``window``, ``cross attention``, ``memory`` (so much of each token) or ``state``.
         layers: How many layers keep one.
         tokens: For how many tokens of an example; 1 for a state.
         elements: Per token, or of the state.
@@ -70,7 +71,7 @@ class CacheSize(NamedTuple):
     trust: str
 
 
-STATES = {"float32": 4, "bfloat16": 2, "float16": 2}
+STATES = {"float32": 4, "bfloat16": 2, "float16": 2, "int64": 8}
 """Bytes of an element of a state whose type is always the same."""
 
 
@@ -102,11 +103,12 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     why = UNKNOWN.get(model.model_type or "")
     if why is not None:
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
-    now = list_kept(model.tree, given, size, ENGINES[engine])
+    tree = _limited(model) if engine == "reference" else model.tree
+    now = list_kept(tree, given, size, ENGINES[engine])
     total = sum(entry.bytes for entry in now)
     per_token = _slope(now, given)
     if engine == "reference":
-        grown = growth(model.tree, given, size)
+        grown = growth(tree, given, size)
         assert isinstance(grown, int)
         per_token = grown
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
@@ -115,10 +117,31 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
 
 
 UNKNOWN = dict.fromkeys(
-    ("recurrent_gemma", "reformer", "xlnet", "rwkv5", "xlstm", "mvp", "autoformer", "informer", "t5gemma2", "nemotron_asr_streaming", "nemotron_asr_streaming_encoder",
-     "voxtral_realtime", "voxtral_realtime_encoder"), "what it keeps between tokens is not described"
-)  # fmt: skip
+    ("nemotron_asr_streaming", "nemotron_asr_streaming_encoder"),
+    "it keeps keys, values and the edges of its convolutions of the chunks that sound comes in, which no length of a text says",
+) | {
+    "voxtral_realtime": "beside its text it keeps what its encoder heard, as many frames as the stream has brought, which no length of a text says",
+}  # fmt: skip
 """Model types whose caches are refused, and why."""
+
+
+def _limited(model: ModelValue) -> Part:
+    """Return the tree with the window that the cache reads out of the config, where the architecture has none; a hybrid names its kinds itself."""
+    limit = limit_of(model)
+    if limit is None or any(isinstance(node, State) and not node.per_token for _, part in walk(model.tree) for node in part.children):
+        return model.tree
+    return _with_window(model.tree, limit)
+
+
+def _with_window(part: Part, limit: Limit) -> Part:
+    def limited(node: Node) -> Node:
+        if isinstance(node, Part):
+            return _with_window(node, limit)
+        if isinstance(node, Attend) and node.window is None:
+            return node._replace(window=limit.window, windowed=limit.layers)
+        return node._replace(window=limit.window) if isinstance(node, State) and node.window is None else node
+
+    return part._replace(children=tuple(limited(node) for node in part.children))
 
 
 def growth(tree: Part, given: Inputs, size: int = 2) -> Size:
@@ -151,7 +174,7 @@ def _one_more(given: Inputs) -> Inputs:
 
 
 def _slope(layers: tuple[Kept, ...], given: Inputs) -> int:
-    growing = (entry for entry in layers if entry.kind == "attention")
+    growing = (entry for entry in layers if entry.kind in ("attention", "memory"))
     return sum(entry.layers * entry.elements * entry.element_bytes for entry in growing) * given.batch
 
 
@@ -185,7 +208,7 @@ def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, aske
         if isinstance(node, Attend) and (node.causal or (causal and node.keys is not None)):
             yield from _attention(node, path, stream, copies, asked)
         elif isinstance(node, State):
-            yield _state(node, part, path, copies, asked)
+            yield _memory(node, path, stream, copies, asked) if node.per_token else _state(node, part, path, copies, asked)
         elif isinstance(node, Part):
             inner = f"{path}.{node.name}" if path and node.name else path or node.name
             yield from _walk(node, inner, stream, copies, causal, asked)
@@ -199,8 +222,11 @@ def _is_causal(part: Part) -> bool:
 
 def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Asked) -> Iterator[Kept]:
     """Yield what attention keeps: the layers without a window, and those with one."""
+    if isinstance(node.cache, int) and not node.cache:
+        return  # what it keeps is described beside it
     elements = node.kv_heads * (node.head_dim + node.value_dim) if node.cache is None else node.cache
-    tokens = evaluate(stream if node.keys is None else node.keys, asked.known)
+    kept = node.keys if node.kept is None else node.kept
+    tokens = evaluate(stream if kept is None else kept, asked.known)
     assert isinstance(tokens, int), "lengths need ints"
     limited = 0 if node.window is None else copies if node.windowed is None else _share(node, path, copies, asked)
     if limited is not copies:
@@ -226,6 +252,17 @@ def _share(node: Attend, path: str, copies: Any, asked: _Asked) -> int:
 def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window: int | None, asked: _Asked) -> Kept:
     total = asked.batch * copies * tokens * elements * asked.size
     return Kept(path, kind, copies, tokens, elements, window, asked.size, total)
+
+
+def _memory(node: State, path: str, stream: Stream, copies: Any, asked: _Asked) -> Kept:
+    """Return what is kept of each token of a stream."""
+    tokens = evaluate(stream if node.tokens is None else node.tokens, asked.known)
+    assert isinstance(tokens, int), "lengths need ints"
+    assert node.window is None or isinstance(node.window, int), "windows need ints"
+    held = asked.engine.tokens(tokens, node.window)
+    size = asked.size if node.dtype is None else STATES[node.dtype]
+    kind = "memory" if node.window is None else "window"
+    return Kept(f"{path}.{node.name}", kind, copies, held, node.size, node.window, size, asked.batch * copies * held * node.size * size)  # type: ignore[arg-type,operator]
 
 
 def _state(node: State, part: Part, path: str, copies: Any, asked: _Asked) -> Kept:

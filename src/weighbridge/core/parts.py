@@ -223,6 +223,7 @@ def attend(
     window: Size | None = None,
     windowed: Size | None = None,
     cache: Size | None = None,
+    kept: Stream | None = None,
 ) -> Attend:
     """Describe scaled dot-product attention: no parameters, two products of matrices.
 
@@ -231,7 +232,7 @@ def attend(
     """
     kv_heads = heads if kv_heads is None else kv_heads
     value_dim = head_dim if value_dim is None else value_dim
-    return Attend("attend", heads, kv_heads, head_dim, value_dim, queries, keys, groups, causal, window, windowed, cache)
+    return Attend("attend", heads, kv_heads, head_dim, value_dim, queries, keys, groups, causal, window, windowed, cache, kept)
 
 
 def matmul(name: str, *products: tuple[Stream, ...]) -> Matmul:

@@ -59,6 +59,7 @@ class Attend(NamedTuple):
         window: How many keys a query can see at most, if the architecture limits it (it bounds the cache).
         windowed: In how many copies of its part it does; None is all of them.
         cache: Elements kept per token of context; None is ``kv_heads * (head_dim + value_dim)``.
+        kept: The stream whose keys and values are kept, where that is not all of *keys*.
     """
 
     name: str = "attend"
@@ -73,6 +74,7 @@ class Attend(NamedTuple):
     window: Size | None = None
     windowed: Size | None = None
     cache: Size | None = None
+    kept: Stream | None = None
 
 
 class Matmul(NamedTuple):
@@ -83,11 +85,23 @@ class Matmul(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a recurrent layer keeps of an example, whatever its length: so many elements, of *dtype* where it is always the same."""
+    """What a layer keeps of an example beside the keys and values of an :class:`Attend`.
+
+    Attributes:
+        name: What it is called in the reference.
+        size: Elements: of a recurrence, whatever the length of the text; or of each token.
+        dtype: Their type, where it is always the same.
+        per_token: Whether it keeps so much of each token.
+        tokens: Of which stream; None is that of the part it stands in.
+        window: How many of these tokens the next one can see at most, itself included, if that is limited.
+    """
 
     name: str
     size: Size
     dtype: str | None = None
+    per_token: bool = False
+    tokens: Stream | None = None
+    window: Size | None = None
 
 
 class Every(NamedTuple):

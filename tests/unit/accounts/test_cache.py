@@ -71,5 +71,19 @@ def test_words_and_numbers_are_refused_in_one_line(said: dict[str, Any], why: st
 
 
 def test_what_is_not_described_is_refused_by_name() -> None:
-    with pytest.raises(UsageError, match=r"^ReformerModel: what it keeps between tokens is not described$"):
-        model({"model_type": "reformer"}).cache()
+    with pytest.raises(UsageError, match=r"^VoxtralRealtimeModel: beside its text it keeps what its encoder heard"):
+        model({"model_type": "voxtral_realtime"}, "VoxtralRealtimeModel").cache()
+
+
+def test_xlstm_keeps_a_matrix_a_vector_and_a_number_a_head() -> None:
+    # measured with transformers 5.23.0: (2, 4, 16, 16), (2, 4, 16) and (2, 4, 1) in each of two layers; it runs where keys are as wide as values
+    config = {"model_type": "xlstm", "hidden_size": 64, "num_heads": 4, "num_blocks": 2, "qk_dim_factor": 1.0, "vocab_size": 50}
+    assert model(config).cache(batch=2, seq=23, dtype="float32").bytes == 2 * 2 * 4 * (16 * 16 + 16 + 1) * 4
+
+
+def test_a_window_in_a_config_limits_the_cache_of_any_model() -> None:
+    config = {"model_type": "llama", "num_hidden_layers": 4, "vocab_size": 64}
+    plain, limited = (model(config | more).cache(seq=100).bytes for more in ({}, {"sliding_window": 11}))
+    half = model(config | {"sliding_window": 11, "layer_types": ["sliding_attention", "full_attention"] * 2}).cache(seq=100).bytes
+    assert limited * 10 == plain and half * 2 == plain + limited
+    assert model(config | {"sliding_window": 11}).cache(seq=112, engine="vllm").bytes == model(config).cache(seq=112, engine="vllm").bytes

@@ -5,15 +5,17 @@ Source: arXiv 2001.04451; names as in transformers 5.23.0, models/reformer/model
 
 from __future__ import annotations
 
+from math import lcm
+
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import HEADS, HIDDEN, LABELS, POSITIONS, VOCAB, AtInit, Config, Field, computed, sequence, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.length import unknown
+from weighbridge.core.length import at_most, length, unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, stack
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -70,6 +72,9 @@ FIELDS = (
     numbers("axis_lengths", "axial_pos_shape", (64, 64)),
     numbers("axis_widths", "axial_pos_embds_dim", (64, 192)),
     computed("fitting", axes),
+    Field("hashes", "num_hashes", 1, "choice", report_default=False),
+    Field("chunk", "lsh_attn_chunk_length", 64, "choice", report_default=False),
+    Field("local_chunk", "local_attn_chunk_length", 64, "choice", report_default=False),
     LABELS,
 )
 
@@ -84,14 +89,34 @@ def positions(c: Config) -> Part:
     return part("position_embeddings", weights, kind="embedding")
 
 
-def layer(c: Config, kind: str) -> tuple[Node, ...]:
+def chunked_from(c: Config) -> int:
+    """Return the length up to which a text is one chunk, so that nothing is hashed: a longer one is filled up to whole chunks of both kinds.
+
+    >>> chunked_from(Config(kinds=("local", "lsh"), chunk=64, local_chunk=48))
+    48
+    """
+    if set(c.kinds) == {"lsh"}:
+        return int(c.chunk)
+    return int(min(c.chunk, c.local_chunk) if lcm(c.chunk, c.local_chunk) > c.chunk else c.chunk)
+
+
+def kept(c: Config, kind: str) -> tuple[Node, ...]:
+    """Describe what a layer keeps: what went into it, and where tokens are hashed, the bucket of each."""
+    states = State("states", c.hidden, per_token=True)
+    if kind != "lsh":
+        return (states,)
+    hashed = at_most((length("seq") - 1) // chunked_from(c), 1) * length("seq")
+    return (states, State("buckets", c.heads * c.hashes, "int64", per_token=True, tokens=hashed))
+
+
+def layer(c: Config, kind: str, *, keeps: bool = False) -> tuple[Node, ...]:
     """Describe a layer; what is hashed has one map for queries and keys."""
     H, wide = c.hidden, c.heads * c.head_dim
     maps = (linear(name, H, wide, bias=False) for name in (("query_key", "value") if kind == "lsh" else ("query", "key", "value")))
     own = part("self_attention", *maps, attend(heads=c.heads, head_dim=c.head_dim), kind="self_attention", stream=CHUNKED)
     out = part("output", linear("dense", wide, H, bias=False), kind="attention")
     return (
-        part("attention", layer_norm("layer_norm", H), own, out, kind="attention"),
+        part("attention", layer_norm("layer_norm", H), own, out, *(kept(c, kind) if keeps else ()), kind="attention"),
         part(
             "feed_forward",
             layer_norm("layer_norm", H),
@@ -102,9 +127,9 @@ def layer(c: Config, kind: str) -> tuple[Node, ...]:
     )
 
 
-def reformer(c: Config) -> tuple[Node, ...]:
-    """Describe words and positions, the layers, and a norm over both streams."""
-    layers = stack("layers", c.built, len(c.built), lambda kind: layer(c, kind))
+def reformer(c: Config, *, keeps: bool = False) -> tuple[Node, ...]:
+    """Describe words and positions, the layers, and a norm over both streams; under a head nothing is kept between tokens."""
+    layers = stack("layers", c.built, len(c.built), lambda kind: layer(c, kind, keeps=keeps))
     return (
         part("embeddings", embedding("word_embeddings", c.vocab, c.hidden), positions(c), kind="embeddings"),
         part("encoder", *layers, layer_norm("layer_norm", 2 * c.hidden), kind="encoder"),
@@ -127,14 +152,14 @@ def classification_head(c: Config) -> Part:
 
 
 CLASSES = {
-    "ReformerModel": lambda c: part("", *reformer(c), kind="model"),
+    "ReformerModel": lambda c: part("", *reformer(c, keeps=True), kind="model"),
     "ReformerForMaskedLM": with_head(vocabulary),
     "ReformerForSequenceClassification": with_head(classification_head),
     "ReformerForQuestionAnswering": with_head(lambda c: linear("qa_outputs", 2 * c.hidden, c.labels)),
 }
 IGNORED_KEYS = frozenset(
-    """axial_norm_std chunk_size_lm_head hash_seed is_decoder local_attention_probs_dropout_prob local_attn_chunk_length
-    local_num_chunks_after local_num_chunks_before lsh_attention_probs_dropout_prob lsh_attn_chunk_length lsh_num_chunks_after
-    lsh_num_chunks_before num_buckets num_hashes tie_word_embeddings""".split()
+    """axial_norm_std chunk_size_lm_head hash_seed is_decoder local_attention_probs_dropout_prob
+    local_num_chunks_after local_num_chunks_before lsh_attention_probs_dropout_prob lsh_num_chunks_after
+    lsh_num_chunks_before num_buckets tie_word_embeddings""".split()
 )
 FAMILIES = {"reformer": Family("reformer", FIELDS, CLASSES, "ReformerModel", IGNORED_KEYS)}

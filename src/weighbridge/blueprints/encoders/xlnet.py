@@ -17,11 +17,11 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import D_MODEL, LABELS, N_HEAD, N_LAYER, TIED, Config, choice, size, switch
+from weighbridge.config.fields import D_MODEL, LABELS, N_HEAD, N_LAYER, TIED, Config, Field, choice, computed, size, switch
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Part, Tensor
+from weighbridge.core.tree import Part, State, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 32000, "V", "vocabulary size", "n_token"),
@@ -37,10 +37,14 @@ FIELDS = (
     switch("to_labels", "summary_proj_to_labels", False),
     STARTS,
     POOLED,
+    Field("reused", "reuse_len", None, "choice", report_default=False),
+    Field("remembered", "mem_len", 512, "choice", report_default=False),
+    switch("remembers", "use_mems_eval", True),
+    computed("memories", lambda c: [most for most in (c.reused, c.remembered) if most]),
 )
 IGNORED_KEYS = frozenset(
-    """bi_data clamp_len end_n_top ff_activation mem_len reuse_len same_length summary_activation
-    summary_last_dropout summary_type untie_r use_mems_eval use_mems_train""".split()
+    """bi_data clamp_len end_n_top ff_activation same_length summary_activation
+    summary_last_dropout summary_type untie_r use_mems_train""".split()
 )
 
 
@@ -59,8 +63,10 @@ def xlnet(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, .
         matmul("relative_positions", (A, "seq", positions, d)),
         kind="self_attention",
     )
+    # what went into the layer, of the last tokens, for the next segment to attend to
+    memory = State("mems", H, per_token=True, window=min(c.memories) + 1 if c.memories else None)
     feed_forward = part("ff", layer_norm("layer_norm", H), linear("layer_1", H, c.mlp), linear("layer_2", c.mlp, H), kind="feed_forward")
-    layer = part("layer", attention, feed_forward, kind="layer", repeat=c.layers)
+    layer = part("layer", attention, feed_forward, *((memory,) if c.remembers else ()), kind="layer", repeat=c.layers)
     mask = part("", Tensor("mask_emb", (1, 1, H), "embedding"), kind="embeddings")
     return (mask, embedding("word_embedding", c.vocab, H), layer)
 

@@ -28,15 +28,16 @@ from weighbridge.config.fields import (
     Field,
     constant,
     derived,
+    optional,
     size,
     switch,
 )
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.length import length
+from weighbridge.core.length import at_most, length
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 WINDOW, SPARSE, HEAVY = "sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"
 RATIOS = {0: WINDOW, 4: SPARSE, 128: HEAVY}
@@ -92,7 +93,10 @@ def attention(c: Config, kind: str) -> Part:
         linear("o_a_proj", c.group_width, c.groups * c.o_lora, bias=False),
         linear("o_b_proj", c.groups * c.o_lora, H, bias=False),
         *(() if kind == WINDOW else (compressor(c, kind),)),
-        attend(heads=heads, kv_heads=1, head_dim=D, keys=keys, causal=True),
+        # a layer that compresses holds its keys, which are its values, once; one that does not holds both
+        attend(
+            heads=heads, kv_heads=1, head_dim=D, keys=keys, causal=True, window=c.window, cache=(2 if kind == WINDOW else 1) * D, kept="seq"
+        ),
         kind="self_attention",
     )
 
@@ -104,8 +108,16 @@ def compressor(c: Config, kind: str) -> Part:
 
 
 def blocks(c: Config, width: Size, series: int, rate: int) -> tuple[Node, ...]:
-    """Describe the weighted mean of every so many tokens."""
+    """Describe the weighted mean of every so many tokens; blocks are kept, and tokens that make none yet.
+
+    Where blocks overlap, half of what went into the last one is kept for the next.
+    """
+    full = length("seq") // rate
+    overlap = State("overlap", 2 * width, per_token=True, tokens=at_most(full, 1) * rate)
     return (
+        State("blocks", width, per_token=True, tokens=full),
+        State("buffer", 2 * series * width, per_token=True, tokens=length("seq") - full * rate),
+        *((overlap,) if series == 2 else ()),
         Tensor("position_bias", (rate, series * width), "bias"),
         linear("kv_proj", c.hidden, series * width, bias=False),
         linear("gate_proj", c.hidden, series * width, bias=False),
@@ -200,6 +212,7 @@ FIELDS: tuple[Field, ...] = (
     Field("hashed", "num_hash_layers", 3, "choice", report_default=False),
     constant("routers", _routers),
     Field("stated_rates", "compress_rates", None, "choice", report_default=False),
+    optional("window", "sliding_window", 128, "W", "attention window"),
     Field("sparse_rate", "compress_rate_csa", None, "choice", report_default=False),
     Field("heavy_rate", "compress_rate_hca", None, "choice", report_default=False),
     constant("rates", _rates),
@@ -210,7 +223,7 @@ FIELDS: tuple[Field, ...] = (
 IGNORED_KEYS = frozenset(
     """attention_bias compress_rope_theta expert_dtype hc_eps hc_sinkhorn_iters index_topk max_position_embeddings n_shared_experts
     norm_topk_prob num_key_value_heads num_nextn_predict_layers o_rope_head_dim partial_rotary_factor qk_rope_head_dim
-    routed_scaling_factor scoring_func sliding_window swiglu_limit topk_method""".split()
+    routed_scaling_factor scoring_func swiglu_limit topk_method""".split()
 )
 FAMILIES = {
     "deepseek_v4": Family("deepseek_v4", FIELDS, with_heads("DeepseekV4", deepseek_v4, "lm"), "DeepseekV4Model", IGNORED_KEYS),

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, NO_MLP_BIAS, NO_OUT_BIAS, Body, attention, with_heads
 from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, sparse_between, sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp, required_field
-from weighbridge.blueprints.modules.sliding_window import all_but_every, window
+from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import NUM_EXPERTS, NUM_LOCAL_EXPERTS, SHARED_EXPERT_MLP, Config, Field, constant, size, switch, variant
 from weighbridge.core.parts import embedding, layer_norm, replace, rms_norm, stack
@@ -31,6 +31,8 @@ def mixtral(c: Config) -> tuple[Node, ...]:
 
 MIXTRAL = variant((*FIELDS, *MIXTURE), constant("norms", ("input_layernorm", "post_attention_layernorm")), constant("layer_norms", False))
 AFTER = ("post_attention_layernorm", "post_feedforward_layernorm")
+SWITCHED_ON = switch("limited", "use_sliding_window", False)
+"""In Qwen's mixtures a window limits attention only if that is switched on."""
 GLM_GATE = "experts corrected_gate shared_experts"
 
 
@@ -127,6 +129,10 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             expert_mlp=inner(1408),
             shared_mlp=SHARED_EXPERT_MLP.with_default(5632),
             block="gate experts shared_expert shared_expert_gate",
+            limited=SWITCHED_ON,
+            late=Field("late", "max_window_layers", 28, "choice", report_default=False),
+            window=window(),
+            windowed=windowed_layers(lambda c: (min(c.late, c.layers) + 1) // 2 if c.limited else 0),
         ),
     ),
     "qwen3_moe": (
@@ -146,6 +152,9 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             active=8,
             expert_mlp=inner(768),
             block="experts gate",
+            limited=SWITCHED_ON,
+            window=window(),
+            windowed=windowed_layers(lambda c: None if c.limited else 0),
         ),
     ),
     "mellum": (
@@ -166,6 +175,8 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             active=8,
             expert_mlp=inner(896),
             block="experts gate",
+            window=window(default=1024),
+            windowed=windowed_layers(lambda c: 0),
         ),
     ),
     "glm4_moe": (
@@ -207,6 +218,9 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             expert_mlp=inner(1408),
             shared_experts=required_field(SHARED),
             block=GLM_GATE,
+            late=Field("late", "max_window_layers", 62, "choice", report_default=False),
+            window=window(),
+            windowed=windowed_layers(lambda c: max(0, c.layers - c.late)),
         ),
     ),
     "solar_open": (

@@ -6,6 +6,7 @@ mel frames.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.blueprints.speech.hifigan import conv1d_same
 from weighbridge.config.fields import HEAD_DIM, KV_HEADS, MEL_BINS, Config, Field, size
 from weighbridge.core.length import Stream, length, unknown
@@ -42,6 +43,7 @@ GLM = (
 VOXTRAL = (
     *fields(128, 1280, 5120, 32, 32, *FAIRSEQ, more=("num_key_value_heads",)),
     size("head_dim", "head_dim", 64, "D", "width of a head", null=lambda c: c.hidden // c.heads),
+    window(default=750),
 )
 QWEN = (
     *under_older_names(fields(128, 1024, 4096, 24, 16, *FAIRSEQ)),
@@ -50,11 +52,16 @@ QWEN = (
 )
 
 
-def attention(c: Config, kv_heads: Size) -> Part:
-    """Describe attention whose keys have no bias."""
+def attention(c: Config, kv_heads: Size, *, causal: bool = False, window: Size | None = None) -> Part:
+    """Describe attention whose keys have no bias; what streams keeps them, within a window."""
     H, wide, K = c.hidden, c.heads * c.head_dim, kv_heads * c.head_dim
     maps = (linear("q_proj", H, wide), linear("k_proj", H, K, bias=False), linear("v_proj", H, K), linear("o_proj", wide, H))
-    return part("self_attn", *maps, attend(heads=c.heads, kv_heads=kv_heads, head_dim=c.head_dim), kind="self_attention")
+    return part(
+        "self_attn",
+        *maps,
+        attend(heads=c.heads, kv_heads=kv_heads, head_dim=c.head_dim, causal=causal, window=window),
+        kind="self_attention",
+    )
 
 
 def glm(c: Config) -> Part:
@@ -77,7 +84,7 @@ def voxtral(c: Config) -> Part:
     H, half = c.hidden, (length("seq") - 2) // 2 + 1  # padded in front only
     mlp = (linear("gate_proj", H, c.mlp, bias=False), linear("up_proj", H, c.mlp, bias=False), linear("down_proj", c.mlp, H))
     layer = (
-        attention(c, c.heads),
+        attention(c, c.heads, causal=True, window=c.window),
         rms_norm("self_attn_layer_norm", H),
         rms_norm("final_layer_norm", H),
         part("mlp", *mlp, kind="feed_forward"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.core.length import Stream, names, with_names
-from weighbridge.core.tree import Attend, Matmul, Node, Part, Tensor
+from weighbridge.core.tree import Attend, Matmul, Node, Part, State, Tensor
 
 
 def reroot(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:
@@ -47,7 +47,10 @@ def _child(node: Node, prefix: str, streams: Mapping[str, Stream]) -> Node:
             return node if node.tied_to is None else node._replace(tied_to=prefix + node.tied_to)
         case Attend() if streams:
             queries, keys = _redirect(node.queries, streams), _redirect(node.keys, streams)
-            return node._replace(queries=queries, keys=keys, groups=with_names(node.groups, streams))
+            kept = _redirect(node.kept, streams)
+            return node._replace(queries=queries, keys=keys, groups=with_names(node.groups, streams), kept=kept)
+        case State() if streams:
+            return node._replace(tokens=_redirect(node.tokens, streams))
         case Matmul() if streams:
             return node._replace(products=tuple(tuple(with_names(size, streams) for size in factors) for factors in node.products))
         case _:

@@ -85,9 +85,9 @@ def text(c: Config) -> Part:
 
 def text_lm(c: Config, keys: Stream = "encoder") -> Part:
     """Describe BlipTextLMHeadModel: the vocabulary head of BERT."""
-    return part(
-        "", part("bert", *text_parts(c, keys, pooled=False), kind="backbone"), part("cls", masked_lm_head(c), kind="head"), kind="text"
-    )
+    # its forward is a decoder's by default, whatever the config says
+    body = part("bert", *text_parts(with_changes(c, decoder=True), keys, pooled=False), kind="backbone")
+    return part("", body, part("cls", masked_lm_head(c), kind="head"), kind="text")
 
 
 def _parts(c: Config) -> tuple[Part, Config, Size]:

@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, LAYERS, MLP, TIED, VOCAB, Config, constant, derived, size
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, stack
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 
 def rwkv5(c: Config) -> tuple[Node, ...]:
@@ -39,6 +39,8 @@ def time_mixing(c: Config) -> Part:
         linear("output", wide, H, bias=False),
         replace(layer_norm("ln_x", wide), kind="group_norm"),
         matmul("state", (2, "seq", A, D, D)),
+        State("last_token", H),
+        State("recurrent_state", A * D * D, "float32"),
         kind="recurrence",
     )
 

@@ -15,9 +15,9 @@ from weighbridge.config.fields import Config, Field, choice, computed, derived
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import linear, part
+from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part
+from weighbridge.core.tree import Attend, Node, Part, State
 
 HALVING = ("swin", "donut-swin", "swinv2")
 """Encoders whose maps halve from stage to stage, while the width doubles."""
@@ -87,13 +87,28 @@ def bridge(c: Config, states: Stream) -> tuple[Part, ...]:
     return (linear("enc_to_dec_proj", c.states, c.decoder.hidden, stream=stream),)
 
 
+def keep_nothing(tree: Part) -> Part:
+    """Let nothing of a tree be kept between tokens: the reference drops the cache of an encoder, even of one that is a decoder by its config."""
+
+    def without(node: Node) -> Node:
+        match node:
+            case Part():
+                return keep_nothing(node)
+            case Attend():
+                return replace(node, causal=False)
+            case _:
+                return node
+
+    return replace(tree, children=tuple(without(child) for child in tree.children if not isinstance(child, State)))
+
+
 def pair(c: Config) -> Part:
     """Describe the encoder, the decoder that attends to its states, and the map between them if their widths differ."""
     encoder = submodel(c.encoder)
     states = given_out(c.encoder, encoder)
     return part(
         "",
-        as_child("encoder", encoder),
+        as_child("encoder", keep_nothing(encoder)),
         as_child("decoder", submodel(c.decoder, *CAUSAL), streams={"seq": "decoder", "encoder": states}),
         *bridge(c, states),
         kind="model",

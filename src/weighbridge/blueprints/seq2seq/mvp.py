@@ -10,9 +10,9 @@ from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, size, switch, variant
 from weighbridge.core.length import Stream, per_batch, sum_of
-from weighbridge.core.parts import attend, embedding, linear, part, replace
+from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.tree import Attend, Node, Part
 
 FIELDS = variant(
     fairseq_transformer.fields(50267, 1024, 1024, 4096, (12, 12), 16),
@@ -36,10 +36,12 @@ def with_prompts(c: Config, layer: Part, memory: Stream | None = None) -> Part:
     def longer(module: Node) -> Node:
         if not isinstance(module, Part) or not module.name.endswith("attn"):
             return module
-        heads, head_dim = (c.heads, c.head_dim) if memory is None else (c.decoder_heads, c.decoder_head_dim)
+        *maps, seen = module.children
+        assert isinstance(seen, Attend)
         own: Stream = "seq" if memory in (None, "encoder") else "decoder"
         keys = memory if module.name == "encoder_attn" and memory is not None else own
-        return replace(module, children=(*module.children[:-1], attend(heads=heads, head_dim=head_dim, keys=sum_of(c.prompt, keys))))
+        # a prompt's keys and values are made anew in each pass, and not kept
+        return replace(module, children=(*maps, replace(seen, keys=sum_of(c.prompt, keys), kept=keys)))
 
     return replace(layer, children=tuple(longer(module) for module in layer.children))
 

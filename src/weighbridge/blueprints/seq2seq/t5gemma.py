@@ -5,6 +5,7 @@ Source: arXiv 2504.06225; names as in transformers 5.23.0, models/t5gemma/modeli
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, nested, size, switch
 from weighbridge.core.errors import ConfigError
@@ -21,27 +22,30 @@ SIDE = (
     HEADS.with_default(8),
     size("kv_heads", "num_key_value_heads", 4, "K", "heads of keys and values"),
     HEAD_DIM.with_default(256),
+    window(),
+    windowed_layers(lambda c: (int(c.layers) + 1) // 2),
     switch("attention_bias", "attention_bias", False),
 )
 # To the classes with one side or two, a null says nothing: they take the config's own default.
 BOTH = switch("both", "is_encoder_decoder", lambda c: True)
 FIELDS = (nested("encoder", "encoder", SIDE), nested("decoder", "decoder", SIDE), LABELS, TIED, BOTH)
 IGNORED_KEYS = frozenset(
-    """vocab_size dropout_rate classifier_dropout_rate hidden_activation max_position_embeddings query_pre_attn_scalar sliding_window
-    layer_types final_logit_softcapping attn_logit_softcapping is_decoder""".split()
+    """vocab_size dropout_rate classifier_dropout_rate hidden_activation max_position_embeddings query_pre_attn_scalar
+    final_logit_softcapping attn_logit_softcapping is_decoder""".split()
 )
 
 
 def attention(c: Config, name: str, *, memory: Stream | None = None, width: Size | None = None, causal: bool = False) -> Part:
     """Describe attention over the tokens themselves, or over *memory* of another *width*."""
     H, read, bias = c.hidden, c.hidden if width is None else width, c.attention_bias
+    limits = {"window": c.window, "windowed": c.windowed} if causal else {}
     return part(
         name,
         linear("q_proj", H, c.heads * c.head_dim, bias=bias),
         linear("k_proj", read, c.kv_heads * c.head_dim, bias=bias, stream=memory),
         linear("v_proj", read, c.kv_heads * c.head_dim, bias=bias, stream=memory),
         linear("o_proj", c.heads * c.head_dim, H, bias=bias),
-        attend(causal=causal, heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=memory),
+        attend(causal=causal, heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=memory, **limits),
         kind="self_attention" if memory is None else "cross_attention",
     )
 

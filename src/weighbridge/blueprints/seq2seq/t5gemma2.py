@@ -7,6 +7,7 @@ of words, and a vector of its own for the token that ends an image.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.sliding_window import windowed_layers
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
 from weighbridge.blueprints.modules.vlm_common import per_image
 from weighbridge.blueprints.multimodal.paligemma import gemma3_projector, soft
@@ -17,7 +18,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, sum_of
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, gated_mlp, linear, part, replace, rms_norm
-from weighbridge.core.tree import Part, Tensor
+from weighbridge.core.tree import Part, State, Tensor
 
 
 def _equal_sides(c: Config) -> bool:
@@ -29,7 +30,8 @@ def _equal_sides(c: Config) -> bool:
     return True
 
 
-WORDS = variant(SIDE, vocab=262208)
+PERIOD = Field("period", "sliding_window_pattern", 6, "choice", report_default=False)
+WORDS = (PERIOD, *variant(SIDE, vocab=262208, windowed=windowed_layers(lambda c: int(c.layers) - int(c.layers) // c.period)))
 ENCODER = (
     nested("text", "text_config", WORDS),
     model_config("vision", "vision_config", "siglip_vision_model"),
@@ -39,9 +41,13 @@ ENCODER = (
 FIELDS = (nested("encoder", "encoder", ENCODER), nested("decoder", "decoder", WORDS), LABELS, TIED, computed("equal_sides", _equal_sides))
 
 
-def attention(c: Config, keys: Stream | None = None) -> Part:
-    """Describe attention over the tokens themselves, or over *keys*, which are these and others; queries and keys are normed."""
-    H, bias = c.hidden, c.attention_bias
+def attention(c: Config, memory: Stream | None = None) -> Part:
+    """Describe attention over the tokens themselves, or over these and those of *memory*; queries and keys are normed."""
+    H, bias, kv = c.hidden, c.attention_bias, c.kv_heads * c.head_dim
+    keys = None if memory is None else sum_of("decoder", memory)
+    seen = attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=keys)
+    if memory is not None:
+        seen = replace(seen, causal=True, kept="decoder", window=c.window, windowed=c.windowed)
     return part(
         "self_attn",
         linear("q_proj", H, c.heads * c.head_dim, bias=bias),
@@ -50,19 +56,20 @@ def attention(c: Config, keys: Stream | None = None) -> Part:
         linear("o_proj", c.heads * c.head_dim, H, bias=bias),
         rms_norm("q_norm", c.head_dim),
         rms_norm("k_norm", c.head_dim, stream=keys),
-        attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=keys),
+        seen,
+        *(() if memory is None else (State("keys and values", 2 * kv, per_token=True, tokens=memory),)),
         kind="self_attention",
     )
 
 
-def side(c: Config, name: str, *, keys: Stream | None = None, words: str = "") -> Part:
+def side(c: Config, name: str, *, memory: Stream | None = None, words: str = "") -> Part:
     """Describe one side, with a norm before and after each step; its table may be that of *words*."""
     H = c.hidden
     weight = Tensor("weight", (c.vocab, H), "embedding", tied_to=f"{words}.weight" if words else None)
     ending = Tensor("eoi_embedding", (H,), "embedding", tied_to=f"{words}.eoi_embedding" if words else None)
     norms = ((rms_norm(f"pre_{step}_layernorm", H), rms_norm(f"post_{step}_layernorm", H)) for step in ("self_attn", "feedforward"))
     (before, after), (first, last) = norms
-    layer = part("layers", attention(c, keys), before, after, gated_mlp("mlp", H, c.mlp), first, last, kind="layer", repeat=c.layers)
+    layer = part("layers", attention(c, memory), before, after, gated_mlp("mlp", H, c.mlp), first, last, kind="layer", repeat=c.layers)
     return part(name, part("embed_tokens", weight, ending, kind="embedding"), rms_norm("norm", H), layer, kind="transformer")
 
 
@@ -77,7 +84,7 @@ def both(c: Config, prefix: str) -> tuple[Part, Part]:
         kind="encoder",
     )
     words = f"{prefix}encoder.text_model.embed_tokens" if c.tied else ""
-    decoder = side(c.decoder, "decoder", keys=sum_of("decoder", "seq"), words=words)
+    decoder = side(c.decoder, "decoder", memory="seq", words=words)
     return encoder, replace(decoder, kind="decoder", stream="decoder")
 
 
@@ -100,5 +107,5 @@ CLASSES = {
     "T5Gemma2ForSequenceClassification": labels,
     "T5Gemma2ForTokenClassification": labels,
 }
-MORE_IGNORED_KEYS = IGNORED_KEYS | VISION_IGNORED_KEYS | {"eoi_token_index", "sliding_window_pattern", "is_encoder_decoder"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | VISION_IGNORED_KEYS | {"eoi_token_index", "is_encoder_decoder"}
 FAMILIES = {"t5gemma2": Family("t5gemma2", FIELDS, CLASSES, "T5Gemma2Model", MORE_IGNORED_KEYS)}

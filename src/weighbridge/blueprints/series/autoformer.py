@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, size
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import linear, part, replace
-from weighbridge.core.tree import Node, Operation, Part, Tensor
+from weighbridge.core.tree import Node, Operation, Part, State, Tensor
 
 FIELDS = (*time_series_transformer.FIELDS, size("start", "label_length", 10, "J", "known steps before those ahead"))
 IGNORED_KEYS = time_series_transformer.IGNORED_KEYS | {"moving_average", "autocorrelation_factor"}
@@ -21,14 +21,20 @@ IGNORED_KEYS = time_series_transformer.IGNORED_KEYS | {"moving_average", "autoco
 def layer(c: Config, memory: Stream | None = None) -> Part:
     """Describe a layer: the last norm is wrapped, and the decoder's gives its share of the trend."""
     plain = fairseq_transformer.layer(c, memory=memory)
-    *steps, norm = (
-        replace(module, children=tuple(n for n in module.children if not isinstance(n, Operation)))
-        for module in plain.children
-        if isinstance(module, Part)
-    )
+    *steps, norm = (_without_attention(c, module, memory) for module in plain.children if isinstance(module, Part))
     wrapped = part("final_layer_norm", replace(norm, name="layernorm"), kind="layer_norm")
     trend = part("trend_projection", Tensor("weight", (c.features, c.hidden, 3), "weight"), kind="convolution")
     return replace(plain, children=(*steps, wrapped, *((trend,) if memory is not None else ())))
+
+
+def _without_attention(c: Config, module: Part, memory: Stream | None) -> Part:
+    """Take the products of attention out; a decoder keeps the keys and values all the same."""
+    inner = tuple(node for node in module.children if not isinstance(node, Operation))
+    if memory is None or len(inner) == len(module.children):
+        return replace(module, children=inner)
+    tokens = memory if module.name == "encoder_attn" else None
+    kept = State("keys and values", 2 * c.decoder_heads * c.decoder_head_dim, per_token=True, tokens=tokens)
+    return replace(module, children=(*inner, kept))
 
 
 def encoder(c: Config) -> tuple[Node, ...]:

@@ -11,7 +11,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, computed, switch
 from weighbridge.core.length import Stream, length, unknown
 from weighbridge.core.parts import attend, batch_norm, conv1d, part, replace, stack
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.tree import Node, Part, State
 
 INFORMER = (
     *FIELDS,
@@ -28,13 +28,15 @@ def distilled_length(c: Config, depth: int, own: Stream) -> Stream:
     return own
 
 
-def prob_sparse(c: Config, layer: Part) -> tuple[Node, ...]:
-    """Let attention attend to a few keys, if it is asked to; the reference makes it last."""
+def prob_sparse(c: Config, layer: Part, *, causal: bool = False) -> tuple[Node, ...]:
+    """Let attention attend to a few keys, if it is asked to; the reference makes it last. A causal one keeps all of them."""
     own, *rest = layer.children
     assert isinstance(own, Part)
     if c.sight == "prob":
         sight = unknown("Informer takes as many keys as a logarithm says")
-        own = replace(own, children=(*own.children[:-1], attend(heads=c.heads, head_dim=c.head_dim, keys=sight)))
+        seen = attend(heads=c.heads, head_dim=c.head_dim, keys=sight, causal=causal, cache=0)
+        kept = (State("keys and values", 2 * c.decoder_heads * c.decoder_head_dim, per_token=True),) if causal else ()
+        own = replace(own, children=(*own.children[:-1], seen, *kept))
     return (*rest, own)
 
 
@@ -53,7 +55,7 @@ def informer_encoder(c: Config, own: Stream) -> tuple[Node, ...]:
 def informer_decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     """Describe Informer's decoder."""
     layer = fairseq_transformer.layer(c, memory=memory)
-    return side(c, replace(layer, children=prob_sparse(c, layer)))
+    return side(c, replace(layer, children=prob_sparse(c, layer, causal=True)))
 
 
 CLASSES = classes("Informer", informer_encoder, informer_decoder, lambda c: distilled_length(c, c.depths[-1], c.back))

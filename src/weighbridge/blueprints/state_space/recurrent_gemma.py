@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, defau
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, settable, size, switch, variant
 from weighbridge.core.parts import attend, depthwise, embedding, gated_mlp, linear, part, rms_norm, stack
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 
 def recurrence(c: Config) -> Part:
@@ -24,10 +24,12 @@ def recurrence(c: Config) -> Part:
         Tensor("input_gate_bias", (A, block), "bias"),
         Tensor("recurrent_gate_weight", (A, block, block), "weight"),
         Tensor("recurrent_gate_bias", (A, block), "bias"),
+        State("recurrent_states", W, "float32"),
         kind="recurrence",
     )
     inputs = (linear("linear_y", H, W), linear("linear_x", H, W), linear("linear_out", W, H))
-    return part("temporal_block", *inputs, depthwise("conv_1d", W, c.kernel, filled=False), unit, kind="recurrence")
+    kept = State("conv1d_state", W * (c.kernel - 1))
+    return part("temporal_block", *inputs, depthwise("conv_1d", W, c.kernel, filled=False), unit, kept, kind="recurrence")
 
 
 def local_attention(c: Config) -> Part:

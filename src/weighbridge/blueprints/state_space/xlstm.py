@@ -13,7 +13,7 @@ from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.tree import Node, Part, State
 
 if TYPE_CHECKING:
     from typing import Any
@@ -98,6 +98,7 @@ def memory(c: Config) -> Part:
         norm(c, "multihead_norm", v // A * A),
         linear("out_proj", v, H, bias=c.bias),
         matmul("memory", (MEMORY,)),
+        State("rnn_state", A * ((qk // A) * (v // A) + qk // A + 1)),
         kind="mixer",
     )
 

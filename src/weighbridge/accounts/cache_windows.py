@@ -1,0 +1,74 @@
+"""Windows that the reference's cache reads out of a config, whatever the model: keys that limit what is kept and no tensor.
+
+A ``DynamicCache`` is made from the text config alone (transformers 5.23.0, cache_utils.py, ``get_layer_types_and_kwargs``): where
+``layer_types`` names no kinds, ``sliding_window`` limits every layer, and without it ``attention_chunk_size`` does. A family
+that declares these keys decides itself what they mean; for all others this rule holds.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.bind import within
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from weighbridge.config.fields import Field
+    from weighbridge.value import ModelValue
+
+TEXT_CONFIGS = ("decoder", "decoder_config", "generator", "text_config", "thinker_config", "language_config", "llm_config", "vlm_config")
+"""Keys of the sub-config that a language model inside another one is made from."""
+
+KINDS = {"sliding_attention": "sliding_window", "chunked_attention": "attention_chunk_size"}
+"""From a kind of layer to the key of its window."""
+
+
+UNLIMITED = frozenset(("axk2", "deepseek_v32", "glm_moe_dsa", "reformer", "xlnet"))
+"""Model types that these keys do not limit: their config names a kind of layer of its own, ``indexed_attention``, or their cache is one of its own."""
+
+
+class Limit(NamedTuple):
+    """A window, and how many layers have it; None is all of them."""
+
+    window: int
+    layers: int | None
+
+
+def limit_of(model: ModelValue) -> Limit | None:
+    """Return the window that the cache reads out of the config, if the family does not declare it.
+
+    >>> from weighbridge import model
+    >>> limit_of(model("llama-3.2-1b", overrides={"sliding_window": 512}))
+    Limit(window=512, layers=None)
+    """
+    assert model.description is not None
+    family, raw, _ = model.description
+    fields, raw = text_config(family.fields, raw)
+    if raw.get("model_type", family.model_type) in UNLIMITED:
+        return None
+    declared = {key for field in fields for key in (field.key, *field.aliases)}
+    if "layer_types" in declared:
+        return None
+    kinds = raw.get("layer_types")
+    if isinstance(kinds, (list, tuple)):
+        limited = [kind for kind in kinds if kind in KINDS]
+        window = raw.get(KINDS[limited[0]]) if limited else None
+        return Limit(window, len(limited)) if type(window) is int else None
+    for key in KINDS.values():
+        if key in declared:
+            return None
+        window = raw.get(key)
+        if type(window) is int:
+            return Limit(window, None)
+    return None
+
+
+def text_config(fields: Sequence[Field], raw: Mapping[str, Any]) -> tuple[Sequence[Field], Mapping[str, Any]]:
+    """Return the fields and the raw values of the language model inside a config, which may be the config itself."""
+    for field in fields:
+        if field.kind == "nested" and field.key in TEXT_CONFIGS:
+            inner = within(field, raw)
+            if inner is not None:
+                return text_config(inner.fields, inner.raw)
+    return fields, raw
