@@ -104,7 +104,12 @@ def our_activations(case: Case) -> int:
     return found.activations
 
 
-LIMITS = ({}, {"sliding_window": 5}, {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 1}, {"attention_chunk_size": 6})
+LIMITS: tuple[dict[str, Any], ...] = (
+    {},
+    {"sliding_window": 5},
+    {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 1},
+    {"attention_chunk_size": 6},
+)
 """Keys that a cache is limited by in any config, put into every second, third and fourth draw."""
 
 

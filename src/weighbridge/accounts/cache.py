@@ -224,7 +224,7 @@ def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Ask
     """Yield what attention keeps: the layers without a window, and those with one."""
     if isinstance(node.cache, int) and not node.cache:
         return  # what it keeps is described beside it
-    elements = node.kv_heads * (node.head_dim + node.value_dim) if node.cache is None else node.cache
+    elements = _elements(node, asked.engine)
     kept = node.keys if node.kept is None else node.kept
     tokens = evaluate(stream if kept is None else kept, asked.known)
     assert isinstance(tokens, int), "lengths need ints"
@@ -236,6 +236,15 @@ def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Ask
     if node.window is not None and not (isinstance(limited, int) and limited == 0):
         assert isinstance(node.window, int), "windows need ints"
         yield _entry(path, "window", limited, asked.engine.tokens(tokens, node.window), elements, node.window, asked)
+
+
+def _elements(node: Attend, engine: Engine) -> Size:
+    """Return what is kept of a token; an engine keeps no head twice, as the reference does where it repeats keys before it keeps them."""
+    once = node.kv_heads * (node.head_dim + node.value_dim)
+    if node.cache is None:
+        return once
+    repeated = engine.trust != "exact" and isinstance(node.cache, int) and isinstance(once, int) and node.cache > once
+    return once if repeated else node.cache
 
 
 def _share(node: Attend, path: str, copies: Any, asked: _Asked) -> int:
@@ -262,7 +271,7 @@ def _memory(node: State, path: str, stream: Stream, copies: Any, asked: _Asked) 
     held = asked.engine.tokens(tokens, node.window)
     size = asked.size if node.dtype is None else STATES[node.dtype]
     kind = "memory" if node.window is None else "window"
-    return Kept(f"{path}.{node.name}", kind, copies, held, node.size, node.window, size, asked.batch * copies * held * node.size * size)  # type: ignore[arg-type,operator]
+    return Kept(f"{path}.{node.name}", kind, copies, held, node.size, node.window, size, asked.batch * copies * held * node.size * size)  # type: ignore[arg-type]
 
 
 def _state(node: State, part: Part, path: str, copies: Any, asked: _Asked) -> Kept:

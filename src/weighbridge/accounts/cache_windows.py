@@ -43,8 +43,8 @@ def limit_of(model: ModelValue) -> Limit | None:
     Limit(window=512, layers=None)
     """
     assert model.description is not None
-    family, raw, _ = model.description
-    fields, raw = text_config(family.fields, raw)
+    family, outer, _ = model.description
+    fields, raw = text_config(family.fields, outer)
     if raw.get("model_type", family.model_type) in UNLIMITED:
         return None
     declared = {key for field in fields for key in (field.key, *field.aliases)}

@@ -87,3 +87,23 @@ def test_a_window_in_a_config_limits_the_cache_of_any_model() -> None:
     half = model(config | {"sliding_window": 11, "layer_types": ["sliding_attention", "full_attention"] * 2}).cache(seq=100).bytes
     assert limited * 10 == plain and half * 2 == plain + limited
     assert model(config | {"sliding_window": 11}).cache(seq=112, engine="vllm").bytes == model(config).cache(seq=112, engine="vllm").bytes
+
+
+def test_the_newer_falcon_is_kept_with_a_head_of_keys_for_each_query_head() -> None:
+    config = {
+        "model_type": "falcon",
+        "hidden_size": 48,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "num_kv_heads": 1,
+        "new_decoder_architecture": True,
+    }
+    # measured with transformers 5.23.0: (2, 4, 5, 12) keys and values in each of three layers
+    assert model(config).cache(batch=2, seq=5, dtype="float32").bytes == 3 * 2 * 2 * 4 * 5 * 12 * 4
+    assert model(config).cache(batch=2, seq=16, engine="vllm").bytes * 4 == model(config).cache(batch=2, seq=16).bytes
+
+
+def test_the_older_key_for_every_so_manyth_layer_is_read() -> None:
+    gemma = {"model_type": "gemma3_text", "num_hidden_layers": 6, "sliding_window": 8}
+    layers = [model(gemma | more).cache(seq=64).layers for more in ({}, {"sliding_window_pattern": 2})]
+    assert [[kept.layers for kept in each] for each in layers] == [[1, 5], [3, 3]]

@@ -107,13 +107,15 @@ def falcon(c: Config) -> tuple[Node, ...]:
     """Describe Falcon: attention and MLP side by side, keys and values of one head (7B) or of a few (40B and 180B)."""
     H, D = c.hidden, c.head_dim
     kept: Size = c.kv_heads if c.new else 1 if c.shared else c.heads
+    # the newer architecture repeats its keys and values for every query head before the reference keeps them
+    cache = 2 * c.heads * D if c.new else None
     if not c.parallel:
         norms: tuple[str, ...] = ("post_attention_layernorm", "input_layernorm")
     else:
         norms = ("ln_attn", "ln_mlp") if c.norms == 2 else ("input_layernorm",)
     layer = part(
         "h",
-        attention(c, (c.heads + 2 * kept) * D, kept, bias=c.biased),
+        attention(c, (c.heads + 2 * kept) * D, kept, bias=c.biased, cache=cache),
         plain_mlp("mlp", H, c.mlp, NAMES, bias=c.biased),
         *(layer_norm(name, H) for name in norms),
         kind="layer",
@@ -122,11 +124,11 @@ def falcon(c: Config) -> tuple[Node, ...]:
     return (embedding("word_embeddings", c.vocab, H), layer, layer_norm("ln_f", H))
 
 
-def attention(c: Config, width: Size, kept: Size, *, bias: bool) -> Part:
+def attention(c: Config, width: Size, kept: Size, *, bias: bool, cache: Size | None = None) -> Part:
     """Describe attention with one layer of *width* outputs for queries, keys and values."""
     H = c.hidden
     fused = linear("query_key_value", H, width, bias=bias)
-    op = attend(causal=True, heads=c.heads, kv_heads=kept, head_dim=c.head_dim)
+    op = attend(causal=True, heads=c.heads, kv_heads=kept, head_dim=c.head_dim, cache=cache)
     return part("self_attention", fused, linear("dense", H, H, bias=bias), op, kind="self_attention")
 
 

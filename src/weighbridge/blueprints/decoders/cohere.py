@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention, default_head_dim, with_heads
 from weighbridge.blueprints.modules.layer_types import listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, sparse_mlp
-from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
+from weighbridge.blueprints.modules.sliding_window import all_but_every, pattern, window, windowed_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import NUM_EXPERTS, Config, Field, constant, settable, size, switch, variant
 from weighbridge.core.parts import embedding, gated_mlp, layer_norm, part, replace, rms_norm, stack
@@ -43,6 +43,7 @@ COHERE2 = variant(
     COHERE,
     head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "width of a head"),
     normed=constant("normed", False),
+    pattern=pattern(4),
     window=window(),
     windowed=all_but_every(4),
 )

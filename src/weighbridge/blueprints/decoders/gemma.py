@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, families, llama
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_MLP_BIAS, with_heads
-from weighbridge.blueprints.modules.sliding_window import all_but_every, window
+from weighbridge.blueprints.modules.sliding_window import all_but_every, pattern, window
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, variant
 
@@ -17,7 +17,7 @@ SANDWICH = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_laye
 
 GEMMA = variant(LLAMA, NO_MLP_BIAS, vocab=256000, hidden=3072, mlp=24576, layers=28, heads=16, kv_heads=16, head_dim=256, tied=True)
 GEMMA2 = variant(GEMMA, hidden=2304, mlp=9216, layers=26, heads=8, kv_heads=4, norms=SANDWICH, window=window(), windowed=all_but_every(2))
-GEMMA3 = variant(GEMMA2, vocab=262208, qk_norm="head", windowed=all_but_every(6))
+GEMMA3 = variant(GEMMA2, vocab=262208, qk_norm="head", pattern=pattern(6), windowed=all_but_every(6))
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "gemma": ("Gemma", "lm sequence token", GEMMA),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, families
 from weighbridge.blueprints.modules.causal_lm import NO_BIAS, NO_MLP_BIAS, attention
-from weighbridge.blueprints.modules.sliding_window import all_but_every, window
+from weighbridge.blueprints.modules.sliding_window import all_but_every, pattern, window
 from weighbridge.config.fields import Config, Field, variant
 from weighbridge.core.parts import embedding, gated_mlp, part
 from weighbridge.core.tree import Node
@@ -32,7 +32,16 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "Exaone4",
         "lm sequence token qa",
         variant(
-            LLAMA, *NO_BIAS, vocab=102400, mlp=16384, kv_heads=32, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4)
+            LLAMA,
+            *NO_BIAS,
+            vocab=102400,
+            mlp=16384,
+            kv_heads=32,
+            norms=AFTER,
+            qk_norm="head",
+            pattern=pattern(4),
+            window=window(),
+            windowed=all_but_every(4),
         ),
     ),
 }

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, NO_MLP_BIAS, NO_OUT_BIAS, Body, attention, with_heads
 from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, sparse_between, sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp, required_field
-from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
+from weighbridge.blueprints.modules.sliding_window import all_but_every, pattern, window, windowed_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import NUM_EXPERTS, NUM_LOCAL_EXPERTS, SHARED_EXPERT_MLP, Config, Field, constant, size, switch, variant
 from weighbridge.core.parts import embedding, layer_norm, replace, rms_norm, stack
@@ -258,6 +258,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             expert_mlp=inner(1024),
             shared_experts=replace(SHARED, key="num_shared_experts"),
             block=GLM_GATE,
+            pattern=pattern(4),
             window=window(),
             windowed=all_but_every(4),
         ),

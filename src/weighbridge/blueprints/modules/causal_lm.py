@@ -57,6 +57,7 @@ FIELDS = (
     constant("qk_names", ("q_norm", "k_norm")),
     constant("limited", None),
     constant("late", None),
+    constant("pattern", None),
     constant("window", None),
     constant("windowed", None),
 )

@@ -22,8 +22,18 @@ def windowed_layers(rule: Callable[[Config], int | None] | None = None) -> Field
 
 
 def all_but_every(period: int) -> Field:
-    """Declare that attention is limited in all layers but every *period*-th."""
-    return windowed_layers(lambda c: int(c.layers) - int(c.layers) // period)
+    """Declare that attention is limited in all layers but every *period*-th, or as the config's own :func:`pattern` says."""
+
+    def limited(c: Config) -> int:
+        every = period if c.pattern is None else c.pattern
+        return int(c.layers) - int(c.layers) // every if type(every) is int and every > 0 else 0
+
+    return windowed_layers(limited)
+
+
+def pattern(default: int) -> Field:
+    """Declare the older key for how many layers there are to one without a window."""
+    return Field("pattern", "sliding_window_pattern", default, "choice", report_default=False)
 
 
 def _limited_layers(kinds: Any) -> int | None:
