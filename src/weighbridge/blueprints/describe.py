@@ -28,6 +28,7 @@ GOOGLE_KEYS = frozenset(
 NANOGPT_KEYS = frozenset("n_layer n_head n_embd block_size vocab_size bias dropout".split())
 """The keys of ``GPTConfig`` in karpathy/nanoGPT, which names no model type either."""
 
+OWN_CODE = mark("the code of {name} stands beside its files; its tensors are described as there, not held to a live class")
 PACKAGES = {
     "litgpt": mark("a class of the package litgpt, held to litgpt 0.5.13"),
     "open_clip": mark("a class of the package open_clip, held to open_clip_torch 3.3.0"),
@@ -45,10 +46,15 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     model_type = raw.get("model_type")
     if not isinstance(model_type, str):
         model_type = (model_class and model_type_of(model_class)) or stated_type(raw)
-        notes = (f"the config states no model type; its keys are those of {model_type}",)
+        notes = (Text("the config states no model type; its keys are those of {model_type}", model_type=model_type),)
     means = None if model_type in MODULES else TYPES.get(model_type)
     if means is not None:
-        notes = (*notes, f"published as {model_type}, which is {means.model_type} ({means.source})")
+        notes = (
+            *notes,
+            Text(
+                "published as {name}, which is {model_type} ({source})", name=model_type, model_type=means.model_type, source=means.source
+            ),
+        )
         model_type = means.model_type
         stated = {**means.read(stated), "model_type": model_type}
     known = _family(model_type, raw)
@@ -58,7 +64,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     if model_type in PACKAGES:
         notes = (*notes, PACKAGES[model_type])
     elif is_remote(model_type):
-        notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
+        notes = (*notes, Text(OWN_CODE, name=model_type))
     if overrides:
         _check_overrides(known, raw, overrides)
     class_name = _class(known, raw, model_class)
@@ -66,9 +72,12 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         assert model_class is not None
         return _inner(known, raw, source, model_class)
     if class_name in known.remote:
-        notes = (*notes, f"the code of {class_name} stands beside its files; its tensors are described as there, not held to a live class")
+        notes = (*notes, Text(OWN_CODE, name=class_name))
     elif raw.get("auto_map") and not is_remote(model_type):
-        notes = (*notes, f"the config names code of its own (auto_map); what is counted is {class_name} of the reference library")
+        notes = (
+            *notes,
+            Text("the config names code of its own (auto_map); what is counted is {name} of the reference library", name=class_name),
+        )
     sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys)
     if is_remote(model_type):
         known = known._replace(remote=frozenset(known.classes))
@@ -193,7 +202,12 @@ def _inner(known: Family, raw: Mapping[str, Any], source: str, model_class: str)
     key, inner = _inner_types(known, raw)[model_type]
     own = {name: value for name, value in inner.items() if name != "architectures"}
     found = from_config({**own, "model_type": model_type}, source, model_class, None)
-    return found.replace(notes=(*found.notes, f"{model_class} is built from {key}; the whole config is one of {known.base}"))
+    return found.replace(
+        notes=(
+            *found.notes,
+            Text("{name} is built from {key}; the whole config is one of {base}", name=model_class, key=key, base=known.base),
+        )
+    )
 
 
 def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:

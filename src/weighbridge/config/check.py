@@ -180,16 +180,46 @@ def derivation_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: C
         elif field.key.endswith("layer_types") and isinstance(raw.get(field.key), list):
             named, layers = len(raw[field.key]), vars(sizes).get("layers")
             if type(layers) is int and named > layers:
-                notes.append(f"{path}{field.key}: {named} entries for {layers} layers; the last {named - layers} are left out")
+                notes.append(
+                    Text(
+                        "{key}: {entries} entries for {layers} layers; those beyond are left out",
+                        key=path + field.key,
+                        entries=named,
+                        layers=layers,
+                    )
+                )
+        elif field.kind == "sequence" and isinstance(raw.get(field.key), list) and type(vars(sizes).get("stages")) is int:
+            named, stages = len(raw[field.key]), sizes.stages
+            if named > stages and len(getattr(sizes, field.word)) == named:
+                notes.append(
+                    Text(
+                        "{key}: {entries} entries for {stages} stages; those beyond are left out",
+                        key=path + field.key,
+                        entries=named,
+                        stages=stages,
+                    )
+                )
         elif type(field.default) is AtInit:
             value, given = getattr(sizes, field.word), raw.get(field.key)
             made = None if value is None else field.default(sizes)
             if made == value:
                 continue
             if given is not None and not field.report_default:
-                notes.append(f"{path}{field.key}: {value} is taken as it stands, though the other fields make it {made}")
+                notes.append(
+                    Text(
+                        "{key}: {value} is taken as it stands, though the other fields make it {made}",
+                        key=path + field.key,
+                        value=value,
+                        made=made,
+                    )
+                )
             elif given is None:
                 notes.append(
-                    f"{path}{field.key}: {value}, which the class derives before it takes other names of its fields; after it would be {made}"
+                    Text(
+                        "{key}: {value}, which the class derives before it takes other names of its fields; after it would be {made}",
+                        key=path + field.key,
+                        value=value,
+                        made=made,
+                    )
                 )
     return notes

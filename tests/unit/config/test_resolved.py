@@ -38,7 +38,7 @@ def test_an_alias_comes_after_the_derivations_of_the_class() -> None:
         ),
         (
             {"model_type": "hy_v3", "num_hidden_layers": 2, "mlp_layer_types": ["dense"] * 3},
-            "3 entries for 2 layers; the last 1 are left out",
+            "3 entries for 2 layers; those beyond are left out",
         ),
     ],
 )

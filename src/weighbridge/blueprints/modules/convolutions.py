@@ -6,7 +6,7 @@ Source: names as in transformers 5.23.0, models/mobilenet_v2/modeling_mobilenet_
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers
+from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.fields import Field, choice, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
@@ -26,7 +26,7 @@ RESIDUAL = (
     number("stem", "embedding_size", 64),
     numbers("widths", "hidden_sizes", (256, 512, 1024, 2048)),
     numbers("depths", "depths", (3, 4, 6, 3)),
-    computed("stages", lambda c: equal_length(depths=c.depths, hidden_sizes=c.widths)),
+    computed("stages", lambda c: min(len(c.depths), len(c.widths))),
 )
 """The fields of a residual network, with the defaults of ResNet-50: its stem, and the widths and depths of its stages."""
 

@@ -7,7 +7,7 @@ models/pvt_v2/modeling_pvt_v2.py and models/glpn/modeling_glpn.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers
 from weighbridge.config.fields import Config
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, replace
@@ -26,7 +26,7 @@ SHARED = (
 def stages_of(c: Config) -> int:
     """Return how many stages there are, which every list must say alike."""
     lists = {"depths": c.depths, "strides": c.strides, "hidden_sizes": c.widths, "patch_sizes": c.patches, "mlp_ratios": c.ratios}
-    return equal_length(num_encoder_blocks=(0,) * c.stage_count, **lists, reductions=c.reductions, num_attention_heads=c.heads)
+    return first_stages("num_encoder_blocks", c.stage_count, **lists, reductions=c.reductions, num_attention_heads=c.heads)
 
 
 def queries(c: Config, index: int, keys: Stream) -> tuple[Node, ...]:
@@ -73,7 +73,7 @@ def attention(c: Config, index: int, grid: Grid, reduced: str, tokens: Size) -> 
 def overlapping_maps(c: Config) -> list[Grid]:
     """Return the map of every stage; patches overlap, padded by half of one."""
     found = [c.image]
-    for patch, stride in zip(c.patches, c.strides, strict=True):
+    for patch, stride in zip(c.patches[: c.stages], c.strides, strict=False):
         found.append(conv_output(found[-1], patch, stride, patch // 2))
     return found[1:]
 

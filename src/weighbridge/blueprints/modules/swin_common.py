@@ -6,7 +6,7 @@ Source: arXiv 2103.14030; names as in transformers 5.23.0, models/swin/modeling_
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, height_width, image
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, out_stages, ratio
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, out_stages, ratio
 from weighbridge.config.fields import LABELS, Config, computed, constant, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, part
@@ -18,7 +18,7 @@ FIELDS = (
     size("hidden", "embed_dim", 96, "H", "width of the first stage"),
     numbers("depths", "depths", (2, 2, 6, 2)),
     numbers("heads", "num_heads", (3, 6, 12, 24), "num_attention_heads"),
-    computed("stages", lambda c: equal_length(depths=c.depths, num_heads=c.heads)),
+    computed("stages", lambda c: first_stages("depths", len(c.depths), num_heads=c.heads)),
     number("window", "window_size", 7),
     ratio("mlp_ratio", "mlp_ratio", 4.0),
     image(),

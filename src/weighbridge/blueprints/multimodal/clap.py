@@ -11,7 +11,7 @@ from weighbridge.blueprints.encoders.bert import pooler
 from weighbridge.blueprints.encoders.roberta import roberta_embeddings
 from weighbridge.blueprints.modules.clip_towers import PROJECTED, similarity, stack_fields, text_fields
 from weighbridge.blueprints.modules.feature_maps import area, height_width, module_list
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, ratio
 from weighbridge.blueprints.modules.swin_common import patch_merging
 from weighbridge.blueprints.multimodal.blip import POOLED
 from weighbridge.blueprints.vision.swin import layer
@@ -47,7 +47,7 @@ AUDIO: tuple[Field, ...] = (
     height_width("stride", "patch_stride", [4, 4]),
     numbers("depths", "depths", (2, 2, 6, 2)),
     numbers("heads", "num_attention_heads", (4, 8, 16, 32)),
-    computed("stages", lambda c: equal_length(depths=c.depths, num_attention_heads=c.heads)),
+    computed("stages", lambda c: first_stages("depths", len(c.depths), num_attention_heads=c.heads)),
     ratio("mlp_ratio", "mlp_ratio", 4.0),
     switch("fused", "enable_fusion", False),
     choice("fusion", "fusion_type", None),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import SCALE, encoder, normalize_config, similarity, stack_fields, text_fields, text_tower
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, module_list
-from weighbridge.blueprints.modules.stage_fields import equal_length, numbers, scale_width
+from weighbridge.blueprints.modules.stage_fields import first_stages, numbers, scale_width
 from weighbridge.blueprints.modules.vit_common import patches, projection, token
 from weighbridge.config.family import Family
 from weighbridge.config.fields import PROJECTION_DIM, Config, choice, computed, nested, sides, size
@@ -41,7 +41,7 @@ VISION = (
     numbers("depths", "depths", (6, 3, 3)),
     numbers("groups", "num_group_tokens", (64, 8, 0), minimum=0),
     numbers("outputs", "num_output_groups", (64, 8, 8)),
-    computed("stages", lambda c: equal_length(depths=c.depths, num_group_tokens=c.groups, num_output_groups=c.outputs)),
+    computed("stages", lambda c: first_stages("depths", len(c.depths), num_group_tokens=c.groups, num_output_groups=c.outputs)),
     choice("ratios", "assign_mlp_ratio", [0.5, 4], read=_ratios),
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import HEAD
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list
-from weighbridge.blueprints.modules.stage_fields import entries, equal_length, numbers
+from weighbridge.blueprints.modules.stage_fields import entries, first_stages, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core.errors import ConfigError
@@ -49,7 +49,7 @@ def stages_of(c: Config) -> int:
     words = (
         "patches strides paddings widths heads ratios biased tokens methods kernels key_paddings key_strides query_paddings query_strides"
     )
-    return equal_length(depth=c.depths, **{word: getattr(c, word) for word in words.split()})
+    return first_stages("depth", len(c.depths), **{word: getattr(c, word) for word in words.split()})
 
 
 def projection(c: Config, which: str, index: int, places: Stream) -> Part:
@@ -86,7 +86,7 @@ def attention(c: Config, index: int, grid: Grid) -> Part:
 def cvt(c: Config) -> Part:
     """Describe the stages."""
     grid, found = c.image, []
-    for index, width in enumerate(c.widths):
+    for index, width in enumerate(c.widths[: c.stages]):
         grid = conv_output(grid, c.patches[index], c.strides[index], c.paddings[index])
         inner = int(width * c.ratios[index])
         layer = part(

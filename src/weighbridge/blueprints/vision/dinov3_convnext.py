@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features, selected_outputs
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list
-from weighbridge.blueprints.modules.stage_fields import equal_length, numbers, out_stages
+from weighbridge.blueprints.modules.stage_fields import first_stages, numbers, out_stages
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, computed
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
@@ -17,7 +17,7 @@ FIELDS = (
     CHANNELS,
     numbers("widths", "hidden_sizes", (96, 192, 384, 768)),
     numbers("depths", "depths", (3, 3, 9, 3)),
-    computed("stages", lambda c: equal_length(depths=c.depths, hidden_sizes=c.widths)),
+    computed("stages", lambda c: first_stages("hidden_sizes", len(c.widths), depths=c.depths)),
     image(),
     *out_stages(lambda c: len(c.depths)),
 )
@@ -40,7 +40,7 @@ def layer(width: int, depth: int) -> Part:
 def stages(c: Config, picture: Grid) -> tuple[list[Grid], Part]:
     """Describe the stages over a picture, patches of the first with their norm behind them; return all maps, too."""
     maps, found = [picture], []
-    for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
+    for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=False)):
         side, inputs = 2 if index else 4, c.widths[index - 1] if index else c.channels
         grid = conv_output(maps[-1], side, side)
         norm = layer_norm("0", inputs, stream=area(maps[-1]))

@@ -9,7 +9,7 @@ from math import ceil
 
 from weighbridge.blueprints.modules.convolutions import HEAD, make_divisible, positive_float
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core.length import Stream, unknown
@@ -38,8 +38,8 @@ FIELDS = (
 
 def stages_of(c: Config) -> int:
     """Return how many stages there are, which every list must say alike."""
-    lists = {"in_channels": c.inputs, "out_channels": c.outs, "kernel_sizes": c.kernels, "strides": c.strides}
-    return equal_length(**lists, num_block_repeats=c.repeats, expand_ratios=c.expansions)
+    lists = {"out_channels": c.outs, "kernel_sizes": c.kernels, "strides": c.strides}
+    return first_stages("in_channels", len(c.inputs), **lists, num_block_repeats=c.repeats, expand_ratios=c.expansions)
 
 
 def width_of(c: Config, width: int) -> int:
@@ -83,7 +83,7 @@ def efficientnet(c: Config) -> tuple[Part, ...]:
     stem = conv2d("convolution", c.channels, width_of(c, 32), 3, bias=False), batch_norm("batchnorm", width_of(c, 32))
     embeddings = part("embeddings", *stem, kind="embeddings", stream=area(grid))
     blocks: list[Part] = []
-    for stage, repeats in enumerate(c.repeats):
+    for stage, repeats in enumerate(c.repeats[: c.stages]):
         for index in range(ceil(c.deeper * repeats)):
             stride = 1 if index else c.strides[stage]
             inputs = width_of(c, c.outs[stage] if index else c.inputs[stage])
@@ -92,7 +92,7 @@ def efficientnet(c: Config) -> tuple[Part, ...]:
             grid = after
     top = width_of(c, 1280)
     places: Stream = area(grid) if top == c.last else unknown(f"the last convolution is {top} wide, and its norm {c.last}")
-    last = conv2d("top_conv", width_of(c, c.outs[-1]), top, 1, stream=places, bias=False), batch_norm("top_bn", c.last)
+    last = conv2d("top_conv", width_of(c, c.outs[c.stages - 1]), top, 1, stream=places, bias=False), batch_norm("top_bn", c.last)
     return embeddings, part("encoder", part("blocks", *blocks, kind="stage"), last[0], replace(last[1], stream=places), kind="encoder")
 
 

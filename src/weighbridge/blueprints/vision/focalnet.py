@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import HEAD, half_size
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, height_width, image, module_list
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, ratio, scale_width
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
@@ -39,7 +39,7 @@ def stages_of(c: Config) -> int:
     """Return how many stages there are; windows must be odd, or maps would grow."""
     if any(window % 2 == 0 for window in c.windows):
         raise ConfigError("an even window leaves a map of another size", key="focal_windows", value=c.windows)
-    return equal_length(depths=c.depths, focal_levels=c.levels, focal_windows=c.windows)
+    return first_stages("depths", len(c.depths), focal_levels=c.levels, focal_windows=c.windows)
 
 
 def maps(c: Config) -> list[Grid]:

@@ -6,7 +6,7 @@ Source: arXiv 2104.01136; names as in transformers 5.23.0, models/levit/modeling
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, conv_output
-from weighbridge.blueprints.modules.stage_fields import equal_length, numbers
+from weighbridge.blueprints.modules.stage_fields import first_stages, numbers
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import IMAGE, LABELS, PATCH, Config, computed, size
@@ -20,8 +20,14 @@ from weighbridge.core.tree import Part, Tensor
 
 def three(c: Config) -> int:
     """Refuse other than three stages, since the reference knows of two steps between stages."""
-    found = equal_length(
-        depths=c.depths, hidden_sizes=c.widths, num_attention_heads=c.heads, key_dim=c.keys, mlp_ratio=c.wider, attention_ratio=c.values
+    found = first_stages(
+        "depths",
+        len(c.depths),
+        hidden_sizes=c.widths,
+        num_attention_heads=c.heads,
+        key_dim=c.keys,
+        mlp_ratio=c.wider,
+        attention_ratio=c.values,
     )
     if found != 3:
         raise ConfigError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import HEAD, group_norm
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, ratio, scale_width
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, switch
 from weighbridge.core.parts import conv2d, linear, part
@@ -34,7 +34,7 @@ FIELDS = (
 def stages_of(c: Config) -> int:
     """Return how many stages there are, which every list must say alike."""
     lists = {"depths": c.depths, "hidden_sizes": c.widths, "patch_sizes": c.patches, "strides": c.strides, "padding": c.paddings}
-    return equal_length(num_encoder_blocks=(0,) * c.stage_count, **lists)
+    return first_stages("num_encoder_blocks", c.stage_count, **lists)
 
 
 def layer(c: Config, width: int, depth: int, places: Size) -> Part:
@@ -58,7 +58,7 @@ def poolformer(c: Config) -> tuple[Size, Part]:
     grid: Grid = c.image
     places: Size = 0
     patches, blocks = [], []
-    for index, width in enumerate(c.widths):
+    for index, width in enumerate(c.widths[: c.stages]):
         grid = conv_output(grid, c.patches[index], c.strides[index], c.paddings[index])
         places, inputs = area(grid), c.widths[index - 1] if index else c.channels
         patches.append((conv2d("projection", inputs, width, c.patches[index], stream=places),))

@@ -74,8 +74,8 @@ def pvt2(c: Config) -> tuple[Part, ...]:
 def pvt(c: Config) -> tuple[Part, ...]:
     """Describe PVT: tables of positions, and a class token in the last stage; kernel and stride of its patches are swapped."""
     grid, patches, blocks = c.image, [], []
-    for index, width in enumerate(c.widths):
-        last, side = index + 1 == len(c.widths), c.patches[index]
+    for index, width in enumerate(c.widths[: c.stages]):
+        last, side = index + 1 == c.stages, c.patches[index]
         height, across = (edge if index == 0 else edge // 2 ** (index + 1) for edge in c.image)
         table, inputs = (height // side) * (across // side), c.widths[index - 1] if index else c.channels
         grid = conv_output(grid, c.strides[index], side)

@@ -53,7 +53,7 @@ def regnet(c: Config) -> tuple[Part, ...]:
     """Describe stem and stages."""
     grid, inputs = half_size(c.image), c.stem
     embedder, found = conv_norm("embedder", c.channels, c.stem, grid, 3), []
-    for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
+    for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=False)):
         stride = 2 if index or c.early else 1
         after = half_size(grid, stride)
         first = layer(c, inputs, width, (grid, after), shortcut=inputs != width or stride != 1)

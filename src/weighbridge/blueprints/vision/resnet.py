@@ -89,7 +89,7 @@ def resnet(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
     halved = conv_output(picture, 7, 2, 3)
     maps, inputs = [conv_output(halved, 3, 2, 1)], c.stem
     stages: list[tuple[Node, ...]] = []
-    for index, width in enumerate(c.widths):
+    for index, width in enumerate(c.widths[: c.stages]):
         grid, children = stage(c, inputs, index, maps[-1])
         maps, stages, inputs = [*maps, grid], [*stages, children], width
     half = c.stem // 2

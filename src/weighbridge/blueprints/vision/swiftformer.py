@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import HEAD, half_size
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, conv_output, height_width, image
-from weighbridge.blueprints.modules.stage_fields import entries, equal_length, number, numbers
+from weighbridge.blueprints.modules.stage_fields import entries, first_stages, number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, switch
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
@@ -25,7 +25,7 @@ FIELDS = (
     number("stride", "down_stride", 2),
     number("padding", "down_pad", 1, minimum=0),
     switch("scaled", "use_layer_scale", True),
-    computed("stages", lambda c: equal_length(depths=c.depths, embed_dims=c.widths, downsamples=c.halving)),
+    computed("stages", lambda c: first_stages("depths", len(c.depths), embed_dims=c.widths, downsamples=c.halving)),
     LABELS,
 )
 
@@ -76,12 +76,12 @@ def swiftformer(c: Config) -> tuple[Size, tuple[Part, ...]]:
     second = conv2d("3", half, width, 3, stream=area(grid)), batch_norm("4", width, stream=area(grid))
     stem = part("patch_embed", part("patch_embedding", *first, *second, kind="embeddings"), kind="embeddings")
     network: list[Part] = []
-    for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
+    for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=False)):
         layers: tuple[Node, ...] = (block(c, str(depth - 1), width),)
         if depth > 1:
             layers = (conv_encoder("", width, width * c.mlp_times, repeat=depth - 1), *layers)
         network.append(part(str(len(network)), part("blocks", *layers, kind="stage"), kind="stage", stream=area(grid)))
-        after = c.widths[index + 1 : index + 2]
+        after = c.widths[index + 1 : index + 2] if index + 1 < c.stages else ()
         if after and (c.halving[index] or width != after[0]):
             grid = conv_output(grid, c.patch[0], c.stride, c.padding)[0], conv_output(grid, c.patch[1], c.stride, c.padding)[1]
             down = conv2d("proj", width, after[0], c.patch), batch_norm("norm", after[0])

@@ -6,7 +6,7 @@ Source: arXiv 2209.11345; names as in transformers 5.23.0, models/swin2sr/modeli
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, height_width, image, module_list
-from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, ratio, scale_width
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -43,7 +43,7 @@ FIELDS = (
     size("hidden", "embed_dim", 180, "H", "hidden size", "hidden_size"),
     numbers("depths", "depths", (6, 6, 6, 6, 6, 6)),
     numbers("heads", "num_heads", (6, 6, 6, 6, 6, 6), "num_attention_heads"),
-    computed("stages", lambda c: equal_length(depths=c.depths, num_heads=c.heads)),
+    computed("stages", lambda c: first_stages("depths", len(c.depths), num_heads=c.heads)),
     number("window", "window_size", 8),
     ratio("mlp_ratio", "mlp_ratio", 2.0),
     image(64),
@@ -108,7 +108,7 @@ def swin2sr(c: Config) -> tuple[Part, ...]:
     H = c.hidden
     positions = (Tensor("position_embeddings", (1, area((c.image[0] // c.patch[0], c.image[1] // c.patch[1])) + 1, H), "embedding"),)
     patches = part("patch_embeddings", conv2d("projection", H, H, c.patch), layer_norm("layernorm", H), kind="embeddings")
-    stages = (stage(c, depth, heads) for depth, heads in zip(c.depths, c.heads, strict=True))
+    stages = (stage(c, depth, heads) for depth, heads in zip(c.depths, c.heads, strict=False))
     return (
         conv2d("first_convolution", c.channels, H, 3),
         part("embeddings", *(positions if c.absolute else ()), patches, kind="embeddings"),
