@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.config.read import parse_config, read_config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.files import read_whole
+from weighbridge.core.files import is_file_name, read_whole
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _module(folder: Path, entry: dict[str, Any], index: int) -> SentenceModule:
     name, kind, place = (entry.get(key, default) for key, default in (("name", str(index)), ("type", ""), ("path", "")))
     if not all(isinstance(value, str) for value in (name, kind, place)) or not kind:
         raise ConfigError("expected name, path and type", key=f"modules.json.{index}", value=entry)
-    if place in (".", "..") or any(mark in place for mark in "/\\:"):
+    if place and not is_file_name(place):
         raise ConfigError("expected a folder beside modules.json", key=f"modules.json.{index}.path", value=place)
     own = folder / place / "config.json"
     return SentenceModule(name, kind.rpartition(".")[2], read_config(own) if index and place and own.is_file() else {})

@@ -27,6 +27,32 @@ KINDS = {
     stat.S_IFSOCK: mark("a socket, not a file"),
 }  # fmt: skip
 
+RESERVED = frozenset("con prn aux nul conin$ conout$".split()) | {f"{name}{digit}" for name in ("com", "lpt") for digit in "0123456789¹²³"}
+"""Names that are devices on Windows, whatever their ending (Microsoft, "Naming Files, Paths, and Namespaces")."""
+
+
+def is_file_name(name: str) -> bool:
+    """Tell whether a name that stands in a file can be that of another file beside it, on any system.
+
+    A folder, a drive, a server, a stream or a device of Windows is none on Linux either: what one of them reads, the others read too.
+
+    >>> is_file_name("model-00001-of-00002.safetensors"), is_file_name("..\\\\x"), is_file_name("NUL.bin"), is_file_name("a:b")
+    (True, False, False, False)
+    """
+    plain = name.rstrip(". ")
+    if not plain or plain != name or len(name) > 255 or not name.isprintable():
+        return False
+    return not any(letter in '/\\:*?"<>|' for letter in name) and name.partition(".")[0].rstrip().casefold() not in RESERVED
+
+
+def is_path_below(name: str) -> bool:
+    """Tell whether a path that stands in a file, with slashes, leads to a file below its own folder, on any system.
+
+    >>> is_path_below("d/a-1"), is_path_below("../a"), is_path_below("/etc/passwd"), is_path_below("d/CON")
+    (True, False, False, False)
+    """
+    return all(is_file_name(piece) for piece in name.split("/"))
+
 
 def open_file(path: Path | str) -> BinaryIO:
     """Open an ordinary file for reading; what answers like a path, but lies elsewhere, opens itself.

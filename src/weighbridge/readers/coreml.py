@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
-from weighbridge.core.files import read_whole
+from weighbridge.core.files import is_path_below, read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers import coreml_layers
 from weighbridge.readers.cursor import Cursor
@@ -97,7 +97,7 @@ def package(folder: Path) -> Path | None:
     entries, root = stated.get("itemInfoEntries"), stated.get("rootModelIdentifier")
     entry = entries.get(root) if isinstance(entries, dict) and isinstance(root, str) else None
     path = entry.get("path") if isinstance(entry, dict) else None
-    if not isinstance(path, str) or any(piece in ("", ".", "..") for piece in path.split("/")) or "\\" in path or "\0" in path:
+    if not isinstance(path, str) or not is_path_below(path):
         raise ReadError("the manifest names no model within the package", path=str(manifest))
     return folder / "Data" / path
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from weighbridge.core.errors import ReadError
-from weighbridge.core.files import read_whole
+from weighbridge.core.files import is_file_name, read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.formats import FORMATS, read_file
 from weighbridge.readers.gguf import whole
@@ -145,7 +145,7 @@ def read_index(path: Path) -> Index:
             path=str(path),
         )
     for name in set(weight_map.values()):
-        if not name or name in (".", "..") or re.search(r"[/\\\0]", name):
+        if not is_file_name(name):
             raise ReadError(Text("the index names {shown!r}, which is no file of this directory", shown=shown(name)), path=str(path))
     return Index(weight_map, metadata)
 

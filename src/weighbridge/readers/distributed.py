@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.core.errors import ReadError
-from weighbridge.core.files import read_whole
+from weighbridge.core.files import is_file_name, read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.pickles import Opaque, Stub, load
@@ -139,7 +139,7 @@ def _ends(places: object) -> dict[str, int]:
 def _check_files(folder: Path, ends: dict[str, int]) -> None:
     """Hold the files against the metadata: all there, and long enough."""
     for name, end in ends.items():
-        if not name or name in (".", "..") or any(letter in name for letter in "/\\\0"):
+        if not is_file_name(name):
             raise ReadError(Text("the metadata names {name!r}, which is no file of this directory", name=shown(name)))
         path = folder / name
         if not path.is_file():

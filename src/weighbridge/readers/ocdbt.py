@@ -15,6 +15,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import is_path_below, open_file
 from weighbridge.core.messages import Text
 from weighbridge.readers.text import shown
 
@@ -171,7 +172,7 @@ class _Database:
 
     def taken(self, place: _Place) -> bytes:
         """Read the bytes at a place, in a file of the database and no other."""
-        if not place.path or any(piece in ("", ".", "..") for piece in place.path.split("/")) or "\\" in place.path or "\0" in place.path:
+        if not is_path_below(place.path):
             raise ReadError(Text("the OCDBT database names {name!r}, which is no file of it", name=shown(place.path)))
         self.read += place.length
         if place.length > LARGEST_NODE or self.read > MOST_READ:
@@ -179,7 +180,7 @@ class _Database:
         path = self.folder / place.path
         if not path.is_file():
             raise ReadError(Text("{name} is missing, which holds part of the tensors", name=shown(place.path)))
-        with path.open("rb") as file:
+        with open_file(path) as file:
             file.seek(place.offset)
             found = file.read(place.length)
         if len(found) != place.length:
