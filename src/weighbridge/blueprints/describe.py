@@ -6,13 +6,15 @@ from collections.abc import Mapping
 
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
 from weighbridge.config.alias import TYPES, known_class
-from weighbridge.config.bind import with_overrides, within
-from weighbridge.config.check import alias_notes, check_and_bind, unknown
+from weighbridge.config.bind import UNREADABLE, with_overrides, within
+from weighbridge.config.check import alias_notes, check_and_bind, refuse_deep, unknown
 from weighbridge.config.family import Family
-from weighbridge.config.fields import did_you_mean
+from weighbridge.config.fields import Config, did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.messages import Text, mark
+from weighbridge.core.sizes import Undecided
+from weighbridge.core.tree import Part
 from weighbridge.value import Description, ModelValue
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     """Weigh a config by the blueprint of its model type."""
     notes: tuple[str, ...] = ()
     stated = raw
+    refuse_deep(raw)
     if overrides:
         raw = with_overrides(raw, overrides)
     model_type = raw.get("model_type")
@@ -59,7 +62,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         stated = {**means.read(stated), "model_type": model_type}
     known = _family(model_type, raw)
     if known.normalize_config is not None:
-        stated = known.normalize_config(stated)
+        stated = _normalized(known, stated)
     raw = with_overrides(stated, overrides, known.fields) if overrides else stated
     if model_type in PACKAGES:
         notes = (*notes, PACKAGES[model_type])
@@ -84,12 +87,34 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     return ModelValue(
         source,
         "config",
-        known.classes[class_name](sizes),
+        _tree(known, class_name, sizes),
         class_name=class_name,
         notes=(*notes, *alias_notes(known.fields, stated), *said),
         description=Description(known, raw, sizes),
         unknown=strangers,
     )
+
+
+def _normalized(known: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
+    assert known.normalize_config is not None
+    try:
+        return known.normalize_config(raw)
+    except ConfigError:
+        raise
+    except UNREADABLE as error:
+        raise ConfigError(
+            Text("this is laid out like no config of {model_type}: {error}", model_type=known.model_type, error=error)
+        ) from None
+
+
+def _tree(known: Family, class_name: str, sizes: Config) -> Part:
+    """Build a class; of values that no rule foresaw, such as a word among numbers, it is said that they cannot be meant."""
+    try:
+        return known.classes[class_name](sizes)
+    except (ConfigError, Undecided):
+        raise
+    except UNREADABLE as error:
+        raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None
 
 
 def stated_type(raw: Mapping[str, Any]) -> str:

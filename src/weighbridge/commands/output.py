@@ -27,6 +27,9 @@ PLAIN = {
 }  # fmt: skip
 """What is written where an encoding (ascii, gbk, cp437 ...) has no such character; anything else becomes a question mark."""
 
+LONGEST = 1500
+"""Letters of a complaint."""
+
 
 def prepare() -> None:
     """See to it that every character can be written, whatever the encoding of the terminal."""
@@ -174,7 +177,12 @@ def complain(error: WeighbridgeError, words: list[str]) -> None:
     text = error_text(error, lang)
     if isinstance(error, SourceError) and not error.suggestions and len(words) == 1:
         text = _or_command(words[0], text, lang)
-    print(f"weigh: {visible(text)}", file=sys.stderr)
+    print(f"weigh: {_shortened(visible(text))}", file=sys.stderr)
+
+
+def _shortened(text: str) -> str:
+    """Leave out the middle of a text that names a megabyte."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
 
 
 def language_of(words: list[str]) -> str:

@@ -11,6 +11,9 @@ from weighbridge.core.messages import Text, translator
 from weighbridge.core.visible import visible
 from weighbridge.value import ModelValue
 
+MOST = 100
+"""Fields that are looked at; a config with more of them that nobody knows has not one slip of the pen."""
+
 
 def look_at(model: ModelValue, *, strict: bool = False, lang: str = "en") -> None:
     """Warn of fields that are spelled nearly as another; with *strict*, refuse any that is not known.
@@ -21,8 +24,10 @@ def look_at(model: ModelValue, *, strict: bool = False, lang: str = "en") -> Non
     if model.description is None:
         return
     known = list(dict.fromkeys(_keys(model.description.family.fields)))
-    for key in model.unknown:
-        near = did_you_mean(key.rpartition(".")[2], known)
+    longest = max(map(len, known), default=0) + 10
+    for key in model.unknown[:MOST]:
+        name = key.rpartition(".")[2]
+        near = did_you_mean(name, known) if len(name) <= longest else ""
         text = Text("{model_type} has no such field", model_type=model.model_type)
         if strict:
             raise ConfigError(text, key=key, hint=near or Text("see weigh count --json: unknown"))

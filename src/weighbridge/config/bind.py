@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 LARGEST = 10**15
 """No size of any model comes near this; what is larger is a slip or an attack."""
 
+LONGEST = 4096
+"""Nor has any so many stages, strides or kinds."""
+
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a rule raises that meets a value of another type than any published config has; its own refusals are ConfigErrors."""
+
 
 def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", like: Config | None = None) -> Config:
     """Read *fields* out of *raw* into the sizes and switches a blueprint asks for.
@@ -187,7 +193,7 @@ def _check_size(field: Field, value: Any, path: str) -> Any:
     if field.read is not None and isinstance(value, (list, tuple)):
         if len(value) != 2:
             raise ConfigError("expected a whole number, or two: height and width", key=key, value=value)
-        value = field.read(value)
+        value = _read(field, value, path)
     if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -206,12 +212,7 @@ def _check_size(field: Field, value: Any, path: str) -> Any:
             hint=Text("the class default is {shown}", shown=_show_default(field)),
         )
     if value > LARGEST:
-        raise ConfigError(
-            Text("a number of {bit_length} bits is no size of any model", bit_length=value.bit_length()),
-            key=key,
-            value=value,
-            hint=Text("the largest accepted is {largest:,}", largest=LARGEST),
-        )
+        raise _too_large(value, key)
     return value
 
 
@@ -249,4 +250,34 @@ def _concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
         raise ConfigError(Text("expected true or false, found {value!r:.60}", value=value), key=path + field.key, value=value)
     elif field.kind == "sequence" and not isinstance(value, (list, tuple)):
         raise ConfigError(Text("expected a list, found {name}", name=type(value).__name__), key=path + field.key, value=value)
-    return field.read(value) if field.read is not None else value
+    elif type(value) is int and abs(value) > LARGEST:
+        raise _too_large(value, path + field.key)
+    elif field.kind == "sequence" and len(value) > LONGEST:
+        raise ConfigError(
+            Text("a list of {count:,} is none of any model", count=len(value)),
+            key=path + field.key,
+            hint=Text("the longest accepted is {longest:,}", longest=LONGEST),
+        )
+    return value if field.read is None else _read(field, value, path)
+
+
+def _read(field: Field, value: Any, path: str) -> Any:
+    """Turn a raw value into what the blueprint sees; one that its rule does not bear, a word where a list belongs, is refused."""
+    assert field.read is not None
+    try:
+        return field.read(value)
+    except (ConfigError, Undecided):
+        raise
+    except UNREADABLE as error:
+        raise ConfigError(
+            Text("{value!r:.60} is no value that this field can have: {error}", value=value, error=error), key=path + field.key, value=value
+        ) from None
+
+
+def _too_large(value: int, key: str) -> ConfigError:
+    return ConfigError(
+        Text("a number of {bit_length} bits is no size of any model", bit_length=value.bit_length()),
+        key=key,
+        value=value,
+        hint=Text("the largest accepted is {largest:,}", largest=LARGEST),
+    )

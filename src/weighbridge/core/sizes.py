@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.errors import ConfigError
+from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
@@ -108,3 +108,24 @@ def round_up(size: Size, multiple: Size) -> Size:
     (30528, 64)
     """
     return (size + multiple - 1) // multiple * multiple
+
+
+MOST_LAYERS = 100_000
+"""The most layers that are looked at one by one; where all are alike, they are stored once, and there may be any number."""
+
+
+def layer_range(*ends: int) -> range:
+    """Return the indices of layers that are described one by one: what ``range`` returns, up to :data:`MOST_LAYERS` of them.
+
+    Raises:
+        UsageError: There are more.
+
+    >>> layer_range(3), layer_range(1, 3)
+    (range(0, 3), range(1, 3))
+    """
+    found = range(*ends)
+    if found.stop > MOST_LAYERS:
+        raise UsageError(
+            Text("{many:,} layers, which are not all alike; at most {most:,} are looked at one by one", many=found.stop, most=MOST_LAYERS)
+        )
+    return found

@@ -210,10 +210,22 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
             while position < len(children) and _continues(children[position], child):
                 run.append(children[position])  # type: ignore[arg-type]
                 position += 1
-            copies = [(index, part) for part in run for index in positions(part)]
-            copies.sort(key=lambda copy: copy[0])
-            for index, part in copies:
+            for index, part in _copies(run):
                 yield from flatten(part, f"{prefix}{copy_name(part.name, index)}.")
+
+
+def _copies(run: list[Part]) -> Iterator[tuple[int, Part]]:
+    """Yield the copies of neighbouring repeats by their indices; one after the other, since there may be more than memory holds."""
+    if len(run) == 1:
+        return _copies_of(run[0])
+    from heapq import merge
+
+    return merge(*map(_copies_of, run), key=lambda copy: copy[0])
+
+
+def _copies_of(part: Part) -> Iterator[tuple[int, Part]]:
+    places = positions(part)
+    return ((index, part) for index in (places if isinstance(places, range) else sorted(places)))
 
 
 def copy_name(name: str, index: int) -> str:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from weighbridge.value import ModelValue
 
+MOST_PLACES = 10_000
+"""Places of copies that are written out; how many are left out stands beside them."""
+
 
 def as_json(model: ModelValue) -> dict[str, Any]:
     """Return the answer of ``weigh count --json``; docs/json.md is its schema.
@@ -54,7 +57,10 @@ def _node(entry: Entry) -> dict[str, Any]:
     if part.repeat is not None:
         node |= {"repeat": part.repeat, "each": entry.each}
         if part.indices is not None:
-            node["at"] = list(positions(part))
+            places = positions(part)
+            node["at"] = list(places[:MOST_PLACES])
+            if len(places) > MOST_PLACES:
+                node["at_left_out"] = len(places) - MOST_PLACES
     if part.executions is not None and not isinstance(part.executions, str):
         node["runs"] = part.executions
     if part.experts is not None:

@@ -107,12 +107,12 @@ def _name(entry: Entry) -> str:
     part = entry.part
     if part.repeat is None:
         return part.name if entry.times == 1 else f"{part.name} × {entry.times}"
-    where = f" ({_span(list(positions(part)))})" if part.indices is not None and part.repeat else ""
+    where = f" ({_span(positions(part))})" if part.indices is not None and part.repeat else ""
     return f"{part.name} × {entry.times}{where}"
 
 
-def _span(at: list[int]) -> str:
-    if len(at) > 2 and len({b - a for a, b in pairwise(at)}) == 1:
+def _span(at: range | tuple[int, ...]) -> str:
+    if len(at) > 2 and (isinstance(at, range) or len({b - a for a, b in pairwise(at)}) == 1):
         return f"{at[0]}-{at[-1]}" if at[1] - at[0] == 1 else f"{at[0]}, {at[1]}, ... {at[-1]}"
     return ", ".join(map(str, at)) if len(at) <= 6 else f"{at[0]}, {at[1]}, ... {at[-1]}"
 

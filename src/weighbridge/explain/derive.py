@@ -287,12 +287,12 @@ class _Author(NamedTuple):
 
 def _where(part: Part) -> str:
     """Write the indices of a repeated part's copies, ``3–60`` or ``3, 7, 11, …, 47``."""
-    places = list(positions(part))
+    places = positions(part)
     if len(places) < 3:
         return ", ".join(map(str, places))
     if places[-1] - places[0] == len(places) - 1:
         return f"{places[0]}–{places[-1]}"
-    return ", ".join(map(str, places if len(places) < 6 else [*places[:3], "…", places[-1]]))
+    return ", ".join(map(str, places if len(places) < 6 else (*places[:3], "…", places[-1])))
 
 
 def _entry(parts: Sequence[Line | Section], times: Expression, each: int) -> Entry:

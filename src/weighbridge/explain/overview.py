@@ -211,14 +211,14 @@ def _changed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> It
                 yield path + field.key, given, {**raw, field.key: [others[0], *given[1:]]}
 
 
-def _layout(part: Part, path: str = "") -> list[tuple[str, tuple[int, ...]]]:
+def _layout(part: Part, path: str = "") -> list[tuple[str, range | tuple[int, ...]]]:
     """List where the copies of each repeated part stand."""
     found = []
     for child in part.children:
         if isinstance(child, Part):
             here = f"{path}.{child.name}"
             if isinstance(child.repeat, int) and child.kind == "layer":
-                found.append((here, tuple(positions(child))))
+                found.append((here, positions(child)))
             found += _layout(child, here)
     return found
 

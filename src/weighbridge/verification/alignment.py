@@ -77,6 +77,8 @@ def align_in_any_spelling(described: ModelValue, actual: list[Row], spelling: Sp
         try:
             rows = list_tensors(described, names)
         except UsageError:  # nobody has recorded how the files of this type name their tensors
+            if names == "reference":
+                raise
             continue
         expected = {row.name: row for row in sorted(rows, key=lambda row: row.tied_to is None)}
         aligned = align(expected, sample, keys_of(known, described.class_name), spelling)

@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.sliding_window import all_but_every, pattern
 from weighbridge.config.family import Family
 from weighbridge.config.fields import NUM_EXPERTS, Config, Field, constant, settable, size, switch, variant
 from weighbridge.core.parts import embedding, gated_mlp, layer_norm, part, replace, rms_norm, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -63,8 +63,8 @@ def cohere_moe(c: Config) -> tuple[Node, ...]:
 
 
 def _sliding_layers(c: Config) -> int:
-    first = sum(1 for index in range(c.dense) if (index + 1) % c.first_period)
-    return first + sum(1 for index in range(c.layers - c.dense) if (index + 1) % c.period)
+    first = sum(1 for index in layer_range(c.dense) if (index + 1) % c.first_period)
+    return first + sum(1 for index in layer_range(c.layers - c.dense) if (index + 1) % c.period)
 
 
 MOE = variant(
@@ -77,7 +77,7 @@ MOE = variant(
     ),
     size("dense_mlp", "prefix_dense_intermediate_size", lambda c: c.mlp, "J", "intermediate size of the first layers"),
     Field("rms", "rms_norm_eps", None, "choice", read=lambda stated: stated is not None, report_default=False),
-    *listed_or(lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
+    *listed_or(lambda c: ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]),
     NO_MLP_BIAS,
     vocab=256000,
     hidden=8192,

@@ -14,6 +14,7 @@ from weighbridge.config.fields import Config, Field, constant, optional, size, v
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, part, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -95,7 +96,7 @@ def _widths(c: Config) -> list[int]:
 
 
 def _kinds(c: Config) -> list[str]:
-    return ["sliding_attention" if (index + 1) % 5 else "full_attention" for index in range(c.layers)]
+    return ["sliding_attention" if (index + 1) % 5 else "full_attention" for index in layer_range(c.layers)]
 
 
 GEMMA3N = variant(

@@ -15,6 +15,7 @@ from weighbridge.config.fields import Config, Field, constant, optional, size, s
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, part, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _kinds(c: Config) -> list[str]:
-    return ["sliding_attention" if (index + 1) % 6 else "full_attention" for index in range(c.layers)]
+    return ["sliding_attention" if (index + 1) % 6 else "full_attention" for index in layer_range(c.layers)]
 
 
 def _mixers(c: Config) -> list[str]:
@@ -39,7 +40,7 @@ def reuse(c: Config) -> list[bool]:
     first = c.layers - c.shared_layers
     if first < 1 or set(c.mixers) != set(c.mixers[:first]):
         raise ConfigError("a layer reuses the keys of a kind of layer that none makes", key="num_kv_shared_layers", value=c.shared_layers)
-    return [index >= first for index in range(c.layers)]
+    return [index >= first for index in layer_range(c.layers)]
 
 
 def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from weighbridge.blueprints.modules.sliding_window import window, windowed_layer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, switch, variant
 from weighbridge.core.parts import embedding, gated_mlp, part, plain_mlp, replace, rms_norm
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Tensor
 
 
@@ -57,7 +58,7 @@ def _without_positions(c: Config) -> int:
     """Count the layers without rotary positions, which have the window where it is switched on."""
     if not c.limited:
         return 0
-    rotary = c.rotary_layers if isinstance(c.rotary_layers, list) else [(index + 1) % c.interval for index in range(c.layers)]
+    rotary = c.rotary_layers if isinstance(c.rotary_layers, list) else [(index + 1) % c.interval for index in layer_range(c.layers)]
     return sum(not each for each in rotary)
 
 

@@ -24,7 +24,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, is_unknown, length, unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, embedding, gated_mlp, layer_norm, linear, part, replace, rms_norm
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def decoder(c: Config, *, headed: bool = False) -> tuple[Node, ...]:
     H, repeat = c.hidden, c.decoder_layers + c.decoder_layers - c.last - 1
     inner = (c.quality_hidden,) * (c.quality_depth - 1)
     quality = part("", mlp_head("reg_conf", 4 * (c.best + 1), *inner, 1), kind="head")
-    counts = range(c.decoder_layers)
+    counts = layer_range(c.decoder_layers)
     estimates = (replace(quality, name=str(i), stream=c.queries if headed and i == c.last else 0) for i in counts)
     where = mlp_head("query_pos_head", 4, H, H, H) if c.later else mlp_head("query_pos_head", 4, 2 * H, H)
     return (
@@ -289,7 +289,7 @@ def model(c: Config, own: tuple[Part, ...] = ()) -> tuple[Part, ...]:
 
 def heads(c: Config) -> tuple[Part, Part]:
     """Describe what every layer tells of a query: its label, for the layer that counts, and its box as four distributions."""
-    H, counts = c.hidden, range(c.decoder_layers)
+    H, counts = c.hidden, layer_range(c.decoder_layers)
     labels = (linear(str(i), H, c.labels, stream=c.queries if i == c.last else 0) for i in counts)
     boxes = [mlp_head(str(i), H, H, H, 4 * (c.bins + 1)) for i in counts]
     return part("class_embed", *labels, kind="head"), part("bbox_embed", *boxes, kind="head")

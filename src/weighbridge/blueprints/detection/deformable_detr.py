@@ -17,7 +17,7 @@ from weighbridge.config.fields import TIED, Config, computed, size, switch, vari
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 TABLE = variant(
@@ -82,7 +82,7 @@ def sources(c: Config, seen: Features) -> tuple[Part, Stream]:
         maps, widths = maps[-1:], widths[-1:]
     for index, (grid, width) in enumerate(zip(maps, widths, strict=True)):
         found.append(part(str(index), conv2d("0", width, c.hidden, 1), group_norm("1", c.hidden), kind="projection", stream=area(grid)))
-    for index in range(len(maps), c.levels):
+    for index in layer_range(len(maps), c.levels):
         width, grid = widths[-1] if index == len(widths) else c.hidden, half_size(maps[-1])
         found.append(part(str(index), conv2d("0", width, c.hidden, 3), group_norm("1", c.hidden), kind="projection", stream=area(grid)))
         maps.append(grid)
@@ -124,7 +124,7 @@ def decoder_queries(c: Config) -> Size:
 
 def heads(c: Config) -> tuple[Part, Part]:
     """Describe labels and boxes for every layer, and for a first stage."""
-    H, count = c.hidden, range(c.decoder_layers + (1 if c.staged else 0))
+    H, count = c.hidden, layer_range(c.decoder_layers + (1 if c.staged else 0))
     labels, boxes = (linear(str(index), H, c.labels) for index in count), (mlp_head(str(index), H, H, H, 4) for index in count)
     return part("class_embed", *labels, kind="head"), part("bbox_embed", *boxes, kind="head")
 

@@ -17,7 +17,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, computed, constant, size, switch, variant, with_changes
 from weighbridge.core.length import Stream, unknown, valid_up_to
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part, replace
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 GONE = "backbone_name backbone_kwargs timm dilated staged proposals refined fits channels".split()
@@ -151,7 +151,7 @@ def model(c: Config, own: tuple[Part, ...] = ()) -> tuple[Node, ...]:
 
 def heads(c: Config) -> dict[str, list[Part]]:
     """Describe what every layer tells of a query: whether each word names it, and its box."""
-    H, text, count = c.hidden, valid_up_to("seq", c.longest, "max_text_len"), range(c.decoder_layers)
+    H, text, count = c.hidden, valid_up_to("seq", c.longest, "max_text_len"), layer_range(c.decoder_layers)
     words = [contrastive_head(c, str(index), text, c.queries) for index in count]
     boxes = [mlp_head(str(index), H, H, H, 4, stream=c.queries) for index in count]
     return {"class_embed": words, "bbox_embed": boxes} if c.second else {"bbox_embed": boxes, "class_embed": words}

@@ -23,7 +23,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, sum_of, unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def proposals(c: Config, memory: Stream, *, headed: bool) -> tuple[Part, ...]:
     )
     found = []
     for module, places in kinds:
-        groups = (replace(module, name=str(group), stream=0 if group else places) for group in range(c.groups))
+        groups = (replace(module, name=str(group), stream=0 if group else places) for group in layer_range(c.groups))
         found.append(part(module.name, *groups, kind="head"))
     return tuple(found)
 

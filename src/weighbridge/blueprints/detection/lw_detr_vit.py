@@ -16,7 +16,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -77,7 +77,7 @@ def layer(c: Config, tokens: Size, *, within: bool) -> tuple[Node, ...]:
 
 def encoder(c: Config, tokens: Size) -> tuple[Part, ...]:
     """Describe the layers over all positions of a map."""
-    kinds = [index in c.within for index in range(c.layers)]
+    kinds = [index in c.within for index in layer_range(c.layers)]
     return stack("layer", kinds, c.layers, lambda within: layer(c, tokens, within=within))
 
 

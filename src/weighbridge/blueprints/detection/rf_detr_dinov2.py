@@ -14,7 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, Config, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, gated_mlp, layer_norm, linear, part, plain_mlp, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
@@ -53,7 +53,7 @@ def layer(c: Config, tokens: Size, *, within: bool) -> tuple[Node, ...]:
 
 def encoder(c: Config, tokens: Size) -> tuple[Part, ...]:
     """Describe the layers over all tokens."""
-    kinds = [index < c.outputs[-1] and index not in c.outputs for index in range(c.layers)]
+    kinds = [index < c.outputs[-1] and index not in c.outputs for index in layer_range(c.layers)]
     return stack("layer", kinds, c.layers, lambda within: layer(c, tokens, within=within))
 
 

@@ -16,7 +16,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import D_MODEL, LABELS, OBJECT_QUERIES, TIED, Config, Field, computed, constant, size, switch, variant
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
@@ -97,7 +97,7 @@ def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[Part, Stream]:
     seen: list[Stream] = [area(grid) for grid in maps] if runs else [undetermined for _ in c.out_widths]
     plain = input_projections("decoder_input_proj", c.out_widths, c.hidden, seen)
     more = []
-    for index in range(extra):
+    for index in layer_range(extra):
         width = c.hidden if index else c.out_widths[-1]
         pair = conv2d("0", width, c.hidden, 3, stream=area(small), bias=False), batch_norm("1", c.hidden, stream=area(small))
         more.append(part(str(len(c.out_widths) + index), *pair, kind="projection"))
@@ -112,8 +112,8 @@ def heads(c: Config, *, tied: bool = False) -> tuple[Part, ...]:
     if not c.second:
         label = linear("class_embed", c.hidden, c.labels, repeat=c.decoder_layers)
         return label, mlp_head("bbox_embed", c.hidden, c.hidden, c.hidden, 4, repeat=c.decoder_layers)
-    labels = tuple(linear(str(index), c.hidden, c.labels) for index in range(c.decoder_layers))
-    boxes = tuple(mlp_head(str(index), c.hidden, c.hidden, c.hidden, 4) for index in range(c.decoder_layers))
+    labels = tuple(linear(str(index), c.hidden, c.labels) for index in layer_range(c.decoder_layers))
+    boxes = tuple(mlp_head(str(index), c.hidden, c.hidden, c.hidden, 4) for index in layer_range(c.decoder_layers))
     found = part("class_embed", *labels, kind="head"), part("bbox_embed", *boxes, kind="head")
     return tuple(tied_to_owner(module, f"model.decoder.{module.name}.") for module in found) if tied else found
 

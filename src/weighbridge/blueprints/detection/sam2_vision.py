@@ -16,6 +16,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 HIERA = (
@@ -71,7 +72,7 @@ def blocks(c: Config) -> list[Block]:
     found: list[Block] = []
     at = patches(c)
     for stage, depth in enumerate(c.depths):
-        for index in range(depth):
+        for index in layer_range(depth):
             before = stage - 1 if stage and not index else stage
             pools = 0 < stage <= c.pooled and not index
             window = 0 if len(found) in c.everywhere else c.windows[before]

@@ -15,7 +15,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace, stack
-from weighbridge.core.sizes import exact
+from weighbridge.core.sizes import exact, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def transformer(c: Config) -> Part:
     places: Stream = area(map_of(c)) if square else unknown("patches, and the table of positions, are squares where it runs")
     table = Tensor("position_embeddings", (1, area(cut), c.hidden), "embedding")
     patches = part("patch_embeddings", conv2d("projection", c.channels, c.hidden, c.patch, bias=False), kind="embeddings")
-    kinds = [index in c.whole or not c.window for index in range(c.layers)]
+    kinds = [index in c.whole or not c.window for index in layer_range(c.layers)]
     layers = stack("layers", kinds, c.layers, lambda whole: layer(c, whole=whole))
     norm = layer_norm("layer_norm", c.hidden)
     return part("", part("embeddings", table, patches, kind="embeddings"), norm, *layers, kind="model", stream=places)

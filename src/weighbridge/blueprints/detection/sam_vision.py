@@ -14,13 +14,13 @@ from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, QKV_BIAS, VI
 from weighbridge.config.family import Family
 from weighbridge.config.fields import IMAGE, MLP_DIM, PATCH, Config, constant, sequence, size, switch
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Part, Tensor
 
 
 def kinds(c: Config) -> list[str]:
     """Return which layers look everywhere and which only in a window; without a window all look everywhere."""
-    return ["global" if c.window == 0 or index in c.everywhere else "window" for index in range(c.layers)]
+    return ["global" if c.window == 0 or index in c.everywhere else "window" for index in layer_range(c.layers)]
 
 
 FIELDS = (

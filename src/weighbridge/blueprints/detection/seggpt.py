@@ -22,6 +22,7 @@ from weighbridge.blueprints.modules.vit_common import (
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, MLP_DIM, Config, constant, sequence, sides, size, switch
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
@@ -36,7 +37,7 @@ FIELDS = (
     switch("relative", "use_relative_position_embeddings", True),
     number("merged", "merge_index", 2, minimum=0),
     sequence("used", "intermediate_hidden_state_indices", [5, 11, 17, 23]),
-    constant("kinds", lambda c: [2 if index <= c.merged else 1 for index in range(c.layers)]),
+    constant("kinds", lambda c: [2 if index <= c.merged else 1 for index in layer_range(c.layers)]),
 )
 TOKENS = "mask_token segment_token_input segment_token_prompt type_token_semantic type_token_instance".split()
 

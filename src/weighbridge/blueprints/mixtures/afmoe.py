@@ -16,6 +16,7 @@ from weighbridge.blueprints.modules.sliding_window import window, windowed_layer
 from weighbridge.config.fields import SHARED_EXPERT_MLP, Config, Field, constant, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 NORMS = ("input_layernorm", "post_attention_layernorm", "pre_mlp_layernorm", "post_mlp_layernorm")
@@ -94,15 +95,15 @@ def _heads(c: Config) -> list[int | None]:
 
 
 def _first_dense(number: int) -> Callable[[Config], list[str]]:
-    return lambda c: ["dense" if index < number else "sparse" for index in range(c.layers)]
+    return lambda c: ["dense" if index < number else "sparse" for index in layer_range(c.layers)]
 
 
 def _beam_windows(c: Config) -> int:
-    return sum(1 for index in range(c.layers - 1) if (index + 1) % 6)
+    return sum(1 for index in layer_range(c.layers - 1) if (index + 1) % 6)
 
 
 def _sliding_layers(c: Config) -> int:
-    return sum(1 for index in range(c.layers) if (index + 1) % c.period)
+    return sum(1 for index in layer_range(c.layers) if (index + 1) % c.period)
 
 
 AFMOE = with_layer_kinds(

@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERT
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, optional, size, switch, variant
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part
 
 
@@ -151,7 +151,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         variant(
             LATENT,
             *latent("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
-            *listed_or(lambda c: ["sparse" if index else "dense" for index in range(c.layers)], longer=True),
+            *listed_or(lambda c: ["sparse" if index else "dense" for index in layer_range(c.layers)], longer=True),
             *SPARSE,
             NO_MLP_BIAS,
             vocab=154880,

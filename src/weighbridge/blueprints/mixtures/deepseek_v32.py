@@ -16,6 +16,7 @@ from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
@@ -49,14 +50,14 @@ def indexer(c: Config) -> Part:
 
 
 def _first(c: Config) -> list[str]:
-    return ["dense" if index < c.dense else "sparse" for index in range(c.layers)]
+    return ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]
 
 
 def _indexers(c: Config) -> list[str]:
     if c.pattern is not None:
         return [{"F": "full", "S": "shared"}.get(letter, letter) for letter in c.pattern]
     period = max(c.period, 1)
-    return ["shared" if max(index - c.offset + 1, 0) % period else "full" for index in range(c.layers)]
+    return ["shared" if max(index - c.offset + 1, 0) % period else "full" for index in layer_range(c.layers)]
 
 
 def _indexer_kinds(c: Config) -> list[str]:

@@ -36,7 +36,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import at_most, length
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 WINDOW, SPARSE, HEAVY = "sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"
@@ -161,7 +161,7 @@ def _attentions(c: Config) -> list[str]:
             )
         kinds = [RATIOS[ratio] for ratio in c.ratios]
     if kinds is None:
-        kinds = [HEAVY if index < 2 or index % 2 == 0 else SPARSE for index in range(c.layers)]
+        kinds = [HEAVY if index < 2 or index % 2 == 0 else SPARSE for index in layer_range(c.layers)]
     kinds = one_per_layer(c, list(kinds)[: c.layers], "layer_types")
     if any(kind not in RATIOS.values() for kind in kinds):
         raise ConfigError(
@@ -171,7 +171,7 @@ def _attentions(c: Config) -> list[str]:
 
 
 def _routers(c: Config) -> list[str]:
-    kinds = c.stated_routers or ["hash_moe" if index < c.hashed else "moe" for index in range(c.layers)]
+    kinds = c.stated_routers or ["hash_moe" if index < c.hashed else "moe" for index in layer_range(c.layers)]
     kinds = one_per_layer(c, list(kinds)[: c.layers], "mlp_layer_types")
     if any(kind not in ("hash_moe", "moe") for kind in kinds):
         raise ConfigError(Text("expected hash_moe or moe, found {kinds!r:.60}", kinds=kinds), key="mlp_layer_types", value=kinds)

@@ -12,6 +12,7 @@ from weighbridge.blueprints.modules.mixture_of_experts import mlp, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
 from weighbridge.config.fields import SHARED_EXPERT_MLP, Config, Field, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Tensor
 
 
@@ -54,7 +55,7 @@ def flint(c: Config) -> tuple[Node, ...]:
 
 
 def _flint_windows(c: Config) -> int:
-    full = [index for index in range(c.layers) if index < 2 or index % 4 == 1 or index == c.layers - 1]
+    full = [index for index in layer_range(c.layers) if index < 2 or index % 4 == 1 or index == c.layers - 1]
     return int(c.layers) - len(full)
 
 

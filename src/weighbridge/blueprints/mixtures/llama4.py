@@ -10,6 +10,7 @@ from weighbridge.blueprints.modules.sliding_window import window, windowed_layer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, NUM_LOCAL_EXPERTS, Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part
 
 
@@ -38,7 +39,7 @@ def mixture(c: Config) -> Part:
 
 
 def _every(c: Config) -> list[int]:
-    return list(range(c.step - 1, c.layers, c.step))
+    return list(layer_range(c.step - 1, c.layers, c.step))
 
 
 def _chunked_layers(c: Config) -> int:
@@ -56,7 +57,7 @@ LLAMA4 = variant(
     ACTIVE_EXPERTS.with_default(1),
     Field("step", "interleave_moe_layer_step", 1, "choice"),
     Field("sparse", "moe_layers", _every, "choice"),
-    constant("kinds", lambda c: ["sparse" if index in c.sparse else "dense" for index in range(c.layers)]),
+    constant("kinds", lambda c: ["sparse" if index in c.sparse else "dense" for index in layer_range(c.layers)]),
     NO_MLP_BIAS,
     vocab=202048,
     hidden=5120,

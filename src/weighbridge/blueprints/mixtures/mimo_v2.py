@@ -12,6 +12,7 @@ from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERT
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, optional, size, variant
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -44,7 +45,7 @@ def attention(c: Config, kind: str) -> Part:
 
 
 def _mixers(c: Config) -> list[str]:
-    return ["sliding_attention" if index and (index + 1) % 6 else "full_attention" for index in range(c.layers)]
+    return ["sliding_attention" if index and (index + 1) % 6 else "full_attention" for index in layer_range(c.layers)]
 
 
 MIMO = variant(
@@ -52,7 +53,7 @@ MIMO = variant(
     size("value_dim", "v_head_dim", 128, "U", "width of a value head"),
     Field("stated_mixers", "layer_types", _mixers, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.stated_mixers, "layer_types", ("full_attention", "sliding_attention"))),
-    *listed_or(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
+    *listed_or(lambda c: ["sparse" if index else "dense" for index in layer_range(c.layers)]),
     NO_MLP_BIAS,
     vocab=152576,
     mlp=16384,

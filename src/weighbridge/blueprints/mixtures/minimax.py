@@ -13,6 +13,7 @@ from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.fields import Config, Field, constant, size, variant
 from weighbridge.core.length import sum_of_squares
 from weighbridge.core.parts import embedding, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 
@@ -47,7 +48,7 @@ def lightning_attention(c: Config) -> Part:
 
 
 def _alternating_types(c: Config) -> list[str]:
-    return ["linear_attention" if index % 2 else "full_attention" for index in range(c.layers)]
+    return ["linear_attention" if index % 2 else "full_attention" for index in layer_range(c.layers)]
 
 
 MINIMAX = variant(

@@ -15,6 +15,7 @@ from weighbridge.blueprints.modules.sliding_window import all_but_every, pattern
 from weighbridge.config.family import Family
 from weighbridge.config.fields import NUM_EXPERTS, NUM_LOCAL_EXPERTS, SHARED_EXPERT_MLP, Config, Field, constant, size, switch, variant
 from weighbridge.core.parts import embedding, layer_norm, replace, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node
 
 
@@ -48,12 +49,12 @@ def inner(default: int) -> Field:
 
 def dense_first(c: Config) -> list[str]:
     """Return the kinds of layers where only the first has an ordinary MLP."""
-    return ["sparse" if index else "dense" for index in range(c.layers)]
+    return ["sparse" if index else "dense" for index in layer_range(c.layers)]
 
 
 def first_ones(c: Config) -> list[str]:
     """Return the kinds of layers where a number says how many of the first have an ordinary MLP."""
-    return ["dense" if index < c.first else "sparse" for index in range(c.layers)]
+    return ["dense" if index < c.first else "sparse" for index in layer_range(c.layers)]
 
 
 def with_layer_kinds(fields: tuple[Field, ...], kinds: tuple[Field, ...], *more: Field, **changes: object) -> tuple[Field, ...]:

@@ -15,6 +15,7 @@ from weighbridge.config.fields import Config, Field, constant, derived, nested, 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, linear, part, replace, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ def _mixers(c: Config) -> list[str]:
 def _kinds(c: Config) -> list[str]:
     if c.stated_kinds is not None:
         return checked_kinds(c, _cut(c, c.stated_kinds), "mlp_layer_types", ("dense", "sparse"))
-    return ["sparse" if index in _sparse(c) else "dense" for index in range(c.layers)]
+    return ["sparse" if index in _sparse(c) else "dense" for index in layer_range(c.layers)]
 
 
 def _sparse(c: Config) -> set[int]:
     if c.enumerated is None:
-        return set(range(3, c.layers))
+        return set(layer_range(3, c.layers))
     items = c.enumerated.split(",") if isinstance(c.enumerated, str) else c.enumerated
     try:
         return {int(item) for item in items if str(item).strip()}

@@ -28,7 +28,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, product_of
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv1d, conv2d, layer_norm, linear, matmul, part
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -94,14 +94,14 @@ def frames(c: Config) -> Stream:
 def remaining_mels(c: Config) -> Size:
     """Return how many mel bins the last map is told to have."""
     mels: Size = c.mels
-    for _ in range(c.halvings):
+    for _ in layer_range(c.halvings):
         mels = (mels + c.stride - 2) // c.stride + 1 if c.causal else mels
     return mels if c.causal else mels // _power(c.stride, c.halvings)
 
 
 def _power(base: Size, exponent: int) -> Size:
     result: Size = 1
-    for _ in range(exponent):
+    for _ in layer_range(exponent):
         result = result * base
     return result
 

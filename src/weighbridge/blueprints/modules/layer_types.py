@@ -8,6 +8,7 @@ from weighbridge.config.fields import Config, Field, constant, sequence
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
+from weighbridge.core.sizes import layer_range
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,7 +18,7 @@ def first_dense(default: int, key: str = "first_k_dense_replace") -> tuple[Field
     """Declare that the first few layers have an ordinary MLP."""
     return (
         Field("dense", key, default, "choice"),
-        constant("kinds", lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
+        constant("kinds", lambda c: ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]),
     )
 
 
@@ -26,7 +27,7 @@ def sparse_step() -> tuple[Field, ...]:
     return (
         Field("step", "decoder_sparse_step", 1, "choice"),
         sequence("only_dense", "mlp_only_layers", []),
-        constant("kinds", lambda c: ["sparse" if _sparse(c, index) else "dense" for index in range(c.layers)]),
+        constant("kinds", lambda c: ["sparse" if _sparse(c, index) else "dense" for index in layer_range(c.layers)]),
     )
 
 
@@ -40,7 +41,7 @@ def sparse_between() -> tuple[Field, ...]:
         Field("step", "moe_layer_interval", 1, "choice"),
         Field("start", "moe_layer_start_index", 1, "choice"),
         Field("end", "moe_layer_end_index", -1, "choice"),
-        constant("kinds", lambda c: ["sparse" if _between(c, index) else "dense" for index in range(c.layers)]),
+        constant("kinds", lambda c: ["sparse" if _between(c, index) else "dense" for index in layer_range(c.layers)]),
     )
 
 
@@ -58,7 +59,7 @@ def legacy_sparse_step(first: int, *, longer: bool = False) -> tuple[Field, ...]
     """Declare that a list tells each layer's kind; where it is absent, the older keys for the first dense layers and the period do."""
 
     def rule(c: Config) -> list[str]:
-        return ["sparse" if index >= c.dense and index % c.step == 0 else "dense" for index in range(c.layers)]
+        return ["sparse" if index >= c.dense and index % c.step == 0 else "dense" for index in layer_range(c.layers)]
 
     return (
         Field("dense", "first_k_dense_replace", first, "choice", report_default=False),
@@ -132,7 +133,7 @@ def sizes_by_kind(c: Config, stated: Any, own: Mapping[str, Any]) -> dict[str, d
     key = "per_layer_config"
     if not isinstance(stated, Mapping) or not all(isinstance(sizes, Mapping) for sizes in stated.values()):
         raise ConfigError("expected sizes by the numbers of layers", key=key, value=stated)
-    unlike: list[dict[str, Any]] = [{} for _ in range(c.layers)]
+    unlike: list[dict[str, Any]] = [{} for _ in layer_range(c.layers)]
     for number, sizes in stated.items():
         if not str(number).isdecimal() or int(number) >= c.layers:
             raise ConfigError(Text("expected numbers of layers from 0 to {value}", value=c.layers - 1), key=key, value=number)

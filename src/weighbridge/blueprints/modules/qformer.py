@@ -13,14 +13,14 @@ from weighbridge.blueprints.multimodal.blip import NEVER
 from weighbridge.config.fields import Config, Field, computed, constant, size, switch
 from weighbridge.core.length import Stream, sum_of
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Attend, Node, Part
 
 QUERIES: tuple[Field, ...] = (
     *text_fields(30522, 512, *stack_fields(768, 3072, 12)),
     size("encoder_hidden", "encoder_hidden_size", 1408, "W", "width of the states attended to"),
     number("every", "cross_attention_frequency", 2),
-    computed("looks", lambda c: tuple(index % c.every == 0 for index in range(c.layers))),
+    computed("looks", lambda c: tuple(index % c.every == 0 for index in layer_range(c.layers))),
 )
 TEXTED = (switch("texted", "use_qformer_text_input", False), constant("embeds", False))
 INSTRUCTED = (constant("texted", True), constant("embeds", True))

@@ -22,7 +22,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core.length import Stream, merge, product_of, sum_of_squares
 from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, matmul, part, plain_mlp, rms_norm, stack
-from weighbridge.core.sizes import exact
+from weighbridge.core.sizes import exact, layer_range
 from weighbridge.core.tree import Node, Operation, Part, Tensor
 
 PATCHES: Stream = product_of("rows", "columns")
@@ -44,7 +44,7 @@ FIELDS = (
     computed("deep_runs", lambda c: len({index for index in c.deep if index < c.layers})),
     constant("window", None),
     constant("full", ()),
-    computed("windowed", lambda c: [index not in c.full for index in range(c.layers)]),
+    computed("windowed", lambda c: [index not in c.full for index in layer_range(c.layers)]),
 )
 """Qwen3-VL's fields."""
 

@@ -23,7 +23,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import conv1d, layer_norm, linear, part
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Part, Tensor
 
 IGNORED_KEYS = frozenset(
@@ -113,7 +113,7 @@ def adapter(c: Config) -> tuple[Part, ...]:
 def convolutions(c: Config, stream: Stream) -> tuple[Part, ...]:
     """Describe the adapter's layers, each of which sees what the one before has left."""
     layers = []
-    for index in range(c.out_layers):
+    for index in layer_range(c.out_layers):
         inner = conv1d("conv", c.out, 2 * c.out, c.out_kernel, stride=c.out_stride, padding=c.out_padding, of=stream)
         stream = "seq" if inner.stream is None else inner.stream
         layers.append(part("layers", inner, kind="convolution", repeat=1, indices=(index,)))
@@ -123,7 +123,7 @@ def convolutions(c: Config, stream: Stream) -> tuple[Part, ...]:
 def adapter_output(c: Config) -> Stream:
     """Return the stream that comes out of the encoder, behind the adapter if there is one."""
     stream = frames(c)
-    for _ in range(c.out_layers if c.extended else 0):
+    for _ in layer_range(c.out_layers if c.extended else 0):
         stream = (length(stream) + 2 * c.out_padding - c.out_kernel) // c.out_stride + 1
     return stream
 

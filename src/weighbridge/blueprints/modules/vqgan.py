@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.config.fields import Config
 from weighbridge.core.parts import attend, conv2d, part
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Part
 
 
@@ -49,8 +49,8 @@ def resolution_level(
 ) -> Part:
     """Describe the blocks of one resolution, with attention behind each where it is the coarsest, and the way to the next."""
     widths = [before, *[after] * blocks]
-    inside = tuple(resnet(str(number), c, widths[number], widths[number + 1]) for number in range(blocks))
-    looks = tuple(attention_block(str(number), c, after) for number in range(blocks)) if attends else ()
+    inside = tuple(resnet(str(number), c, widths[number], widths[number + 1]) for number in layer_range(blocks))
+    looks = tuple(attention_block(str(number), c, after) for number in layer_range(blocks)) if attends else ()
     return part(
         str(index),
         part("block", *inside, kind="block"),

@@ -30,7 +30,7 @@ from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import PROJECTION_DIM, TIED, Config, Field, nested, size, switch, variant
 from weighbridge.core.length import sum_of, unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 CODEBOOK = (
@@ -51,7 +51,7 @@ def codebook(c: Config) -> Part:
     groups = (
         part(
             f"group_{index + 1}",
-            part("group", *(block(c, index, position, widths) for position in range(c.blocks))),
+            part("group", *(block(c, index, position, widths) for position in layer_range(c.blocks))),
             kind="stage",
             stream=places,
         )

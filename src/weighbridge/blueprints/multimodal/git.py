@@ -13,6 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Config, constant, nested
 from weighbridge.core.length import sum_of
 from weighbridge.core.parts import layer_norm, linear, part, replace
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Part, Tensor
 
 VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 16))
@@ -35,7 +36,7 @@ def decoder(c: Config) -> tuple[Part, ...]:
     """Describe the image tower, the map of its states to the text's width, the text, and a vector for each frame of a video."""
     H, states = c.hidden, c.vision.patches + 1
     mapped = part("visual_projection", linear("0", c.vision.hidden, H), layer_norm("1", H))
-    frames = tuple(Tensor(str(index), (1, 1, c.vision.hidden), "embedding") for index in range(c.frames or 0))
+    frames = tuple(Tensor(str(index), (1, 1, c.vision.hidden), "embedding") for index in layer_range(c.frames or 0))
     return (
         embeddings(c, typed=False),
         replace(vision(c.vision), name="image_encoder"),

@@ -15,6 +15,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import IN_CHANNELS, KV_HEADS, PATCH, SPATIAL_MERGE, Config, Field, computed, constant, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part
 
 VISION = (
@@ -26,7 +27,9 @@ VISION = (
     size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
     size("kernel", "conv_kernel_size", 3, "R", "width of the convolution"),
     computed("odd", lambda c: c.kernel % 2 == 1),
-    Field("stated_kinds", "layer_types", lambda c: ["conv" if i < 2 or i % 2 else "full_attention" for i in range(c.layers)], "choice"),
+    Field(
+        "stated_kinds", "layer_types", lambda c: ["conv" if i < 2 or i % 2 else "full_attention" for i in layer_range(c.layers)], "choice"
+    ),
     constant("kinds", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("conv", "full_attention"))),
 )
 BOTH = (

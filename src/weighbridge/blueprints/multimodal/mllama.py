@@ -28,7 +28,7 @@ from weighbridge.core.parts import (
     rms_norm,
     stack,
 )
-from weighbridge.core.sizes import Size, round_up
+from weighbridge.core.sizes import Size, layer_range, round_up
 from weighbridge.core.tree import Node, Part, Tensor
 
 RATIOS = [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1], [2, 2], [3, 1], [4, 1]]
@@ -43,7 +43,7 @@ VISION = (
 TEXT = variant(
     LLAMA,
     sequence("crossing", "cross_attention_layers", lambda c: [3, 8, 13, 18, 23, 28, 33, 38]),
-    computed("crosses", lambda c: [index in c.crossing for index in range(c.layers)]),
+    computed("crosses", lambda c: [index in c.crossing for index in layer_range(c.layers)]),
     *NO_BIAS,
     vocab=128256,
     mlp=14336,

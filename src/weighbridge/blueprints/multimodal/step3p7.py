@@ -16,7 +16,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, size, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
         flat["n_routed_experts"] = flat.pop("num_experts")
     first, layers = flat.pop("first_k_dense_replace", None), flat["num_hidden_layers"]
     if type(first) is int and type(layers) is int and 0 <= first <= layers < 10**6:
-        flat["moe_layers_enum"] = list(range(first, layers))
+        flat["moe_layers_enum"] = list(layer_range(first, layers))
     return _move(flat)
 
 

@@ -12,7 +12,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, rms_norm, stack
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ FIELDS = (
     switch("post_mlp_norm", "post_mlp_norm", False, report_default=False),
     switch("norm_qk", "norm_qk", False),
     choice("norm_qk_type", "norm_qk_type", "default", read=one_of("norm_qk_type", "default", "olmo2")),
-    computed("kinds", lambda c: ["dense" if c.dense is not None and index < c.dense else c.mlp_class for index in range(c.layers)]),
+    computed("kinds", lambda c: ["dense" if c.dense is not None and index < c.dense else c.mlp_class for index in layer_range(c.layers)]),
 )
 
 

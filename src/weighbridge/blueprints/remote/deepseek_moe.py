@@ -9,6 +9,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_K
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part
 
 
@@ -31,7 +32,7 @@ def mixture(c: Config) -> Part:
 
 
 def _kinds(c: Config) -> list[str]:
-    return ["sparse" if index >= c.dense and index % c.step == 0 else "dense" for index in range(c.layers)]
+    return ["sparse" if index >= c.dense and index % c.step == 0 else "dense" for index in layer_range(c.layers)]
 
 
 DEEPSEEK = variant(

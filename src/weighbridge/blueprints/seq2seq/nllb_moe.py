@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, computed, size, switch, variant
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part
 
 CHOSEN = 2
@@ -23,8 +23,10 @@ FIELDS = variant(
     size("experts", "num_experts", 128, "E", "experts", minimum=CHOSEN),
     size("step", "encoder_sparse_step", 4, "P", "encoder layers from experts to experts", minimum=0),
     size("decoder_step", "decoder_sparse_step", 4, "P_dec", "decoder layers from experts to experts", minimum=0),
-    computed("sparse", lambda c: [c.step > 0 and (index + 1) % c.step == 0 for index in range(c.layers)]),
-    computed("decoder_sparse", lambda c: [c.decoder_step > 0 and (index + 1) % c.decoder_step == 0 for index in range(c.decoder_layers)]),
+    computed("sparse", lambda c: [c.step > 0 and (index + 1) % c.step == 0 for index in layer_range(c.layers)]),
+    computed(
+        "decoder_sparse", lambda c: [c.decoder_step > 0 and (index + 1) % c.decoder_step == 0 for index in layer_range(c.decoder_layers)]
+    ),
     switch("router_bias", "router_bias", False),
 )
 IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | set(

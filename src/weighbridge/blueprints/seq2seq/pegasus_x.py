@@ -12,6 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, computed, size, switch, variant
 from weighbridge.core.length import Stream, length, sum_of
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Operation, Part
 
 FIELDS = variant(
@@ -22,7 +23,7 @@ FIELDS = variant(
     size("block", "block_size", 512, "B", "tokens in a block"),
     switch("stagger", "stagger_local_blocks", True),
     computed("lone", lambda c: c.globals == 1),
-    computed("staggered", lambda c: [c.stagger and index % 2 == 1 for index in range(c.layers)]),
+    computed("staggered", lambda c: [c.stagger and index % 2 == 1 for index in layer_range(c.layers)]),
 )
 IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | {"max_position_embeddings"}
 STYLE = fairseq_transformer.Style("computed", final_norm=True, logits_bias=False)

@@ -26,7 +26,7 @@ from weighbridge.config.fields import (
 from weighbridge.core.length import Stream, valid_up_to
 from weighbridge.core.parts import embedding, linear, part, replace, rms_norm
 from weighbridge.core.parts import stack as stacked
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part
 
 
@@ -37,7 +37,7 @@ def step(layers: int, sparse: int) -> int:
 
 def kinds(layers: int, step: int) -> list[tuple[bool, bool]]:
     """Return for each layer whether it is the first, and whether it has experts, which stand in equal steps."""
-    return [(index == 0, step == 1 or (step > 0 and index % step == 1)) for index in range(layers)]
+    return [(index == 0, step == 1 or (step > 0 and index % step == 1)) for index in layer_range(layers)]
 
 
 FIELDS = variant(

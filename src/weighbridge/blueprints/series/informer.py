@@ -11,19 +11,20 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, computed, switch
 from weighbridge.core.length import Stream, length, unknown
 from weighbridge.core.parts import attend, batch_norm, conv1d, part, replace, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, State
 
 INFORMER = (
     *FIELDS,
     choice("sight", "attention_type", "prob"),
     switch("distilled", "distil", True),
-    computed("depths", lambda c: range(c.layers)),
+    computed("depths", lambda c: layer_range(c.layers)),
 )
 
 
 def distilled_length(c: Config, depth: int, own: Stream) -> Stream:
     """Return what is left for the encoder layer at *depth*: distilling halves the steps behind each."""
-    for _ in range(depth if c.distilled else 0):
+    for _ in layer_range(depth if c.distilled else 0):
         own = (length(own) - 1) // 2 + 1
     return own
 

@@ -17,7 +17,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import part, replace
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def seanet_encoder(c: Config) -> tuple[Part, ...]:
     """Describe the convolutions that make frames of a wave; EnCodec has an LSTM behind them."""
     F, layers, index, scale = c.filters, [conv(c, "0", c.channels, c.filters, c.kernel)], 1, 1
     for ratio in reversed(c.ratios):
-        layers += [block(c, str(index + step), scale * F) for step in range(c.blocks)]
+        layers += [block(c, str(index + step), scale * F) for step in layer_range(c.blocks)]
         index += c.blocks + 1
         layers.append(conv(c, str(index), scale * F, 2 * scale * F, 2 * ratio))
         index, scale = index + 1, 2 * scale
@@ -131,7 +131,7 @@ def seanet_decoder(c: Config) -> tuple[Part, ...]:
     for ratio in c.ratios:
         half = scale // 2 * F
         layers.append(convolution(c, str(index + 1), (scale * F, half, 2 * ratio), half))
-        layers += [block(c, str(index + 2 + step), half) for step in range(c.blocks)]
+        layers += [block(c, str(index + 2 + step), half) for step in layer_range(c.blocks)]
         index, scale = index + 2 + c.blocks, scale // 2
     layers.append(conv(c, str(index + 1), F, c.channels, c.last_kernel))
     return (part("layers", *layers, kind="convolutions"),)

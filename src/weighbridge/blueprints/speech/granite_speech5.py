@@ -13,6 +13,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv1d, embedding, layer_norm, linear, part, replace, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIFTH = (
@@ -29,7 +30,9 @@ FIFTH = (
     replace(SHARED[2], default=128),
     switch("bias", "attention_bias", True),
     Field("halved", "subsample_layers", None, "choice", read=lambda value: [0, 1] if value is None else list(value)),
-    constant("kinds", lambda c: [(sum(other in c.halved for other in range(index)), index in c.halved) for index in range(c.layers)]),
+    constant(
+        "kinds", lambda c: [(sum(other in c.halved for other in layer_range(index)), index in c.halved) for index in layer_range(c.layers)]
+    ),
     computed("halfway", lambda c: c.layers > 1),
 )
 
@@ -37,7 +40,7 @@ FIFTH = (
 def after(index: int, c: Config) -> Stream:
     """Return the stream behind so many halvings."""
     stream: Stream = "seq"
-    for _ in range(index):
+    for _ in layer_range(index):
         stream = length(stream) // 2
     return stream
 

@@ -27,7 +27,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
-from weighbridge.core.sizes import Size, round_up
+from weighbridge.core.sizes import Size, layer_range, round_up
 from weighbridge.core.tree import Node, Part, Tensor
 
 SIDE = (
@@ -74,7 +74,7 @@ def attention(c: Config, name: str, out_bias: bool, keys: Stream | None = None, 
 def frames(c: Config, halvings: int) -> Stream:
     """Return the stream behind the cut into frames, and behind so many of the two convolutions that halve it."""
     stream: Stream = length("seq") // c.frame
-    for _ in range(halvings):
+    for _ in layer_range(halvings):
         stream = (length(stream) - 1) // 2 + 1
     return stream
 

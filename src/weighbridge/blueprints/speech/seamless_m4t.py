@@ -15,7 +15,7 @@ from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import HIDDEN, TIED, VOCAB, Config, Field, constant, size, switch, with_changes
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, part, replace
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -126,7 +126,7 @@ def speech_encoder(c: Config) -> tuple[Node, ...]:
 def speech_encoder_output(c: Config) -> Stream:
     """Return the stream that the conformer leaves."""
     stream: Stream = "seq"
-    for _ in range(c.out_layers if c.extended else 0):
+    for _ in layer_range(c.out_layers if c.extended else 0):
         stream = conv1d("conv", 1, 1, c.out_kernel, stride=c.out_stride, padding=c.out_padding, of=stream).stream or stream
     return stream
 

@@ -15,7 +15,7 @@ from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import HIDDEN, MEL_BINS, TIED, VOCAB, Config, Field, derived, size
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, matmul, part, replace
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 KEPT = "widths kernels strides position_kernel position_groups conv_bias norm time_mask feature_mask batch_norm projection_norm stacked".split()
@@ -116,7 +116,7 @@ def speech_postnet(c: Config) -> Part:
     """Describe what makes mel frames of the decoder's states, and says when to stop."""
     stream: Stream = length("decoder") * c.reduction
     layers = []
-    for index in range(c.postnet_layers):
+    for index in layer_range(c.postnet_layers):
         inputs, outputs = (c.mels if index == 0 else c.postnet), (c.mels if index == c.postnet_layers - 1 else c.postnet)
         conv = conv1d("conv", inputs, outputs, c.postnet_kernel, padding=(c.postnet_kernel - 1) // 2, of=stream, bias=False)
         stream = "decoder" if conv.stream is None else conv.stream

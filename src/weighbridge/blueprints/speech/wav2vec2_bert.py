@@ -12,6 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, constant, size, switch, variant
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import conv1d, layer_norm, linear, part
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part
 
 LISTS = ("widths", "kernels", "strides", "position_kernel", "position_groups", "conv_bias", "norm", "codes", "groups", "code", "contrast")
@@ -44,7 +45,7 @@ def adapter(c: Config) -> tuple[Part, ...]:
     if not c.extended:
         return ()
     W, layers, stream = c.out, [], (length("seq"))
-    for index in range(c.out_layers):
+    for index in layer_range(c.out_layers):
         first, second = (
             conv1d(name, W, 2 * W, c.out_kernel, stride=c.out_stride, padding=c.out_padding, of=stream)
             for name in ("residual_conv", "self_attn_conv")

@@ -16,7 +16,7 @@ from weighbridge.config.fields import Config, Field, constant, derived, nested, 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import length
 from weighbridge.core.parts import depthwise, embedding, linear, matmul, part, rms_norm, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Matmul, Node, Part, State, Tensor
 
 if TYPE_CHECKING:
@@ -72,17 +72,17 @@ def chunked_delta_rule(heads: Size, D: Size) -> Matmul:
 
 def _mixers(c: Config) -> list[Any]:
     if c.linear.full is None or c.linear.delta is None:
-        return ["linear_attention" if index % 4 or not index else "full_attention" for index in range(c.layers)]
+        return ["linear_attention" if index % 4 or not index else "full_attention" for index in layer_range(c.layers)]
     named = {"full_attn_layers": ("full_attention", c.linear.full), "kda_layers": ("linear_attention", c.linear.delta)}
     return kinds_by_number(c, named, "linear_attn_config.")
 
 
 def _every(c: Config) -> list[str]:
-    return ["linear_attention" if (index + 1) % c.period else "full_attention" for index in range(c.layers)]
+    return ["linear_attention" if (index + 1) % c.period else "full_attention" for index in layer_range(c.layers)]
 
 
 def _dense(c: Config) -> list[str]:
-    return ["dense" if index < c.dense else "sparse" for index in range(c.layers)]
+    return ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]
 
 
 def fields(first: int, mixers: Field, *more: Field, kv: int, **changes: Any) -> tuple[Field, ...]:

@@ -15,7 +15,7 @@ from weighbridge.config.fields import MLP, NUM_EXPERTS, Config, Field, choice, c
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import depthwise, embedding, linear, part, rms_norm, stack
-from weighbridge.core.sizes import Size, round_up
+from weighbridge.core.sizes import Size, layer_range, round_up
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -78,7 +78,7 @@ def mixture(c: Config) -> Part:
 
 
 def _kinds(c: Config) -> list[str]:
-    return ["full_attention" if c.attended is None or index in c.attended else "conv" for index in range(c.layers)]
+    return ["full_attention" if c.attended is None or index in c.attended else "conv" for index in layer_range(c.layers)]
 
 
 def _whole(value: float) -> int:
@@ -128,7 +128,9 @@ MOE = variant(
 
 
 def _third_kinds(c: Config) -> list[str]:
-    return ["full_attention" if index % 4 == 2 else "conv" if index % 4 or not index else "sliding_attention" for index in range(c.layers)]
+    return [
+        "full_attention" if index % 4 == 2 else "conv" if index % 4 or not index else "sliding_attention" for index in layer_range(c.layers)
+    ]
 
 
 THIRD = variant(

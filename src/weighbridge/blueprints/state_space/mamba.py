@@ -28,7 +28,7 @@ from weighbridge.config.fields import (
     variant,
 )
 from weighbridge.core.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 IGNORED_KEYS = frozenset(
@@ -117,7 +117,7 @@ def _kinds(c: Config) -> list[tuple[str, str]]:
             "attention" if index % c.attention_period == c.attention_offset else "mamba",
             "sparse" if index % c.expert_period == c.expert_offset and c.experts > 1 else "dense",
         )
-        for index in range(c.layers)
+        for index in layer_range(c.layers)
     ]
 
 

@@ -13,7 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import MAMBA_D_CONV, MAMBA_D_STATE, MAMBA_EXPAND, Config, Field, constant, size, switch, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, matmul, part, rms_norm, stack
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Matmul, Node, Part, State, Tensor
 
 
@@ -90,7 +90,7 @@ BAMBA = variant(
     size("chunk", "mamba_chunk_size", 256, "Q", "tokens in a chunk"),
     switch("conv_bias", "mamba_conv_bias", True),
     switch("bias", "mamba_proj_bias", False),
-    constant("kinds", lambda c: ["attention" if index in c.attended else "mamba" for index in range(c.layers)]),
+    constant("kinds", lambda c: ["attention" if index in c.attended else "mamba" for index in layer_range(c.layers)]),
     vocab=128000,
     hidden=4096,
     mlp=14336,

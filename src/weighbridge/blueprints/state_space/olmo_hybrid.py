@@ -12,6 +12,7 @@ from weighbridge.blueprints.state_space.qwen3_next import chunked_delta_rule
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, size, variant
 from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, part, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 
@@ -47,7 +48,7 @@ def delta_rule(c: Config) -> Part:
 
 
 def _mixers(c: Config) -> list[str]:
-    kinds = ["full_attention" if index % 4 == 3 else "linear_attention" for index in range(c.layers)]
+    kinds = ["full_attention" if index % 4 == 3 else "linear_attention" for index in layer_range(c.layers)]
     return kinds if "full_attention" in kinds else [*kinds[:-1], "full_attention"]
 
 

@@ -13,6 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import NUM_EXPERTS, SHARED_EXPERT_MLP, Config, Field, constant, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, depthwise, embedding, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 CHUNK = 64
@@ -86,7 +87,7 @@ LINEAR = (
     size("linear_keys", "linear_num_key_heads", 16, "F", "key heads in linear attention"),
     size("linear_values", "linear_num_value_heads", 32, "G", "value heads in linear attention"),
     Field("interval", "full_attention_interval", 4, "choice", report_default=False),
-    Field("stated_kinds", "layer_types", lambda c: [_mixer(c, index) for index in range(c.layers)], "choice"),
+    Field("stated_kinds", "layer_types", lambda c: [_mixer(c, index) for index in layer_range(c.layers)], "choice"),
     constant("mixers", lambda c: one_per_layer(c, c.stated_kinds, "layer_types")),
 )
 

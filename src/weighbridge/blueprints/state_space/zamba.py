@@ -13,7 +13,7 @@ from weighbridge.blueprints.state_space.mamba import MIXER
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, KV_HEADS, LABELS, LAYERS, MLP, TIED, VOCAB, Config, Field, constant, size
 from weighbridge.core.parts import attend, depthwise, gated_mlp, linear, matmul, part, rms_norm
-from weighbridge.core.sizes import exact
+from weighbridge.core.sizes import exact, layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 
@@ -75,7 +75,7 @@ def attention(c: Config, name: str, *more: Part) -> Part:
 
 
 def _kinds(c: Config) -> list[str]:
-    later = ["hybrid" if index % c.period == c.offset else "linear_attention" for index in range(c.layers - 3)]
+    later = ["hybrid" if index % c.period == c.offset else "linear_attention" for index in layer_range(c.layers - 3)]
     return ["linear_attention", "linear_attention", "hybrid", *later]
 
 

@@ -14,6 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -84,7 +85,7 @@ def efficientnet(c: Config) -> tuple[Part, ...]:
     embeddings = part("embeddings", *stem, kind="embeddings", stream=area(grid))
     blocks: list[Part] = []
     for stage, repeats in enumerate(c.repeats[: c.stages]):
-        for index in range(ceil(c.deeper * repeats)):
+        for index in layer_range(ceil(c.deeper * repeats)):
             stride = 1 if index else c.strides[stage]
             inputs = width_of(c, c.outs[stage] if index else c.inputs[stage])
             after = padded_map(grid, c.kernels[stage], stride, evenly=len(blocks) in c.evenly)

@@ -13,7 +13,7 @@ from weighbridge.config.fields import LABELS, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -57,7 +57,7 @@ def maps(c: Config) -> list[Grid]:
 def modulation(c: Config, index: int, width: Size) -> Part:
     """Describe the contexts: one depthwise convolution after another, each two positions wider, and the mean of all."""
     levels = c.levels[index]
-    contexts = ((conv2d("0", width, width, 2 * level + c.windows[index], groups=width, bias=False),) for level in range(levels))
+    contexts = ((conv2d("0", width, width, 2 * level + c.windows[index], groups=width, bias=False),) for level in layer_range(levels))
     return part(
         "modulation",
         linear("projection_in", width, 2 * width + levels + 1),

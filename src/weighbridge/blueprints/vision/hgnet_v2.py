@@ -14,7 +14,7 @@ from weighbridge.config.fields import LABELS, Config, Field, computed, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Part, Tensor
 
 
@@ -75,7 +75,7 @@ def block(c: Config, name: str, inputs: int, index: int, places: Size) -> Part:
     """Describe a block: layers in sequence, then all of them and the input joined and made narrow."""
     middle, outs, kernel, count = c.middles[index], c.outs[index], c.kernels[index], c.layers_of[index]
     layers = []
-    for position in range(count):
+    for position in layer_range(count):
         before = middle if position else inputs
         if c.light[index]:
             pointwise = conv(c, "conv1", before, middle, places, active=False)
@@ -114,7 +114,7 @@ def hgnet(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
     for index, inputs in enumerate(c.inputs):
         grid = strided_map(grid, 3, c.halves[index]) if c.halving[index] else grid
         down = (conv(c, "downsample", inputs, inputs, area(grid), 3, groups=inputs, active=False),) if c.halving[index] else ()
-        count = range(c.blocks[index])
+        count = layer_range(c.blocks[index])
         blocks = tuple(block(c, str(position), c.outs[index] if position else inputs, index, area(grid)) for position in count)
         found.append((*down, part("blocks", *blocks, kind="stage")))
         maps.append(grid)

@@ -13,6 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, sequence, switch
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
@@ -62,7 +63,7 @@ def layers(c: Config) -> list[list[Layer]]:
     for stage, depth in enumerate(c.depths):
         unit = c.unit[0] * c.unit[1] // area**stage
         rows = []
-        for index in range(depth):
+        for index in layer_range(depth):
             pooling = area if not index and 0 < stage <= c.pooled else 1
             local = c.in_units[stage] or (not index and c.in_units[max(stage - 1, 0)])
             inputs = wide[max(stage - 1, 0)] if not index else wide[stage]

@@ -14,7 +14,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv2d, linear, part
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Part, Tensor
 
 
@@ -106,7 +106,7 @@ def stages(c: Config) -> Part:
     side: Size = c.image // c.patch
     for stage in range(3):
         each = (attention(c, stage, side), *((feed_forward(c.widths[stage], c.wider[stage]),) if c.wider[stage] else ()))
-        layers = [(module, side) for _ in range(c.depths[stage]) for module in each]
+        layers = [(module, side) for _ in layer_range(c.depths[stage]) for module in each]
         if stage < 2:
             after: Size = (side - 1) // 2 + 1
             layers += [(smaller(c, stage, side, after), after), (feed_forward(c.widths[stage + 1], 2), after)]

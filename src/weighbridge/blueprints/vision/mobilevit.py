@@ -15,6 +15,7 @@ from weighbridge.config.fields import LABELS, Config, Field, computed, constant,
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, layer_norm, linear, part, split_mlp
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Part
 
 SHARED = (
@@ -140,7 +141,7 @@ def mobilevit_stage(c: Config, index: int, grids: tuple[Grid, Grid]) -> Part:
 def plain_stage(c: Config, index: int, depth: int, grids: tuple[Grid, Grid]) -> Part:
     """Describe a stage of layers that are widest in the middle."""
     found, inputs, before = [], c.widths[index], grids[0]
-    for number_ in range(depth):
+    for number_ in layer_range(depth):
         width = make_divisible(round(inputs * c.expansion))
         found.append(inverted_residual(str(number_), (inputs, width, c.widths[index + 1]), before, grids[1]))
         inputs, before = c.widths[index + 1], grids[1]

@@ -16,6 +16,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def same(count: int) -> list[list[Any]]:
     """Return the blocks of 256 channels in the middle of the network."""
-    return [[5, 256, 256, 1, False] for _ in range(count)]
+    return [[5, 256, 256, 1, False] for _ in layer_range(count)]
 
 
 START = [[[3, 16, 32, 1, False]], [[3, 32, 64, 2, False], [3, 64, 64, 1, False]], [[3, 64, 128, 2, False], [3, 128, 128, 1, False]]]
@@ -76,7 +77,7 @@ def convolution(c: Config, name: str, widths: tuple[int, int], kernel: int, stri
     groups = inputs if name.startswith("depthwise") else 1
     if c.version == 1:
         return conv_norm(name, inputs, outs, grid, kernel, groups=groups)
-    branches = tuple(conv_norm(str(index), inputs, outs, grid, kernel, groups=groups) for index in range(c.branches))
+    branches = tuple(conv_norm(str(index), inputs, outs, grid, kernel, groups=groups) for index in layer_range(c.branches))
     return part(
         name,
         *((batch_norm("identity", inputs),) if inputs == outs and stride == (1, 1) else ()),

@@ -13,7 +13,7 @@ from weighbridge.blueprints.vision.dinov2 import OWN_IGNORED_KEYS, REGISTERS, sc
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, MLP, Config, choice, constant, size, switch
 from weighbridge.core.parts import attend, gated_mlp, linear, part, plain_mlp, rms_norm, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part
 
 
@@ -22,7 +22,7 @@ def kinds(c: Config) -> list[int]:
     if c.stated_kinds is not None:
         heads = one_per_layer(c, c.stated_kinds, "num_key_value_heads_per_layer")
         return [0 if entry == c.heads else int(entry) for entry in heads]
-    return [0 if index < c.first or index >= c.layers - c.last else -1 for index in range(c.layers)]
+    return [0 if index < c.first or index >= c.layers - c.last else -1 for index in layer_range(c.layers)]
 
 
 FIELDS = (

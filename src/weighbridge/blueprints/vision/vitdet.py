@@ -26,12 +26,13 @@ from weighbridge.blueprints.vision.dinov2 import RATIO, WIDENED
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, constant, sequence, sides, size, switch
 from weighbridge.core.parts import conv2d, layer_norm, part, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part
 
 
 def kinds(c: Config) -> list[tuple[bool, bool]]:
     """Return for each layer whether it looks in windows, and whether a bottleneck follows it."""
-    return [(index in c.in_windows and c.window > 0, index in c.with_bottleneck) for index in range(c.layers)]
+    return [(index in c.in_windows and c.window > 0, index in c.with_bottleneck) for index in layer_range(c.layers)]
 
 
 FIELDS = (

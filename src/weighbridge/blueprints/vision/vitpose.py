@@ -25,6 +25,7 @@ from weighbridge.blueprints.vision.dinov2 import RATIO, WIDENED
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, sides, size, switch
 from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Part
 
 BACKBONE = (
@@ -51,7 +52,7 @@ def padded_patch_map(c: Config) -> Grid:
 def layer(c: Config) -> Part:
     """Describe a layer; of several experts all are run, and the data set's is kept."""
     H, own = c.hidden, 0 if c.experts == 1 else c.part
-    experts = part("experts", *(linear(str(i), c.mlp, c.part) for i in range(c.experts)), kind="experts") if c.experts > 1 else None
+    experts = part("experts", *(linear(str(i), c.mlp, c.part) for i in layer_range(c.experts)), kind="experts") if c.experts > 1 else None
     mlp = part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H - own), *((experts,) if experts else ()), kind="feed_forward")
     norms = layer_norm("layernorm_before", H), layer_norm("layernorm_after", H)
     return part("layer", split_attention(c), mlp, *norms, kind="layer", repeat=c.layers)
