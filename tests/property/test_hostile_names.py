@@ -6,13 +6,9 @@ computed by a spreadsheet, to be run by a page, to fetch a picture from a Markdo
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 import zipfile
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from unicodedata import category
 
@@ -20,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.hostile.acts import acts
 from tests.unit.safetensors_file import write
 from weighbridge.api import model
 from weighbridge.cli import main
@@ -36,45 +33,6 @@ NAMES = (
 TEXTS = st.text(
     st.sampled_from("ab1 .=+-@|<>&\"'`[](){}\\$%#_~^*!:\n\r\t\x00\x07\x1b\x85\x9b\u00ad\u200b\u200e\u202e\u2066\u2028\ufeff\ue000\ud800字")
 )
-
-
-class Page(HTMLParser):
-    """What a browser would run or fetch in a page: tags that are not ours, and handlers of events."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Look at one tag."""
-        own = dict(attrs).get("src") == "/static/app.js"
-        if (tag in ("script", "img", "iframe", "object") and not own) or any(name.startswith("on") for name, _ in attrs):
-            self.found.append(tag)
-
-
-def acts(text: str, form: str) -> str | None:
-    """Tell what in an answer is more than text, if anything is."""
-    lines = text.replace("\n", "")
-    if form == "terminal":
-        lines = re.sub(r"\x1b\[[0-9;]*m", "", lines)
-    hidden = next((letter for letter in lines if category(letter) in HIDDEN), None)
-    if hidden is not None:
-        return f"a hidden character, {hidden!a}"
-    if form == "csv":
-        for row in csv.reader(io.StringIO(text)):
-            for cell in row:
-                if cell.lstrip()[:1] in tuple("=+-@＝＋－＠") and not re.fullmatch(r"[+-]+[\d.,]+", cell.strip()):
-                    return f"a formula, {cell!r}"
-    if form in ("html", "svg", "markdown"):
-        page = Page()
-        page.feed(text)
-        if page.found:
-            return f"markup, {page.found}"
-    if form == "markdown" and re.search(r"(?<!\\)\]\((?:http|java)", text):
-        return "a link"
-    if form == "json" and text:
-        json.loads(text)
-    return None
 
 
 @pytest.fixture(scope="module")
