@@ -363,6 +363,12 @@ def convolution(said: Said) -> None:
     assert ("bias" in {tensor.role for tensor in said.parameters()}) == ("bias for" in said.place.says[0])
 
 
+def transposed(said: Said) -> None:
+    weight, bias = (next(tensor for tensor in said.parameters() if tensor.role == role) for role in ("weight", "bias"))
+    assert bias.shape[0] != weight.shape[0]
+    assert int(str(bias.shape[0])) % int(str(weight.shape[1])) == 0
+
+
 def stacked_experts(said: Said) -> None:
     numbers = {part.experts for _, part, _ in said.own()} - {None}  # None: the config does not say how many are picked
     assert {tensor.shape[0] for tensor in said.parameters()} == (numbers or {said.parameters()[0].shape[0]})
@@ -393,6 +399,50 @@ def ends(said: Said) -> None:
 def rows(said: Said) -> None:
     values = symbolic(said.model)[2]
     assert said.parameters()[0].shape == (number(said.values["rows"], values), number(said.values["width"], values))
+
+
+def scores(said: Said) -> None:
+    """The head has as many outputs as the config names tokens; it may share its matrix with a table of as many rows."""
+    values = symbolic(said.model)[2]
+    words = {letter for letter, symbol in symbolic(said.model)[1].items() if symbol.word == "vocab"}
+    assert {tensor.shape[0] for tensor in said.parameters() if tensor.role in ("weight", "embedding")} <= {values[word] for word in words}
+
+
+FIXED_POSITIONS = frozenset(
+    "albert bart bert bloom camembert clip distilbert electra gpt2 gpt_neo marian mpt opt roberta t5 vit whisper xlnet".split()
+)
+
+
+def rotary(said: Said) -> None:
+    """These types are known to have tables, biases or sinusoids; ``tests/unit/truth/test_rotary.py`` asks the live classes of the others."""
+    assert said.attends()
+    assert said.model.description is not None
+    assert said.model.description.family.model_type not in FIXED_POSITIONS
+
+
+def spectrogram(said: Said) -> None:
+    """With one more mel bin the part that is meant grows."""
+    bins = whole(said.values["bins"])
+    key = next(
+        symbol.key
+        for letter, symbol in symbolic(said.model)[1].items()
+        if symbol.word == "mels" and symbolic(said.model)[2][letter] == bins
+    )
+    assert any(bins in tensor.shape[1:] for tensor in said.parameters() if tensor.role == "weight")
+    other = said.changed(**{key: bins * 2})
+    assert other is None or other.count().unique != said.model.count().unique
+
+
+def sinks(said: Said) -> None:
+    (tensor,) = said.parameters()
+    assert {tensor.shape} == {(attend.heads,) for attend in said.attends()}
+
+
+def kernels(said: Said) -> None:
+    values = symbolic(said.model)[2]
+    many, size = number(said.values["number"], values), number(said.values["size"], values)
+    weights = [tensor for tensor in said.parameters() if tensor.role == "weight"]  # of several layers with one path
+    assert any(tensor.shape[0] == many and numel([tensor]) == many * size for tensor in weights)
 
 
 CHECKS: dict[str, Callable[[Said], None]] = {
@@ -438,7 +488,12 @@ CHECKS: dict[str, Callable[[Said], None]] = {
     "A stack of layers.": stack,
     "A stack of layers that writes one token after another: a position sees only those before it.": writes_tokens,
     "A linear map of one vector, which stands for the whole input.": one_map,
-    "Turns hidden vectors into the outputs that the task asks for.": of_kind(),
+    "Turns hidden vectors into the outputs of the task.": of_kind(),
+    "Gives each token of the vocabulary a score (a logit).": scores,
+    "Positions come in by rotating queries and keys (rotary embeddings), which has no parameters.": rotary,
+    "Its input is a spectrogram, with {bins} mel bins in each frame.": spectrogram,
+    "One learned score for each head; it takes part in the softmax, but no value belongs to it.": sinks,
+    "{number} kernels of {size}": kernels,
     "Turns an image into vectors.": of_kind("vision", "model", ""),
     "Turns sound into vectors.": of_kind("audio", "model", ""),
     "Turns text into vectors.": of_kind("text", "model", ""),
@@ -450,6 +505,7 @@ CHECKS: dict[str, Callable[[Said], None]] = {
     "One gain γ for each component, no shift.": roles("gain"),
     "Convolution without bias: output channels × input channels of a group × kernel.": convolution,
     "Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.": convolution,
+    "Transposed convolution: input channels × output channels × kernel, and one bias for each output channel.": transposed,
     "The matrices of all experts in one array; its first size is the number of experts.": stacked_experts,
     "Learned vectors.": roles("embedding"),
     "Learned vectors that are added.": roles("bias"),

@@ -11,15 +11,15 @@ EXAMPLE = """example:
   weigh explain bert-base-uncased --module encoder.layer.attention
   weigh explain bert-base-uncased --format latex > bert.tex
 """
-LEVELS = 4
-"""How deep a derivation goes unless more is asked for."""
+LINES = 250
+"""How long a derivation may be, about, before its inner sections are folded, unless more is asked for."""
 
 OPTIONS = (
     *SOURCE,
     Option("module", mark("derive only this module, such as encoder.layer.attention"), "PATH", default=""),
     Option(
         "depth",
-        mark("show N levels of sections and fold nothing (default: 4 levels; what is like a section before it is folded)"),
+        mark("show N levels of sections (default: as many as can be read; a section that is like one before it is not repeated)"),
         "N",
         "whole",
     ),
@@ -30,10 +30,10 @@ OPTIONS = (
 def answer(asked: Asked) -> Answer:
     """Derive the number of parameters."""
     from weighbridge.documents import explain
-    from weighbridge.explain.derive import fold_below
+    from weighbridge.explain.derive import fold_below, readable_depth
 
     whole = asked.model().explain(asked.lang, asked.module, asked.depth)
     return Answer(
         lambda: explain.as_json(whole),
-        lambda: explain.document(whole) if asked.depth else explain.document(fold_below(whole, LEVELS), fold=True),
+        lambda: explain.document(whole) if asked.depth else explain.document(fold_below(whole, readable_depth(whole, LINES)), fold=True),
     )

@@ -38,7 +38,20 @@ def symbols(
         elif isinstance(given, (list, tuple)):
             continue  # a height and a width, which stay numbers
         elif (given is not None and given != "auto") or not callable(field.default) or _has_own_letter(field, fields, raw):
-            replaced[field.key] = Symbol(field.letter + suffix, word=field.word, key=path + field.key, meaning=field.meaning, order=order)
+            letter = field.letter + suffix
+            replaced[field.key] = Symbol(letter, word=field.word, key=path + field.key, meaning=field.meaning, order=order)
+    return _with_encoder_letters(replaced)
+
+
+def _with_encoder_letters(replaced: dict[str, Any]) -> dict[str, Any]:
+    """Write an encoder's size as ``L_enc`` where the decoder has one of its own, ``L_dec``, so that the two cannot be mistaken."""
+    ours = {key: value for key, value in replaced.items() if isinstance(value, Symbol)}
+    letters = {symbol.letter for symbol in ours.values()}
+    for key, symbol in ours.items():
+        head, _, rest = symbol.letter.partition("_")
+        letter = "_".join(filter(None, (head, "enc", rest)))
+        if "_".join(filter(None, (head, "dec", rest))) in letters and letter not in letters and not rest.startswith("dec"):
+            replaced[key] = Symbol(letter, word=symbol.word, key=symbol.key, meaning=symbol.meaning, order=symbol.order)
     return replaced
 
 

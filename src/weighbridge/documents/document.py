@@ -13,7 +13,7 @@ from weighbridge.core.formula import Expression
 
 
 class Share(NamedTuple):
-    """A part of a whole in tenths of a percent, rounded so that the parts add up to the whole.
+    """A part of a whole in tenths of a percent, rounded to the nearest.
 
     >>> str(Share(163))
     '16.3%'
@@ -191,22 +191,12 @@ def notes(texts: Sequence[str]) -> tuple[Paragraph, ...]:
     return tuple(Paragraph(0, text) for text in texts)
 
 
-def shares(amounts: Sequence[int], whole: int, per_mille: int = 1000) -> list[Share]:
-    """Split *per_mille* among *amounts* of *whole* by largest remainder, so that they add up.
+def shares(amounts: Sequence[int], whole: int) -> list[Share]:
+    """Return the share of each of *amounts* in *whole*, rounded to the nearest tenth of a percent.
 
-    Args:
-        amounts: Parts; if they do not make up *whole*, neither do their shares make up *per_mille*.
-        whole: What they are parts of.
-        per_mille: The whole's own share.
+    Equal amounts have equal shares, and each can be checked by itself; so the shares of all parts may add up to 99.9 % or 100.1 %.
 
-    >>> [str(share) for share in shares([1, 1, 1], 3)]
-    ['33.4%', '33.3%', '33.3%']
+    >>> [str(share) for share in shares([16622592, 85054464, 590592], 102267648)]
+    ['16.3%', '83.2%', '0.6%']
     """
-    if not whole:
-        return [Share(0) for _ in amounts]
-    floors = [amount * per_mille // whole for amount in amounts]
-    missing = sum(amounts) * per_mille // whole - sum(floors)
-    order = sorted(range(len(amounts)), key=lambda i: (-(amounts[i] * per_mille % whole), i))
-    for index in order[:missing]:
-        floors[index] += 1
-    return [Share(value) for value in floors]
+    return [Share((2000 * amount + whole) // (2 * whole) if whole else 0) for amount in amounts]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from weighbridge.core.formula import Expression, Number, Product, Sum
+from weighbridge.core.formula import Expression, Number, Product, Sum, letters
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
-from weighbridge.documents.document import Block, Column, Document, Equation, Heading, Item, Paragraph, Row, Share, Table
+from weighbridge.documents.document import Block, Column, Document, Equation, Heading, Item, Paragraph, Row, Share, Table, shares
 from weighbridge.explain.derive import Derivation
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.overview import formula_by_module
@@ -117,18 +117,16 @@ class _Writer:
             yield Heading(1, "", self.say("Total"))
         yield from self.sums(root, 1)
         if self.derivation.by_module is not None:
-            words, numbers = self.derivation.by_module
+            words, formula, numbers = self.derivation.by_module
             yield Paragraph(1, _label(self.say("by module"), self.say) + words)
-            yield Equation(1, (numbers, Number(root.value)))
+            yield Equation(1, (formula, numbers, Number(root.value)))
         yield from self.active()
 
     def section(self, section: Section, level: int, outer: int = 1) -> Iterator[Block]:
         """Write a section; *outer* is how many copies there are of what it stands in, so that its share is that of all of them."""
-        copies = f" × {section.copies:,}" if section.copies != 1 else ""
         share = f" ({Share(section.share)})" if section.share or section.value else ""
-        where = f" [{section.where}]" if section.where else ""
         figure = f"{section.value:,}" if outer == 1 else f"{outer:,} × {section.value:,} = {outer * section.value:,}"
-        yield Heading(level, section.number, section.title + copies + where, f"{figure}{share}")
+        yield Heading(level, section.number, self.heading(section), f"{figure}{share}")
         yield from self.once(section.says, level)
         yield from self.deciders(section, level)
         same = self.written.setdefault(_likeness(section), section.number) if section.parts else section.number
@@ -142,6 +140,14 @@ class _Writer:
             for part in section.parts:
                 yield from self.section(part, level + 1, outer * section.copies) if isinstance(part, Section) else self.line(part, level)
         yield from self.sums(section, level)
+
+    def heading(self, section: Section) -> str:
+        """Return the title of a section, with its copies and the layers it stands for: ``Transformer layers × 58 (layers 3–60)``."""
+        title = section.title + (f" × {section.copies:,}" if section.copies != 1 else "")
+        if not section.where:
+            return title
+        layers = self.say("layer {places}") if section.where.isdigit() else self.say("layers {places}")
+        return self.say("{title} ({shape})").format(title=title, shape=layers.format(places=section.where))
 
     def deciders(self, section: Section, level: int) -> Iterator[Block]:
         """Say, with the first of several kinds of layer, which keys of the config decide where each stands."""
@@ -181,12 +187,13 @@ class _Writer:
             label = one if section.copies != 1 else self.say("sum")
             addends = Sum(tuple(Number(part.value) for part in section.parts))
             yield Equation(level, (addends, Number(section.each)), _label(label, self.say))
-        if not section.parts or section.copies != 1:
+        if letters(section.formula) and (not section.parts or section.copies != 1):
             collected = section.closed.polynomial()
             steps = (
                 chain(section.formula, self.values) if len(collected.terms) <= MOST else (formula_by_module(section), Number(section.each))
             )
-            yield Equation(level, steps if section.parts else chain(section.formula, self.values), _label(self.say("in letters"), self.say))
+            steps = steps if section.parts else chain(section.formula, self.values)
+            yield Equation(level, steps, _label(self.say("in letters"), self.say))
         if section.copies != 1:
             steps = chain(Product((section.times, Number(section.each))), self.values)
             yield Equation(level, steps, _label(every.format(copies=f"{section.copies:,}"), self.say))
@@ -215,9 +222,10 @@ def _insight(derivation: Derivation, insight: Insight, say: Say) -> Iterator[Blo
         relations = say(", ").join(f"{symbol.letter} = {write(multiple, UNICODE)}" for symbol, multiple in insight.relations)
         label = _label(say("collected, as {relations}").format(relations=relations), say)
         yield Equation(1, (insight.collected, Number(derivation.total)), label)
-    yield Equation(1, chain(insight.leading, derivation.values), _label(say("leading term"), say))
-    share = Share((insight.leading_value * 2000 + derivation.total) // (2 * derivation.total))
-    yield Paragraph(1, say("The leading term alone explains {share} of the total.").format(share=share))
+    if letters(insight.leading):
+        yield Equation(1, chain(insight.leading, derivation.values), _label(say("leading term"), say))
+        (share,) = shares([insight.leading_value], derivation.total)
+        yield Paragraph(1, say("The leading term alone explains {share} of the total.").format(share=share))
     if insight.changes:
         yield Heading(1, "", say("What a change costs"))
         for change in insight.changes:
@@ -234,6 +242,8 @@ def _change(change: Change, values: dict[str, int], say: Say) -> Iterator[Block]
     if change.formula is not None:
         yield Equation(2, chain(change.formula, values))
     else:
-        yield Paragraph(2, say("{more} parameters more, all other sizes as they are").format(more=f"{change.value:,}"))
+        yield Paragraph(2, say("{more} more parameters, if all other sizes stay as they are").format(more=f"{change.value:,}"))
     if change.kept is not None:
-        yield Paragraph(2, say("{more} parameters more, the multiples of it growing along").format(more=f"{change.kept:,}"))
+        yield Paragraph(
+            2, say("{more} more parameters, if the sizes that are multiples of it grow with it").format(more=f"{change.kept:,}")
+        )

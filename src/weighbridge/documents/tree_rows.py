@@ -35,29 +35,39 @@ class View(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """Where the walk stands: the names of the rows above, the path of the module, the parts around it, and how many copies they make."""
+    """Where the walk stands.
+
+    Attributes:
+        names: The names of the rows above.
+        path: The path of the module.
+        around: The parts around it.
+        copies: How many copies they make.
+        whole: What shares are parts of; 0 until the walk begins.
+    """
 
     names: tuple[str, ...] = ()
     path: str = ""
     around: tuple[Part, ...] = ()
     copies: int = 1
+    whole: int = 0
 
 
 _TOP = Spot()
 
 
-def rows(entry: Entry, view: View, share: Share | None = None, spot: Spot = _TOP) -> Iterator[Row]:
+def rows(entry: Entry, view: View, spot: Spot = _TOP, *, with_shares: bool = True) -> Iterator[Row]:
     """Yield the rows under *entry*.
 
     Args:
         view: How they are shown.
-        share: The share of *entry* in the whole; None inside a repeated part, unless all copies are shown.
         spot: Where *entry* stands.
+        with_shares: Whether rows have a share; they have none inside a repeated part, unless all copies are shown.
     """
+    spot = spot if spot.whole else spot._replace(whole=_int(entry.each) * spot.copies)
     lines = view.shown(entry)
     groups = list(_groups(entry, view.shown))
     found = [_int(line.amount) for line in lines] + [sum(_int(child.amount) for _, child in group) for group in groups]
-    split = shares(found, _int(entry.each), share.per_mille) if share is not None else [None] * len(found)
+    split = shares([amount * spot.copies for amount in found], spot.whole) if with_shares else [None] * len(found)
     for line, amount, part in zip(lines, found, split, strict=False):
         text = shapes([line.node]) if isinstance(line.node, Tensor) else ""
         row = _row(line.node.name, text, amount, view, part, spot)
@@ -88,8 +98,9 @@ def _group(group: tuple[_Named, ...], amount: int, view: View, share: Share | No
     places = (path,) if len(group) == 1 else tuple(join_path(spot.path, own) for own, _ in group)
     yield _row(name, shape, amount, view, share, spot)._replace(role=main_role(amounts(entry, around)), places=places)
     if any(holds(child, view.shown) for child in entry.children) or (entry.times != 1 and view.shown(entry)):
-        inner = share if entry.times == 1 or view.total else None
-        yield from rows(entry, view, inner, Spot((*spot.names, name), path, around, spot.copies * _int(entry.times)))
+        shared = share is not None and (entry.times == 1 or view.total)
+        inside = Spot((*spot.names, name), path, around, spot.copies * _int(entry.times), spot.whole)
+        yield from rows(entry, view, inside, with_shares=shared)
 
 
 def _join_single(entry: Entry, path: str, around: tuple[Part, ...]) -> tuple[str, Entry, str, tuple[Part, ...]]:
@@ -195,5 +206,5 @@ def tree_table(
 ) -> Table:
     """Return the rows under *entry*, no deeper than *depth* levels, as a table."""
     view = View(shown, total, say("1 of {copies}"))
-    kept = tuple(row for row in rows(entry, view, Share(1000), spot) if depth is None or row.depth < depth)
+    kept = tuple(row for row in rows(entry, view, spot) if depth is None or row.depth < depth)
     return Table(tuple(column._replace(title=say(column.title) if column.title else "") for column in TREE), kept, headed=False)

@@ -401,7 +401,7 @@ def sections(section: Section) -> Iterator[Section]:
 
 def _one(section: Section) -> Section:
     """Return one copy of a section as the root of a derivation."""
-    return with_shares(section._replace(number="", copies=1, times=as_expression(1), value=section.each, where=""), 1000)
+    return with_shares(section._replace(number="", copies=1, times=as_expression(1), value=section.each, where=""), section.each)
 
 
 def _with_root(found: Derivation, title: str, parts: Sequence[Line | Section], value: int) -> Section:

@@ -18,11 +18,12 @@ from weighbridge.core.messages import Say, Text, translator
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Part, positions
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
+from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.section import Line, Section
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, joined, leaves, owned, pair, scaled
 from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.sentences import SENTENCES, Scope, holders, line_sentences, section_name, sentences, shape_sentence
-from weighbridge.explain.wording import SECTIONS, line_title, role_name, section_title
+from weighbridge.explain.wording import LINES, SECTIONS, line_title, role_name, section_title
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -79,8 +80,9 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     say = translator(lang)
     top, table, values = pair(model)
     place = _place(top, module)
-    root = _Author(say, values).section(place)
-    root = _numbered(with_shares(root, 1000), "")
+    rotary = _rotary(model)
+    root = _Author(say, values, rotary).section(place)
+    root = _numbered(with_shares(root, root.value), "")
     used = set(_letters(root))
     works = active(model, top, root.value, values) if not module else None
     used |= letters(works.formula) if works else set()
@@ -91,6 +93,23 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     shown = root if depth is None else _pruned(root, depth)
     known = {symbol.letter: values[symbol.letter] for symbol, _ in symbols}
     return Derivation(title, lang, shown, symbols, known, told, sum_by_module(root), works, kinds)
+
+
+def _rotary(model: ModelValue) -> tuple[str, ...]:
+    """Return where attention rotates; nowhere in a part whose config names a type that is not known to rotate everywhere."""
+    if model.description is None:
+        return ()
+    places = rotary_places(model.description.family.model_type)
+    for key, inner in model.description.raw.items():
+        named = inner.get("model_type") if isinstance(inner, dict) else None
+        if named and not rotary_places(named):
+            part = key.removesuffix("_config")
+            places = tuple(place for place in places if not any(word in place for word in _PLACES_OF.get(part, (part,))))
+    return places
+
+
+_PLACES_OF = {"text": ("language_model", "text_model", "layers"), "vision": ("vision", "visual"), "audio": ("audio",)}
+"""By the name of a sub-config, what the modules are called that are made from it."""
 
 
 def _shorter(root: Section) -> Expression:
@@ -190,10 +209,11 @@ def _purpose(unit: _Unit) -> str:
 
 
 class _Author(NamedTuple):
-    """What every paragraph needs: the language, and the numbers for the letters."""
+    """What every paragraph needs: the language, the numbers for the letters, and which attention has rotary positions."""
 
     say: Say
     values: dict[str, int]
+    rotary: tuple[str, ...] = ()
 
     def section(self, module: _Module, title: str = "") -> Section:
         units = _units(module)
@@ -206,7 +226,7 @@ class _Author(NamedTuple):
         times = as_expression(symbolic.repeat) if module.pair.repeated and symbolic.repeat is not None else as_expression(1)
         found = self.subtotal(title, self.parts(units), path=module.path, kind=part.kind, times=times)
         topic = part.kind if part.kind in SENTENCES else purpose
-        scope = Scope(topic, tuple(_leaves(module)), (module.pair,), found.closed.polynomial(), self.values, part)
+        scope = Scope(topic, tuple(_leaves(module)), (module.pair,), found.closed.polynomial(), self.values, part, self.rotary)
         return self.with_sentences(found._replace(title=title or self.say(section_name(scope, label))), scope)
 
     def with_sentences(self, section: Section, scope: Scope) -> Section:
@@ -250,15 +270,15 @@ class _Author(NamedTuple):
         inside = list(self.lines(found))
         alike = len({line.title for line in inside}) == 1
         section = self.subtotal("", inside, kind=purpose)
-        scope = Scope(purpose, tuple(found), holders(found, purpose), section.closed.polynomial(), self.values)
+        scope = Scope(purpose, tuple(found), holders(found, purpose), section.closed.polynomial(), self.values, rotary=self.rotary)
         title = inside[0].title if alike and purpose in ("other", "norm") else self.say(section_name(scope, section_title(purpose)))
         return self.with_sentences(section._replace(title=title), scope)
 
     def lines(self, found: Sequence[Leaf]) -> Iterator[Line]:
         """Yield a line for each group of modules that are alike."""
         groups: dict[object, list[Leaf]] = {}
-        for leaf in found:
-            groups.setdefault(_likeness(leaf), []).append(leaf)
+        for one in (one for leaf in found for one in _by_tensor(leaf)):
+            groups.setdefault(_likeness(one), []).append(one)
         for group in groups.values():
             yield self.line(group)
 
@@ -274,7 +294,7 @@ class _Author(NamedTuple):
             else self.say(line_title(kind, tuple(ours.role for ours, _ in tensors)))
         )
         tied = tuple(ours.tied_to for ours, _ in tensors if ours.tied_to is not None)
-        paths = tuple(path for leaf in group for path in _paths(leaf))
+        paths = tuple(dict.fromkeys(path for leaf in group for path in _paths(leaf)))
         return Line(
             "", title, self.join_sentences(says), kind, paths, formula, self.value(formula), tied, says, shape_sentence(kind, tensors)
         )
@@ -301,6 +321,17 @@ def _entry(parts: Sequence[Line | Section], times: Expression, each: int) -> Ent
     return Entry(Part(""), times, amounts, inside, each, each)
 
 
+def _by_tensor(leaf: Leaf) -> Iterator[Leaf]:
+    """Yield a module; if it holds loose vectors (a class token, a table of positions), each of them by itself."""
+    tensors = leaf.pair.tensors()
+    if len(tensors) < 2 or leaf.pair.part.kind in LINES or any(ours.role in ("weight", "bias") for ours, _ in tensors):
+        yield leaf
+        return
+    for ours, theirs in tensors:
+        alone = Pair(leaf.pair.part._replace(children=(ours,)), leaf.pair.symbolic._replace(children=(theirs,)))
+        yield leaf._replace(path=joined(leaf.path, ours.name), pair=alone)
+
+
 def _likeness(leaf: Leaf) -> object:
     tensors = tuple(
         (ours.name, ours.role, ours.tied_to, tuple(polynomial(size) for size in theirs.shape)) for ours, theirs in leaf.pair.tensors()
@@ -315,31 +346,12 @@ def _paths(leaf: Leaf) -> tuple[str, ...]:
     return tuple(joined(leaf.path, ours.name) for ours, _ in leaf.pair.tensors())
 
 
-def with_shares(section: Section, share: int) -> Section:
-    """Divide a section's share among its parts so that theirs add up to it exactly."""
-    inside = [part for part in section.parts if isinstance(part, Section)]
-    amounts = [part.value for part in inside]
-    loose = section.each - sum(amounts)
-    tenths = apportioned([*amounts, loose], share)
-    shares = iter(tenths)
-    parts = tuple(with_shares(part, next(shares)) if isinstance(part, Section) else part for part in section.parts)
+def with_shares(section: Section, whole: int, copies: int = 1) -> Section:
+    """Give a section, of which there are so many *copies*, and all inside it their shares of *whole*, each to the nearest tenth of a percent."""
+    inner = copies * section.copies
+    parts = tuple(with_shares(part, whole, inner) if isinstance(part, Section) else part for part in section.parts)
+    share = (2000 * copies * section.value + whole) // (2 * whole) if whole else 0
     return section._replace(parts=parts, share=share)
-
-
-def apportioned(amounts: Sequence[int], whole: int) -> list[int]:
-    """Divide *whole* in proportion to *amounts* so that the pieces add up, by the largest remainders.
-
-    >>> apportioned([1, 1, 1], 1000)
-    [334, 333, 333]
-    """
-    total = sum(amounts)
-    if total == 0:
-        return [0] * len(amounts)
-    pieces = [amount * whole // total for amount in amounts]
-    order = sorted(range(len(amounts)), key=lambda i: (-(amounts[i] * whole % total), i))
-    for index in order[: whole - sum(pieces)]:
-        pieces[index] += 1
-    return pieces
 
 
 def _numbered(section: Section, number: str) -> Section:
@@ -358,6 +370,28 @@ def fold_below(derivation: Derivation, depth: int) -> Derivation:
     ()
     """
     return derivation._replace(root=_pruned(derivation.root, depth))
+
+
+def readable_depth(derivation: Derivation, lines: int) -> int:
+    """Return how many levels of sections, three at least, can be shown in about so many lines.
+
+    >>> from weighbridge import model
+    >>> readable_depth(model("albert-base-v2").explain(), 120), readable_depth(model("resnet-50").explain(), 120)
+    (5, 3)
+    """
+    depth = 3
+    while depth < _depth(derivation.root) and _length(_pruned(derivation.root, depth + 1)) <= lines:
+        depth += 1
+    return depth
+
+
+def _depth(section: Section) -> int:
+    return 1 + max((_depth(part) for part in section.parts if isinstance(part, Section)), default=0)
+
+
+def _length(section: Section) -> int:
+    """Estimate the lines that a section takes."""
+    return 3 + sum(_length(part) if isinstance(part, Section) else 4 for part in section.parts)
 
 
 def _pruned(section: Section, depth: int) -> Section:

@@ -80,14 +80,16 @@ def _terms_by_module(section: Section) -> Iterator[Expression]:
 
 
 class ByModule(NamedTuple):
-    """The total in the words of its sections, and the same in numbers.
+    """The total by module, copies in front: in the words of its sections, in letters, in numbers.
 
     Attributes:
-        words: ``Embeddings + 12 × (Multi-head self-attention + ...)``.
+        words: ``Embeddings + L × (Multi-head self-attention + ...)``.
+        formula: Each section's own formula in its place, in brackets where it is a sum.
         numbers: The values in their places.
     """
 
     words: str
+    formula: Expression
     numbers: Expression
 
 
@@ -95,24 +97,38 @@ def sum_by_module(section: Section) -> ByModule | None:
     """Write the total by module, copies in front; None where that is long, or no part has copies.
 
     >>> from weighbridge import model
-    >>> str(sum_by_module(model("gpt2").explain().root).numbers)
-    '39383808 + 12*(2362368 + 4722432 + 3072) + 1536'
+    >>> found = sum_by_module(model("gpt2").explain().root)
+    >>> print(found.formula)
+    (V*H + S*H) + L*((4*H^2 + 4*H) + (8*H^2 + 5*H) + 4*H) + 2*H
+    >>> print(found.numbers)
+    39383808 + 12*(2362368 + 4722432 + 3072) + 1536
     """
     words = list(_terms(section, lambda part: Symbol(part.title)))
-    if not any(part.copies != 1 for part in _sections(section)) or sum(map(_length, words)) > LONGEST:
+    if not any(part.copies != 1 or letters(part.times) for part in _sections(section)) or sum(map(_length, words)) > LONGEST:
         return None
-    numbers = Sum(tuple(_terms(section, lambda part: Number(part.value))))
-    return ByModule(write(Sum(tuple(words)), UNICODE), numbers)
+    formula = Sum(tuple(_terms(section, _own_formula)))
+    numbers = Sum(tuple(_terms(section, lambda part: Number(part.value), in_numbers=True)))
+    return ByModule(write(Sum(tuple(words)), UNICODE), formula, numbers)
 
 
-def _terms(section: Section, name: Callable[[Line | Section], Expression]) -> Iterator[Expression]:
+def _own_formula(part: Line | Section) -> Expression:
+    """Write a part's formula, collected or as its modules are written, whichever is shorter; a sum keeps its brackets."""
+    ways = (part.formula,) if isinstance(part, Line) else (part.closed.polynomial().expression(), formula_by_module(part))
+    found = min(ways, key=lambda formula: len(write(formula)))
+    return Product((found,)) if isinstance(found, Sum) else found
+
+
+def _terms(section: Section, name: Callable[[Line | Section], Expression], *, in_numbers: bool = False) -> Iterator[Expression]:
     for part in section.parts:
         if not part.value:
             continue
-        if isinstance(part, Section) and part.parts and part.copies != 1:
-            yield Product((Number(part.copies), Sum(tuple(_terms(part, name)))))
-        elif isinstance(part, Section) and any(inner.copies != 1 for inner in _sections(part)):
-            yield from _terms(part, name)
+        copied = isinstance(part, Section) and (part.copies != 1 or bool(letters(part.times)))
+        if isinstance(part, Section) and part.parts and copied:
+            copies = Number(part.copies) if in_numbers else part.times
+            inner = tuple(_terms(part, name, in_numbers=in_numbers))
+            yield Product((copies, inner[0] if len(inner) == 1 else Sum(inner)))
+        elif isinstance(part, Section) and any(inner.copies != 1 or letters(inner.times) for inner in _sections(part)):
+            yield from _terms(part, name, in_numbers=in_numbers)
         else:
             yield name(part)
 

@@ -48,7 +48,7 @@ class Section(NamedTuple):
         times: How many copies there are, as a formula; the number 1 where there is one.
         copies: The value of *times*.
         each, value: Parameters of one copy, and of all.
-        share: Tenths of a percent of the whole; those of one level add up to their parent's.
+        share: Tenths of a percent of the whole, to the nearest.
         where: The indices of the copies, such as ``3–60``, where layers of several kinds stand in one stack.
         says: The sentences of *sentence* one by one, in English.
     """

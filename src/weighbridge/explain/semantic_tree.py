@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.core.formula import Expression, Number, Product, Symbol, times, total
+from weighbridge.core.formula import Expression, Number, Product, Symbol, letters, times, total
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Part, Tensor
@@ -107,7 +107,7 @@ def topic(part: Part, around: tuple[Part, ...]) -> str:
         return "experts"
     if topics:
         return topics[0]
-    if any(kind in HEADS for kind in kinds) or part.name in HEAD_NAMES:
+    if any(kind in HEADS for kind in kinds) or part.name in HEAD_NAMES or (part.name == "proj_out" and len(around) == 1):
         return "head"
     if "pooler" in kinds or part.name == "pooler":
         return "pooler"
@@ -171,14 +171,34 @@ def elements(shape: tuple[Size, ...]) -> Expression:
     return times(shape)
 
 
+def cancelled(size: Size) -> Size:
+    """Write a size without the letters that cancel out in it, ``A * (H / A)`` as ``H``; any other stays as it is.
+
+    >>> H, A = Symbol("H"), Symbol("A")
+    >>> str(cancelled(A * exact(H, A))), str(cancelled(A * exact(H, Symbol("K"))))
+    ('H', 'A*(H/K)')
+    """
+    if not isinstance(size, Expression):
+        return size
+    collected = polynomial(size)
+    return collected.expression() if letters(size) - collected.letters() else size
+
+
 def owned(tensors: list[tuple[Tensor, Tensor]]) -> Expression:
-    """Write what the tensors hold that are no other's storage, equal terms collected."""
+    """Write what the tensors hold that are no other's storage, equal terms collected; of stacked experts one, times their number."""
+    shapes = [tuple(map(cancelled, theirs.shape)) for ours, theirs in tensors if ours.tied_to is None]
+    experts = shapes[0][0] if shapes and len(shapes[0]) > 2 else None
+    if isinstance(experts, Symbol) and experts.word == "experts" and len(shapes) > 1 and all(shape[0] == experts for shape in shapes):
+        return scaled(experts, _collected([shape[1:] for shape in shapes]))
+    return _collected(shapes)
+
+
+def _collected(shapes: list[tuple[Size, ...]]) -> Expression:
     counts: dict[object, tuple[Expression, int]] = {}
-    for ours, theirs in tensors:
-        if ours.tied_to is None:
-            term = elements(theirs.shape)
-            key = polynomial(term)
-            counts[key] = (term, counts.get(key, (term, 0))[1] + 1)
+    for shape in shapes:
+        term = elements(shape)
+        key = polynomial(term)
+        counts[key] = (term, counts.get(key, (term, 0))[1] + 1)
     return total(term if many == 1 else scaled(many, term) for term, many in counts.values())
 
 

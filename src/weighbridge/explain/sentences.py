@@ -29,6 +29,7 @@ class Scope(NamedTuple):
         formula: The section's closed formula, of one copy.
         values: What each letter stands for; empty for a checkpoint.
         part: The part itself, where the section is one.
+        rotary: The paths of the model's attention with rotary positions.
     """
 
     topic: str
@@ -37,6 +38,7 @@ class Scope(NamedTuple):
     formula: Polynomial
     values: dict[str, int]
     part: Part | None = None
+    rotary: tuple[str, ...] = ()
 
     def attends(self) -> list[tuple[Attend, Attend]]:
         """Return every attention inside, in ints and in symbols."""
@@ -68,7 +70,7 @@ def sentences(scope: Scope) -> tuple[str, ...]:
     ('Grouped-query attention', '32 query heads share 8 key-value heads, 4 to each: keys and values are mapped to 8 heads only.')
     """
     write = SENTENCES.get(scope.topic)
-    return tuple(write(scope)) if write else ()
+    return (*write(scope), *_spectrogram(scope)) if write else ()
 
 
 def section_name(scope: Scope, usual: str) -> str:
@@ -101,6 +103,7 @@ def _attention(scope: Scope) -> Iterator[str]:
     yield from _maps(scope)
     yield from _heads(scope)
     yield from _windows(scope)
+    yield from _positions(scope)
     if scope.attends() and scope.kinds() <= {"linear"}:
         yield mark("Scores, softmax and the weighted sum have no parameters.")
 
@@ -159,6 +162,26 @@ def _windows(scope: Scope) -> Iterator[str]:
             yield Text(text, window=f"{_whole(windows.pop()):,}")
 
 
+def _positions(scope: Scope) -> Iterator[str]:
+    """Say of rotary positions that they own no parameter; the tree, in which they own nothing, does not show them."""
+    if scope.leaves and scope.attends() and all(_stands_in(leaf.path, scope.rotary) for leaf in scope.leaves):
+        yield mark("Positions come in by rotating queries and keys (rotary embeddings), which has no parameters.")
+
+
+def _stands_in(path: str, places: Iterable[str]) -> bool:
+    """Tell whether a module stands in one of some places, whatever wraps the model that they were named in."""
+    return any(f".{place}." in f".{path}." for place in places)
+
+
+def _spectrogram(scope: Scope) -> Iterator[str]:
+    """Say what enters the maps whose input is as wide as a spectrogram's frame."""
+    for ours, theirs in scope.tensors():
+        width = theirs.shape[1] if ours.role == "weight" and len(theirs.shape) > 1 else None
+        if isinstance(width, Symbol) and width.word == "mels":
+            yield Text(mark("Its input is a spectrogram, with {bins} mel bins in each frame."), bins=f"{_whole(ours.shape[1]):,}")
+            return
+
+
 def _cross_attention(scope: Scope) -> Iterator[str]:
     inside = {pair.part.kind for leaf in scope.leaves for pair in leaf.around}
     if "decoder" in inside and scope.attends():
@@ -176,6 +199,7 @@ def _latent_attention(scope: Scope) -> Iterator[str]:
         yield mark("Queries pass through a vector of their own on the way to their heads.")
     elif "query" in names:
         yield mark("Queries are mapped at once.")
+    yield from _positions(scope)
     kept = [(ours, theirs) for ours, theirs in scope.attends() if ours.cache is not None]
     if kept and len(kept) == len(scope.attends()):
         text = mark("The cache keeps {kept} numbers for each token and layer, not the {whole} of all heads' keys and values.")
@@ -309,7 +333,11 @@ def _pooler(scope: Scope) -> Iterator[str]:
 
 
 def _head(scope: Scope) -> Iterator[str]:
-    yield mark("Turns hidden vectors into the outputs that the task asks for.")
+    outputs = {theirs.shape[0] for ours, theirs in scope.tensors() if len(ours.shape) == 2}
+    if len(scope.leaves) == 1 and all(isinstance(size, Symbol) and size.word == "vocab" for size in outputs) and outputs:
+        yield mark("Gives each token of the vocabulary a score (a logit).")
+    else:
+        yield mark("Turns hidden vectors into the outputs of the task.")
 
 
 def _group(scope: Scope) -> Iterator[str]:
@@ -373,15 +401,19 @@ def _of_kind(kind: str, roles: tuple[str, ...], tensors: Sequence[tuple[Tensor, 
         yield mark("One gain γ for each component, no shift.")
     elif kind == "convolution" and roles == ("weight",):
         yield mark("Convolution without bias: output channels × input channels of a group × kernel.")
+    elif kind == "convolution" and set(roles) == {"weight", "bias"} and len(roles) == 2 and shapes["bias"] != shapes["weight"][:1]:
+        yield mark("Transposed convolution: input channels × output channels × kernel, and one bias for each output channel.")
     elif kind == "convolution" and set(roles) == {"weight", "bias"} and len(roles) == 2:
         yield mark("Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.")
     elif kind == "experts" and set(roles) == {"weight"}:
         yield mark("The matrices of all experts in one array; its first size is the number of experts.")
     elif set(roles) == {"embedding"} and not any(ours.frozen for ours, _ in tensors):
         yield mark("Learned vectors.")
+    elif set(roles) == {"bias"} and {ours.name for ours, _ in tensors} == {"sinks"}:
+        yield mark("One learned score for each head; it takes part in the softmax, but no value belongs to it.")
     elif set(roles) == {"bias"}:
         yield mark("Learned vectors that are added.")
-    elif set(roles) == {"gain"}:
+    elif set(roles) == {"gain"} and {ours.name for ours, _ in tensors} != {"A_log"}:
         yield mark("Learned factors.")
 
 
@@ -403,6 +435,9 @@ def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
         return Text(mark("from {into} inputs to {out} outputs"), into=into, out=out)
     if kind == "embedding" and len(shown) == 2:
         return Text(mark("{rows} rows of {width}"), rows=shown[0], width=shown[1])
+    turned = any(bias.shape != ours.shape[:1] for bias, _ in own if bias.role == "bias")
+    if kind == "convolution" and len(shown) > 2 and not turned:
+        return Text(mark("{number} kernels of {size}"), number=shown[0], size=" × ".join(map(_in_brackets, shown[1:])))
     return ""
 
 
@@ -427,6 +462,10 @@ def _parts(part: Part) -> Iterator[Part]:
     for child in part.children:
         if isinstance(child, Part):
             yield from _parts(child)
+
+
+def _in_brackets(text: str) -> str:
+    return f"({text})" if " + " in text or " − " in text else text
 
 
 def _ways(size: Size) -> list[str]:

@@ -38,7 +38,7 @@ _ATTENTION = {
     **dict.fromkeys(("relative_attention_bias", "relative_position_bias_table", "relative_position_bias"), mark("relative position bias")),
     **dict.fromkeys(("q_norm", "query_norm", "q_layernorm"), mark("query norm")),
     **dict.fromkeys(("k_norm", "key_norm", "k_layernorm"), mark("key norm")),
-    "q_a_proj": mark("query, compressed"), "q_b_proj": mark("query, expanded"),
+    "sinks": mark("attention sinks"), "q_a_proj": mark("query, compressed"), "q_b_proj": mark("query, expanded"),
     **dict.fromkeys(("kv_a_proj_with_mqa", "kv_a_proj"), mark("key and value, compressed")), "kv_b_proj": mark("key and value, expanded"),
 }  # fmt: skip
 _FEED_FORWARD = {
@@ -58,14 +58,22 @@ NAMES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("position_embeddings", "wpe", "embed_positions", "position_embedding", "embed_position"), mark("Position embeddings")),
         **dict.fromkeys(("token_type_embeddings", "token_type_embedding"), mark("Token type embeddings")),
         **dict.fromkeys(("patch_embeddings", "patch_embedding", "patch_embed"), mark("Patch embedding")),
+        **dict.fromkeys(("cls_token", "class_embedding"), mark("Class token")),
+        "distillation_token": mark("Distillation token"), "mask_token": mark("Mask token"), "register_tokens": mark("Register tokens"),
     },
     "head": {
-        **dict.fromkeys(("lm_head", "decoder", "embed_out", "output_projection"), mark("Vocabulary head")),
+        **dict.fromkeys(("lm_head", "decoder", "embed_out", "output_projection", "proj_out"), mark("Vocabulary head")),
         **dict.fromkeys(("classifier", "score", "out_proj"), mark("Classifier")),
         "qa_outputs": mark("Start and end of the answer"),
         "seq_relationship": mark("Next-sentence prediction"),
         "transform": mark("Transform"),
     },
+    "mixer": {
+        "in_proj": mark("input projection"), "out_proj": mark("output projection"), "conv1d": mark("short convolution"),
+        "x_proj": mark("step Δ (compressed), B and C"), "dt_proj": mark("step Δ, expanded"), "dt_bias": mark("bias of the step Δ"),
+        "A_log": mark("decay rates A, as logarithms"), "D": mark("skip weights D"),
+    },
+    "other": {"logit_scale": mark("Scale of the logits"), "logit_bias": mark("Bias of the logits")},
     "norm": {
         **dict.fromkeys(("q_norm", "query_norm", "q_layernorm"), mark("query norm")),
         **dict.fromkeys(("k_norm", "key_norm", "k_layernorm"), mark("key norm")),

@@ -7,9 +7,9 @@ from weighbridge.core.formula import write
 from weighbridge.core.notation import UNICODE
 from weighbridge.documents.explain import as_json, document
 from weighbridge.documents.renderers import render
-from weighbridge.explain.derive import apportioned, lines
+from weighbridge.explain.derive import lines, sections
 from weighbridge.explain.evaluation_steps import chain
-from weighbridge.explain.section import Line, Section
+from weighbridge.explain.section import Section
 
 
 def chinese() -> str:
@@ -114,19 +114,15 @@ def test_every_form_shows_the_same_figures(form: str, lang: str) -> None:
     assert "110,106,428" in text
 
 
-def test_shares_add_up_to_their_parents() -> None:
-    def assert_adds_up(section: Section) -> None:
-        inside = [part for part in section.parts if isinstance(part, Section)]
-        if inside and not any(isinstance(part, Line) for part in section.parts):
-            assert sum(part.share for part in inside) == section.share
-        for part in inside:
-            assert_adds_up(part)
-
-    assert_adds_up(model("bert-base-uncased", "BertForMaskedLM").explain().root)
-
-
-def test_apportioned_gives_nothing_of_nothing() -> None:
-    assert apportioned([0, 0], 1000) == [0, 0]
+def test_a_share_is_rounded_to_the_nearest_by_itself() -> None:
+    """Equal amounts have equal shares: Llama 3's table and its head, 525,336,576 each."""
+    derivation = model("llama-3-8b").explain()
+    outer = {1: 1}
+    for section in sections(derivation.root):
+        depth = section.number.count(".") + 1
+        outer[depth + 1] = outer[depth] * section.copies
+        assert section.share == round(1000 * outer[depth] * section.value / derivation.total)
+    assert {str(part.share) for part in derivation.root.parts if part.value == 525_336_576} == {"65"}
 
 
 def test_chain_of_a_single_letter() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 from unicodedata import combining, east_asian_width
 
@@ -169,12 +170,54 @@ def _equation(inset: str, label: str, steps: list[str], width: int) -> Iterator[
         yield from ([Span(inset), Span(row, "quiet")] for row in wrap(label.rstrip(), width - len(inset)))
     for number, step in enumerate(steps):
         sign = "= " if number or label else ""
-        rows = _fill(_bind_operators(step, tight=True), width - len(inset) - 4)
-        if any(measure(row) > width - len(inset) - 4 for row in rows):
-            rows = _fill(_bind_operators(step), width - len(inset) - 4)
+        rows = _formula_rows(step, width - len(inset) - 4)
         for at, row in enumerate(rows):
             text = row.replace(JOINT, " ")
             yield [Span(inset), Span((sign if at == 0 else " " * len(sign) + "  ") + text, "figure" if number == len(steps) - 1 else "")]
+
+
+def _formula_rows(text: str, width: int) -> list[str]:
+    """Break a formula before operators: outside all brackets, and inside a bracket only where it alone is too wide."""
+    pieces = _addends(text, width)
+    if any(measure(piece) > width for piece in pieces):
+        return _fill(_bind_operators(text), width)
+    rows: list[str] = []
+    for piece in pieces:
+        if rows and measure(rows[-1]) + 1 + measure(piece) <= width:
+            rows[-1] += " " + piece
+        else:
+            rows.append(piece)
+    return rows
+
+
+def _addends(text: str, width: int) -> list[str]:
+    """Divide a formula before the operators of its sum; an addend that is too wide is divided inside its widest bracket."""
+    cuts, groups = _outermost(text)
+    pieces = [text[start : end - 1] for start, end in pairwise([0, *cuts, len(text) + 1])]
+    if len(pieces) > 1:
+        return [part for piece in pieces for part in ([piece] if measure(piece) <= width else _addends(piece, width))]
+    if measure(text) <= width or not groups:
+        return [text]
+    start, end = max(groups, key=lambda group: group[1] - group[0])
+    inside = _addends(text[start + 1 : end], max(width - start - 1, 1))
+    inside[0] = text[: start + 1] + inside[0]
+    inside[-1] += text[end:]
+    return inside
+
+
+def _outermost(text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    """Return where operators of a sum stand outside all brackets, and where the outermost brackets open and close."""
+    cuts, groups, opened, level = [], [], 0, 0
+    for at, letter in enumerate(text):
+        if letter in "(⌊":
+            opened = at if level == 0 else opened
+            level += 1
+        elif letter in ")⌋":
+            level -= 1
+            groups += [(opened, at)] if level == 0 else []
+        elif level == 0 and letter in "+−" and at and text[at - 1] == " " == text[at + 1 : at + 2]:
+            cuts.append(at)
+    return cuts, groups
 
 
 def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator[Line]:
