@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import textwrap
+from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ ROTATES = re.compile(r"_?(apply|rotate)\w*(rotary|rope|queries_or_keys)\w*")
 
 
 @cache
-def rotates(cls: type) -> bool:
+def rotates(cls: Hashable) -> bool:
     """Tell whether the forward function of a class always rotates something, whatever its config says."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls.forward)))  # type: ignore[attr-defined]
@@ -49,7 +50,8 @@ def _always(node: ast.AST) -> bool:
 
 def places(model: Any) -> list[str]:
     """Return the paths of the modules that rotate, without the indices of layers."""
-    found = (re.sub(r"(^|\.)\d+(?=\.|$)", "", name).strip(".") for name, module in model.named_modules() if rotates(type(module)))
+    modules: list[tuple[str, Hashable]] = [(name, type(module)) for name, module in model.named_modules()]
+    found = (re.sub(r"(^|\.)\d+(?=\.|$)", "", name).strip(".") for name, cls in modules if rotates(cls))
     return sorted(set(found))
 
 

@@ -15,7 +15,7 @@ from weighbridge.config.bind import with_overrides
 from weighbridge.config.read import read_config, read_piped_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
-from weighbridge.core.messages import Text, mark
+from weighbridge.core.messages import Text, either, mark
 from weighbridge.presets import preset, preset_like, suggestions
 from weighbridge.presets.aliases import lookup, preset_called
 from weighbridge.value import ModelValue
@@ -227,7 +227,7 @@ def not_found(source: str) -> SourceError:
     if named is None and ("/" in source or source.endswith((".json", ".safetensors"))):
         return SourceError(Text("{source}: no such file or directory", source=source), source=source)
     near = list(named.names[:3]) if named is not None else suggestions(source)
-    hint = Text("did you mean {names}?", names=" or ".join(near)) if near else Text("expected {ways}", ways=Text(WAYS))
+    hint = Text("did you mean {names}?", names=either(near)) if near else Text("expected {ways}", ways=Text(WAYS))
     return SourceError(Text("{source}: no such preset or file; {hint}", source=source, hint=hint), source=source, suggestions=tuple(near))
 
 

@@ -60,7 +60,7 @@ def _read_options(rest: list[str], options: Sequence[Option], words: list[str]) 
     except UsageError:
         _refuse_mistyped(words)
         raise
-    values["lang"] = language(values.get("lang"))
+    values["lang"] = output.writable_language(language(values.get("lang")), values)
     return Asked(values)
 
 

@@ -13,7 +13,7 @@ from weighbridge.core.messages import Text
 from weighbridge.core.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import ModuleType
     from typing import TextIO
 
@@ -41,6 +41,21 @@ def prepare() -> None:
         codecs.register_error("weighbridge", _plain)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="weighbridge")
+
+
+def writable_language(lang: str, values: Mapping[str, object]) -> str:
+    """Return *lang*, or English where nothing but question marks would come out of it: Chinese on a terminal of ASCII.
+
+    >>> writable_language("zh", {"output": "bert.md"})
+    'zh'
+    """
+    if lang == "en" or values.get("output"):
+        return lang
+    try:
+        "参数".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return "en"
+    return lang
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:

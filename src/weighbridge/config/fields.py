@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, either
 from weighbridge.core.sizes import Quantity
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str
     close = get_close_matches(name, list(known), n=3, cutoff=0.7)
     if typos:
         close = [found for found in close if _slip(name, found)]
-    return Text("did you mean {names}?", names=" or ".join(close)) if close else ""
+    return Text("did you mean {names}?", names=either(close)) if close else ""
 
 
 def _slip(name: str, meant: str) -> bool:

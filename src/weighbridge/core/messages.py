@@ -14,7 +14,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError, WeighbridgeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
 Say: TypeAlias = "Callable[[str], str]"
@@ -110,6 +110,19 @@ def language(asked: str | None = None) -> str:
         return short
     found = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or "en"
     return "zh" if found.lower().startswith("zh") and "zh" in languages() else "en"
+
+
+def either(names: Sequence[str]) -> Text:
+    """Return names as alternatives, in the reader's language: ``bert or roberta``.
+
+    >>> print(either(["bert", "roberta", "albert"]))
+    bert or roberta or albert
+    """
+    first, *others = names
+    said = Text(first)
+    for name in others:
+        said = Text("{one} or {other}", one=said, other=name)
+    return said
 
 
 def error_text(error: WeighbridgeError | str, lang: str = "en") -> str:

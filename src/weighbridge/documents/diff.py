@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -37,7 +38,7 @@ def document(found: Difference, lang: str = "en") -> Document:
     say = translator(lang)
     tables = []
     if found.fields:
-        rows = [Row((change.name, f"{change.a}", f"{change.b}")) for change in found.fields]
+        rows = [Row((change.name, _field(change.a), _field(change.b))) for change in found.fields]
         tables.append(_table(rows, say("config"), say("field"), "A", "B"))
     for kind in ("reshaped", "retyped", "retied", "recast"):
         rows = _fold_lines((change.name, _value(change.a, say), _value(change.b, say)) for change in getattr(found, kind))
@@ -56,6 +57,11 @@ def document(found: Difference, lang: str = "en") -> Document:
 
 def _table(rows: list[Row], title: str, *columns: str) -> Table:
     return Table(tuple(map(Column, columns)), tuple(rows), title)
+
+
+def _field(value: object) -> str:
+    """Write a field's value as the config has it: ``null`` and ``["LlamaForCausalLM"]``, but a name without its quotes."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _value(value: object, say: Say) -> str:

@@ -435,8 +435,8 @@ def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
         return Text(mark("from {into} inputs to {out} outputs"), into=into, out=out)
     if kind == "embedding" and len(shown) == 2:
         return Text(mark("{rows} rows of {width}"), rows=shown[0], width=shown[1])
-    turned = any(bias.shape != ours.shape[:1] for bias, _ in own if bias.role == "bias")
-    if kind == "convolution" and len(shown) > 2 and not turned:
+    transposed = any(bias.shape != ours.shape[:1] for bias, _ in own if bias.role == "bias")
+    if kind == "convolution" and len(shown) > 2 and not transposed:
         return Text(mark("{number} kernels of {size}"), number=shown[0], size=" × ".join(map(_in_brackets, shown[1:])))
     return ""
 

@@ -18,7 +18,7 @@ def test_the_table_says_what_the_live_class_does(model_type: str) -> None:
 
 
 def says_rotary(source: object) -> bool:
-    return any(ROTATED in section.says for section in sections(model(source).explain().root))  # type: ignore[arg-type]
+    return any(ROTATED in section.says for section in sections(model(source).explain().root))
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from weighbridge.config.fields import Config, Field, SubConfig, did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import Stream
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, either
 from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -118,7 +118,7 @@ def submodel(c: Config, *endings: str) -> Part:
             Text(
                 "{model_type} has no class {endings} described",
                 model_type=c.model_type,
-                endings=" or ".join(f"*{ending}" for ending in endings),
+                endings=either([f"*{ending}" for ending in endings]),
             ),
             key="model_type",
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from weighbridge.core.formula import Symbol
 from weighbridge.core.notation import LATEX, UNICODE, write
 from weighbridge.documents.document import Cell, Document, Equation, Heading, Item, Paragraph, Printed, Table
@@ -20,14 +22,15 @@ LONGEST = 90
 """Letters of a step, written plainly, that a line of displayed mathematics can hold."""
 RUNNING = LATEX._replace(group="({})")
 """For steps that are broken into lines: TeX breaks at the signs of a sum, but not between ``\\left`` and ``\\right``."""
-WIDEST = 34
+WIDEST = 28
 """Letters of a cell that a line of a table can hold."""
 
 LEVELS = ("section*", "subsection*", "subsubsection*", "paragraph*")
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "×": r"$\times$", "ᵀ": r"$^{T}$", "γ": r"$\gamma$", "β": r"$\beta$",
-    "·": r"$\cdot$", "²": "$^2$", "−": "$-$",
+    "·": r"$\cdot$", "−": "$-$", "Δ": r"$\Delta$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "≈": r"$\approx$", "≤": r"$\le$", "≥": r"$\ge$",
+    **{letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }  # fmt: skip
 
 
@@ -56,10 +59,10 @@ def _block(block: Printed) -> str:
         case Paragraph():
             return escape(block.text) + r"\par"
         case Item():
-            code = ", ".join(rf"\texttt{{{escape(name)}}}" for name in shorten_names(block.code))
+            code = ", ".join(rf"\texttt{{{_breakable(name)}}}" for name in shorten_names(block.code))
             return rf"{{\raggedright \textbf{{{escape(block.text)}}} {code}\par}}"
         case Equation():
-            if any(len(write(step, UNICODE)) > LONGEST for step in block.steps):
+            if any(len(block.label) * (at == 0) + len(write(step, UNICODE)) > LONGEST for at, step in enumerate(block.steps)):
                 return _running_mathematics(block)
             first, *rest = (write(step, LATEX) for step in block.steps)
             label = rf"\text{{{escape(block.label)}}}" if block.label else ""
@@ -94,7 +97,12 @@ def _row(cells: list[str]) -> str:
 
 
 def _cell(kind: str, cell: Cell) -> str:
-    return f"${write(Symbol(str(cell)), LATEX)}$" if kind == "letter" else escape(write_cell(cell))
+    return f"${write(Symbol(str(cell)), LATEX)}$" if kind == "letter" else _breakable(write_cell(cell))
+
+
+def _breakable(text: str) -> str:
+    """Write a text whose long names may be broken at their seams."""
+    return re.sub(r"(?<=\w)(\\_|\.)(?=\w)", r"\1\\allowbreak{}", escape(text))
 
 
 def _column(table: Table, index: int) -> str:
