@@ -50,7 +50,7 @@ def _always(node: ast.AST) -> bool:
 
 def places(model: Any) -> list[str]:
     """Return the paths of the modules that rotate, without the indices of layers."""
-    modules: list[tuple[str, Hashable]] = [(name, type(module)) for name, module in model.named_modules()]
+    modules: list[tuple[str, Any]] = [(name, type(module)) for name, module in model.named_modules()]
     found = (re.sub(r"(^|\.)\d+(?=\.|$)", "", name).strip(".") for name, cls in modules if rotates(cls))
     return sorted(set(found))
 
