@@ -54,7 +54,9 @@ def load(
         return from_config(dict(source.to_dict()), type(source).__name__, model_class, overrides)
     if not hasattr(source, "__fspath__") and not isinstance(source, str):
         kind = type(source).__name__
-        raise SourceError(Text("cannot weigh a {kind}; expected a name, a path, a mapping, a config or a module", kind=kind))
+        raise SourceError(
+            Text("an object of type {kind} cannot be weighed; expected a name, a path, a mapping, a config or a module", kind=kind)
+        )
     text = str(source)
     if not text.strip():
         raise not_found(text)

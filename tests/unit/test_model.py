@@ -87,7 +87,7 @@ def test_googles_config_is_told_by_its_keys() -> None:
     [
         ("bert-base-uncase", SourceError, "bert-base-uncase: no such preset or file; did you mean bert-base-uncased?"),
         ("no/such/config.json", SourceError, "no/such/config.json: no such file or directory"),
-        (7, SourceError, "cannot weigh a int; expected a name, a path, a mapping, a config or a module"),
+        (7, SourceError, "an object of type int cannot be weighed; expected a name, a path, a mapping, a config or a module"),
         ({}, ConfigError, 'model_type: the config does not say what it is (add "model_type", such as "bert", or name a class with --class)'),
         ({"model_type": "brt"}, UnknownArchitecture, "model_type: no blueprint for 'brt' (did you mean bert"),
         ({"model_type": "bert", "architectures": ["BertForMaskdLM"]}, UnknownArchitecture, "architectures: no class 'BertForMaskdLM' of model type 'bert' (did you mean BertForMaskedLM"),
