@@ -124,7 +124,7 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en", *, every: 
             rank = (match.cost, made.order, match)
             if key not in found or rank[:2] < found[key][:2]:
                 found[key] = rank
-    ordered = tuple(match for *_, match in sorted(found.values(), key=lambda item: (item[0], item[1], len(item[2].keys))))
+    ordered = tuple(match for *_, match in sorted(found.values(), key=lambda item: (item[0], bool(item[2].keys), item[1], len(item[2].keys))))
     matches = ordered if every else ordered[:LIMIT]
     own = sum(table.reference.values())
     matches = matches or tuple(_published_match(model, meanings, own, say))
@@ -167,7 +167,7 @@ def _match(made: Convention, reading: Reading, table: Conventions, say: Say) -> 
     difference.subtract(own)
     away = tuple(Piece(say(LABELS.get(label, label)), amount) for label, amount in difference.items() if amount)
     # Authors cut off (37B of 37.55B) sooner than they leave a part out without a word.
-    cost = 0 if reading.how == "truncated" and not made.keys else made.cost + reading.cost
+    cost = made.cost + (min(reading.cost, 1) if reading.how == "truncated" and not made.keys else reading.cost)
     return Match(
         made.class_name, made.text(say), made.keys, made.value, reading.how, reading.unit, made.view.class_count,
         _translate(made.left_out, say), _translate(made.added, say), away, cost,
