@@ -124,7 +124,9 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en", *, every: 
             rank = (match.cost, made.order, match)
             if key not in found or rank[:2] < found[key][:2]:
                 found[key] = rank
-    ordered = tuple(match for *_, match in sorted(found.values(), key=lambda item: (item[0], bool(item[2].keys), item[1], len(item[2].keys))))
+    ordered = tuple(
+        match for *_, match in sorted(found.values(), key=lambda item: (item[0], bool(item[2].keys), item[1], len(item[2].keys)))
+    )
     matches = ordered if every else ordered[:LIMIT]
     own = sum(table.reference.values())
     matches = matches or tuple(_published_match(model, meanings, own, say))
