@@ -102,7 +102,7 @@ def _cell(kind: str, cell: Cell) -> str:
 
 def _breakable(text: str) -> str:
     """Write a text whose long names may be broken at their seams."""
-    return re.sub(r"(?<=\w)(\\_|\.)(?=\w)", r"\1\\allowbreak{}", escape(text))
+    return re.sub(r"(?<=[^\W\d])(\\_|\.)(?=[^\W\d])", r"\1\\allowbreak{}", escape(text))
 
 
 def _column(table: Table, index: int) -> str:
