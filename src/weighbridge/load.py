@@ -175,7 +175,9 @@ def _from_directory(path: Path, config: Path, model_class: str | None, overrides
             weights = checkpoint_of(path)
         except ReadError:
             raise error from None
-        return weights.replace(notes=(f"{config.name}: {error}; the weights beside it were counted", *weights.notes))
+        return weights.replace(
+            notes=(Text("{name}: {error}; the weights beside it were counted", name=config.name, error=error), *weights.notes)
+        )
 
 
 def _sentence_transformer(path: Path, config: Path, overrides: Mapping[str, Any] | None) -> ModelValue:

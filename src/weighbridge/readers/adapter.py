@@ -63,18 +63,32 @@ def with_notes(listing: Listing, config: Mapping[str, Any]) -> Listing:
 def _notes(listing: Listing, config: Mapping[str, Any]) -> Iterator[str]:
     base = config.get(BASE_MODEL)
     kind = config.get("peft_type", "adapter")
-    of = f" for {base:.80}" if isinstance(base, str) and base else ""
-    yield f"an adapter ({kind!s:.40}){of}: what it adds is counted, the model below it is not in the file"
+    if isinstance(base, str) and base:
+        yield Text(
+            "an adapter ({kind!s:.40}) for {base:.80}: what it adds is counted, the model below it is not in the file", kind=kind, base=base
+        )
+    else:
+        yield Text("an adapter ({kind!s:.40}): what it adds is counted, the model below it is not in the file", kind=kind)
     ranks = _ranks(listing)
     due = {module: expected_rank(module, config) for module in list(ranks)[:MOST_JUDGED]}
     wrong = [module for module, rank in due.items() if rank is not None and rank != ranks[module]]
     if wrong and isinstance(config.get("r"), int):
         module = wrong[0]
-        yield f"{len(wrong):,} modules have another rank than the config says, the first is {module} with {ranks[module]:,}"
+        yield Text(
+            "{count:,} modules have another rank than the config says, the first is {module} with {rank:,}",
+            count=len(wrong),
+            module=module,
+            rank=ranks[module],
+        )
     kept = [tensor for tensor in listing.tensors if not _OWN.search(tensor.name)]
     if ranks and kept:
         count = sum(prod(tensor.shape) for tensor in kept if tensor.tied_to is None)
-        yield f"{len(kept):,} tensors with {count:,} elements are whole modules saved with it (modules_to_save), the first is {kept[0].name}"
+        yield Text(
+            "{tensors:,} tensors with {count:,} elements are whole modules saved with it (modules_to_save), the first is {name}",
+            tensors=len(kept),
+            count=count,
+            name=kept[0].name,
+        )
 
 
 def _ranks(listing: Listing) -> dict[str, int]:

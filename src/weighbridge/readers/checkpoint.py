@@ -55,7 +55,7 @@ def read_listing(path: Path) -> Listing:
     if listing.format == "openvino" and isinstance(path, Path):
         check_values(path, listing)
     if SHARD.fullmatch(path.name):
-        return listing._replace(notes=(*listing.notes, "this is one shard of several; its directory gives the whole"))
+        return listing._replace(notes=(*listing.notes, Text("this is one shard of several; its directory gives the whole")))
     return listing
 
 
@@ -70,7 +70,7 @@ def _listed(folder: Path) -> Listing:
         step = step_folder(folder) or folder
         if step is not folder and is_zarr(step):
             listing = list_zarr(step)
-            return listing._replace(notes=(*listing.notes, f"read from the last step, {step.name}"))
+            return listing._replace(notes=(*listing.notes, Text("read from the last step, {step}", step=step.name)))
         if is_distributed(step):
             return list_distributed(step)
         ranks = rank_files(step)

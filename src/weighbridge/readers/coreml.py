@@ -84,7 +84,7 @@ def read(file: BinaryIO) -> Listing:
         "coreml",
         tensors,
         dict(walk.ends),
-        notes=("a neural network's file tells how many numbers a weight has, not its shape",) if flat else (),
+        notes=(Text("a neural network's file tells how many numbers a weight has, not its shape"),) if flat else (),
     )
 
 

@@ -14,6 +14,7 @@ from math import prod
 from struct import Struct
 from typing import BinaryIO
 
+from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored
 from weighbridge.readers.variables import TABLE_NOTE
@@ -71,7 +72,7 @@ def read(file: BinaryIO) -> Listing:
         cursor.fail(f"{cursor.size - cursor.at:,} bytes follow the last variable")
     tensors = tuple(_told(tensor, found) for tensor in found.values())
     equal = [tensor for tensor in tensors if tensor.tied_to and tensor.role != "buffer"]
-    notes = [f"{len(equal):,} arrays are equal to others, stored once and counted once"] if equal else []
+    notes = [Text("{count:,} arrays are equal to others, stored once and counted once", count=len(equal))] if equal else []
     return Listing("ctranslate2", tensors, {"spec": spec, "revision": revision}, tuple(notes))
 
 

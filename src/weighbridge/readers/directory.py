@@ -76,10 +76,10 @@ def list_directory(folder: Path) -> Listing:
     found = candidates(folder)
     if not found and (folder / SAVED_MODEL).is_file() and (folder / VARIABLES).is_file():
         listing = read_file(folder / VARIABLES)
-        return listing._replace(notes=(*listing.notes, f"the variables of a SavedModel, read from {VARIABLES}"))
+        return listing._replace(notes=(*listing.notes, Text("the variables of a SavedModel, read from {path}", path=VARIABLES)))
     if not found:
         inside = _sub_directories(folder)
-        hint = f"; weights lie in {', '.join(inside)}: name one" if inside else ""
+        hint = Text("; weights lie in {folders}: name one", folders=", ".join(inside)) if inside else ""
         raise ReadError(Text("the directory holds no weights{hint}", hint=hint), path=str(folder))
     first, *others = found
     if others and first.name not in PREFERRED:
@@ -88,8 +88,8 @@ def list_directory(folder: Path) -> Listing:
             Text("the directory holds {count} checkpoints ({names}); name one", count=len(found), names=names), path=str(folder)
         )
     listing = _list_indexed(folder, first) if first.index_name else _list_files(folder, first)
-    notes = [f"{other.name} lies beside {first.name} and was not counted" for other in others]
-    notes += [f"{inside} holds weights of its own, which were not counted" for inside in _sub_directories(folder)]
+    notes = [Text("{other} lies beside {first} and was not counted", other=other.name, first=first.name) for other in others]
+    notes += [Text("{inside} holds weights of its own, which were not counted", inside=inside) for inside in _sub_directories(folder)]
     return listing._replace(notes=(*listing.notes, *notes))
 
 
@@ -191,12 +191,16 @@ def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
 
 def unequal_claims(metadata: Mapping[str, object], listing: Listing) -> list[str]:
     """Say which of an index's own figures do not hold. They are claims; nothing is counted by them."""
-    notes = []
-    for key, found, unit in (("total_size", listing.size_bytes, "bytes"), ("total_parameters", listing.stored, "elements")):
+    notes: list[str] = []
+    for key, found, unit in (("total_size", listing.size_bytes, Text("bytes")), ("total_parameters", listing.stored, Text("elements"))):
         stated = metadata.get(key)
         if stated is not None and stated != found:
             stated = f"{stated:,}" if isinstance(stated, int | float) else f"{stated!r:.40}"
-            notes.append(f"the index claims a {key} of {stated}; the shards hold {found:,} {unit}")
+            notes.append(
+                Text(
+                    "the index claims a {key} of {stated}; the shards hold {found:,} {unit}", key=key, stated=stated, found=found, unit=unit
+                )
+            )
     return notes
 
 
@@ -209,7 +213,13 @@ def _unnamed_notes(folder: Path, shards: tuple[str, ...]) -> list[str]:
     unnamed = [name for name in names if (match := SHARD.fullmatch(name)) and match["stem"] in stems and name.endswith(_endings())]
     listed = ", ".join(map(shown, unnamed[:3]))
     return (
-        [f"{len(unnamed)} shards lie beside those of the index, which does not name them, and were not counted: {listed}"]
+        [
+            Text(
+                "{count} shards lie beside those of the index, which does not name them, and were not counted: {listed}",
+                count=len(unnamed),
+                listed=listed,
+            )
+        ]
         if unnamed
         else []
     )
@@ -221,7 +231,12 @@ def _stray_notes(strays: list[Stored]) -> list[str]:
     names = ", ".join(shown(tensor.name) for tensor in strays[:3])
     count = sum(tensor.stored for tensor in strays)
     return [
-        f"{len(strays)} tensors with {count:,} elements stand in shards where the index does not place them and were not counted: {names}"
+        Text(
+            "{tensors} tensors with {count:,} elements stand in shards where the index does not place them and were not counted: {names}",
+            tensors=len(strays),
+            count=count,
+            names=names,
+        )
     ]
 
 

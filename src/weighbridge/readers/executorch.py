@@ -70,7 +70,7 @@ def read(file: BinaryIO) -> Listing:
                 found.append(constant)
     if not found:
         raise ReadError("a program without constants: its weights are in another file (.ptd), or it has none")
-    return Listing("executorch", tuple(_tied(found)), notes=("names of weights are not in the file: its constants are numbered",))
+    return Listing("executorch", tuple(_tied(found)), notes=(Text("names of weights are not in the file: its constants are numbered"),))
 
 
 def _tied(found: list[tuple[int, Stored]]) -> Iterator[Stored]:

@@ -9,6 +9,7 @@ from math import prod
 from struct import Struct
 from typing import BinaryIO, NamedTuple
 
+from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, Stored
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable
@@ -114,7 +115,17 @@ def _listing(found: dict[str, _Array]) -> Listing:
             role, note = "buffer", TABLE_NOTE
         tensors.append(Stored(name, array.dtype, array.shape, array.size_bytes, role, note=note))
     apart = [tensor for tensor in tensors if tensor.note == OPTIMISER_NOTE]
-    notes = [f"{len(apart):,} arrays with {sum(map(_elements, apart)):,} elements are the optimiser's, no parameters"] if apart else []
+    notes = (
+        [
+            Text(
+                "{count:,} arrays with {elements:,} elements are the optimiser's, no parameters",
+                count=len(apart),
+                elements=sum(map(_elements, apart)),
+            )
+        ]
+        if apart
+        else []
+    )
     return Listing("flax", tuple(tensors), {}, tuple(notes))
 
 

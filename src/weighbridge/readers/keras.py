@@ -209,5 +209,15 @@ def _listing(found: dict[str, Stored]) -> Listing:
         tied_to = plain.get(tensor.tied_to) if tensor.tied_to else None
         tensors.append(tensor._replace(name=plain[name], role=role, note=note, tied_to=tied_to))
     apart = [tensor for tensor in tensors if tensor.note == OPTIMISER_NOTE]
-    notes = [f"{len(apart):,} arrays with {sum(t.stored for t in apart):,} elements are the optimiser's, no parameters"] if apart else []
+    notes = (
+        [
+            Text(
+                "{count:,} arrays with {elements:,} elements are the optimiser's, no parameters",
+                count=len(apart),
+                elements=sum(t.stored for t in apart),
+            )
+        ]
+        if apart
+        else []
+    )
     return Listing("keras", tuple(tensors), {}, tuple(notes))

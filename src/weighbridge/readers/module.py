@@ -92,7 +92,7 @@ def _shape(name: str, parameter: Any, notes: list[str]) -> tuple[int, ...]:
     """Return the true shape of a parameter, also where the object in hand is a shard or a pack of it."""
     kind = type(parameter).__name__
     if hasattr(parameter, "ds_shape"):
-        notes.append("sharded by DeepSpeed: shapes are those it recorded (ds_shape)")
+        notes.append(Text("sharded by DeepSpeed: shapes are those it recorded (ds_shape)"))
         return tuple(map(int, parameter.ds_shape))
     if getattr(parameter, "_is_flat_param", False) or kind == "FlatParameter" or name.rpartition(".")[2] == "_flat_param":
         raise ReadError(
@@ -102,7 +102,7 @@ def _shape(name: str, parameter: Any, notes: list[str]) -> tuple[int, ...]:
         raise ReadError(Text("{name} has no shape yet; run the lazy module once, or weigh its config", name=name))
     state = getattr(parameter, "quant_state", None)
     if state is not None and getattr(state, "shape", None) is not None:
-        notes.append("packed by bitsandbytes: shapes are those it recorded (quant_state)")
+        notes.append(Text("packed by bitsandbytes: shapes are those it recorded (quant_state)"))
         return tuple(map(int, state.shape))
     if getattr(parameter, "bnb_quantized", False):
         raise ReadError(

@@ -73,7 +73,7 @@ def read(file: BinaryIO) -> Listing:
         tensors.append(Stored(name, dtype, shape, size, None if learned else "buffer", note="" if learned else TABLE_NOTE))
     if len(tensors) == 1:
         tensors = [tensors[0]._replace(name="array", role=tensors[0].role or "weight")]
-    note = f"{len(tensors):,} arrays in a row, whose names are not in the file"
+    note = Text("{count:,} arrays in a row, whose names are not in the file", count=len(tensors))
     return Listing("npy", tuple(tensors), notes=(note,) if len(tensors) > 1 else ())
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import BinaryIO, NamedTuple
 
+from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, Stored
 from weighbridge.readers.onnx_roles import MODULES, Use, module_of, told
@@ -116,10 +117,10 @@ def read(file: BinaryIO) -> Listing:
 
 def _notes(walk: _Walk, tensors: list[Stored]) -> Iterator[str]:
     if walk.files:
-        yield f"the weights lie in {', '.join(sorted(walk.files)[:5])}, which is not opened"
+        yield Text("the weights lie in {files}, which is not opened", files=", ".join(sorted(walk.files)[:5]))
     constants = sum(tensor.role == "buffer" for tensor in tensors)
     if constants:
-        yield f"{constants:,} constants of the graph (shapes, indices, scales, zero points) are no parameters"
+        yield Text("{count:,} constants of the graph (shapes, indices, scales, zero points) are no parameters", count=constants)
 
 
 def _listed(walk: _Walk, scopes: list[Scope]) -> list[Stored]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 
+from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.onnx_roles import MODULES, modules_in
 
@@ -58,8 +59,12 @@ def _repeated(encoder: Listing, decoder: Listing) -> Iterator[str]:
         pairs.append((first, second))
     for one, other in pairs:
         if len(one.shape) > 1:
-            elements = f"{prod(one.shape):,} elements each"
-            yield f"{one.name} in the encoder and {other.name} in the decoder may be one, stored twice; both are counted, {elements}"
+            yield Text(
+                "{one} in the encoder and {other} in the decoder may be one, stored twice; both are counted, {elements:,} elements each",
+                one=one.name,
+                other=other.name,
+                elements=prod(one.shape),
+            )
 
 
 def _table(listing: Listing) -> Stored | None:

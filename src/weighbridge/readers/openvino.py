@@ -86,7 +86,7 @@ def read(file: BinaryIO) -> Listing:
         tensors.append(tensor._replace(name=name, tied_to=tied, size_bytes=0 if tied else tensor.size_bytes))
     end = max(begin + length for (begin, length), _ in constants.found)
     equal = [tensor for tensor in tensors if tensor.tied_to and tensor.role != "buffer"]
-    notes = [f"{len(equal):,} constants are equal to others, stored once and counted once"] if equal else []
+    notes = [Text("{count:,} constants are equal to others, stored once and counted once", count=len(equal))] if equal else []
     return Listing("openvino", tuple(tensors), {"end": end}, tuple(notes))
 
 

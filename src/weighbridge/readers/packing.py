@@ -240,11 +240,19 @@ def _notes(tensors: list[Stored]) -> Iterator[str]:
     schemes = sorted({tensor.note.removeprefix(PACKED) for tensor in tensors if tensor.note.startswith(PACKED)})
     if schemes:
         flat = sum(len(tensor.shape) == 1 for tensor in tensors if tensor.note.startswith(PACKED))
-        lost = f"; the file's header does not tell the shape of {flat:,} of them, only the count" if flat else ""
-        yield f"quantised weights ({', '.join(schemes)}) are listed as the matrices they stand for, their scales as buffers{lost}"
+        lost = Text("; the file's header does not tell the shape of {flat:,} of them, only the count", flat=flat) if flat else ""
+        yield Text(
+            "quantised weights ({schemes}) are listed as the matrices they stand for, their scales as buffers{lost}",
+            schemes=", ".join(schemes),
+            lost=lost,
+        )
     unclear = [tensor for tensor in tensors if tensor.note.startswith(UNCLEAR)]
     if unclear:
-        yield (
-            f"{len(unclear):,} arrays with {sum(tensor.stored for tensor in unclear):,} elements are packed in a way that is not clear "
-            f"and are not counted as parameters; the first is {unclear[0].name} ({unclear[0].note.removeprefix(UNCLEAR)})"
+        yield Text(
+            "{count:,} arrays with {elements:,} elements are packed in a way that is not clear and are not counted as parameters; "
+            "the first is {name} ({why})",
+            count=len(unclear),
+            elements=sum(tensor.stored for tensor in unclear),
+            name=unclear[0].name,
+            why=unclear[0].note.removeprefix(UNCLEAR),
         )

@@ -45,7 +45,11 @@ def read_reference(raw: Mapping[str, Any], source: str, model_class: str | None 
                 Text("transformers {version} refuses this config: {error}", version=transformers.__version__, error=error)
             ) from error
     model = read_module(module)
-    how = f"built on the meta device by transformers {transformers.__version__}, torch {torch.__version__}; no weights were loaded"
+    how = Text(
+        "built on the meta device by transformers {transformers}, torch {torch}; no weights were loaded",
+        transformers=transformers.__version__,
+        torch=torch.__version__,
+    )
     return model.replace(source=source, notes=(how, *model.notes))
 
 

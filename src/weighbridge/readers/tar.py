@@ -49,7 +49,7 @@ def read(file: BinaryIO) -> Listing:
         listing = torch_zip.read(io.BufferedReader(Window(file, begin, size)))
     except ReadError as error:
         raise ReadError(Text("in {name}: {error}", name=shown(name), error=error)) from None
-    return listing._replace(notes=(*listing.notes, f"read inside an archive: {shown(name)}"))
+    return listing._replace(notes=(*listing.notes, Text("read inside an archive: {name}", name=shown(name))))
 
 
 def _members(file: BinaryIO) -> Iterator[tuple[str, int, int]]:

@@ -130,12 +130,19 @@ def _listing(tensors: list[Stored], shards: int) -> Listing:
     named = tuple(_renamed(tensor, google) for tensor in tensors)
     if len({tensor.name for tensor in named}) != len(named):
         raise ReadError("two variables have the same name once slashes are written as dots")
-    notes = [f"the values lie in {shards:,} data shard{'s' * (shards > 1)} beside the index, not opened"]
+    one = Text("the values lie in 1 data shard beside the index, not opened")
+    notes = [one if shards == 1 else Text("the values lie in {shards:,} data shards beside the index, not opened", shards=shards)]
     if google:
-        notes.append("the names are those of Google's BERT release, given as the reference library names them")
+        notes.append(Text("the names are those of Google's BERT release, given as the reference library names them"))
     apart = [tensor for tensor in named if tensor.note == OPTIMISER_NOTE]
     if apart:
-        notes.append(f"{len(apart):,} tensors with {sum(tensor.stored for tensor in apart):,} elements are the optimiser's, no parameters")
+        notes.append(
+            Text(
+                "{count:,} tensors with {elements:,} elements are the optimiser's, no parameters",
+                count=len(apart),
+                elements=sum(tensor.stored for tensor in apart),
+            )
+        )
     return Listing("tensorflow", named, {"shards": shards}, tuple(notes), ordered=False)
 
 

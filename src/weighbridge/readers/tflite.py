@@ -13,6 +13,7 @@ from math import prod
 from typing import BinaryIO
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.flatbuffer import I32, U8, U32, U64, Buffer, Table
 from weighbridge.readers.listing import DEEPEST, MOST_TENSORS, Listing, Stored, unique_names
 from weighbridge.readers.text import shown
@@ -101,4 +102,4 @@ def _tensor(table: Table, sizes: list[int]) -> tuple[int, Stored] | None:
 def _notes(tensors: list[Stored]) -> Iterator[str]:
     whole = [tensor for tensor in tensors if tensor.role == "weight"]
     if whole:
-        yield f"{len(whole):,} tensors are quantised, each with scales of its own in the table of tensors"
+        yield Text("{count:,} tensors are quantised, each with scales of its own in the table of tensors", count=len(whole))

@@ -33,6 +33,11 @@ def read_legacy(file: BinaryIO) -> Listing:
     return listing_of(found, {}, {key for key, (_, count) in whole.items() if count})
 
 
+def contents(file: BinaryIO) -> object:
+    """Return what the file's pickle holds."""
+    return _unpickled(file)[0]
+
+
 def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     """Return where each tensor's bytes begin, how many they are, and their type; strided ones are left out."""
     found, _, places = _unpickled(file)

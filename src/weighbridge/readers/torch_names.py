@@ -80,10 +80,16 @@ def _group_notes(divided: Division, tensors: list[Stored]) -> list[str]:
     groups: dict[tuple[str, str], list[Stored]] = {}
     for (key, _, found), tensor in zip(divided.aside, tensors[len(divided.model) :], strict=True):
         groups.setdefault((key, found.kind.note), []).append(tensor)
-    said = {TRAINING: "are of the training, no parameters"}
+    said = {TRAINING: Text("are of the training, no parameters")}
+    beside = Text("lie beside the model and are not counted")
     return [
-        f"{shown(key)}: {sum(tensor.stored for tensor in group):,} elements in {len(group):,} tensors "
-        + said.get(note, "lie beside the model and are not counted")
+        Text(
+            "{key}: {elements:,} elements in {tensors:,} tensors {why}",
+            key=shown(key),
+            elements=sum(tensor.stored for tensor in group),
+            tensors=len(group),
+            why=said.get(note, beside),
+        )
         for (key, note), group in groups.items()
     ]
 

@@ -10,6 +10,7 @@ import re
 from math import prod
 from typing import NamedTuple
 
+from weighbridge.core.messages import Text
 from weighbridge.readers.text import shown
 from weighbridge.readers.torch_storages import View, shape_of
 from weighbridge.readers.torch_walk import TRAINING, Found, Kind, inside, is_optimiser, is_plain
@@ -104,10 +105,10 @@ def _group(path: tuple[str, ...], prefix: tuple[str, ...]) -> str:
 
 def _reason(choice: _Choice, found: bool) -> str:
     if not found:
-        return "the file holds state of a training and no model"
+        return Text("the file holds state of a training and no model")
     if choice.prefix:
-        return f"taken for the model: what is under {shown('.'.join(choice.prefix))}, where a training checkpoint keeps it"
-    return "taken for the model: all that is not known to be state of the training"
+        return Text("taken for the model: what is under {key}, where a training checkpoint keeps it", key=shown(".".join(choice.prefix)))
+    return Text("taken for the model: all that is not known to be state of the training")
 
 
 def _chosen(root: object, walked: list[Found]) -> _Choice:

@@ -72,6 +72,19 @@ def read(file: BinaryIO) -> Listing:
     raise ReadError("neither a zip nor a pickle of torch", offset=0)
 
 
+def contents(file: BinaryIO) -> object:
+    """Return what the pickle of a file holds, of dicts, lists, stubs and views: for what a training says of itself beside its tensors.
+
+    Raises:
+        ReadError: As for :func:`read`.
+    """
+    file.seek(0)
+    if file.read(4) != b"PK\x03\x04":
+        return torch_legacy.contents(file)
+    members = archive.members(file)
+    return _unpickled(file, members, _root(members), "data")[0]
+
+
 def _read_zip(file: BinaryIO) -> Listing:
     members = archive.members(file)
     exported = torch_export.root_of(members)

@@ -1,7 +1,7 @@
 """The directories that DeepSpeed and Megatron-LM write: one file for each rank, under a folder for each step.
 
 A model on one rank is read from that rank's file. Of DeepSpeed's ZeRO 3 every rank's file names the full shapes of all parameters. Files of several tensor- or
-pipeline-parallel ranks do not say how their pieces are joined: they are refused, with the tool that joins them.
+pipeline-parallel ranks are joined (``readers.parallel_ranks``). What does not say how its pieces are joined is refused, with the tool that joins them.
 
 Source: deepspeed/runtime/engine.py (``_get_ckpt_name``, ``_save_checkpoint``), deepspeed/utils/zero_to_fp32.py (``parse_model_states``);
 megatron/training/checkpointing.py (``get_checkpoint_name``, ``get_checkpoint_tracker_filename``)
@@ -17,6 +17,8 @@ from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
+from weighbridge.readers.parallel_ranks import WAY, join
+from weighbridge.readers.text import shown
 
 TRACKERS = ("latest", "latest_checkpointed_iteration.txt")
 """Files that name the folder of the last step."""
@@ -27,7 +29,6 @@ ORBAX = "_CHECKPOINT_METADATA"
 _RANKS = re.compile(r"(?P<zero>zero_pp_rank_\d+_)?mp_rank_(?P<rank>\d\d)(_(?P<stage>\d\d\d))?(_model_states\.pt)?")
 _PIECES = re.compile(r"layer_\d+(_expert_\d+_mp_rank_\d\d)?(-model_\d\d)?[-_]model_states\.pt")
 _STEP = re.compile(r"[\w.-]{1,100}")
-_WAY = "join them with the tool that wrote them (DeepSpeed: zero_to_fp32.py; Megatron: tools/checkpoint/convert.py) and weigh the result"
 
 
 def step_folder(folder: Path) -> Path | None:
@@ -62,16 +63,32 @@ def list_ranks(folder: Path, files: list[Path]) -> Listing:
     Raises:
         ReadError: Several tensor- or pipeline-parallel ranks, or pieces that no file names together.
     """
-    ranks = {
-        (match["rank"], match["stage"]) for path in files for part in (path.name, path.parent.name) if (match := _RANKS.fullmatch(part))
-    }
-    if len(ranks) > 1:
-        raise ReadError(Text("a model on {count} tensor- or pipeline-parallel ranks: {way}", count=len(ranks), way=_WAY), path=str(folder))
+    ranks = _places(files)
+    if len(ranks) > 1 and any(_match(path)["zero"] for path in files):
+        raise ReadError(Text("ZeRO 3 on {count} tensor-parallel ranks: {way}", count=len(ranks), way=WAY), path=str(folder))
     pieces = [path.name for path in folder.iterdir() if _PIECES.fullmatch(path.name)]
     if pieces:
         raise ReadError(
-            Text("{count} files hold layers or experts apart, {first} among them: {way}", count=len(pieces), first=min(pieces), way=_WAY),
+            Text("{count} files hold layers or experts apart, {first} among them: {way}", count=len(pieces), first=min(pieces), way=WAY),
             path=str(folder),
         )
+    if len(ranks) > 1:
+        return join(folder, ranks)
     listing = read_file(files[0])
-    return listing._replace(notes=(*listing.notes, f"read from {files[0].name} in {folder.name}"))
+    return listing._replace(notes=(*listing.notes, Text("read from {file} in {folder}", file=files[0].name, folder=shown(folder.name))))
+
+
+def _match(path: Path) -> re.Match[str]:
+    """Return the match of a rank's file, or of the folder it stands in."""
+    match = _RANKS.fullmatch(path.name) or _RANKS.fullmatch(path.parent.name)
+    assert match is not None
+    return match
+
+
+def _places(files: list[Path]) -> dict[tuple[int, int], Path]:
+    """Return the files by tensor-parallel rank and pipeline stage; of those that ZeRO makes for each data-parallel rank the first."""
+    places: dict[tuple[int, int], Path] = {}
+    for path in files:
+        match = _match(path)
+        places.setdefault((int(match["rank"]), int(match["stage"] or 0)), path)
+    return places

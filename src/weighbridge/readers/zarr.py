@@ -67,7 +67,11 @@ def list_zarr(folder: Path) -> Listing:
     told = tuple(_told(tensor, tensors) for tensor in tensors.values())
     apart = [tensor for tensor in told if tensor.note == OPTIMISER_NOTE]
     count = sum(prod(tensor.shape) for tensor in apart)
-    notes = [f"{len(apart):,} arrays with {count:,} elements are the optimiser's, no parameters"] if apart else []
+    notes = (
+        [Text("{count:,} arrays with {elements:,} elements are the optimiser's, no parameters", count=len(apart), elements=count)]
+        if apart
+        else []
+    )
     return Listing("zarr", told, {}, tuple(notes), ordered=False)
 
 

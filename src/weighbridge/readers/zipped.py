@@ -11,6 +11,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers import archive, safetensors, torch_export, torch_zip
 from weighbridge.readers.keras import Window
 from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.text import shown
 
 EXPORTED = ("serialized_state_dict.pt", "serialized_constants.pt")
 """Members of a program of ``torch.export`` before torch 2.8 that are files of torch."""
@@ -44,7 +45,7 @@ def read(file: BinaryIO) -> Listing:
         raise ReadError(Text("an archive with {count} safetensors files; unpack it and name the directory", count=len(members)))
     inner = cast(BinaryIO, _Member(file, members[0]))
     listing = safetensors.read(inner)
-    return listing._replace(notes=(*listing.notes, f"read inside an archive: {members[0].name}"))
+    return listing._replace(notes=(*listing.notes, Text("read inside an archive: {name}", name=shown(members[0].name))))
 
 
 def _inner_torch(file: BinaryIO, exported: list[archive.Member]) -> Listing:

@@ -1,7 +1,7 @@
 """Write this corpus with the libraries themselves: ``python tests/corpus/formats/make.py GROUP...``, in an environment that has them.
 
 Each file is small and holds zeros. ``expected.json`` has, for each, what its own library says of it when it reads it back: name, shape and
-element type of every array, and the version that said so. Groups: torch (2.13.0), numpy, equinox, openvino, ctranslate2, coremltools, orbax,
+element type of every array, and the version that said so. Groups: torch (2.13.0), megatron, numpy, equinox, openvino, ctranslate2, coremltools, orbax,
 mlx, litert, executorch, paddle.
 """
 
@@ -11,6 +11,7 @@ import json
 import os
 import pickle
 import shutil
+import subprocess
 import sys
 import tarfile
 from collections import Counter
@@ -94,6 +95,62 @@ def of_torch() -> dict[str, Facts]:
     (HERE / "tensors.pkl").write_bytes(pickle.dumps(state))
     torch.jit.freeze(torch.jit.trace(net, torch.zeros(2, 3))).save(HERE / "frozen.pt")
     return dict.fromkeys(("dcp", "megatron", "zero2", "zero3", "tiny.nemo", "tiny.pt2", "tensors.pkl"), said)
+
+
+MEGATRON = """
+import sys, types, warnings
+import torch, torch.distributed as dist
+from torch.testing._internal.distributed.fake_pg import FakeStore
+warnings.filterwarnings("ignore")
+tensor, pipeline, rank, kind = *map(int, sys.argv[1:4]), sys.argv[4]
+dist.init_process_group("fake", rank=rank, world_size=tensor * pipeline, store=FakeStore())
+new_group = dist.new_group
+dist.new_group = lambda *words, **more: new_group(*words, **{**more, "backend": "fake"})
+torch.cuda.current_device, torch.cuda.is_available = lambda: "cpu", lambda: False
+torch.Tensor.cuda = lambda tensor, *words: tensor
+from megatron.core import parallel_state
+from megatron.core.models.gpt import GPTModel
+from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
+from megatron.core.transformer.transformer_config import MLATransformerConfig, TransformerConfig
+parallel_state.initialize_model_parallel(tensor, pipeline, create_gloo_process_groups=False)
+sizes = dict(num_layers=4, hidden_size=16, num_attention_heads=4, ffn_hidden_size=24, use_cpu_initialization=True, pipeline_dtype=torch.float32,
+             tensor_model_parallel_size=tensor, pipeline_model_parallel_size=pipeline, gated_linear_unit=kind != "plain", add_bias_linear=kind == "plain")
+experts = 4 if kind == "experts" else None
+config = TransformerConfig(**sizes, num_query_groups=2, num_moe_experts=experts)
+model = GPTModel(
+    config, get_gpt_layer_local_spec(num_experts=experts, qk_layernorm=kind == "experts"), vocab_size=64, max_sequence_length=32,
+    position_embedding_type="learned_absolute" if kind == "plain" else "rope", share_embeddings_and_output_weights=kind == "plain",
+    pre_process=parallel_state.is_pipeline_first_stage(), post_process=parallel_state.is_pipeline_last_stage())
+state = {name: value for name, value in model.state_dict().items() if hasattr(value, "shape")}
+for value in state.values():
+    value.data.zero_()
+arguments = types.SimpleNamespace(tensor_model_parallel_size=tensor, pipeline_model_parallel_size=pipeline, num_layers=4, padded_vocab_size=64,
+                                  untie_embeddings_and_output_weights=kind != "plain", num_experts=experts, expert_model_parallel_size=1)
+torch.save({"args": arguments, "iteration": 5, "checkpoint_version": 3.0, "model": state, "rng_state": [torch.zeros(3, dtype=torch.uint8)]}, sys.argv[5])
+"""
+"""Builds one rank of a model of Megatron's, of which there need be no other, and saves its file."""
+
+
+def of_megatron() -> dict[str, Facts]:
+    """Megatron-LM's files of several ranks; what the whole model holds is what one rank alone says. Needs megatron-core and torch, no others."""
+    torch: Any = import_module("torch")
+    said = {}
+    for kind, tensor, pipeline in (("plain", 2, 2), ("gated", 4, 1), ("experts", 1, 2)):
+        name = f"megatron-{kind}-{tensor}-{pipeline}"
+        fresh(name)
+        (HERE / name / "latest_checkpointed_iteration.txt").write_text("5")
+        for rank in range(tensor * pipeline):
+            stage = f"_{rank // tensor:03}" if pipeline > 1 else ""
+            folder = fresh(f"{name}/iter_0000005/mp_rank_{rank % tensor:02}{stage}")
+            build(tensor, pipeline, rank, kind, folder / "model_optim_rng.pt")
+        build(1, 1, 0, kind, HERE / "whole.pt")
+        said[name] = facts(torch.load(HERE / "whole.pt", weights_only=False)["model"])
+        (HERE / "whole.pt").unlink()
+    return said
+
+
+def build(tensor: int, pipeline: int, rank: int, kind: str, path: Path) -> None:
+    subprocess.run([sys.executable, "-c", MEGATRON, str(tensor), str(pipeline), str(rank), kind, str(path)], check=True)
 
 
 def of_numpy() -> dict[str, Facts]:
@@ -363,7 +420,7 @@ def fresh(name: str) -> Path:
 
 
 GROUPS: dict[str, tuple[str, Callable[[], dict[str, Facts]]]] = {
-    "torch": ("torch", of_torch), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
+    "torch": ("torch", of_torch), "megatron": ("megatron-core", of_megatron), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
     "orbax": ("orbax-checkpoint", of_orbax), "openvino": ("openvino", of_openvino), "coremltools": ("coremltools", of_coremltools), "paddle": ("paddlepaddle", of_paddle), "mlx": ("mlx", of_mlx),
     "ctranslate2": ("ctranslate2", of_ctranslate2), "litert": ("ai-edge-litert", of_litert), "executorch": ("executorch", of_executorch),
 }  # fmt: skip
