@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from weighbridge.conventions.reconcile import Reconciliation
     from weighbridge.core.tree import Part, Row, Tensor
     from weighbridge.designs.costs import Workload
-    from weighbridge.designs.search import Search, Space
+    from weighbridge.designs.search import Search
     from weighbridge.designs.solve import Solution
+    from weighbridge.designs.space import Space
     from weighbridge.designs.sweep import Sweep
     from weighbridge.exercises.marking import Marking
     from weighbridge.exercises.questions import Exercise
@@ -144,7 +145,8 @@ _HOMES = {
     "conventions.reconcile": ("Reconciliation",),
     "core.tree": ("Part", "Row", "Tensor"),
     "designs.costs": ("Workload",),
-    "designs.search": ("Search", "Space"),
+    "designs.search": ("Search",),
+    "designs.space": ("Space",),
     "designs.solve": ("Solution",),
     "designs.sweep": ("Sweep",),
     "exercises.marking": ("Marking",),

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from weighbridge.conventions.reconcile import Reconciliation
     from weighbridge.core.formula import Symbol
     from weighbridge.designs.costs import Workload
-    from weighbridge.designs.search import Search, Space
+    from weighbridge.designs.search import Search
     from weighbridge.designs.solve import Solution
+    from weighbridge.designs.space import Space
     from weighbridge.designs.sweep import Sweep
     from weighbridge.exercises.marking import Marking
     from weighbridge.exercises.questions import Exercise

@@ -29,6 +29,7 @@ OPTIONS = (
     Option("vocab", mark("rows of the vocabulary (default: as there)"), "N", kind="whole"),
     Option("layers", mark("fewest and most layers (default 1:128)"), "A:B", default="1:128"),
     Option("mlp_ratio", mark("narrowest and widest MLP, in hidden sizes (default 2:4)"), "A:B", default="2:4"),
+    Option("part", mark("of a model made of several, the sub-config that is searched (default text_config)"), "KEY"),
     Option("max_active", mark("most active parameters"), "N"),
     Option("max_flops", mark("most FLOPs of a forward pass over the tokens of --seq"), "N"),
     Option("max_cache", mark("most bytes of cache that a token adds: 64KiB"), "SIZE"),
@@ -72,7 +73,7 @@ def answer(asked: Asked) -> Answer:
     from weighbridge.documents import design as documents
 
     like, found = _search(asked)
-    laid = tuple(words_of(like, entry.config) for entry in found.designs)
+    laid = tuple(words_of(like, entry.config, found.part) for entry in found.designs)
     return Answer(lambda: documents.as_json(found), lambda: documents.document(found, laid, asked.lang), bool(found.designs))
 
 
@@ -113,7 +114,8 @@ def _search(asked: Asked) -> tuple[ModelValue, Search]:
     from weighbridge.blueprints import MODULES
     from weighbridge.designs.budget import BYTES, COUNTS, parse_budget
     from weighbridge.designs.costs import Workload
-    from weighbridge.designs.search import Space, design
+    from weighbridge.designs.search import design
+    from weighbridge.designs.space import Space
     from weighbridge.load import load
 
     if asked.like in MODULES:  # a type itself, with the sizes of its class
@@ -129,6 +131,6 @@ def _search(asked: Asked) -> tuple[ModelValue, Search]:
         if text is not None
     }  # fmt: skip
     layers, ratios = whole_range(asked.layers, "layers"), ratio_range(asked.mlp_ratio, "mlp-ratio")
-    space = Space(asked.multiple_of, asked.head_dim, asked.gqa, asked.vocab, layers, ratios)
+    space = Space(asked.multiple_of, asked.head_dim, asked.gqa, asked.vocab, layers, ratios, asked.part)
     work = Workload(asked.batch, asked.seq, asked.dtype, asked.training)
     return like, design(like, parse_budget(asked.params), space, limits=limits, workload=work, sort=asked.sort, limit=asked.limit)

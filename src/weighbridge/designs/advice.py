@@ -34,6 +34,8 @@ VOCABULARY = mark("vocabulary {value:,} is a multiple of 64")
 HEAD = mark("a head is {value} wide; attention kernels are fastest at 64 and 128")
 WIDTH = mark("hidden size {value:,} is a multiple of 128, as tensor cores like it")
 GATED = mark("the MLP is {ratio} hidden sizes wide; a gated MLP of 8/3 costs as much as a plain one of 4")
+FITTED = 96
+"""Layers up to which the fit of width to depth is asked: it was made on networks of up to 48, and read by its authors up to about twice that."""
 DEPTH = mark("{layers} layers call for a hidden size of about {value:,}")
 
 
@@ -61,9 +63,9 @@ def advise(sizes: Mapping[str, int]) -> tuple[Advice, ...]:
         ratio = mlp / hidden
         source = "Shazeer 2020, GLU Variants Improve Transformer; Touvron et al. 2023, LLaMA, section 2.2"
         found.append(Advice("mlp", 2.5 <= ratio <= 4.0, GATED, {"ratio": f"{ratio:.2f}"}, source))
-    if hidden and layers:
+    if hidden and layers and layers <= FITTED:
         # ln(width) = 5.039 + 0.0555 * depth; within a factor of two is taken as following it.
-        fitting = exp(5.039 + 0.0555 * min(layers, 500))
+        fitting = exp(5.039 + 0.0555 * layers)
         source = "Levine et al. 2020, The Depth-to-Width Interplay in Self-Attention"
         found.append(Advice("depth", fitting / 2 <= hidden <= fitting * 2, DEPTH, {"layers": layers, "value": round(fitting)}, source))
     return tuple(found)

@@ -1,60 +1,47 @@
 """All designs of one architecture within a budget, searched through its own blueprint as columns of sizes.
 
 A design is a choice of hidden size, MLP width and number of layers; heads follow from the hidden size and the width of a
-head. Every candidate is counted exactly; nothing is fitted or interpolated.
+head. Every candidate is counted exactly, and every one within the budget is costed; nothing is fitted or interpolated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from weighbridge.accounts.cache import UNKNOWN as UNDESCRIBED
 from weighbridge.accounts.flops import flops
-from weighbridge.accounts.parameters import count
+from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
-from weighbridge.columns import measure
+from weighbridge.columns import ACCOUNTS, cache_per_token, forward_flops, measure, memory
+from weighbridge.config.bind import within
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 from weighbridge.designs.advice import Advice, Tokens, advise, compute_optimal_tokens
 from weighbridge.designs.budget import Budget
-from weighbridge.designs.costs import Workload, costs_of, whole
+from weighbridge.designs.costs import BITS, Workload, costs_of, inputs_of, whole
+from weighbridge.designs.front import pareto_front
+from weighbridge.designs.space import LAYERS, MLP, Drawing, Space
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
-    pass
+    from weighbridge.accounts.inputs import Inputs
 
 CANDIDATES = 30_000_000
 """Designs that are counted in one search; with more the ranges are to be narrowed."""
 KEPT = 200_000
 """Designs within the budget that are sorted; a search that finds more keeps those nearest to it."""
 EXAMINED = 2_000
-"""Designs that are costed one by one, where a cost selects or sorts them."""
-COSTLY = ("flops", "cache", "memory")
-"""Orders for which every design is costed."""
+"""Designs whose memory is added up one by one, where it selects or sorts them."""
+POINTS = 1_000
+"""Designs off the front that a picture shows."""
 SORTS = ("fit", "depth", "width", "aspect", "flops", "cache", "memory")
-
-
-class Space(NamedTuple):
-    """Which designs are searched.
-
-    Attributes:
-        multiple_of: Of which the hidden size and the MLP width are multiples.
-        head_dim: Width of a head; None is that of the model the designs are like.
-        gqa: Query heads to each key-value head; None is as there.
-        vocab: Rows of the vocabulary; None is as there.
-        layers: Fewest and most layers.
-        mlp_ratio: Narrowest and widest MLP, in hidden sizes.
-    """
-
-    multiple_of: int = 64
-    head_dim: int | None = None
-    gqa: int | None = None
-    vocab: int | None = None
-    layers: tuple[int, int] = (1, 128)
-    mlp_ratio: tuple[Fraction, Fraction] = (Fraction(2), Fraction(4))
+CONTEXT = 2048
+"""Tokens over which the arithmetic of one is averaged, for fits of training tokens."""
 
 
 class Design(NamedTuple):
@@ -66,7 +53,8 @@ class Design(NamedTuple):
         measured: Further measures by name: ``active``, ``flops`` and what else was asked for.
         advice: Which customs it follows or breaks.
         tokens: How many training tokens published fits suggest.
-        pareto: Whether no other design found has at least as many parameters and costs no more in anything.
+        pareto: Whether no other design within the budget costs less in something and no more in anything: arithmetic, cache a token, bytes
+            of training without activations.
     """
 
     config: dict[str, Any]
@@ -75,6 +63,26 @@ class Design(NamedTuple):
     advice: tuple[Advice, ...] = ()
     tokens: tuple[Tokens, ...] = ()
     pareto: bool = False
+
+
+class Row(NamedTuple):
+    """One candidate within the budget.
+
+    Attributes:
+        hidden, mlp, layers: Its sizes; no MLP width to choose is 0.
+        parameters, active: Of its class.
+        flops, cache, training: FLOPs of a forward pass, bytes of cache that a token adds, and bytes of weights, gradients, copies and AdamW's
+            states in mixed precision; 0 where they are not described.
+    """
+
+    hidden: int
+    mlp: int
+    layers: int
+    parameters: int
+    active: int
+    flops: int
+    cache: int
+    training: int
 
 
 class Search(NamedTuple):
@@ -87,6 +95,9 @@ class Search(NamedTuple):
         within: How many designs are within the budget.
         tried: How many were counted.
         refused: Hidden sizes that make no model of this type, with the reason.
+        part: The sub-config that was searched, if the model is made of several.
+        front: The Pareto front of all designs within the budget.
+        others: Some of those that are not on it, for a picture.
     """
 
     class_name: str
@@ -95,6 +106,9 @@ class Search(NamedTuple):
     within: int
     tried: int
     refused: tuple[tuple[int, str], ...] = ()
+    part: str = ""
+    front: tuple[Row, ...] = ()
+    others: tuple[Row, ...] = ()
 
 
 def design(
@@ -127,6 +141,28 @@ def design(
     >>> model(found.designs[0].config).count().unique == found.designs[0].parameters
     True
     """
+    _check(sort, limit, budget)
+    drawing, workload = Drawing(like, space or Space()), workload or Workload()
+    given, wanted = inputs_of(like, workload), dict(limits or {})
+    workload = workload._replace(seq=given.seq)
+    candidates = _Candidates(drawing, budget, given, workload)
+    rows = candidates.within()
+    front = pareto_front([(row.flops, row.cache, row.training) for row in rows])
+    stars = {rows[index] for index in front}
+    fitting = [row for row in rows if all(amount <= wanted[name] for name, amount in _known(row, workload) if name in wanted)]
+    chosen = _costed(_sort(fitting, budget, sort), drawing, workload, wanted, sort, limit)
+    designs = tuple(
+        entry._replace(advice=advise(words_of(like, entry.config, drawing.part)), tokens=_tokens(entry, drawing), pareto=row in stars)
+        for row, entry in chosen
+    )
+    others = [row for index, row in enumerate(rows) if index not in front]
+    return Search(
+        like.class_name, budget, designs, len(rows), candidates.tried, tuple(drawing.refused), drawing.part,
+        tuple(rows[index] for index in sorted(front)), tuple(others[:: max(1, len(others) // POINTS)]),
+    )  # fmt: skip
+
+
+def _check(sort: str, limit: int, budget: Budget) -> None:
     if sort not in SORTS:
         raise UsageError(
             Text(
@@ -135,177 +171,114 @@ def design(
                 did_you_mean=did_you_mean(sort, SORTS) or "known: " + ", ".join(SORTS),
             )
         )
-    workload = workload or Workload()
-    drawing = _Drawing(like, budget, space or Space())
-    rows = _Rows(drawing)
-    kept = rows.within()
-    wanted = dict(limits or {})
-    fitting: list[Design] = []
-    for row in _sort(kept, drawing, sort)[:EXAMINED]:
-        entry = drawing.design(row, workload, wanted, sort)
-        if all(entry.measured[name] <= most for name, most in wanted.items()):
-            fitting.append(entry)
-        if len(fitting) == limit and sort not in COSTLY:
-            break
-    chosen = _sorted_by_cost(fitting, sort)[:limit]
-    front = _front(chosen)
-    advised = [
-        entry._replace(advice=advise(words_of(like, entry.config)), tokens=drawing.tokens(entry), pareto=index in front)
-        for index, entry in enumerate(chosen)
-    ]
-    return Search(like.class_name, budget, tuple(advised), len(kept), rows.tried, tuple(drawing.refused))
+    if type(limit) is not int or limit < 1:
+        raise UsageError(Text("limit: expected a whole number from 1 up, found {limit!r:.40}", limit=limit))
+    if budget.high > 10**16:
+        raise UsageError(Text("params: {target:,} are more than any design is searched for (10^16)", target=budget.target))
 
 
-def words_of(like: ModelValue, config: Mapping[str, Any]) -> dict[str, int]:
-    """Return the sizes of a design by our words.
+def words_of(like: ModelValue, config: Mapping[str, Any], part: str = "") -> dict[str, int]:
+    """Return the sizes of a design by our words: the first of each, where an encoder and a decoder have their own.
 
     >>> from weighbridge import model
     >>> words_of(model({"model_type": "gpt2"}), {"n_embd": 768, "n_layer": 12})
     {'hidden': 768, 'layers': 12}
     """
     assert like.description is not None
-    fields = like.description.family.fields
-    return {field.word: config[field.key] for field in fields if field.kind == "size" and type(config.get(field.key)) is int}
+    fields, raw = like.description.family.fields, config
+    if part:
+        inner = within(next(field for field in fields if field.key == part), config)
+        assert inner is not None
+        fields, raw = inner.fields, inner.raw
+    found = {field.word: raw[field.key] for field in fields if field.kind == "size" and type(raw.get(field.key)) is int}
+    for words in (LAYERS, MLP):
+        first = next((word for word in words if word in found), words[0])
+        if first in found:
+            found.setdefault(words[0], found[first])
+    return found
 
 
-class _Drawing:
-    """The fields that a design sets, and how a config is written from a choice of them."""
-
-    def __init__(self, like: ModelValue, budget: Budget, space: Space) -> None:
-        if like.description is None:
-            raise UsageError(Text("{source}: a design needs a config to start from; a file's header has only numbers", source=like.source))
-        self.like, self.budget, self.space = like, budget, space
-        self.known, self.raw, self.sizes = like.description
-        self.fields = {field.word: field for field in self.known.fields if field.kind == "size"}
-        for word, what in (("hidden", "hidden size"), ("layers", "number of layers")):
-            if word not in self.fields:
-                raise UsageError(
-                    Text(
-                        "{model_type}: no {what} of its own, so there is nothing to search (a model made of several?)",
-                        model_type=self.known.model_type,
-                        what=what,
-                    )
-                )
-        self.head_dim = space.head_dim or _whole(getattr(self.sizes, "head_dim", None))
-        self.gqa = space.gqa or self._own_gqa()
-        self.refused: list[tuple[int, str]] = []
-        _check(space, self)
-
-    def _own_gqa(self) -> int:
-        heads, kv_heads = _whole(getattr(self.sizes, "heads", None)), _whole(getattr(self.sizes, "kv_heads", None))
-        return heads // kv_heads if heads and kv_heads and "kv_heads" in self.fields and heads % kv_heads == 0 else 1
-
-    @property
-    def step(self) -> int:
-        """What every hidden size is a multiple of, so that heads come out whole."""
-        heads = self.head_dim * self.gqa if self.head_dim and "heads" in self.fields else 1
-        return lcm(self.space.multiple_of, heads)
-
-    def keys(self, hidden: int) -> dict[str, int]:
-        """Return what follows from a hidden size, by config key."""
-        keys = {self.fields["hidden"].key: hidden}
-        if self.space.vocab is not None:
-            keys[self._key("vocab")] = self.space.vocab
-        if "heads" in self.fields and self.head_dim:
-            heads = hidden // self.head_dim
-            keys[self.fields["heads"].key] = heads
-            if "kv_heads" in self.fields:
-                keys[self.fields["kv_heads"].key] = heads // self.gqa
-            if "head_dim" in self.fields:
-                keys[self.fields["head_dim"].key] = self.head_dim
-        return keys
-
-    def _key(self, word: str) -> str:
-        if word not in self.fields:
-            raise UsageError(Text("{model_type}: no {word} to set", model_type=self.known.model_type, word=word))
-        return self.fields[word].key
-
-    def config(self, hidden: int, mlp: int | None, layers: int) -> dict[str, Any]:
-        """Write a design as a config."""
-        chosen = self.keys(hidden) | {self.fields["layers"].key: layers}
-        if mlp is not None:
-            chosen[self.fields["mlp"].key] = mlp
-        if "decoder_layers" in self.fields:
-            chosen[self.fields["decoder_layers"].key] = layers
-        aliases = {alias for word in self._set_words() for alias in self.fields[word].aliases}
-        kept = {key: value for key, value in self.raw.items() if key not in aliases and key not in _PER_LAYER}
-        return {"model_type": self.known.model_type, **kept, "architectures": [self.like.class_name], **chosen}
-
-    def _set_words(self) -> list[str]:
-        return [
-            word for word in ("hidden", "layers", "decoder_layers", "mlp", "heads", "kv_heads", "head_dim", "vocab") if word in self.fields
-        ]
-
-    def count(self, hidden: int, mlp: int | None, layers: int) -> int:
-        """Count one design."""
-        return whole(count(from_config(self.config(hidden, mlp, layers), "design", None, None).tree))
-
-    def design(self, row: tuple[int, int, int, int], workload: Workload, limits: Mapping[str, int], sort: str) -> Design:
-        """Weigh one design from its own config, in everything that was asked for."""
-        hidden, mlp, layers, parameters = row
-        config = self.config(hidden, mlp or None, layers)
-        tree = from_config(config, "design", None, None)
-        names = [*limits, *([sort] if sort in COSTLY else [])]
-        try:
-            measured = costs_of(tree, workload, (*names, "cache"))
-        except UsageError:  # a cache that is not described
-            measured = costs_of(tree, workload, names)
-        return Design(config, parameters, measured)
-
-    def tokens(self, entry: Design) -> tuple[Tokens, ...]:
-        """Return how many tokens fits suggest; the arithmetic without embeddings and head is that of the type's base class."""
-        body = from_config({**entry.config, "architectures": [self.known.base]}, "design", None, None)
-        try:
-            forward = whole(flops(body.tree, {"seq": CONTEXT, "decoder": CONTEXT}).forward_matmul)
-        except UsageError:  # what sees more than tokens
-            forward = 0
-        return compute_optimal_tokens(entry.parameters, entry.measured["non_embedding"], 3 * forward // CONTEXT)
+def _known(row: Row, workload: Workload) -> Iterator[tuple[str, int]]:
+    """Yield the measures that every candidate has."""
+    yield "active", row.active
+    for name, amount in (("flops", row.flops), ("cache", row.cache)):
+        if amount:
+            yield name, amount
+    if workload.dtype in BITS:
+        yield "bytes", -(-row.parameters * BITS[workload.dtype] // 8)
 
 
-CONTEXT = 2048
-"""Tokens over which the arithmetic of one is averaged, for fits of training tokens."""
-_PER_LAYER = frozenset("layer_types layers_block_type per_layer_config mlp_layer_types".split())
-"""Lists with an entry a layer: a design with another number of layers takes the default of its class."""
+def _costed(
+    rows: Sequence[Row], drawing: Drawing, workload: Workload, wanted: Mapping[str, int], sort: str, limit: int
+) -> list[tuple[Row, Design]]:
+    """Weigh rows one by one, in their order, until there are as many as asked for; where memory orders them, the first of them all."""
+    fitting: list[tuple[Row, Design]] = []
+    memory_decides = sort == "memory"
+    for row in rows[:EXAMINED] if memory_decides or "memory" in wanted else rows:
+        entry = _weigh(row, drawing, workload, wanted, sort)
+        if all(entry.measured[name] <= most for name, most in wanted.items()):
+            fitting.append((row, entry))
+        if len(fitting) == limit and not memory_decides:
+            break
+    if memory_decides:
+        fitting.sort(key=lambda pair: pair[1].measured["memory"])
+    return fitting[:limit]
 
 
-def _check(space: Space, drawing: _Drawing) -> None:
-    for name, value in (("multiple-of", space.multiple_of), ("head-dim", space.head_dim), ("gqa", space.gqa), ("vocab", space.vocab)):
-        if value is not None and (type(value) is not int or not 1 <= value <= 10**9):
-            raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r:.40}", name=name, value=value))
-    least, most = space.layers
-    if not 1 <= least <= most <= 10_000:
-        raise UsageError(Text("layers: expected a range within 1 to 10,000, found {least} to {most}", least=least, most=most))
-    narrow, wide = space.mlp_ratio
-    if not 0 < narrow <= wide <= 64:
-        raise UsageError(Text("mlp-ratio: expected a range within 0 to 64, found {narrow} to {wide}", narrow=narrow, wide=wide))
-    if space.gqa is not None and space.gqa > 1 and "kv_heads" not in drawing.fields:
-        raise UsageError(Text("gqa: {model_type} has no key-value heads of its own", model_type=drawing.known.model_type))
+def _weigh(row: Row, drawing: Drawing, workload: Workload, limits: Mapping[str, int], sort: str) -> Design:
+    """Weigh one design from its own config, in everything that was asked for."""
+    config = drawing.config(row.hidden, row.mlp or None, row.layers)
+    model = from_config(config, "design", None, None)
+    names = [*limits, *([sort] if sort in ("flops", "cache", "memory") else [])]
+    try:
+        measured = costs_of(model, workload, (*names, "cache"))
+    except UsageError:  # a cache that is not described
+        measured = costs_of(model, workload, names)
+    if row.training:
+        measured["training"] = row.training
+    return Design(config, whole(tally(model.tree).unique), measured)
 
 
-def _whole(value: object) -> int | None:
-    return value if type(value) is int else None
+def _tokens(entry: Design, drawing: Drawing) -> tuple[Tokens, ...]:
+    """Return how many tokens fits suggest; the arithmetic without embeddings and head is that of the type's base class."""
+    body = from_config({**entry.config, "architectures": [drawing.known.base]}, "design", None, None)
+    try:
+        forward = whole(flops(body.tree, {"seq": CONTEXT, "decoder": CONTEXT}).forward_matmul)
+    except UsageError:  # what sees more than tokens
+        forward = 0
+    return compute_optimal_tokens(entry.parameters, entry.measured["non_embedding"], 3 * forward // CONTEXT)
 
 
-class _Rows:
+class _Candidates:
     """The candidates, one hidden size at a time, and those within the budget."""
 
-    def __init__(self, drawing: _Drawing) -> None:
-        self.drawing = drawing
+    def __init__(self, drawing: Drawing, budget: Budget, given: Inputs, workload: Workload) -> None:
+        self.drawing, self.budget = drawing, budget
         self.tried = 0
+        model_type = drawing.known.model_type
+        self.costs: dict[str, Callable[[Part], Size] | None] = {
+            "active": ACCOUNTS["active"],
+            "flops": forward_flops(given.seq, given.batch),
+        }
+        self.costs["cache"] = (
+            None
+            if model_type in UNDESCRIBED
+            else cache_per_token(given.seq, workload.dtype if BITS.get(workload.dtype, 0) >= 8 else "bfloat16")
+        )
+        self.costs["training"] = memory(training=True, dtype="bfloat16", precision="mixed")
 
-    def within(self) -> list[tuple[int, int, int, int]]:
-        """Return hidden size, MLP width (0 where there is none to choose), layers and parameters of all that fit."""
-        drawing, space = self.drawing, self.drawing.space
-        found: list[tuple[int, int, int, int]] = []
+    def within(self) -> list[Row]:
+        """Return all that fit, nearest to the budget first."""
+        space = self.drawing.space
+        found: list[Row] = []
         for hidden in self._hidden_sizes():
             widths = self._widths(hidden)
             try:
                 layers = self._layers(hidden, widths)
                 if layers is not None:
-                    found.extend(self._counted(hidden, widths, *layers))
+                    found.extend(self._count_all(hidden, widths, *layers))
             except ConfigError as error:
-                if len(drawing.refused) < 100:
-                    drawing.refused.append((hidden, str(error)))
+                self._refuse(hidden, error)
             if self.tried > CANDIDATES:
                 raise UsageError(
                     Text(
@@ -315,8 +288,15 @@ class _Rows:
                     )
                 )
             if len(found) > 2 * KEPT:
-                found = _nearest(found, drawing.budget.target)
-        return _nearest(found, drawing.budget.target)
+                found = self._nearest(found)
+        return self._nearest(found)
+
+    def _nearest(self, rows: list[Row]) -> list[Row]:
+        return sorted(rows, key=lambda row: (abs(row.parameters - self.budget.target), row))[:KEPT]
+
+    def _refuse(self, hidden: int, error: ConfigError) -> None:
+        if len(self.drawing.refused) < 100:
+            self.drawing.refused.append((hidden, str(error)))
 
     def _hidden_sizes(self) -> Iterator[int]:
         """Yield hidden sizes until the smallest model of the next is too large."""
@@ -328,19 +308,18 @@ class _Rows:
             except UnknownArchitecture:
                 raise
             except ConfigError as error:
-                if len(drawing.refused) < 100:
-                    drawing.refused.append((hidden, str(error)))
+                self._refuse(hidden, error)
                 misses += 1
                 if misses > 64:  # this architecture takes no such widths at all
                     return
                 continue
-            if least > drawing.budget.high:
+            if least > self.budget.high:
                 return
             yield hidden
 
     def _widths(self, hidden: int) -> list[int | None]:
         drawing, multiple = self.drawing, self.drawing.space.multiple_of
-        if "mlp" not in drawing.fields:
+        if drawing.first(MLP) is None:
             return [None]
         narrow, wide = (ratio * hidden for ratio in drawing.space.mlp_ratio)
         first = -(-narrow // multiple) * multiple
@@ -350,8 +329,8 @@ class _Rows:
     def _layers(self, hidden: int, widths: list[int | None]) -> tuple[int, int] | None:
         """Return the fewest and the most layers that can be within the budget; more layers are always more parameters."""
         least, most = self.drawing.space.layers
-        low = self._first(lambda layers: self.drawing.count(hidden, widths[-1], layers) >= self.drawing.budget.low, least, most)
-        high = self._first(lambda layers: self.drawing.count(hidden, widths[0], layers) > self.drawing.budget.high, least, most)
+        low = self._first(lambda layers: self.drawing.count(hidden, widths[-1], layers) >= self.budget.low, least, most)
+        high = self._first(lambda layers: self.drawing.count(hidden, widths[0], layers) > self.budget.high, least, most)
         return (low, high - 1) if low <= min(high - 1, most) else None
 
     @staticmethod
@@ -366,50 +345,59 @@ class _Rows:
                 low = middle + 1
         return low
 
-    def _counted(self, hidden: int, widths: list[int | None], fewest: int, most: int) -> Iterator[tuple[int, int, int, int]]:
+    def _count_all(self, hidden: int, widths: list[int | None], fewest: int, most: int) -> Iterator[Row]:
+        """Count every number of layers with every width as columns, and cost those within the budget."""
         import numpy as np
 
         drawing = self.drawing
         layers = np.arange(fewest, min(most, drawing.space.layers[1]) + 1)
-        self.tried += len(layers) * len(widths)
-        config = drawing.config(hidden, widths[0], fewest)
-        keys = {drawing.fields["layers"].key: np.tile(layers, len(widths))}
-        if "decoder_layers" in drawing.fields:
-            keys[drawing.fields["decoder_layers"].key] = np.tile(layers, len(widths))
-        if widths[0] is not None:
-            keys[drawing.fields["mlp"].key] = np.repeat(np.array(widths), len(layers))
-        numbers = measure(drawing.known.model_type, {**config, **keys}, ("parameters",), drawing.like.class_name)["parameters"]
-        fits = np.flatnonzero((numbers >= drawing.budget.low) & (numbers <= drawing.budget.high))
-        chosen = np.repeat(np.array([width or 0 for width in widths]), len(layers))
-        for index in fits:
-            yield hidden, int(chosen[index]), int(np.tile(layers, len(widths))[index]), int(numbers[index])
+        each_layers = np.tile(layers, len(widths))
+        each_width = np.repeat(np.array([width or 0 for width in widths]), len(layers))
+        self.tried += len(each_layers)
+        numbers = self._measure(hidden, each_layers, each_width, ("parameters",))["parameters"]
+        fits = np.flatnonzero((numbers >= self.budget.low) & (numbers <= self.budget.high))
+        if not len(fits):
+            return
+        chosen_layers, chosen_widths = each_layers[fits], each_width[fits]
+        costs = {name: self._cost(hidden, chosen_layers, chosen_widths, name) for name in self.costs}
+        columns = (chosen_widths, chosen_layers, numbers[fits], *(costs[name] for name in ("active", "flops", "cache", "training")))
+        for values in zip(*(column.tolist() for column in columns), strict=True):
+            yield Row(hidden, *values)
+
+    def _measure(self, hidden: int, layers: Any, widths: Any, accounts: Any) -> dict[str, Any]:
+        drawing = self.drawing
+        config = drawing.config(hidden, int(widths[0]) or None, int(layers[0]))
+        columns = drawing.paths(LAYERS, layers) | (drawing.paths(MLP, widths) if widths[0] else {})
+        return measure(drawing.known.model_type, {**config, **columns}, accounts, drawing.like.class_name)
+
+    def _cost(self, hidden: int, layers: Any, widths: Any, name: str) -> Any:
+        """Return a cost of each design; zeros where it is not described, now and from then on."""
+        import numpy as np
+
+        account = self.costs[name]
+        if account is not None:
+            try:
+                return self._measure(hidden, layers, widths, {name: account})[name]
+            except (AssertionError, TypeError):  # columns cannot tell how many layers have a window
+                pairs = zip(layers.tolist(), widths.tolist(), strict=True)
+                return np.array([whole(account(self._tree(hidden, *pair))) for pair in pairs])
+            except UsageError:
+                self.costs[name] = None
+        return np.zeros(len(layers), dtype=np.int64)
+
+    def _tree(self, hidden: int, layers: int, width: int) -> Part:
+        return from_config(self.drawing.config(hidden, width or None, layers), "design", None, None).tree
 
 
-def _nearest(rows: list[tuple[int, int, int, int]], target: int) -> list[tuple[int, int, int, int]]:
-    return sorted(rows, key=lambda row: (abs(row[3] - target), row))[:KEPT]
-
-
-def _sort(rows: list[tuple[int, int, int, int]], drawing: _Drawing, sort: str) -> list[tuple[int, int, int, int]]:
-    """Order designs by what is known before they are costed."""
-    keys: dict[str, Callable[[tuple[int, int, int, int]], Any]] = {
-        "depth": lambda row: (-row[2], abs(row[3] - drawing.budget.target)),
-        "width": lambda row: (-row[0], abs(row[3] - drawing.budget.target)),
+def _sort(rows: list[Row], budget: Budget, sort: str) -> list[Row]:
+    """Order designs by what is known of all of them; memory follows when they are weighed."""
+    keys: dict[str, Callable[[Row], Any]] = {
+        "depth": lambda row: (-row.layers, abs(row.parameters - budget.target)),
+        "width": lambda row: (-row.hidden, abs(row.parameters - budget.target)),
         # Kaplan et al. 2020, figure 5: the loss is flat about a width of a hundred times the depth.
-        "aspect": lambda row: (abs(Fraction(row[0], row[2]) - 100), abs(row[3] - drawing.budget.target)),
+        "aspect": lambda row: (abs(Fraction(row.hidden, row.layers) - 100), abs(row.parameters - budget.target)),
+        "flops": lambda row: (row.flops, abs(row.parameters - budget.target)),
+        "cache": lambda row: (row.cache, abs(row.parameters - budget.target)),
+        "memory": lambda row: (row.training, row.flops),
     }
     return sorted(rows, key=keys[sort]) if sort in keys else rows
-
-
-def _sorted_by_cost(designs: list[Design], sort: str) -> list[Design]:
-    return sorted(designs, key=lambda entry: entry.measured[sort]) if sort in ("flops", "cache", "memory") else designs
-
-
-def _front(designs: list[Design]) -> set[int]:
-    """Return the indices of the designs that no other one beats: as many parameters, and no cost higher."""
-
-    def beats(one: Design, other: Design) -> bool:
-        costs = [(one.measured[name], other.measured[name]) for name in other.measured if name in one.measured]
-        no_worse = one.parameters >= other.parameters and all(a <= b for a, b in costs)
-        return no_worse and (one.parameters > other.parameters or any(a < b for a, b in costs))
-
-    return {i for i, entry in enumerate(designs) if not any(beats(other, entry) for other in designs)}

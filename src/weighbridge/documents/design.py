@@ -11,7 +11,7 @@ from weighbridge.documents.document import Column, Document, Plot, Row, Table, n
 
 TITLES = {
     "active": mark("active"), "flops": mark("forward FLOPs"), "bytes": mark("bytes of weights"), "cache": mark("bytes of cache a token"),
-    "memory": mark("bytes of memory"),
+    "memory": mark("bytes of memory"), "training": mark("bytes of training without activations"),
 }  # fmt: skip
 SIZES = ("hidden", "layers", "heads", "kv_heads", "mlp")
 
@@ -26,7 +26,7 @@ def as_json(found: Search) -> dict[str, Any]:
     109992000
     """
     return {
-        "class": found.class_name, "budget": found.budget._asdict(), "within": found.within, "tried": found.tried,
+        "class": found.class_name, "part": found.part or None, "budget": found.budget._asdict(), "within": found.within, "tried": found.tried,
         "designs": [
             {
                 "config": entry.config, "parameters": entry.parameters, **entry.measured, "pareto": entry.pareto,
@@ -38,6 +38,7 @@ def as_json(found: Search) -> dict[str, Any]:
             }
             for entry in found.designs
         ],
+        "front": [row._asdict() for row in found.front],
         "refused": [{"hidden_size": hidden, "reason": reason} for hidden, reason in found.refused],
     }  # fmt: skip
 
@@ -69,7 +70,14 @@ def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en")
         name=found.class_name, low=f"{found.budget.low:,}", high=f"{found.budget.high:,}"
     )
     figure = say("{n} within the budget, of {tried} counted").format(n=f"{found.within:,}", tried=f"{found.tried:,}")
-    said = [say("* no other design shown has as many parameters and costs no more in anything")] if rows else []
+    said = []
+    if rows:
+        star = say(
+            "* on the Pareto front of the {within} designs within the budget: {n} that no other beats in arithmetic, cache and bytes of training"
+        )
+        said.append(star.format(within=f"{found.within:,}", n=f"{len(found.front):,}"))
+    if found.part:
+        said.append(say("the sizes searched are those of {part}; everything else stays as it is (--part)").format(part=found.part))
     if found.designs:
         broken = {one.key: one for entry in found.designs for one in entry.advice if not one.follows}
         said += [f"{key}: {say(one.text).format(**one.values)} ({one.source})" for key, one in broken.items()]
@@ -77,21 +85,18 @@ def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en")
         said.append(say("training tokens that fits suggest for the first (estimates): {fits}").format(fits=fits))
     else:
         said.append(say("nothing fits: widen the tolerance (124M±2%), the range of layers or of MLP widths, or take a smaller multiple"))
-    return Document(head, figure, (*_scatter(found, words, say), *((Table(tuple(columns), rows),) if rows else ()), *notes(said)))
+    return Document(head, figure, (*_scatter(found, say), *((Table(tuple(columns), rows),) if rows else ()), *notes(said)))
 
 
-def _scatter(found: Search, words: tuple[dict[str, int], ...], say: Say) -> Iterator[Plot]:
-    """Yield the designs as points, those on the Pareto front apart: cache against arithmetic, or without a cache arithmetic against layers."""
-    if len(found.designs) < 2:
+def _scatter(found: Search, say: Say) -> Iterator[Plot]:
+    """Yield the designs as points, those on the Pareto front apart: cache against arithmetic, or without a cache layers against arithmetic."""
+    everywhere = (*found.front, *found.others)
+    if len(everywhere) < 2:
         return
-    caches = any(entry.measured.get("cache") for entry in found.designs)
+    caches = any(row.cache for row in everywhere)
     titles = (say(TITLES["flops"]), say(TITLES["cache"])) if caches else (say("layers"), say(TITLES["flops"]))
     series = []
-    for label, front in ((say("others"), False), (say("Pareto front"), True)):
-        points = tuple(
-            (entry.measured["flops"], entry.measured["cache"]) if caches else (sizes["layers"], entry.measured["flops"])
-            for entry, sizes in zip(found.designs, words, strict=True)
-            if entry.pareto is front
-        )
+    for label, rows in ((say("others"), found.others), (say("Pareto front"), found.front)):
+        points = tuple((row.flops, row.cache) if caches else (row.layers, row.flops) for row in rows)
         series += [(label, points)] if points else []
     yield Plot(tuple(series), titles)

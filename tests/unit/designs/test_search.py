@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import weighbridge
 from weighbridge.core.errors import UsageError
 from weighbridge.designs.advice import advise, compute_optimal_tokens
-from weighbridge.designs.budget import parse_budget
-from weighbridge.designs.costs import whole
-from weighbridge.designs.search import Space, design
+from weighbridge.designs.budget import Budget, parse_budget
+from weighbridge.designs.costs import Workload, inputs_of, whole
+from weighbridge.designs.front import pareto_front
+from weighbridge.designs.search import design
+from weighbridge.designs.space import Drawing, Space
 from weighbridge.designs.sweep import parse_range, sweep
 
 
@@ -75,9 +80,52 @@ def test_orders_are_orders() -> None:
     deep = design(like, parse_budget("110M±2%"), sort="depth").designs
     layers = [entry.config["num_hidden_layers"] for entry in deep]
     assert layers == sorted(layers, reverse=True)
-    cheap = [entry.measured["flops"] for entry in design(like, parse_budget("110M±2%"), sort="flops").designs]
+    found = design(like, parse_budget("110M±2%"), sort="flops")
+    cheap = [entry.measured["flops"] for entry in found.designs]
     assert cheap == sorted(cheap)
-    assert any(entry.pareto for entry in deep)
+    assert cheap[0] == min(row.flops for row in (*found.front, *found.others))
+    assert found.designs[0].pareto
+
+
+@given(costs=st.lists(st.tuples(*[st.integers(0, 6)] * 3), max_size=40))
+def test_the_front_is_what_no_other_one_beats(costs: list[tuple[int, int, int]]) -> None:
+    beaten = {
+        index
+        for index, one in enumerate(costs)
+        if any(other != one and all(a <= b for a, b in zip(other, one, strict=True)) for other in costs)
+    }
+    assert pareto_front(costs) == set(range(len(costs))) - beaten
+
+
+@pytest.mark.parametrize(
+    ("model_type", "part"),
+    [("clip", None), ("clip", "vision_config"), ("blip", None), ("llava", None), ("siglip", None), ("detr", None), ("bart", None),
+     ("shieldgemma2", None), ("whisper", None), ("qwen3_vl", None), ("gemma3_text", None)],
+)  # fmt: skip
+def test_every_row_of_models_of_several_sizes_is_what_the_tree_counts(model_type: str, part: str | None) -> None:
+    like = weighbridge.model({"model_type": model_type})
+    aim = whole(like.count().unique)
+    found = design(like, Budget(aim, aim * 98 // 100, aim * 102 // 100), Space(multiple_of=128, part=part), limit=3)
+    assert found.designs
+    assert found.part == (part or ("text_config" if model_type in ("clip", "blip", "llava", "siglip", "shieldgemma2", "qwen3_vl") else ""))
+    for entry in found.designs:
+        assert plain_count(entry.config) == entry.parameters
+        assert found.budget.holds(entry.parameters)
+    rows = Random(1).sample([*found.front, *found.others], min(4, len(found.front) + len(found.others)))
+    drawing = Drawing(like, Space(multiple_of=128, part=part))
+    for row in rows:
+        weighed = weighbridge.model(drawing.config(row.hidden, row.mlp or None, row.layers))
+        counts = weighed.count()
+        assert (counts.unique, counts.active) == (row.parameters, row.active)
+        if row.cache:
+            assert weighed.cache(seq=inputs_of(like, Workload()).seq).per_token == row.cache
+
+
+def test_a_part_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="it has text_config, vision_config"):
+        design(weighbridge.model({"model_type": "clip"}), parse_budget("1M"), Space(part="audio_config"))
+    with pytest.raises(UsageError, match="nothing to search"):
+        design(weighbridge.model({"model_type": "resnet"}), parse_budget("1M"))
 
 
 @pytest.mark.parametrize(
