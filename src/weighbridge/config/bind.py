@@ -55,7 +55,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         if field.aliases and kind != "derived" and (other := alias_value(field, raw)) is not None:
             value = other
         if value is None and type(field.default) is AtInit and (before := without_aliases(fields, raw)) is not raw:
-            value = getattr(bind(fields[: fields.index(field) + 1], before, path=path), field.word)
+            value = _made_at_init(fields[: fields.index(field) + 1], before, path)
         if kind == "size":
             if value is None:
                 if field.key in raw and (field.nullable or field.null is not None):
@@ -161,6 +161,17 @@ def alias_value(field: Field, raw: Mapping[str, Any]) -> Any:
         return raw.get(field.aliases[0])
     given = [raw[key] for key in raw if key in field.aliases and raw[key] is not None]
     return given[-1] if given else None
+
+
+def _made_at_init(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> Any:
+    """Return the last field's default as the class derives it, before its aliases are in their place.
+
+    Quotients that only the finished config has to make whole are left out, unless the default is computed from them.
+    """
+    try:
+        return getattr(bind(tuple(field for field in fields if field.kind != "derived"), raw, path=path), fields[-1].word)
+    except AttributeError:
+        return getattr(bind(fields, raw, path=path), fields[-1].word)
 
 
 def _default_of(field: Field, so_far: Config, path: str) -> Any:

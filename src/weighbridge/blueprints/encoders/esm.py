@@ -12,7 +12,7 @@ from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, HeadSpec, bert_fields, encoder_stack, with_heads
 from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, VOCAB, Config, choice, switch
+from weighbridge.config.fields import DECODER, VOCAB, Config, choice, optional, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace, split_mlp
 from weighbridge.core.tree import Part, Tensor
@@ -28,6 +28,7 @@ FIELDS = (
     *(field for field in bert_fields(positions=1026, types=None) if field.word != "vocab"),
     replace(choice("place", "position_embedding_type", "absolute"), nullable=True),
     switch("normed", "emb_layer_norm_before", False),
+    optional("rotary_dim", "head_dim", None, "D_r", "width that rotary positions are made for"),
     *DECODER,
     POOLED,
 )
@@ -50,7 +51,9 @@ def esm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...
     # It runs only when contacts are asked for, never in a forward pass.
     contacts = part("contact_head", linear("regression", c.layers * c.heads, 1), kind="head", requires="contacts")
     rotary = (
-        (part("rotary_embeddings", Tensor("inv_freq", ((c.head_dim + 1) // 2,), "buffer"), kind="rotary"),) if c.place == "rotary" else ()
+        (part("rotary_embeddings", Tensor("inv_freq", (((c.rotary_dim or c.head_dim) + 1) // 2,), "buffer"), kind="rotary"),)
+        if c.place == "rotary"
+        else ()
     )
     encoder = encoder_stack(layer, layer_norm("emb_layer_norm_after", H))
     return (embeddings, *rotary, encoder, *((pooler(c),) if pooled else ()), contacts)

@@ -67,7 +67,7 @@ def _indexer_kinds(c: Config) -> list[str]:
     return kinds
 
 
-ROUTED = EXPERTS.with_default(256)
+ROUTED = replace(EXPERTS.with_default(256), aliases=(*EXPERTS.aliases, "num_experts"))
 
 
 def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, experts: Field = ROUTED, **changes: Any) -> tuple[Field, ...]:
@@ -114,7 +114,6 @@ DSA = fields(
     plain=192,
     value=256,
     index_heads=32,
-    experts=replace(ROUTED, aliases=(*EXPERTS.aliases, "num_experts")),
     vocab=154880,
     hidden=6144,
     mlp=12288,

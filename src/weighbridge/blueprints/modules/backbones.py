@@ -61,7 +61,19 @@ class Features(NamedTuple):
 
 
 def selected_outputs(c: Config, parts: tuple[Node, ...], maps: tuple[Grid, ...], widths: tuple[Size, ...]) -> Features:
-    """Return the features of a backbone that can output *maps*, stem first, and outputs those its config says."""
+    """Return the features of a backbone that can output *maps*, stem first, and outputs those its config says.
+
+    Raises:
+        ConfigError: It says a stage that is not built, since its lists of stages are not equally long.
+    """
+    built = min(len(maps), len(widths))
+    if any(index >= built for index in c.outputs):
+        raise ConfigError(
+            Text("stage {last} is to be output, and {stages} are built", last=max(c.outputs), stages=built - 1),
+            key="out_indices",
+            value=list(c.outputs),
+            hint="lists of stages that are equally long",
+        )
     return Features(parts, tuple(maps[index] for index in c.outputs), tuple(widths[index] for index in c.outputs))
 
 
