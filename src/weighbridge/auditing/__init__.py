@@ -31,6 +31,8 @@ from weighbridge.auditing.checks import (
     formulas,
     memory,
     model_tables,
+    modules,
+    nearby,
     offers,
     ratios,
     restated,
@@ -108,6 +110,8 @@ def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Chec
         memory.check(scene),
         work.check(scene),
         results.check(scene),
+        modules.check(scene),
+        nearby.check(scene),
     ):
         taken = _places(claims)
         claims += [claim for claim in later if (claim.line, claim.end) not in taken]

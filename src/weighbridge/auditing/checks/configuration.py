@@ -20,6 +20,7 @@ from weighbridge.core.messages import mark
 NAMES = {
     "vocab": mark("vocabulary size"), "hidden": mark("hidden size"), "layers": mark("layers"), "heads": mark("attention heads"),
     "mlp": mark("intermediate size"), "positions": mark("positions"), "types": mark("token types"), "head_dim": mark("width of a head"),
+    "kv_heads": mark("key-value heads"),
 }  # fmt: skip
 
 
@@ -134,7 +135,21 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
     model = scene.model_at(size.label.line, size.label.start)
     own = words_of(model) if model is not None else {}
     agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
-    return agreed >= 2 or judged.right in used or bool(scene.main and scene.main.named)
+    if judged.right in used:
+        return True
+    near = {other.word for other in scene.stated if _is_beside(other, size) and own.get(other.word) == other.value}
+    passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
+    return len(near) >= (2 if passed else 1) or (agreed >= 2 and not passed)
+
+
+_ARGUMENT = re.compile(r"[(,]\s*\w+\s*=\s*$|^\s*\w+=$")
+"""What stands before a value that is passed to a call: a setting, which claims nothing of the model by itself."""
+_BESIDE = 12
+"""Lines within which another size must be the model's before one that is not is called wrong."""
+
+
+def _is_beside(other: Stated, size: Stated) -> bool:
+    return other.word != size.word and abs(other.token.line - size.token.line) <= _BESIDE
 
 
 def _is_stated(scene: Scene, word: str, value: int) -> bool:
@@ -157,7 +172,7 @@ def _other_sizes(scene: Scene, size: Stated) -> set[int]:
     if model is None or model.description is None:
         return set()
     values = vars(model.description.sizes)
-    return {value for word, value in values.items() if word not in NAMES and type(value) is int}
+    return {value for word, value in values.items() if word not in NAMES.keys() - {"kv_heads"} and type(value) is int}
 
 
 def _used(scene: Scene) -> set[int]:

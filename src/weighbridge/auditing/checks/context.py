@@ -274,7 +274,7 @@ def words_of(model: ModelValue) -> dict[str, int]:
     if model.description is None:
         return {}
     values = vars(model.description.sizes)
-    sizes = {word: values[word] for word in (*LETTERS.values(), "head_dim") if isinstance(values.get(word), int)}
+    sizes = {word: values[word] for word in (*LETTERS.values(), "head_dim", "kv_heads") if isinstance(values.get(word), int)}
     return {word: value for word, value in sizes.items() if not isinstance(value, bool)}
 
 

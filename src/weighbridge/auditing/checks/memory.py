@@ -39,7 +39,7 @@ _ELSE = re.compile(
     r"train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch",
     re.IGNORECASE,
 )
-_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([MBT]|billion|亿|万)\b(?!\w)", re.IGNORECASE)
+_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?!\w)", re.IGNORECASE)
 TOLERANCE = Fraction(1, 20)
 """How far a memory figure may be from the count times its bytes: ``14 GB`` of a 7B model that has 6.74 billion is fair."""
 FAR = Fraction(3, 2)
@@ -75,6 +75,9 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
     named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column]
     sure = subject is not None and (subject.firm or (len(named) == 1 and named[0].kind == MODEL))
     models = subject.models if subject is not None else ()
+    table = next((table for table in scene.tables if token.line in table.lines), None)
+    if table is not None and not named:
+        models, sure = (), False  # a row without a known name is about something else than the text
     of_cache, of_weights = ([m.start() for m in pattern.finditer(text[start : token.end + 16])] for pattern in (_CACHE, _STORED))
     if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (_CACHE.search(around) and not _WEIGHTS.search(sentence)):
         near = text[max(start, token.start - NEAR) : token.end + NEAR // 2]
@@ -84,11 +87,12 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
     sizes = [size for size, pattern in _DTYPES if pattern.search(sentence)]
     told = sizes or [size for size, pattern in _DTYPES if pattern.search(around)]
-    if len(told) > 1 or not _WEIGHTS.search(f"{around} {sentence}"):
+    if (len(told) > 1 or not _WEIGHTS.search(f"{around} {sentence}")) and not _trained(sentence) and table is None:
         return None
-    row = text[first : token.start]
+    row = text[: token.start] if table is not None else text[first : token.start]
     counts = [Fraction(count) for model in models if (count := own_count(model)) is not None] + [_amount(m) for m in _SIZE.finditer(row)]
     usual = told or ([Fraction(2), Fraction(4)] if _OF_WEIGHTS.search(sentence) else [])
+    usual = usual or _trained(sentence) or ([Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2)] if table is not None else [])
     return _held(
         scene,
         token,
@@ -96,6 +100,20 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
         firm=sure and len(sizes) == 1 and not _ELSE.search(sentence) and not _others(scene, token.line, text),
         reason=said(mark("{count} parameters of {size} bytes"), count=counts[0], size=usual[0]) if counts and usual else (),
     )
+
+
+_STATES = (
+    (re.compile(r"gradients?|梯度", re.IGNORECASE), (2, 4)),
+    (re.compile(r"optimi[sz]er|adam|优化器|动量|momentum", re.IGNORECASE), (12, 8, 4, 2)),
+    (re.compile(r"total|training|训练|合计|共", re.IGNORECASE), (16, 18, 20, 12, 8)),
+)
+"""Bytes for each parameter that training keeps: gradients and Adam's states in mixed and in full precision, and all of them."""
+
+
+def _trained(sentence: str) -> list[Fraction]:
+    """Return the bytes for each parameter of the state that the words nearest to a figure name."""
+    last = [(match.start(), sizes) for pattern, sizes in _STATES for match in pattern.finditer(sentence)]
+    return [Fraction(size) for size in max(last)[1]] if last else []
 
 
 _DEVICE = re.compile(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
@@ -128,7 +146,7 @@ def _around(scene: Scene, line: int) -> str:
 
 
 def _amount(match: re.Match[str]) -> Fraction:
-    scale = {"m": 10**6, "b": 10**9, "t": 10**12, "billion": 10**9, "亿": 10**8, "万": 10**4}[match[2].lower()]
+    scale = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12, "billion": 10**9, "亿": 10**8, "万": 10**4}.get(match[2].lower(), 10**9)
     return Fraction(match[1]) * scale
 
 

@@ -155,10 +155,25 @@ def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequenc
             found = _named(scene, cell.text, families)
             if found is not None:
                 return found
+    family = _family_row(scene, row, kinds)
+    if family is not None:
+        return family
     lead = row.cells[0].text
     if kinds[0] == "total" or re.fullmatch(r"[\d.]+\s*[MB]", lead, re.IGNORECASE):
         return _member(scene, re.sub(r"[^\w.]", "", lead), families, firm=False)
     return None
+
+
+def _family_row(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
+    """Take a row that names only a family for the members that its own count fits: ``| GPT-3 | 175B | 96 |``."""
+    mentions = [m for cell, kind in zip(row.cells[:3], kinds, strict=False) if kind in ("", "other") for m in within(cell.text)]
+    cells = [cell for cell, kind in zip(row.cells, kinds, strict=False) if kind == "total"]
+    figures = [t for cell in cells for t in tokens(cell.text, row.line) if t.kind == "num" and t.unit]
+    if len(mentions) != 1 or mentions[0].kind != FAMILY or len(figures) != 1:
+        return None
+    models = [model for name in mentions[0].names[:MEMBERS] if (model := preset_model(name)) is not None]
+    fitting = tuple(model for model in models if settle(figures[0], (model,)) is not None)
+    return Subject(fitting, fitting[0].source, False) if fitting else None
 
 
 def _named(scene: Scene, text: str, families: Sequence[str]) -> Subject | None:
@@ -237,7 +252,7 @@ def _families_sizes(scene: Scene) -> Iterator[Claim]:
         kinds = [kind_of(head) for head in _heads(table)]
         for row in table.rows if "total" in kinds else ():
             place = kinds.index("total")
-            family = next((m for m in within(row.cells[0].text) if m.kind == FAMILY), None)
+            family = next((m for cell in row.cells[:3] for m in within(cell.text) if m.kind == FAMILY), None)
             cell = row.cells[place] if place < len(row.cells) else None
             if family is None or cell is None:
                 continue
@@ -267,11 +282,24 @@ def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
                 right = words_of(subject.models[0]).get(kind)
                 agreed[id(row)] += right is not None and right == _whole(cell)
             judged.append((row, cell, kind, subject, head))
+        yield from _remarks(scene, one)
         for row, cell, kind, subject, head in judged:
             if kind in _SIZES:
                 yield from _size(scene, row, cell, kind, subject, sure=agreed[id(row)] >= 1)
             else:
                 yield from _count(scene, row, cell, kind, subject, head)
+
+
+def _remarks(scene: Scene, bound: Bound) -> Iterator[Claim]:
+    """Confirm sizes in the other cells of a model's row: ``| BERT-base | 110M | Encoder, 12 layers |``."""
+    subjects = {row.line: subject for row, _, _, subject, _ in bound.cells}
+    judged = {(row.line, cell.start) for row, cell, kind, _, _ in bound.cells if kind in _SIZES}
+    for size in scene.stated:
+        subject = subjects.get(size.token.line)
+        if subject is None or any(line == size.token.line and start == size.token.start for line, start in judged):
+            continue
+        if any(words_of(model).get(size.word) == size.value for model in subject.models):
+            yield claim(scene.lines, size.token, size.token, "configuration", "exact", value=size.value, expected=size.value, difference=0)
 
 
 def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, sure: bool) -> Iterator[Claim]:

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.components import TITLES
 from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.reference_counts import Holdings
@@ -53,9 +54,10 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, Holdings]) -
     covered: dict[int, list[tuple[int, int]]] = {}
     for one in claims:
         covered.setdefault(one.line, []).append((one.start, one.end))
+    printed_modules = modules.places(scene)
     for statement in scene.statements:
         for token in statement:
-            if token.kind != "num" or token.unit == "%" or token.unit in BYTES | WORK:
+            if token.kind != "num" or token.unit == "%" or token.unit in BYTES | WORK or token.line in printed_modules:
                 continue
             line = scene.lines[token.line]
             begin, end = line.at[token.start], line.at[token.end - 1] + 1

@@ -81,7 +81,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         tabled: The lines of tables whose rows or columns are models.
     """
     for statement in scene.statements:
-        sides = {t.start for chain in scene.chains_of(statement) for t in chain.tokens[chain.start : chain.end] if t.kind == "num"}
+        equations = [chain for chain in scene.chains_of(statement) if len(chain.sides) > 1]
+        sides = {t.start for chain in equations for t in chain.tokens[chain.start : chain.end] if t.kind == "num"}
         for index, token in enumerate(statement):
             if token.kind != "num" or token.line in tabled or token.start in sides:
                 continue
@@ -123,7 +124,9 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     if not counted and not (bracketed and token.unit) and not (beside_name and not _OF_DATA.search(after[:24])):
         return
     what = "total"
-    if _ACTIVE.search(re.split(r"\d", after)[0][:32]) or _ACTIVE.search(re.split(r"\d", before)[-1][-28:]):
+    if re.match(r"\W{0,2}(?:in )?total\b", after, re.IGNORECASE):
+        pass  # ``12.9B active per token out of 46.7B total``
+    elif _ACTIVE.search(re.split(r"\d", after)[0][:32]) or _ACTIVE.search(re.split(r"\d", before)[-1][-28:]):
         what = "active"
     elif _NON_EMBEDDING.search(beside):
         what = "non_embedding"
@@ -209,11 +212,9 @@ def _listed(text: str, token: Token, before: Sequence[Mention]) -> Mention | Non
 def _of_lines(scene: Scene, token: Token) -> Subject | None:
     """Take the model that the lines above name."""
     context = scene.context(token.line, token.start)
-    if context is None:
-        return None
-    model = scene.models.get(context)
-    if model is None:
-        return None
+    model = scene.models.get(context) if context is not None else None
+    if context is None or model is None:
+        return _of_family(scene, token.line)
     above = [scene.mentions.get(line, ()) for line in range(max(0, token.line - REACH), token.line)]
     named = any(
         m.kind == MODEL and (m.name == context or (context == "" and scene.main is not None and m.name == scene.main.name))
@@ -226,6 +227,19 @@ def _of_lines(scene: Scene, token: Token) -> Subject | None:
     only = set(scene.alternates) == {own} and scene.known_only
     firm = scene.given or ((named or heading or only) and not others)
     return Subject((model, *_siblings(scene, context)), context or (scene.main.name if scene.main else ""), firm)
+
+
+def _of_family(scene: Scene, line: int) -> Subject | None:
+    """Take the family that is named last above a line: its members may confirm a count, and none makes it wrong."""
+    for index in range(line, max(-1, line - _FAMILY_REACH), -1):
+        found = scene.mentions.get(index, ())
+        if found:
+            return of_mention(scene, found[-1], firm=False) if found[-1].kind == FAMILY else None
+    return None
+
+
+_FAMILY_REACH = 8
+"""Lines below a family's name within which a count may be of one of its members."""
 
 
 def _heading(scene: Scene, line: int) -> int:
@@ -255,7 +269,10 @@ def of_mention(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
 def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[Claim]:
     """Say that a count is wrong, if it is near enough to be about this model at all."""
     right, number = own_count(subject.models[0], what), printed(token)
-    if right is None or number is None or not right < number * NEAR or not number < right * NEAR:
+    if right is None or number is None:
+        return
+    swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
+    if not swapped and not (right < number * NEAR and number < right * NEAR):
         return
     name = subject.models[0].class_name or subject.name
     sentence = mark("{name} has {right}") if what == "total" else mark("of {name}, {right} are active on a token")

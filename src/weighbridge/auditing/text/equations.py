@@ -63,9 +63,16 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
 
 
 def _one_sign(line: list[Token]) -> list[Token]:
-    """Read ``= ~`` as one sign, which says that what follows is near."""
+    """Read ``= ~`` and ``= about`` as one sign, which says that what follows is near."""
     doubled = {place for place, (token, after) in enumerate(pairwise(line)) if token.text == "=" and after.text == "≈"}
-    return [token for place, token in enumerate(line) if place not in doubled] if doubled else line
+    hedged = {place + 1 for place, (token, after) in enumerate(pairwise(line)) if token.kind == "rel" and after.text.lower() in _NEARLY}
+    if not doubled and not hedged:
+        return line
+    signs = [token._replace(text="≈") if place + 1 in hedged else token for place, token in enumerate(line)]
+    return [token for place, token in enumerate(signs) if place not in doubled | hedged]
+
+
+_NEARLY = frozenset("约 大约 约为 about approximately roughly approx circa".split())
 
 
 def _values_of_words(line: list[Token]) -> list[Token]:
@@ -125,6 +132,8 @@ def _goes_on(before: Sequence[Token], here: Sequence[Token]) -> bool:
         first = here[1]
     if first.kind == "rel":
         return last.kind in ("num", "name", ")")
+    if first.text == "+" and len(here) > 1 and here[1].kind in ("num", "name", "(") and any(token.kind == "rel" for token in before):
+        return last.kind in ("num", "name", ")")
     opens = first.kind in ("num", "name", "(")
     return opens and last.kind in ("op", "rel") and len(before) > 1 and before[-2].kind in ("num", "name", ")", "word")
 
@@ -158,6 +167,10 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
     """Tell whether what stands left of the sign goes on something that cannot be read: then it is not judged in part."""
     if start > floor and statement[start - 1].kind == ")" and statement[start - 1].end == statement[start].start:
         return True  # ``(s + o)h + 2h^2`` goes on a factor
+    if start > floor and statement[start - 1].end == statement[start].start and statement[start - 1].text in (",", ".", "_"):
+        return True  # ``37632,000 * 4,096`` begins in the middle of a number
+    if statement[start].kind == "num" and statement[start].text.startswith("00"):
+        return True
     if start > floor and statement[start].kind == "(" and statement[start - 1].kind == "num" and not statement[start - 1].unit:
         return True  # ``12 (H^2 + H)`` may be a product
     return start - floor > 1 and statement[start - 1].text in ("+", "-", "−", "×", "*", "/")
@@ -226,7 +239,8 @@ def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
         glued = following.start == statement[end - 1].end
         if glued and (following.kind == "num" or (following.text == "," and _digit_after(statement, end))):
             return None
-        if following.kind == "op" and not _is_dash(statement, end, limit):
+        per = following.text == "/" and end + 1 < len(statement) and statement[end + 1].kind == "word"  # ``0.5 MB/token``
+        if following.kind == "op" and not per and not _is_dash(statement, end, limit):
             return None
         if following.kind == "(" and glued and _goes_on_in(statement, parsed, end):
             return None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 LETTERS = {"H": "hidden", "V": "vocab", "L": "layers", "A": "heads", "I": "mlp", "S": "positions", "T": "types"}
 """The letters that mean a size when a text does not say otherwise."""
 
-SYMBOLS = {word: letter for letter, word in LETTERS.items()} | {"head_dim": "D"}
+SYMBOLS = {word: letter for letter, word in LETTERS.items()} | {"head_dim": "D", "kv_heads": "K"}
 """Our word for a size, and the letter it has in formulas here."""
 
 POSSIBLE = frozenset("HVLAISTNCEDFdhnklmrs")
@@ -18,10 +18,10 @@ _PHRASES = {
     "vocab": """vocab size, vocabulary size, vocabulary, vocab, n vocab, vocab words, word list, 词表大小, 词汇表大小, 词典大小, 词表的大小, 词汇量, 词汇表的大小,
         词典的大小, 字典大小, 词表, 词表长度, 词汇表长度, 词汇大小""",
     "hidden": """hidden size, hidden dim, hidden dimension, hidden dimensions, hidden units, d model, dmodel, n embd, embedding dim, embedding dimension,
-        embedding size, model dim, model dimension, hidden, dim model, vocab dim, 隐藏层大小, 隐藏层维度, 隐层维度, 隐藏维度, 隐层大小, 隐藏层尺寸, 隐藏大小, 词向量的大小,
+        embedding size, embedding dimensions, hidden dimension size, hidden layer size, model dim, model dimension, hidden, dim model, vocab dim, 隐藏层大小, 隐藏层维度, 隐层维度, 隐藏维度, 隐层大小, 隐藏层尺寸, 隐藏大小, 词向量的大小,
         词向量大小, 词向量维度, 词向量的维度, 嵌入维度, 模型维度, 隐藏单元数, 隐藏层的大小, 隐藏层神经元数""",
     "layers": """num hidden layers, num layers, n layer, n layers, number of layers, number of hidden layers, hidden layers, layers, layer,
-        encoder layers, transformer layers, num encoder layers, transformer blocks, 层数, transformer层数, transformer 层数, encoder层个数, encoder 层数, encoder层数, 编码器层数,
+        encoder layers, transformer layers, decoder layers, encoder blocks, decoder blocks, num blocks, n blocks, number of blocks, layer num, num encoder layers, transformer blocks, 层数, transformer层数, transformer 层数, encoder层个数, encoder 层数, encoder层数, 编码器层数,
         层个数, 隐藏层数, 网络层数, transformer 层数量, 编码层数""",
     "heads": """num attention heads, num heads, n head, n heads, number of heads, number of attention heads, attention heads, heads, self attention heads,
         头数, 注意力头数, 头个数, 头的个数, 注意力头个数, 头的数量, 多头数, 注意力头的数量, 注意力头数量""",
@@ -29,9 +29,10 @@ _PHRASES = {
         feed forward hidden size, intermediate dim, intermediate dimension, filter size, intermediate, ffn width, n inner, mlp dim, mlp size, 中间层大小, 中间层维度, 前馈网络维度, 前馈层维度,
         前馈维度, ffn 维度, ffn维度, ffn 中间层维度, 中间维度, 前馈网络隐藏层大小, 前馈网络中间层大小, 前馈网络大小, 前馈层大小, 中间层的大小""",
     "positions": """max position embeddings, n positions, max sequence length, maximum sequence length, max seq length, max seq len, seq length, seq len, sequence length,
-        maximum position embeddings, max positions, maximum length, max length, context length, n ctx, positions, maximum positions, 最大位置编码, 文本最大长度, 最大序列长度, 最大长度, 序列长度,
+        maximum position embeddings, max positions, maximum length, max length, context length, context window, context size, n ctx, positions, maximum positions, 最大位置编码, 文本最大长度, 最大序列长度, 最大长度, 序列长度,
         序列最大长度, 最大位置数, 最大位置, 位置数, 最大位置嵌入, 句子最大长度, 最大句长""",
     "types": """type vocab size, token types, segment types, number of segments, number of token types, segments, types, 标记类型数, 句子类型数, 分段数, 片段类型数, 片段数, 类型数, 类型词表大小""",
+    "kv_heads": "kv heads, num key value heads, n kv heads, num kv heads, key value heads, number of kv heads, kv head num, kv 头数, kv头数",
     "head_dim": "head dim, head size, head dimension, d k, d head, dim head, 每个头的维度, 头维度, 单头维度, 头的维度",
 }
 
@@ -41,7 +42,7 @@ SIZES = {phrase.strip(): word for word, phrases in _PHRASES.items() for phrase i
 LOOSE = frozenset("vocabulary vocab hidden layer layers heads intermediate positions segments types 词表".split())
 """Phrases that are words of ordinary prose too: they name a size only beside a number or a sign."""
 
-NOUNS = frozenset("layers layer heads head blocks block params parameters weights matrices copies times".split())
+NOUNS = frozenset("layers layer heads head blocks block elements params parameters weights matrices copies times".split())
 """Words that may follow a number inside a formula without changing it."""
 
 MEASURES = "层个头维次份组"

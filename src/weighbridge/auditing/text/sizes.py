@@ -168,10 +168,20 @@ def apart(statements: Sequence[Sequence[Token]]) -> Iterator[Stated]:
     [('layers', 32)]
     """
     for label, number in pairwise(statements):
-        if len(label) == 1 and len(number) == 1 and label[0].kind == "name" and label[0].text in SYMBOLS and number[0].kind == "num":
+        word = _word(label)
+        if word is not None and len(number) == 1 and number[0].kind == "num":
             figure = number[0]
             if figure.value is not None and not figure.unit and not figure.places and 0 < figure.line - label[0].line <= _NEXT:
-                yield Stated(label[0].text, int(figure.value), figure, figure, True, 1)
+                yield Stated(word, int(figure.value), figure, figure, True, 1)
+
+
+def _word(label: Sequence[Token]) -> str | None:
+    """Return the size that a line names, if it names nothing else."""
+    pieces = [token for token in label if token.text not in (":", "*", "-", "·")]
+    if len(pieces) != 1:
+        return None
+    word = pieces[0].text if pieces[0].kind == "name" else SIZES.get(pieces[0].text.lower(), "")
+    return word if word in SYMBOLS else None
 
 
 _NEXT = 2

@@ -1,0 +1,128 @@
+"""Modules as ``print(model)`` shows them: ``(q_proj): Linear(in_features=768, ...)``. Its numbers are sizes, and never counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.main_model import sizes_of
+from weighbridge.auditing.checks.settle import preset_model
+from weighbridge.auditing.claims import Claim, Said, said
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.blueprints import model_type_of
+from weighbridge.core.messages import mark
+from weighbridge.core.tree import list_rows
+from weighbridge.presets.aliases import preset_configs
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+_SHOWN = re.compile(
+    r"\((?P<name>\w+)\): (?:\w*Linear\w*\(in_features=(?P<inner>\d+), out_features=(?P<outer>\d+)"
+    r"|Conv1D\(nf=(?P<nf>\d+), nx=(?P<nx>\d+)|\w*Embedding\w*\((?P<rows>\d+), (?P<width>\d+)|\w*Norm\w*\(\(?(?P<norm>\d+),?\)?)"
+)
+_REPEATED = re.compile(r"\(0-(?P<last>\d+)\): (?P<times>\d+) x \w+")
+_CLASS = re.compile(r"^[\s#>*]*(?:\(\w+\): )?([A-Z]\w*(?:Model|LM\w*|For[A-Z]\w*))\(\s*$")
+LEAST = 3
+"""Modules that must be a preset's before the printed model is taken for it, where the text names none."""
+
+
+class Shown(NamedTuple):
+    """A module as printed: its name, the sizes of its weight in ascending order, and where it stands."""
+
+    name: str
+    sizes: tuple[int, ...]
+    line: int
+    start: int
+    end: int
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Hold the sizes of printed modules against the model that is named, or else against the presets of the class printed."""
+    shown = [one for one in _shown(scene) if one.sizes]
+    if not shown:
+        return
+    for block in _blocks(shown):
+        model, named = _model(scene, block)
+        own = _sizes(model) if model is not None else {}
+        for one in block:
+            known = own.get(one.name)
+            token = Token("num", "", one.line, one.start, one.end)
+            if model is None or known is None:
+                continue
+            if one.sizes in known:
+                yield claim(scene.lines, token, token, "component", "exact", value=max(one.sizes), expected=max(one.sizes), difference=0)
+            elif named and len(known) == 1 and _agreed(block, own) * 2 > len(block):
+                (right,) = known
+                wrong = next((size for size in one.sizes if size not in right), one.sizes[0])
+                other = next((size for size in right if size not in one.sizes), right[0])
+                reason = said(mark("in the model its shape is {shape}"), shape=Said("[" + ", ".join(map(str, right)) + "]"))
+                facts: dict[str, object] = {"value": wrong, "expected": other, "difference": wrong - other, "reason": reason}
+                yield claim(scene.lines, token, token, "component", "wrong", **facts)
+
+
+def places(scene: Scene) -> frozenset[int]:
+    """Return the lines that print modules: no number there is a count."""
+    return frozenset(one.line for one in _shown(scene)) | {i for i, line in enumerate(scene.lines) if _REPEATED.search(line.text)}
+
+
+def _shown(scene: Scene) -> list[Shown]:
+    found = []
+    for index, line in enumerate(scene.lines):
+        match = _SHOWN.search(line.text) if "): " in line.text else None
+        if match is not None:
+            numbers = [int(match[key]) for key in ("inner", "outer", "nf", "nx", "rows", "width", "norm") if match[key]]
+            found.append(Shown(match["name"], tuple(sorted(numbers)), index, match.start(), match.end()))
+    return found
+
+
+def _blocks(shown: Sequence[Shown]) -> list[list[Shown]]:
+    """Return the modules that stand together: one printed model each."""
+    blocks: list[list[Shown]] = [[shown[0]]]
+    for one in shown[1:]:
+        if one.line - blocks[-1][-1].line > _APART:
+            blocks.append([])
+        blocks[-1].append(one)
+    return blocks
+
+
+_APART = 12
+"""Lines without a module that end one printed model."""
+
+
+def _model(scene: Scene, block: Sequence[Shown]) -> tuple[ModelValue | None, bool]:
+    """Return the model that a block prints, and whether the text names it."""
+    first = block[0].line
+    model = scene.model_at(first, 0)
+    if model is not None and (scene.given or (scene.main is not None and scene.main.named)) and _agreed(block, _sizes(model)) >= LEAST:
+        return model, True
+    classes = [match[1] for i in range(max(0, first - _APART), first + 1) if (match := _CLASS.search(scene.lines[i].text))]
+    types = {model_type_of(name) for name in classes} - {None}
+    best: tuple[int, ModelValue] | None = None
+    printed = {size for one in block for size in one.sizes}
+    for name, config in preset_configs().items():
+        if config.get("model_type") not in types or sizes_of(config).get("hidden") not in printed:
+            continue
+        if (candidate := preset_model(name)) is not None:
+            agreed = _agreed(block, _sizes(candidate))
+            if best is None or agreed > best[0]:
+                best = (agreed, candidate)
+    return (best[1], False) if best is not None and best[0] >= LEAST else (None, False)
+
+
+def _agreed(block: Sequence[Shown], own: Mapping[str, frozenset[tuple[int, ...]]]) -> int:
+    return sum(one.sizes in own.get(one.name, ()) for one in block)
+
+
+@lru_cache(maxsize=256)
+def _sizes(model: ModelValue) -> Mapping[str, frozenset[tuple[int, ...]]]:
+    """Return the shapes of a model's weights, sizes in ascending order, by the last name of their modules."""
+    found: dict[str, set[tuple[int, ...]]] = {}
+    for row in list_rows(model.tree):
+        module, _, last = row.name.rpartition(".")
+        if last in ("weight", "gamma"):
+            found.setdefault(module.rpartition(".")[2], set()).add(tuple(sorted(int(size) for size in row.shape)))  # type: ignore[call-overload]
+    return {name: frozenset(shapes) for name, shapes in found.items()}

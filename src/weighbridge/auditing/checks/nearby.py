@@ -1,0 +1,139 @@
+"""Numbers that neighbouring lines explain: sums and products of what stands above them, shares of two counts, a figure in two units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.rounding import digits_shown, printed, scales, spread, whole
+from weighbridge.auditing.text.size_words import BYTES, WORK
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+BLOCK = 12
+"""Lines that stand together; a number is explained by those of its own block only."""
+MOST = 9
+"""Numbers of a block that are added up in every combination of neighbours."""
+DIGITS = 2
+"""Digits that a figure must show before a sum of others explains it."""
+_TOTAL = re.compile(r"total|sum|overall|altogether|总|合计|小计|共|per[- ]layer|每层|params?:|参数", re.IGNORECASE)
+_TIMES = re.compile(
+    r"(?<![\w.,])(\d{1,4})\s?(?:×|x\b|\*)?\s?(?:layers?|blocks?|tokens?|层|个 ?token|encoder|decoder|transformer)", re.IGNORECASE
+)
+_BETWEEN = re.compile(r"\s*(?:\(|,? ?(?:or|i\.e\.,?|即|也就是|约|约为|about|roughly)|=|≈|/)+\s*(?:~|≈|约|about|即约)?\s*", re.IGNORECASE)
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Confirm numbers that their neighbours explain; none is called wrong, for other numbers may be meant."""
+    figures = [[t for t in statement if _is_figure(t)] for statement in scene.statements]
+    for place, found in enumerate(figures):
+        for token in found:
+            yield from _twice(scene, token, found)
+        if len(found) == 1:
+            above = _above(figures, place)
+            judged = _sum(scene, found[0], above) or _product(scene, found[0], above)
+            if judged is not None:
+                yield judged
+    yield from _shares(scene, figures)
+
+
+def _is_figure(token: Token) -> bool:
+    return token.kind == "num" and token.unit not in ("%", *WORK) and bool(token.value) and (bool(token.unit) or (token.value or 0) >= 1000)
+
+
+def _above(figures: Sequence[Sequence[Token]], place: int) -> list[Token]:
+    """Return the lone figures of the lines above a place, the nearest last."""
+    line = figures[place][0].line
+    found: list[Token] = []
+    for index in range(place - 1, -1, -1):
+        if figures[index]:
+            if line - figures[index][0].line > BLOCK or len(found) >= MOST:
+                break
+            found.append(figures[index][-1])
+            line = min(line, figures[index][0].line + BLOCK)
+    return found[::-1]
+
+
+def _bounds(token: Token) -> tuple[Fraction, Fraction]:
+    return spread(token, scales(token)[0] if token.unit else Fraction(1))
+
+
+def _sum(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None:
+    """Explain a total by the numbers above it: a run of two and more that ends right above, or any two or three of them."""
+    text = scene.lines[token.line].text
+    alike = [other for other in above if (other.unit in BYTES) == (token.unit in BYTES)]
+    if not _TOTAL.search(text[: token.start]) or digits_shown(token) < DIGITS:
+        return None
+    low, high = _bounds(token)
+    runs = [tuple(alike[-length:]) for length in range(2, len(alike) + 1)]
+    exact = digits_shown(token) >= _CERTAIN
+    groups = [*runs, *(group for size in (2, 3) for group in combinations(alike, size))] if exact else runs
+    for group in groups:
+        least, most = (sum(ends, Fraction(0)) for ends in zip(*map(_bounds, group), strict=True))
+        if least <= high and low <= most and not (most - least) * 10 > high:
+            reason = said(mark("the sum of {count} numbers above"), count=len(group))
+            return _claim(scene, token, "arithmetic", "exact" if low == high == least == most else "rounded", reason)
+    return None
+
+
+_CERTAIN = 5
+"""Digits that a total shows before any few of the numbers above it may explain it: fewer agree by chance."""
+
+
+def _product(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None:
+    """Explain ``32 layers: 6.46 B`` by one of the numbers above, that many times."""
+    before = scene.lines[token.line].text[: token.start]
+    match = _TIMES.search(before.replace(",", ""))
+    if match is None or digits_shown(token) < DIGITS:
+        return None
+    times, (low, high) = int(match[1]), _bounds(token)
+    for other in reversed(above) if times > 1 else ():
+        least, most = _bounds(other)
+        if (other.unit in BYTES) == (token.unit in BYTES) and least * times <= high and low <= most * times:
+            return _claim(scene, token, "arithmetic", "rounded", said(mark("{times} times the number above"), times=times))
+    return None
+
+
+def _twice(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Claim]:
+    """Confirm a figure in bytes that is said again, in another unit, right behind: ``114,688 bytes (112 KiB)``."""
+    if token.unit not in BYTES:
+        return
+    text = scene.lines[token.line].text
+    for other in found:
+        if other.unit not in BYTES or other.unit == token.unit or other.line != token.line or other.start <= token.end:
+            continue
+        if _BETWEEN.fullmatch(text, token.end, other.start):
+            for scale in scales(token):
+                low, high = spread(token, scale)
+                if any(a <= high and low <= b for s in scales(other) for a, b in (spread(other, s),)):
+                    yield _claim(scene, other, "total", "rounded", said(mark("the same in another unit")))
+                    break
+
+
+def _shares(scene: Scene, figures: Sequence[Sequence[Token]]) -> Iterator[Claim]:
+    """Confirm a share whose part and whole are two counts of the lines about it."""
+    for statement in scene.statements:
+        for token in statement:
+            if token.kind != "num" or token.unit != "%" or not token.value or token.value >= 100 or digits_shown(token) < DIGITS:
+                continue
+            near = [t for group in figures for t in group if abs(t.line - token.line) <= _SHARE_REACH and t.unit not in BYTES]
+            step = Fraction(1, 10**token.places)
+            for part, every in combinations(sorted(near, key=lambda t: printed(t) or 0)[-MOST:], 2):
+                (least, most), (low, high) = _bounds(part), _bounds(every)
+                if low and 100 * least / high - step / 2 <= token.value <= 100 * most / low + step / 2 and most * 100 < least * 102:
+                    facts: Reason = said(mark("of {whole}"), whole=printed(every))
+                    yield _claim(scene, token, "share", "rounded", facts)
+                    break
+
+
+_SHARE_REACH = 4
+"""Lines between a share and its two counts."""
+
+
+def _claim(scene: Scene, token: Token, kind: str, verdict: str, reason: Reason) -> Claim:
+    number = token.value if token.unit == "%" else printed(token)
+    return claim(scene.lines, token, token, kind, verdict, value=whole(number), expected=whole(number), difference=0, reason=reason)
