@@ -207,8 +207,9 @@ def _make_table() -> dict[str, Named]:
         place = next((i for i, piece in enumerate(pieces) if i and re.fullmatch(_SIZE, piece, re.IGNORECASE)), None)
         if place:
             families.setdefault(join_runs(pieces[:place]), []).append(name)
+    types = {join_runs(runs(str(config.get("model_type", "")))) for config in preset_configs().values()}
     for key, short in _shorten(preset_configs()).items():
-        found.setdefault(key, Named(MODEL, tuple(short)))
+        found.setdefault(key, Named(FAMILY if key in types else MODEL, tuple(short)))  # ``data2vec-text`` names a type, and no size
     for line in _WRITTEN.strip().splitlines():
         written, _, meant = line.partition(" = ")
         names = tuple(name for name in meant.split() if name in preset_configs())

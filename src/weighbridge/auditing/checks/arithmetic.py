@@ -237,6 +237,10 @@ class _Judged:
         if isinstance(first, Token) and first.kind == "name":
             return True
         if all(isinstance(side.term, Token) for side in sides):
+            units = {side.term.unit in BYTES for side in sides if isinstance(side.term, Token)}
+            signs = [self.chain.tokens[side.end] for side in sides[:-1]]
+            if len(units) > 1 or any(sign.end - sign.start == len("==") for sign in signs):
+                return True  # ``45B parameters = 90 GB``, ``==18481== 592 bytes``
             counted = any(isinstance(s.term, Token) and s.term.unit for s in sides[1:])
             a, b = self.values[0], self.values[1]
             big = a is not None and a >= 10_000

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.left_out import left_out
 from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings, is_one_thing
-from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.settle import is_whole, settle
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.rounding import fit, whole
 from weighbridge.core.messages import mark
@@ -68,9 +68,14 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
         return None
     if not offer.firm or not _is_of_these_sizes(scene, offer) or _is_part(own, name, offer.number):
         return None
+    model = scene.model_at(offer.first.line, offer.first.start)
+    if model is not None and offer.number.denominator == 1 and is_whole(model, int(offer.number)):
+        return None  # the whole model in some way of counting: DPR calls it its encoder
+    if _is_of_other_parts(own, offer, checked):
+        return None
     if scene.is_at_other_sizes(offer.first.line) or _OPERATIONS.match(scene.lines[offer.last.line].text, offer.last.end):
         return None
-    if offer.figure is not None and offer.figure.unit and not _near(offer.number, choices):
+    if offer.figure is not None and offer.figure.unit and (not _near(offer.number, choices) or _is_rounded_part(own, offer)):
         return None
     nearest = min(choices, key=lambda h: (abs(h.number - offer.number), not h.exact))
     best = choices[0] if abs(choices[0].number - offer.number) <= 3 * abs(nearest.number - offer.number) else nearest
@@ -157,6 +162,24 @@ def _is_of_these_sizes(scene: Scene, offer: Offer) -> bool:
     known = set(sizes.values()) | {4 * sizes.get("hidden", 0), 64}
     plain = [t.value for t in offer.tokens if t.value is not None and 100 <= t.value < 100_000]
     return all(number in known for number in plain) or not offer.computed
+
+
+def _is_rounded_part(own: Holdings, offer: Offer) -> bool:
+    """Tell whether a rounded figure is that of another component: ``30522 × 768 = 23.4M`` of what the text calls its embedding layer."""
+    assert offer.figure is not None
+    every = {h.number for holdings in own.components.values() for h in holdings}
+    return any(fit(offer.figure, number) is not None for number in every)
+
+
+def _is_of_other_parts(own: Holdings, offer: Offer, checked: Checked) -> bool:
+    """Tell whether a result is computed from a large number that is no part of this model, nor an error of the text."""
+    parts = {h.number for holdings in own.components.values() for h in holdings} | {Fraction(cell.number) for cell in own.cells}
+    large = [t.value for t in offer.tokens if t.value is not None and t.value >= _LARGE and not t.unit]
+    return any(number not in parts and number not in checked.slips and number != offer.number for number in large)
+
+
+_LARGE = 100_000
+"""A number in a formula from which on it is a count, and no size."""
 
 
 def _is_part(own: Holdings, name: str, number: Fraction) -> bool:

@@ -16,6 +16,7 @@ from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import Stated
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import MODEL
 
 NAMES = {
     "vocab": mark("vocabulary size"), "hidden": mark("hidden size"), "layers": mark("layers"), "heads": mark("attention heads"),
@@ -134,15 +135,27 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
         return False
     model = scene.model_at(size.label.line, size.label.start)
     own = words_of(model) if model is not None else {}
+    if model is not None and model.description is not None and any(isinstance(part, dict) for part in model.description.raw.values()):
+        return False  # a model of several models has several sizes of each kind
     agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
     if judged.right in used:
         return True
     near = {other.word for other in scene.stated if _is_beside(other, size) and own.get(other.word) == other.value}
     passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
-    return len(near) >= (2 if passed else 1) or (agreed >= 2 and not passed)
+    if passed:
+        return len(near) >= _SETTINGS and _is_named_above(scene, size.token.line)
+    return bool(near) or agreed >= 2
 
 
-_ARGUMENT = re.compile(r"[(,]\s*\w+\s*=\s*$|^\s*\w+=$")
+_SETTINGS = 2
+"""Settings beside one that must be the model's, with its name above them, before that one is wrong: others make a model of their own."""
+
+
+def _is_named_above(scene: Scene, line: int) -> bool:
+    return any(m.kind == MODEL for above in range(max(0, line - _BESIDE), line + 1) for m in scene.mentions.get(above, ()))
+
+
+_ARGUMENT = re.compile(r"[(,]\s*\w+\s*=\s*$|\w=$|[\"']\s*:\s*$")
 """What stands before a value that is passed to a call: a setting, which claims nothing of the model by itself."""
 _BESIDE = 12
 """Lines within which another size must be the model's before one that is not is called wrong."""

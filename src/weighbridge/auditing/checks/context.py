@@ -195,7 +195,8 @@ def _weighed(
         return None, None  # a notation table with other sizes: it is another model of that family
     if _names_another_class(lines, weighed):
         return None, None
-    if not main.named and not _is_supported(lines, weighed):
+    told = main.named and any(m.kind == MODEL and m.name == main.name for found in named.values() for m in found)
+    if not told and not _is_supported(lines, weighed):
         main = main._replace(firm=False)
     return main, weighed
 

@@ -316,7 +316,7 @@ def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, su
         yield claim(scene.lines, token, token, "configuration", "note", **facts, reason=said(mark("as its paper prints it")))
     elif (
         subject.firm
-        and sure
+        and (sure or _is_plain(subject.models, row, value))
         and kind in ("layers", "hidden", "mlp", "vocab")
         and not (kind == "layers" and _is_translator(subject.models[0]))
     ):
@@ -324,6 +324,18 @@ def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, su
             mark("{what} of {name}"), what=Said(NAMES[kind]), name=subject.name
         )
         yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=reason)
+
+
+def _is_plain(models: Sequence[ModelValue], row: Row, value: int) -> bool:
+    """Tell whether a row says nothing of its model but one size, which is none of the model's sizes whatever it is called."""
+    if len(row.cells) != _NAME_AND_SIZE or any(model.description is None for model in models):
+        return False
+    sizes = {size for model in models if model.description for size in vars(model.description.sizes).values() if type(size) is int}
+    return value not in sizes
+
+
+_NAME_AND_SIZE = 2
+"""Cells of a row that holds a name and one size."""
 
 
 def _is_translator(model: ModelValue) -> bool:

@@ -124,5 +124,5 @@ def _sizes(model: ModelValue) -> Mapping[str, frozenset[tuple[int, ...]]]:
     for row in list_rows(model.tree):
         module, _, last = row.name.rpartition(".")
         if last in ("weight", "gamma"):
-            found.setdefault(module.rpartition(".")[2], set()).add(tuple(sorted(int(size) for size in row.shape)))  # type: ignore[call-overload]
+            found.setdefault(module.rpartition(".")[2], set()).add(tuple(sorted(int(size) for size in row.shape)))  # type: ignore[arg-type]
     return {name: frozenset(shapes) for name, shapes in found.items()}

@@ -99,8 +99,8 @@ def _lone(
     if any(token.kind == "shape" for token in statement):
         return
     for index, token in enumerate(statement):
-        if index in taken:
-            continue
+        if index in taken or any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
+            continue  # ``8x7B`` in a name is no product
         parsed = parse(statement, index, len(statement)) if token.kind in ("num", "(") else None
         if parsed is not None and not isinstance(parsed.term, Token):
             taken |= set(range(index, parsed.end))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.checks.settle import own_count
 from weighbridge.auditing.claims import Claim, said
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.text.tokens import Token
@@ -51,7 +52,10 @@ def check(scene: Scene) -> Iterator[Claim]:
         for token in statement:
             if token.kind == "num" and token.value is not None:
                 times[token.value] = times.get(token.value, 0) + 1
+    others = [Fraction(count) for model in scene.models.values() if (count := own_count(model))]
     for pair in pairs:
+        if any(_agrees(pair, count, (1,)) for count in others) and not _agrees(pair, total, repeats):
+            continue  # a share of another model that the text names
         yield from _judged(scene, pair, total, times, agrees=_agrees(pair, total, repeats))
 
 

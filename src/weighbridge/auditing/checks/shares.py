@@ -57,7 +57,7 @@ def _beside(scene: Scene, statement: Sequence[Token], index: int, own: Holdings,
     wholes = (
         Fraction(own.reference),
         *totals,
-        *(h.number for name in ("layer", "encoder") for h in own.components.get(name, ()) if h.exact),
+        *(h.number for name in ("layer", "encoder", "attention", "ffn", "embeddings") for h in own.components.get(name, ()) if h.exact),
     )
     truths = [before.value * times / whole for whole in wholes for times in (1, layers) if whole and before.value * times <= whole]
     fits = sorted((found for true in truths if (found := _near(token, true)) is not None), key=lambda found: found.verdict == "note")
@@ -111,7 +111,8 @@ def _of_words(scene: Scene, statement: Sequence[Token], start: int, index: int, 
         name, clear = _subject(clause)
     if name in (None, "total") or not own.components.get(str(name)):
         return None
-    holdings = [h for h in own.components[str(name)] if h.number * 200 > own.reference] or own.components[str(name)]
+    held = [h for part in (str(name), *_ALSO.get(str(name), ())) for h in own.components.get(part, ())]
+    holdings = [h for h in held if h.number * 200 > own.reference] or held
     truths = [h.number / total for total in (Fraction(own.reference), *totals) for h in holdings]
     loose = bool(re.search(r"约|about|approx|roughly|nearly|around|~|≈|大概|左右|almost", f"{clause} {tail[:6]}"))
     fits = [found for true in truths if (found := fit(token, true, loose=loose)) is not None and found.verdict != "note"]
@@ -122,6 +123,10 @@ def _of_words(scene: Scene, statement: Sequence[Token], start: int, index: int, 
         return None
     reason = said(mark("of {name}, {what} is {share} %"), name=own.class_name, what=_title(str(name)), share=f"{float(right * 100):.1f}")
     return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
+
+
+_ALSO = {"embeddings": ("tables", "word"), "encoder": ("layer",)}
+"""What else people mean by a component's name when they give its share."""
 
 
 def _subject(words: str) -> tuple[str | None, bool]:

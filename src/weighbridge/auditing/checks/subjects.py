@@ -10,6 +10,10 @@ from weighbridge.auditing.claims import Line, Subject
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member
 
 _VERSION = re.compile(r"\s*(?:版本|版|模型|规模|型号|model\b|version|config|architecture|variant|[(:：（])", re.IGNORECASE)
+_LISTED = re.compile(r"\s*(?:,|、|/|and|&|和|与|及|or)\s*(?:and\s*)?", re.IGNORECASE)
+"""Between the sizes of one family in a list: ``GPT-2 small, medium, large and XL``."""
+_OWN = re.compile(r"\b(?:our|own|my|an?|new|custom|another|any|some)\s+(?:\w+\s+)?$|自己的?$|我们的?$", re.IGNORECASE)
+"""Before a size that is of a model of the author's own, and no member of the family."""
 _EXAMPLE = re.compile(
     r"以.{1,60}为例|\bexample\b|worked|let['’]?s (?:take|use|start|consider)|\bconsider\b|\bblueprint\b|\bsettings?\b|配置|参数如下",
     re.IGNORECASE,
@@ -62,10 +66,13 @@ def family_of(name: str) -> str:
 def _sized(text: str, mentions: Sequence[Mention], families: Sequence[str]) -> list[Mention]:
     if not families or not text:
         return []
-    found = []
+    found: list[Mention] = []
     for match in SIZE_WORDS.finditer(text):
         inside = any(m.column <= match.start() < m.end for m in mentions)
-        if inside or match[1][0].isdigit() or not _VERSION.match(text, match.end()):
+        listed = any(
+            _LISTED.fullmatch(text, m.end, match.start()) for m in (*mentions, *found) if m.kind == MODEL and m.end <= match.start()
+        )
+        if inside or match[1][0].isdigit() or _OWN.search(text, 0, match.start()) or not (listed or _VERSION.match(text, match.end())):
             continue
         named = member(families, match[1])
         if named is not None:

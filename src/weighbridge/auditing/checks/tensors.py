@@ -18,6 +18,8 @@ from weighbridge.core.tree import list_rows
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
+_MOST_COPIES = 256
+"""Tensors of one shape that a line may count together: as many as a layer has experts."""
 _BETWEEN = re.compile(
     r"参数个数为|参数量|参数个数|参数|个数|元素|为|有|共|params?|parameters?|num|numel|number|counts?|elements?|of|total|size|is|has|with|true|false|torch|float\d*"
 )
@@ -60,12 +62,14 @@ def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mappi
     between = scene.lines[shape.line].text[shape.end : count.start].lower()
     if re.sub(r"[\W_]", "", _BETWEEN.sub("", between)):
         return None
-    said_number, true = count.value, Fraction(prod(sizes))
+    said_number, true = count.value, Fraction(prod(sizes) * _copies(statement, place))
     assert said_number is not None
     name = next((t.text for t in statement[:place] if t.kind == "word" and "." in t.text and not t.text.lower().endswith("size")), "")
     context = scene.context(shape.line, shape.start)
     known = shapes.get(context or "", {}).get(_stem(name)) if context is not None else None
     first = next((t for t in statement if t.text == name), shape)
+    if said_number != true and (said_number / true).denominator == 1 and said_number <= true * _MOST_COPIES:
+        return None  # so many tensors of that shape
     if said_number != true and not _is_parameter(name, sizes, shapes.get(context or "", {})):
         return None  # the shape of an output, and no tensor's
     if said_number != true:
@@ -77,6 +81,14 @@ def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mappi
             scene, first, count, "wrong", said_number, Fraction(prod(known)), said(mark("in the model its shape is {shape}"), shape=written)
         )
     return _claim(scene, first, count, "exact", said_number, true, ())
+
+
+def _copies(statement: Sequence[Token], place: int) -> int:
+    """Return how many tensors of the shape a line counts: ``gate_proj, up_proj  2 × [18432, 7168]``."""
+    if place < 2 or statement[place - 1].text != "*" or statement[place - 2].kind != "num":
+        return 1
+    times = statement[place - 2].value
+    return int(times) if times is not None and times.denominator == 1 and 0 < times < 10**6 else 1
 
 
 def _is_parameter(name: str, sizes: tuple[int, ...], known: Mapping[str, tuple[int, ...]]) -> bool:

@@ -126,7 +126,7 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     what = "total"
     if re.match(r"\W{0,2}(?:in )?total\b", after, re.IGNORECASE):
         pass  # ``12.9B active per token out of 46.7B total``
-    elif _ACTIVE.search(re.split(r"\d", after)[0][:32]) or _ACTIVE.search(re.split(r"\d", before)[-1][-28:]):
+    elif _ACTIVE.search(re.split(r"[\d,，;；。]", after)[0][:32]) or _ACTIVE.search(re.split(r"[\d;；。]", before)[-1][-28:]):
         what = "active"
     elif _NON_EMBEDDING.search(beside):
         what = "non_embedding"
@@ -164,7 +164,7 @@ def _first_cell(text: str, token: Token) -> str:
 
 def _is_of_a_part(before: str, after: str) -> bool:
     """Tell whether words between name and number speak of a component."""
-    clause = re.split(r"[,，(（](?!\d{3})", before)[-1]
+    clause = re.split(r"[,，(（、](?!\d{3})|\band\b|和|以及", before)[-1]
     near = f"{clause} {re.split(r'[,，。.]', after[:24])[0]}"
     words = _CLASS.sub("", near).lower()
     return any(m.subject != "total" and words[m.start : m.end] not in _KINDS for m in mentioned(words))
@@ -179,6 +179,8 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
         mention = _listed(text, token, before) or before[-1]
         between = text[mention.end : token.start]
         begins = not re.sub(r"[\W\d_]", "", text[: mention.column])
+        if len(before) > 1 and _listed(text, token, before) is None and _in_list(text, token):
+            return of_mention(scene, mention, firm=False)  # two lists that do not pair up
         rest = len(re.sub(r"\s", "", _FILLER.sub("", between)))
         return of_mention(scene, mention, firm=rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
     after = [m for m in named if m.column >= token.end]
@@ -200,13 +202,21 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
 
 def _listed(text: str, token: Token, before: Sequence[Mention]) -> Mention | None:
     """Return the name that a number belongs to by its place in two lists: ``A and B have 1M and 2M parameters, respectively``."""
-    if len(before) < 2 or not re.search(r"respectively|分别", text, re.IGNORECASE):
+    if len(before) < 2:
         return None
     figures = [
         m.start() for m in re.finditer(r"(?<![\w.-])\d[\d,.]*\s?(?:[KMBT]\b|million|billion|亿|万)", text) if m.start() > before[-1].column
     ]
     models = [m for m in before if m.kind == MODEL]
     return models[figures.index(token.start)] if token.start in figures and len(figures) == len(models) else None
+
+
+def _in_list(text: str, token: Token) -> bool:
+    """Tell whether a figure is one of a list of figures, or its sentence pairs lists: ``110M and 340M``, ``respectively``."""
+    beside = re.search(r"[KMBT亿万]\s?(?:,|、|/|and|和|与|or)\s*$", text[: token.start]) or re.match(
+        r"\s?(?:,|、|/|and\b|和|与|or\b)\s?[~≈约]?\d[\d.,]*\s?[KMBT亿万]", text[token.end :]
+    )
+    return beside is not None or re.search(r"respectively|分别", text, re.IGNORECASE) is not None
 
 
 def _of_lines(scene: Scene, token: Token) -> Subject | None:
@@ -225,14 +235,15 @@ def _of_lines(scene: Scene, token: Token) -> Subject | None:
     others = any(m.kind != FAMILY and m.name != own for found in above for m in found)
     heading = any(m.kind == MODEL and m.name == own for m in scene.mentions.get(_heading(scene, token.line), ()))
     only = set(scene.alternates) == {own} and scene.known_only
-    firm = scene.given or ((named or heading or only) and not others)
+    guessed = context == "" and scene.main is not None and not scene.main.firm
+    firm = scene.given or ((named or heading or only) and not others and not guessed)
     return Subject((model, *_siblings(scene, context)), context or (scene.main.name if scene.main else ""), firm)
 
 
 def _of_family(scene: Scene, line: int) -> Subject | None:
     """Take the family that is named last above a line: its members may confirm a count, and none makes it wrong."""
     for index in range(line, max(-1, line - _FAMILY_REACH), -1):
-        found = scene.mentions.get(index, ())
+        found = [m for m in scene.mentions.get(index, ()) if m.kind in (MODEL, FAMILY)]
         if found:
             return of_mention(scene, found[-1], firm=False) if found[-1].kind == FAMILY else None
     return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from weighbridge.auditing.checks.amounts import PER_TOKEN
 from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.checks.memory import PER_TOKEN
 from weighbridge.auditing.checks.settle import own_count
 from weighbridge.auditing.checks.totals import subject_of
 from weighbridge.auditing.claims import Claim, said

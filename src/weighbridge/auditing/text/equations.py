@@ -49,7 +49,7 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
     found: list[list[Token]] = []
     last_line = -9
     for index, line in enumerate(lines):
-        here = _without_remarks(_values_of_words(_one_sign(tokens(line.text, index)))) if line.text else []
+        here = _without_nouns(_without_remarks(_values_of_words(_one_sign(tokens(line.text, index))))) if line.text else []
         if not here:
             continue
         if found and index - last_line <= 2 and _goes_on(found[-1], here) and len(found[-1]) < 400:
@@ -120,6 +120,36 @@ def _without_remarks(line: list[Token]) -> list[Token]:
     return kept
 
 
+def _without_nouns(line: list[Token]) -> list[Token]:
+    """Leave out what the factors of a product count: ``28 layers × 8 KV heads × 128 head_dim = ...``."""
+    if not any(token.text == "*" for token in line):
+        return line
+    kept: list[Token] = []
+    index = 0
+    while index < len(line):
+        kept.append(line[index])
+        if line[index].kind == "num":
+            end = index + 1
+            while end < len(line) and end - index <= _NOUN and _is_noun(line[end]):
+                end += 1
+            following = line[end] if end < len(line) else None
+            factor = (index > 0 and line[index - 1].text == "*") or (following is not None and following.text == "*")
+            if end > index + 1 and factor and following is not None and following.kind in ("op", "rel") and following.text != "-":
+                index = end - 1
+        index += 1
+    return kept
+
+
+_NOUN = 3
+"""Words that may say what a factor counts, at most."""
+_COUNTED = frozenset("layers heads kv_heads head_dim positions".split())
+_JOINING = frozenset("of and or with to per at is are a the in for from by 和 与 的 每 是 为".split())
+
+
+def _is_noun(token: Token) -> bool:
+    return token.text in _COUNTED if token.kind == "name" else token.kind == "word" and token.text.lower() not in _JOINING
+
+
 _REMARK = 14
 """Tokens of a remark in parentheses, at most."""
 
@@ -171,6 +201,10 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
         return True  # ``37632,000 * 4,096`` begins in the middle of a number
     if statement[start].kind == "num" and statement[start].text.startswith("00"):
         return True
+    if (start > floor and statement[start - 1].text in ("…", "⋯")) or (
+        start - 1 > floor and statement[start - 1].text == statement[start - 2].text == "."
+    ):
+        return True  # ``… 837,184 + 590,592`` was cut off
     if start > floor and statement[start].kind == "(" and statement[start - 1].kind == "num" and not statement[start - 1].unit:
         return True  # ``12 (H^2 + H)`` may be a product
     return start - floor > 1 and statement[start - 1].text in ("+", "-", "−", "×", "*", "/")
@@ -242,11 +276,27 @@ def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
         per = following.text == "/" and end + 1 < len(statement) and statement[end + 1].kind == "word"  # ``0.5 MB/token``
         if following.kind == "op" and not per and not _is_dash(statement, end, limit):
             return None
+        if following.kind == "word" and _goes_on_behind(statement, end):
+            return None
         if following.kind == "(" and glued and _goes_on_in(statement, parsed, end):
             return None
         if following.kind in ("word", "name") and glued and statement[end - 1].kind == "name" and following.text.isascii():
             return None
     return Side(parsed.term, start, end)
+
+
+def _goes_on_behind(statement: Sequence[Token], end: int) -> bool:
+    """Tell whether a sum goes on behind words: ``65,535 - 8 bytes UDP header - 20 bytes``; a part of it is not judged."""
+    for at in range(end, min(end + _WORDS, len(statement) - 1)):
+        if statement[at].line != statement[end].line:
+            return False
+        if statement[at].kind != "word":
+            return statement[at].kind == "op" and statement[at + 1].kind in ("num", "name")
+    return False
+
+
+_WORDS = 4
+"""Words that may stand between two numbers of a sum."""
 
 
 def _goes_on_in(statement: Sequence[Token], parsed: Parsed, end: int) -> bool:

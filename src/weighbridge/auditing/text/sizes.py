@@ -32,7 +32,7 @@ class Stated(NamedTuple):
     listed: tuple[Token, ...] = ()
 
 
-_LINKS = frozenset("是 为 is of are = : 等于 分别是 分别为 | to equals 为: 是: was | 取 设为 设置为 即".split()) | {'"', "'"}
+_LINKS = frozenset("是 为 is of are = : 等于 分别是 分别为 | to equals 为: 是: was | ≈ 取 设为 设置为 即".split()) | {'"', "'"}
 _MEANS = frozenset("is 为 是 = : 表示 denotes 代表 for 指 the stands means a be 即 — – -".split())
 _HYPHENED = {"layer": "layers", "layers": "layers", "hidden": "hidden", "heads": "heads", "head": "heads"}
 _COUNTED = {"layers": "layers", "heads": "heads", "层": "layers", "个头": "heads"}
@@ -156,8 +156,13 @@ def stated(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Sta
             found = found if found and found.listed else None
         else:
             continue
-        if found is not None:
+        if found is not None and found.value <= _MOST.get(found.word, _MOST_OF_ANY):
             yield found
+
+
+_MOST = {"layers": 2_000, "heads": 1_000, "kv_heads": 1_000, "hidden": 200_000, "head_dim": 20_000}
+_MOST_OF_ANY = 20_000_000
+"""No model has more of these: a larger number behind such a word or letter states no size (``A: 109,482,240``)."""
 
 
 def apart(statements: Sequence[Sequence[Token]]) -> Iterator[Stated]:

@@ -203,7 +203,8 @@ def _compound(text: str, end: int) -> int:
 
 def _is_product(text: str, at: int, found: list[Token]) -> bool:
     """Tell whether the letter x stands between two operands."""
-    if not found or found[-1].kind not in ("num", "name", ")"):
+    counted = len(found) > 1 and found[-1].kind == "word" and found[-2].kind == "num"  # ``32 layers x 32 heads``
+    if not found or (found[-1].kind not in ("num", "name", ")") and not counted):
         return False
     after = at + 1
     while text[after : after + 1] == " ":

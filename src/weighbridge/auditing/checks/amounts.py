@@ -1,0 +1,94 @@
+"""A figure in bytes, the words about it, and the amounts that it may be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.rounding import as_written, printed, whole
+from weighbridge.auditing.text.size_words import UNITS
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+PER_TOKEN = re.compile(
+    r"per[- ]token|each (?:additional )?token|every token|one token|a token|single token|每个? ?token|一个 ?token|单个 ?token|/ ?token",
+    re.IGNORECASE,
+)
+SENTENCE = 300
+"""Characters before a figure that may say what it is of."""
+NEAR = 48
+"""Characters before a figure, and twice as many as behind it, within which ``per token`` is said of it."""
+TOLERANCE = Fraction(1, 20)
+"""How far a memory figure may be from the count times its bytes: ``14 GB`` of a 7B model that has 6.74 billion is fair."""
+FAR = Fraction(3, 2)
+"""How far it must be off, either way, before it is wrong: overheads and padded files make smaller differences."""
+_FIGURE = re.compile(r"\d\s?[KMGT]i?B\b(?:\s?/\s?\w+)?|\d\s?(?:bytes|字节)(?:\s?/\s?\w+)?", re.IGNORECASE)
+_ON = re.compile(r"[,，;；。|]|\band\b")
+
+
+class Amount(NamedTuple):
+    """A number of bytes that a figure may be, and why."""
+
+    number: Fraction
+    reason: Reason
+
+
+class Figure(NamedTuple):
+    """A figure in bytes with the words about it.
+
+    Attributes:
+        scene, token: The text, and the figure.
+        sentence: From the beginning of its sentence to a little behind it.
+        near: The words nearest to it, from the figure before it on.
+        text: All of its line that may say how many tokens it is of.
+    """
+
+    scene: Scene
+    token: Token
+    sentence: str
+    near: str
+    text: str
+
+
+def words_about(scene: Scene, token: Token) -> tuple[Figure, int]:
+    """Return the words about a figure, and where its sentence begins."""
+    text = scene.lines[token.line].text
+    first = max(0, token.start - SENTENCE)
+    start = max((m.end() for m in re.finditer(r"[。;；!?|]|\.(?!\d)", text[first : token.start])), default=0) + first
+    since = max(start, after_figure(text, token.start), token.start - NEAR)
+    behind = _ON.split(text[token.end : token.end + NEAR // 2])[0]
+    return Figure(scene, token, text[start : token.end + 40], text[since : token.end] + behind, text[first : token.end + 40]), start
+
+
+def after_figure(text: str, end: int) -> int:
+    """Return where the last figure in bytes before a place ends: what is said before that is said of it."""
+    return max((match.end() for match in _FIGURE.finditer(text, 0, end)), default=0)
+
+
+def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | None:
+    """Hold a figure against all that it may be; wrong if it is far from every one of them, and *firm*."""
+    token, mine = place.token, printed(place.token)
+    if not amounts or mine is None or token.value is None:
+        return None
+    said_bytes = [token.value * scale for scale in UNITS[token.unit]]
+    away = [(min(abs(number - amount.number) / amount.number for number in said_bytes), amount) for amount in amounts if amount.number]
+    nearest = min(away, key=lambda one: one[0], default=None)
+    if nearest is not None and nearest[0] <= TOLERANCE:
+        return _claim(place, "rounded", nearest[1].number, nearest[1].reason)
+    if firm and all(n > amount.number * FAR or n * FAR < amount.number for amount in amounts for n in said_bytes):
+        right = amounts[0].number
+        direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
+        reason = said(direction, right=as_written(token, right), number=as_written(token, abs(mine - right))) + amounts[0].reason
+        return _claim(place, "wrong", right, reason)
+    return None
+
+
+def _claim(place: Figure, verdict: str, true: Fraction, reason: Reason) -> Claim:
+    number = printed(place.token)
+    assert number is not None
+    facts = {"value": whole(number), "expected": whole(true), "difference": whole(number - true), "reason": reason}
+    return claim(place.scene.lines, place.token, place.token, "total", verdict, **facts)
