@@ -99,6 +99,7 @@ def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Chec
     claims += shares.check(scene, held, offered, firm=firm)
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
     claims += [c for c in section_shares.check(scene) if c.verdict == "wrong" and (c.line, c.end) not in wrong]
+    taken = _places(claims)
     for later in (
         changes.check(scene, held),
         adapters.check(scene),
@@ -113,8 +114,9 @@ def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Chec
         modules.check(scene),
         nearby.check(scene),
     ):
-        taken = _places(claims)
-        claims += [claim for claim in later if (claim.line, claim.end) not in taken]
+        found = [claim for claim in later if (claim.line, claim.end) not in taken]
+        taken |= _places(found)
+        claims += found
     return claims
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.model_tables import _heads, _is_grid, kind_of
@@ -39,10 +39,17 @@ def unsettled(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
         covered.setdefault(one.line, []).append((one.start, one.end))
     found = []
     seen: set[tuple[int, int]] = set()
-    for token, kind, reason in _seen(scene):
-        line = scene.lines[token.line]
+
+    def is_judged(token: Token) -> bool:
+        spans = covered.get(scene.lines[token.line].number)
+        if spans is None:
+            return False
         begin, end = _columns(scene, token)
-        if (line.number, end) in seen or any(start <= begin and end <= stop for start, stop in covered.get(line.number, ())):
+        return any(start <= begin and end <= stop for start, stop in spans)
+
+    for token, kind, reason in _seen(scene, is_judged):
+        line, (_, end) = scene.lines[token.line], _columns(scene, token)
+        if (line.number, end) in seen:
             continue
         seen.add((line.number, end))
         found.append(claim(scene.lines, token, token, kind, "unsettled", value=whole(printed(token)), reason=reason))
@@ -54,7 +61,7 @@ def _columns(scene: Scene, token: Token) -> tuple[int, int]:
     return at[token.start] if token.start < len(at) else 0, at[token.end - 1] + 1 if 0 < token.end <= len(at) else 0
 
 
-def _seen(scene: Scene) -> Iterator[tuple[Token, str, Reason]]:
+def _seen(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[Token, str, Reason]]:
     tabled = {line: table for table in scene.tables for line in table.lines}
     sized = {
         (s.token.line, s.token.start)
@@ -71,7 +78,7 @@ def _seen(scene: Scene) -> Iterator[tuple[Token, str, Reason]]:
             if isinstance(side.term, Token) and not _is_definition(chain)
         }
         for index, token in enumerate(statement):
-            if token.kind != "num" or token.value is None:
+            if token.kind != "num" or token.value is None or is_judged(token):
                 continue
             if any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
                 continue

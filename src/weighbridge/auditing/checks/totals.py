@@ -114,14 +114,14 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     stop = next((m.start() for m in _SENTENCE.finditer(text, token.end, token.end + SENTENCE)), min(len(text), token.end + SENTENCE))
     before, after = text[start : token.start], text[token.end : stop]
     before = _label_above(scene, token, text) + _first_cell(text, token) + before
-    subject = subject_of(scene, token, start, stop)
-    if subject is None or not subject.models:
-        return
     beside = after[:28] + " " + before[-48:]
     bracketed = before.rstrip().endswith(("(", "（")) and bool(named)
     counted = bool(_PARAMETERS.search(beside) or (token.unit in ("m", "b", "t") and named and _TOTAL.match(after)))
     beside_name = token.unit in ("m", "b") and any(m.kind == MODEL and _BESIDE.fullmatch(text, m.end, token.start) for m in named)
     if not counted and not (bracketed and token.unit) and not (beside_name and not _OF_DATA.search(after[:24])):
+        return
+    subject = subject_of(scene, token, start, stop)
+    if subject is None or not subject.models:
         return
     what = "total"
     if re.match(r"\W{0,2}(?:in )?total\b", after, re.IGNORECASE):
