@@ -1,4 +1,6 @@
-"""A server under siege: silent connections, unfinished uploads, heavy and small requests at once, and how long ``/health`` takes meanwhile.
+"""A server under siege: silent connections, unfinished uploads, heavy, hostile and light requests at once, two thousand in all.
+
+How long ``/health`` takes meanwhile is asked by a process of its own, ten times a second: the one that besieges is busy itself.
 
 python -m benchmarks.siege
 """
@@ -6,18 +8,24 @@ python -m benchmarks.siege
 from __future__ import annotations
 
 import asyncio
+import socket
+import subprocess
 import sys
+import threading
 import time
 from collections import Counter
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from benchmarks.hostile import attacks
 from benchmarks.load import resident, served
 
 HEAVY = (
     "/model?source=bert-tiny&set.hidden_size=999999999999989&set.num_attention_heads=999999999999989",
     "/api/v1/tensors?source=llama&set.num_hidden_layers=9000",
 )
-SMALL = ("/api/v1/count?source=bert-tiny", "/api/v1/count?source=gpt2", "/api/v1/count?source=/etc/passwd", "/api/v1/count?source=%00")
+LIGHT = ("/api/v1/count?source=bert-tiny", "/api/v1/count?source=gpt2", "/api/v1/count?source=/etc/passwd", "/api/v1/count?source=%00")
+KINDS = {"silent": 300, "upload": 10, "heavy": 200, "hostile": 890, "light": 600}
 UPLOAD = b"POST /dropped?size=30000000 HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 30000000\r\n\r\n" + bytes(5_000_000)
 
 
@@ -45,36 +53,61 @@ async def ask(port: int, said: bytes, stay: float = 0) -> str:
         return type(error).__name__
 
 
-async def besiege(port: int) -> tuple[Counter[str], list[float], Counter[str]]:
-    """Return how all were answered, and the seconds and answers of ``/health`` meanwhile."""
-    waited: list[float] = []
-    told: Counter[str] = Counter()
-    over = asyncio.Event()
+async def besiege(port: int) -> dict[str, Counter[str]]:
+    """Return how each kind of request was answered."""
+    hostile = [attack for attack in attacks(4000, 1) if attack.method == "GET"][: KINDS["hostile"]]
+    jobs = [("silent", ask(port, b"GET / HTTP/1.1\r\nhost: x", 8)) for _ in range(KINDS["silent"])]
+    jobs += [("upload", ask(port, UPLOAD, 6)) for _ in range(KINDS["upload"])]
+    jobs += [("heavy", ask(port, get(HEAVY[number % len(HEAVY)]))) for number in range(KINDS["heavy"])]
+    jobs += [("hostile", ask(port, get(attack.address))) for attack in hostile]
+    jobs += [("light", ask(port, get(LIGHT[number % len(LIGHT)]))) for number in range(KINDS["light"])]
+    answers: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    for (kind, _), answer in zip(jobs, await asyncio.gather(*(job for _, job in jobs)), strict=True):
+        answers[kind][answer] += 1
+    return answers
 
-    async def watch() -> None:
-        while not over.is_set():
-            begun = time.monotonic()
-            told[await ask(port, get("/health"))] += 1
-            waited.append(time.monotonic() - begun)
-            await asyncio.sleep(0.1)
 
-    watching = asyncio.create_task(watch())
-    jobs = [ask(port, b"GET / HTTP/1.1\r\nhost: x", 8) for _ in range(300)] + [ask(port, UPLOAD, 6) for _ in range(10)]
-    jobs += [ask(port, get(HEAVY[number % 2])) for number in range(160)]
-    jobs += [ask(port, get(SMALL[number % 4])) for number in range(600)]
-    answers = Counter(await asyncio.gather(*jobs))
-    over.set()
-    await watching
-    return answers, sorted(waited), told
+def watch(port: int) -> None:
+    """Ask for ``/health`` until standard input ends, and print how often, how it was answered and how long that took."""
+    waited, told = [], Counter[str]()
+    ended = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+    while not ended.wait(0.1):
+        begun = time.monotonic()
+        with socket.create_connection(("127.0.0.1", port), 60) as opened:
+            opened.sendall(get("/health"))
+            told[opened.recv(100)[9:12].decode() or "nothing"] += 1
+        waited.append(1000 * (time.monotonic() - begun))
+    waited.sort()
+    quiet = waited[len(waited) * 99 // 100]
+    print(f"/health: {dict(told)}; {waited[len(waited) // 2]:.0f} ms (median), {quiet:.0f} ms (99 of 100), {waited[-1]:.0f} ms at most")
+
+
+def memory(process: int) -> int:
+    """Return the KiB of a server with its processes."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return resident(process) + sum(resident(int(child)) for child in children)
 
 
 def main() -> int:
     """Lay siege to a server of one's own, and print the figures."""
+    if sys.argv[1:2] == ["watch"]:
+        watch(int(sys.argv[2]))
+        return 0
     with served() as (base, process):
         time.sleep(3)
-        answers, waited, told = asyncio.run(besiege(urlsplit(base).port or 0))
-        print(f"answers: {dict(answers)}; memory of the process that listens: {resident(process):,} KiB")
-    print(f"/health: {dict(told)}, {waited[len(waited) // 2] * 1000:.0f} ms (median), {waited[-1] * 1000:.0f} ms at most")
+        port = urlsplit(base).port or 0
+        before = resident(process), memory(process)
+        watching = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.siege", "watch", str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        answers = asyncio.run(besiege(port))
+        print(watching.communicate()[0].decode().strip())
+        for kind, told in answers.items():
+            print(f"{kind}: {dict(sorted(told.items()))}")
+        print(
+            f"memory of the process that listens: {before[0]:,} KiB before, {resident(process):,} after; of all: {before[1]:,}, {memory(process):,}"
+        )
     return 0
 
 

@@ -269,6 +269,11 @@ def failed(request: Request, status: int, detail: str, ways: Sequence[Offer] = (
     return _page(request, "failed", Query(lang=language(request)), view, status)
 
 
+def warm_up() -> None:
+    """Make ready what shows an error, so that the first of a thousand refusals keeps nobody waiting."""
+    _environment().get_template("failed.html")
+
+
 async def missing(request: Request, error: Exception) -> Response:
     """Answer an address that leads nowhere."""
     from weighbridge.web.middleware import problem

@@ -1,4 +1,8 @@
-"""The processes that answer requests: a request waits for a free one, not for long, and is ended when its time is up."""
+"""The processes that answer requests: a request waits for a free one, not for long, and is ended when its time is up.
+
+One process is kept for light requests, so that they are answered while heavy ones queue for the others. What looked light and is not is ended
+there soon, waits for another process, and is known for heavy when it comes again.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import asyncio
 import json
 import os
 import sys
-from collections import deque
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +20,7 @@ from weighbridge.web import pages
 from weighbridge.web.api import CALLS
 from weighbridge.web.frames import LENGTHS, packed
 from weighbridge.web.middleware import Limits, problem
+from weighbridge.web.turns import Turns, is_light
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -26,15 +31,32 @@ AT_ONCE = ("/health", "/metrics")
 
 NAMES = frozenset(call.name for call in CALLS)
 MOST_WAITING = 256
-"""Requests that wait for a process; one more is turned away."""
+"""Heavy requests that wait for a process; one more is turned away."""
+
+MOST_LIGHT_WAITING = 2000
+"""Light requests that wait; they are done soon."""
+
+LIGHT_WAITING = 10.0
+"""The longest that a light request waits: there may be hundreds before it, each of a hundredth of a second."""
+
+LIGHT_SECONDS = 2.0
+"""The longest that a request may take in the process that is kept for light ones."""
+
+MOST_REMEMBERED = 1000
+"""Addresses that are known for heavy."""
+
+NICENESS = 5
+"""By how much the processes of heavy requests stand back behind that of light ones, and behind the one that listens."""
 
 AGAIN = 5
 """Seconds after which somebody who was turned away may try again."""
 
 STARTING = 30
-"""Seconds that a server waits for its first process before it answers anybody."""
+"""Seconds that a server waits for its processes before it answers anybody."""
 
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weighbridge.web.worker import main; main(sys.argv[2])"
+START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weighbridge.web.worker import main; main(sys.argv[2], int(sys.argv[3]))"
+)
 
 
 class BusyError(Exception):
@@ -53,30 +75,54 @@ class Answered(NamedTuple):
     body: bytes
 
 
+class Worker(NamedTuple):
+    """A process that answers requests.
+
+    Attributes:
+        process: The process.
+        light: Whether it is the one kept for light requests.
+    """
+
+    process: asyncio.subprocess.Process
+    light: bool
+
+
+class Lane:
+    """Workers that wait for requests, or requests that wait for workers."""
+
+    def __init__(self, most: int) -> None:
+        self.idle: list[Worker] = []
+        self.waiting = Turns[Worker](most)
+
+
 class Pool:
     """A number of processes.
 
     Attributes:
         limits: The longest an answer may take, and the longest a request waits.
-        size: How many processes there are.
+        size: How many processes there are, beside the one for light requests.
         ended: How many had to be ended.
+        heavy, light: The two queues.
+        known: Addresses that looked light and were not, the latest last.
     """
 
     def __init__(self, limits: Limits, size: int) -> None:
         self.limits, self.size, self.ended = limits, size, 0
-        self.idle: list[asyncio.subprocess.Process] = []
+        self.heavy, self.light = Lane(MOST_WAITING), Lane(MOST_LIGHT_WAITING)
+        self.known: OrderedDict[str, None] = OrderedDict()
         self.processes: set[asyncio.subprocess.Process] = set()
-        self.waiting: deque[asyncio.Future[asyncio.subprocess.Process]] = deque()
         self.starting: set[asyncio.Task[None]] = set()
         self.closed = False
 
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
         """Start the processes with the server, and end them with it."""
+        pages.warm_up()
+        self._start(light=True)
         for _ in range(self.size):
-            self._start()
+            self._start(light=False)
         try:
-            await asyncio.wait(self.starting, timeout=STARTING, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(self.starting, timeout=STARTING)
             yield
         finally:
             self.closed = True
@@ -91,66 +137,88 @@ class Pool:
             BusyError: None became free within ``waiting_seconds``.
             LateError: It took longer than ``seconds``.
         """
-        process = await self._free()
+        address = f"{request['path']}?{request['query_string']}"
+        if not is_light(request) or address in self.known:
+            return await self._answer(await self._free(request, light=False), request, body)
+        worker = await self._free(request, light=True)
         try:
-            async with asyncio.timeout(self.limits.seconds or None):
-                head, content = await _ask(process, request, body)
+            return await self._answer(worker, request, body)
+        except LateError:
+            self.known[address] = None
+            if len(self.known) > MOST_REMEMBERED:
+                self.known.popitem(last=False)
+            if not worker.light:
+                raise
+        return await self._answer(await self._free(request, light=False), request, body)
+
+    async def _answer(self, worker: Worker, request: dict[str, Any], body: bytes) -> Answered:
+        seconds = self.limits.seconds or None
+        if worker.light:
+            seconds = min(seconds or LIGHT_SECONDS, LIGHT_SECONDS)
+        try:
+            async with asyncio.timeout(seconds):
+                head, content = await _ask(worker.process, request, body)
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError) as error:
-            self._end(process)
+            self._end(worker)
             raise LateError from error
         except BaseException:
-            self._end(process)
+            self._end(worker)
             raise
         if head["last"]:
-            self._end(process)
+            self._end(worker)
         else:
-            self._give_back(process)
+            self._give_back(worker)
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head["headers"]]
         return Answered(head["status"], headers, content)
 
-    async def _free(self) -> asyncio.subprocess.Process:
-        while self.idle:
-            process = self.idle.pop()
-            if process.returncode is None:
-                return process
-            self._end(process)
-        if len(self.waiting) >= MOST_WAITING:
+    async def _free(self, request: dict[str, Any], *, light: bool) -> Worker:
+        """Return a worker that is free, or wait for one."""
+        for lane in (self.light, self.heavy) if light else (self.heavy,):
+            while lane.idle:
+                worker = lane.idle.pop()
+                if worker.process.returncode is None:
+                    return worker
+                self._end(worker)
+        client = str((request.get("client") or ("?",))[0])
+        turns = self.light.waiting if light else self.heavy.waiting
+        future = turns.wait(client, asyncio.get_running_loop())
+        if future is None:
             raise BusyError
-        future: asyncio.Future[asyncio.subprocess.Process] = asyncio.get_running_loop().create_future()
-        self.waiting.append(future)
         try:
-            async with asyncio.timeout(self.limits.waiting_seconds):
+            async with asyncio.timeout(LIGHT_WAITING if light else self.limits.waiting_seconds):
                 return await future
-        except TimeoutError:
+        except BaseException as error:
+            turns.leave(client, future)
             if future.done() and not future.cancelled():
-                return future.result()
-            raise BusyError from None
+                if isinstance(error, TimeoutError):
+                    return future.result()
+                self._give_back(future.result())  # who waited for it has gone
+            if isinstance(error, TimeoutError):
+                raise BusyError from None
+            raise
 
-    def _give_back(self, process: asyncio.subprocess.Process) -> None:
-        while self.waiting:
-            future = self.waiting.popleft()
-            if not future.done():
-                future.set_result(process)
-                return
-        self.idle.append(process)
+    def _give_back(self, worker: Worker) -> None:
+        own = self.light if worker.light else self.heavy
+        if not own.waiting.give(worker) and (worker.light or not self.light.waiting.give(worker)):
+            own.idle.append(worker)
 
-    def _end(self, process: asyncio.subprocess.Process) -> None:
+    def _end(self, worker: Worker) -> None:
         """End a process, and start another in its place."""
         with suppress(ProcessLookupError):
-            process.kill()
-        self.processes.discard(process)
+            worker.process.kill()
+        self.processes.discard(worker.process)
         self.ended += 1
-        self._start()
+        self._start(light=worker.light)
 
-    def _start(self) -> None:
+    def _start(self, *, light: bool) -> None:
         if not self.closed:
-            task = asyncio.get_running_loop().create_task(self._started())
+            task = asyncio.get_running_loop().create_task(self._start_one(light=light))
             self.starting.add(task)
             task.add_done_callback(self.starting.discard)
 
-    async def _started(self) -> None:
+    async def _start_one(self, *, light: bool) -> None:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", START, json.dumps(sys.path), json.dumps(self.limits._asdict()),
+            sys.executable, "-c", START, json.dumps(sys.path), json.dumps(self.limits._asdict()), str(0 if light else NICENESS),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )  # fmt: skip
         self.processes.add(process)
@@ -162,9 +230,9 @@ class Pool:
         except asyncio.IncompleteReadError:  # it could not start; what it said of that stands in the log
             self.processes.discard(process)
             await asyncio.sleep(AGAIN)
-            self._start()
+            self._start(light=light)
         else:
-            self._give_back(process)
+            self._give_back(Worker(process, light))
 
 
 async def _ask(process: asyncio.subprocess.Process, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:

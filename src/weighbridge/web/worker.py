@@ -30,8 +30,10 @@ GROWN = 400_000_000
 """Bytes beyond which a process ends after its answer, and another takes its place."""
 
 
-def main(given: str) -> None:
+def main(given: str, niceness: int = 0) -> None:
     """Answer requests until standard input ends."""
+    if niceness and hasattr(os, "nice"):
+        os.nice(niceness)
     limits = Limits(**json.loads(given))
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints shall not speak into the answers

@@ -34,6 +34,7 @@ app.answer = odd
 SERVER = """
 import sys
 from weighbridge.web import bodies, connections, pool
+pool.LIGHT_SECONDS = {light}
 connections.HEAD_SECONDS, connections.WRITE_SECONDS, bodies.PATIENCE, connections.MOST = 1.0, 1.0, 1.0, {most}
 pool.START = pool.START.replace("from weighbridge.web.worker", {worker!r}.replace("\\n", chr(10)) + chr(10) + "from weighbridge.web.worker")
 from weighbridge.cli import main
@@ -71,9 +72,9 @@ def heard(opened: socket.socket) -> tuple[int, str]:
 
 
 @contextmanager
-def served(*options: str, most: int = 100) -> Iterator[Served]:
+def served(*options: str, most: int = 100, light: float = 2.0) -> Iterator[Served]:
     """Start a server, and stop it at the end."""
-    code = SERVER.format(most=most, worker=WORKER)
+    code = SERVER.format(most=most, worker=WORKER, light=light)
     with subprocess.Popen(
         [sys.executable, "-c", code, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=SRC
     ) as process:

@@ -1,0 +1,86 @@
+"""Whose turn it is: requests wait client by client, each client one at a time, and which of them are light is told before they are answered."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+Given = TypeVar("Given")
+
+LIGHT = frozenset(
+    ("/", "/model", "/explain", "/quiz", "/api", "/api/v1/count", "/api/v1/counts", "/api/v1/formula", "/api/v1/flops",
+     "/api/v1/cache", "/api/v1/memory", "/api/v1/openapi.json")
+)  # fmt: skip
+"""What is answered within a few hundredths of a second where it asks for a model as people build them."""
+
+LONGEST = 2000
+"""Bytes of a light request's address: it names a model, and brings none along."""
+
+LARGEST = re.compile(r"[0-9]{8}|(?:layer|depth|block|stage)[^&]*=[0-9]{4}")
+"""What no light request has in its address: a size of eight digits, or a thousand layers."""
+
+
+def is_light(request: Mapping[str, Any]) -> bool:
+    """Tell whether a request looks like one that is answered at once; one that only looks so is found out by the clock.
+
+    >>> is_light({"method": "GET", "path": "/api/v1/count", "query_string": "source=gpt2"})
+    True
+    >>> is_light({"method": "GET", "path": "/api/v1/count", "query_string": "source=gpt2&set.n_layer=9000"})
+    False
+    """
+    path, asked = request["path"], request["query_string"]
+    if request["method"] not in ("GET", "HEAD") or (path not in LIGHT and not path.startswith("/part/")):
+        return False
+    return len(asked) <= LONGEST and LARGEST.search(asked) is None
+
+
+class Turns(Generic[Given]):
+    """Requests that wait for something; of those who wait, each client has its turn, however many requests it sends.
+
+    >>> loop = asyncio.new_event_loop()
+    >>> turns = Turns[str](3)
+    >>> futures = [turns.wait(client, loop) for client in ("a", "a", "b", "c")]
+    >>> futures[3] is None, len(turns)
+    (True, 3)
+    >>> [turns.give("process") for _ in range(4)], [future.done() for future in futures[:3]]
+    ([True, True, True, False], [True, True, True])
+    >>> loop.close()
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.clients: OrderedDict[str, deque[asyncio.Future[Given]]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return sum(len(queue) for queue in self.clients.values())
+
+    def wait(self, client: str, loop: asyncio.AbstractEventLoop) -> asyncio.Future[Given] | None:
+        """Return what will be given to *client*; None if too many wait."""
+        if len(self) >= self.most:
+            return None
+        future: asyncio.Future[Given] = loop.create_future()
+        self.clients.setdefault(client, deque()).append(future)
+        return future
+
+    def leave(self, client: str, future: asyncio.Future[Given]) -> None:
+        """Wait no longer."""
+        queue = self.clients.get(client)
+        if queue is not None and future in queue:
+            queue.remove(future)
+            if not queue:
+                del self.clients[client]
+
+    def give(self, given: Given) -> bool:
+        """Give something to the client whose turn it is; False if nobody waits."""
+        while self.clients:
+            client, queue = self.clients.popitem(last=False)
+            future = queue.popleft()
+            if queue:
+                self.clients[client] = queue
+            if not future.done():
+                future.set_result(given)
+                return True
+        return False

@@ -1,0 +1,70 @@
+"""Whoever asks for little is answered while heavy requests queue; whoever sends many waits no less than whoever sends one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the extra web is not installed")
+
+from tests.unit.web.served import served
+from weighbridge.web.turns import Turns, is_light
+
+
+def test_light_requests_are_answered_while_heavy_ones_queue() -> None:
+    with served("--seconds", "4", "--workers", "2") as server, ThreadPoolExecutor(60) as asking:
+        heavy = [asking.submit(server.ask, "/api/v1/tensors?source=endless") for _ in range(25)]
+        time.sleep(0.5)
+        light = [asking.submit(server.ask, address) for address in ("/api/v1/count?source=gpt2", "/", "/health", "/static/app.js") * 20]
+        assert Counter(future.result()[0] for future in light) == {200: 80}
+        assert Counter(future.result()[0] for future in heavy) == {503: 25}
+
+
+def test_what_only_looks_light_is_moved_to_the_heavy_ones_and_known_from_then_on() -> None:
+    with served("--seconds", "8", "--workers", "1", light=0.5) as server:
+        # half a second among the light ones, then a whole one among the heavy
+        assert any(server.ask("/api/v1/count?source=slow")[0] == 200 for _ in range(6))
+        begun = time.monotonic()
+        with ThreadPoolExecutor(4) as asking:
+            slow = [asking.submit(server.ask, "/api/v1/count?source=slow") for _ in range(2)]
+            assert server.ask("/api/v1/count?source=bert-tiny")[0] == 200
+            assert [future.result()[0] for future in slow] == [200, 200]
+        assert time.monotonic() - begun > 1.9  # one after the other: none of them took the light ones' process
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "asked", "light"),
+    [
+        ("GET", "/api/v1/count", "source=bert-base-uncased&set.hidden_size=1024", True),
+        ("GET", "/part/where", "source=llama", True),
+        ("GET", "/model", "source=bert-tiny&set.num_hidden_layers=48", True),
+        ("POST", "/api/v1/count", "", False),
+        ("GET", "/api/v1/tensors", "source=bert-tiny", False),
+        ("GET", "/api/v1/audit", "text=a", False),
+        ("GET", "/model", "source=bert-tiny&set.hidden_size=999999999999989", False),
+        ("GET", "/model", "source=bert-tiny&set.num_hidden_layers=9000", False),
+        ("GET", "/model", "config=" + "%7B" * 1000, False),
+    ],
+)
+def test_light_is_what_names_a_model_as_people_build_them(method: str, path: str, asked: str, light: bool) -> None:
+    assert is_light({"method": method, "path": path, "query_string": asked}) is light
+
+
+def test_clients_take_turns() -> None:
+    loop = asyncio.new_event_loop()
+    turns = Turns[int](10)
+    futures = [(client, turns.wait(client, loop)) for client in "aaaabac"]
+    assert all(turns.give(turn) for turn in range(7))
+    order = sorted((future.result(), client) for client, future in futures if future is not None)
+    assert "".join(client for _, client in order) == "abcaaaa"
+    assert not turns.give(7)
+    future = turns.wait("a", loop)
+    assert future is not None
+    turns.leave("a", future)
+    assert len(turns) == 0
+    assert not turns.give(8)
+    loop.close()
