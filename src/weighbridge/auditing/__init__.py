@@ -2,16 +2,21 @@
 
 A text flows through six steps, and the files follow them.
 
-1. Read (``text/reading``, ``detex``, ``pasted_math``): bytes become lines without their typesetting.
-2. Segment (``text/tokens``, ``expressions``, ``equations``, ``sizes``, ``tables``, ``sections``, ``rounding``): lines become numbers with
-   units, equations, stated sizes and tables. Nothing here knows a model.
-3. Bind subjects (``checks/names``, ``subjects``, ``main_model``, together in ``context``): which model each place is about.
-4. Parse and hold the claims (``checks``, one module a kind): equations against themselves (``arithmetic``, ``results``, ``column_sums``, ``ratios``,
-   ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas``, ``components`` with ``offers``, ``configuration``,
-   ``tensors``, ``totals``, ``model_tables``, ``shares``, ``adapters`` with ``lora_configs``, ``memory``, ``work``, ``changes``; ``reference_counts``
-   knows what each component holds, ``settle`` tries every reading before a count is wrong).
-5. Confirm what is said again (``restated``), and tell what was seen and not judged (``tally``).
+1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
+2. Segment (``text/``: ``tokens`` with ``numbers``, ``statements``, ``expressions`` with ``values`` and ``polynomial_terms``, ``equations``,
+   ``letters``, ``sizes``, ``tables``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   Nothing here knows a model.
+3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
+   model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
+4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
+   ``column_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
+   ``formula_pairs``, ``components`` with ``offers``, ``configuration``, ``modules``, ``tensors``, ``totals``, ``model_tables``, ``shares``, ``adapters`` with
+   ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``work``, ``changes``; ``model_cells`` and ``reference_counts`` know what each component
+   holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
+5. Confirm what is said again (``restated``) and what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``).
 6. Word the verdict (``claims``): sentences that can be said in any language.
+
+Where a verdict turns is one table, ``thresholds``, with the case that each exists for.
 
 An alarm is a proof: *wrong* is said only when a claim was read whole, its model is beyond doubt, and no reading is left.
 """
@@ -41,14 +46,16 @@ from weighbridge.auditing.checks import (
     shares,
     subjects,
     summaries,
+    table_subjects,
     tally,
     tensors,
     totals,
     work,
 )
-from weighbridge.auditing.checks.context import Scene, understand
+from weighbridge.auditing.checks.context import understand
 from weighbridge.auditing.checks.corrected_total import mended
 from weighbridge.auditing.checks.reference_counts import Holdings, holdings
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Audit, Claim, Left, Line
 from weighbridge.auditing.text.reading import read_lines
 
@@ -86,7 +93,7 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
 
 def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Checked, offered: Sequence[offers.Offer]) -> list[Claim]:
     """Hold every kind of claim against what it can be held against; what one check has judged, the later ones leave."""
-    firm, bound = _is_firm(scene), model_tables.bind(scene)
+    firm, bound = _is_firm(scene), table_subjects.bind(scene)
     tabled = frozenset(line for one in bound for line in one.table.lines)
     lettered = list(formulas.check(scene, held))
     known = _places(claim for claim in lettered if claim.verdict == "wrong")

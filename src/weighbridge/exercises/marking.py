@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from weighbridge.auditing import audit
 from weighbridge.auditing.checks.arithmetic import Slip, check
-from weighbridge.auditing.checks.context import Scene, understand
+from weighbridge.auditing.checks.context import understand
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim, Said, shown
-from weighbridge.auditing.text.expressions import Term, parse, value
+from weighbridge.auditing.text.expressions import Term, parse
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.reading import read_lines
 from weighbridge.auditing.text.rounding import fit, printed
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.values import value
 from weighbridge.conventions.atoms import Atom, parts
 from weighbridge.conventions.reconcile import reconcile
 from weighbridge.core.errors import UsageError

@@ -3,8 +3,9 @@
 import pytest
 
 from weighbridge.auditing import audit
+from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.results import slipped
-from weighbridge.auditing.checks.settle import preset_model, settle
+from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.text.tokens import tokens
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from weighbridge.auditing.checks.context import Scene
 from weighbridge.auditing.checks.lora_configs import Configured, configured, of_line
-from weighbridge.auditing.checks.settle import own_count
+from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.core.messages import mark

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import as_written, printed, whole
 from weighbridge.auditing.text.size_words import UNITS
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE
 from weighbridge.core.messages import mark
 
 PER_TOKEN = re.compile(
@@ -22,10 +23,6 @@ SENTENCE = 300
 """Characters before a figure that may say what it is of."""
 NEAR = 48
 """Characters before a figure, and twice as many as behind it, within which ``per token`` is said of it."""
-TOLERANCE = Fraction(1, 20)
-"""How far a memory figure may be from the count times its bytes: ``14 GB`` of a 7B model that has 6.74 billion is fair."""
-FAR = Fraction(3, 2)
-"""How far it must be off, either way, before it is wrong: overheads and padded files make smaller differences."""
 _FIGURE = re.compile(r"\d\s?[KMGT]i?B\b(?:\s?/\s?\w+)?|\d\s?(?:bytes|字节)(?:\s?/\s?\w+)?", re.IGNORECASE)
 _ON = re.compile(r"[,，;；。|]|\band\b")
 
@@ -77,9 +74,9 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | Non
     said_bytes = [token.value * scale for scale in UNITS[token.unit]]
     away = [(min(abs(number - amount.number) / amount.number for number in said_bytes), amount) for amount in amounts if amount.number]
     nearest = min(away, key=lambda one: one[0], default=None)
-    if nearest is not None and nearest[0] <= TOLERANCE:
+    if nearest is not None and nearest[0] <= MEMORY_TOLERANCE:
         return _claim(place, "rounded", nearest[1].number, nearest[1].reason)
-    if firm and all(n > amount.number * FAR or n * FAR < amount.number for amount in amounts for n in said_bytes):
+    if firm and all(n > amount.number * MEMORY_FAR or n * MEMORY_FAR < amount.number for amount in amounts for n in said_bytes):
         right = amounts[0].number
         direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
         reason = said(direction, right=as_written(token, right), number=as_written(token, abs(mine - right))) + amounts[0].reason

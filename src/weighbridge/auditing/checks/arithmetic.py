@@ -4,42 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.equation_readings import Equation
 from weighbridge.auditing.checks.readings import (
-    FACTORS,
     is_label,
     is_percentage,
     precision,
-    raise_last_digits,
-    scaled,
-    shows,
     too_much,
-    without_item,
 )
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.equations import Chain, Side
-from weighbridge.auditing.text.expressions import Term, bounds, names, numbers, value
-from weighbridge.auditing.text.rounding import Fit, digits_shown, fit, printed, scales, spread, whole
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import Fit, digits_shown, fit, printed, whole
 from weighbridge.auditing.text.size_words import BYTES
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.values import names, numbers, value
+from weighbridge.auditing.thresholds import EXACT_DIGITS, NEAR_BY_SIGN
 from weighbridge.core.messages import mark
-
-_HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 接近 约为 大概 ~ ≈ some 差不多".split())
-
-
-EXACT = 4
-
-
-"""Digits that a rounded number shows at most; with more it is exact, and ``≈`` beside it compares two numbers."""
-
-
-NEAR = Fraction(1, 20)
-
-
-"""How far two numbers may be apart that ``≈`` says to be near: ``7,087,872 ≈ 12 × 768²``."""
 
 
 class Slip(NamedTuple):
@@ -90,7 +72,7 @@ def _slips(found: Sequence[Sequence[_Finding]]) -> dict[Fraction, Slip]:
     return {number: slip for number, slip in slips.items() if number not in right}
 
 
-class _Judged:
+class _Judged(Equation):
     """One chain under judgement."""
 
     def __init__(self, scene: Scene, chain: Chain) -> None:
@@ -148,10 +130,10 @@ class _Judged:
         if self._is_near_by_sign(index, true):
             reason = said(mark("near, as its sign says; it is {right}"), right=true)
             return self._claim(side, "note", value, true, reason), None
-        read = self._reading(index, true)
+        read = self.reading(index, true)
         if read is not None:
             return self._claim(side, read.verdict, value, true, read.reason), None
-        if self._otherwise(index, true):
+        if self.holds_otherwise(index, true):
             return self._claim(side, "exact", value, value, said(mark("as the formula is meant"))), None
         wrong.append(value)
         return self._claim(side, "wrong", value, true, too_much(value, true, mended, side.term)), (value, Slip(mended, self._line(side)))
@@ -207,7 +189,7 @@ class _Judged:
             return Fit("exact")
         if not isinstance(side.term, Token) or side.term.kind != "num":
             return None
-        found = fit(side.term, true, loose=self._is_loose(side))
+        found = fit(side.term, true, loose=self.is_loose(side))
         in_bytes = found is not None and any("bytes" in part.sentence for part in found.reason) and self._has_bytes()
         return None if in_bytes else found
 
@@ -220,13 +202,8 @@ class _Judged:
         side, own = self.chain.sides[index], self.values[index]
         tokens = self.chain.tokens
         signs = [tokens[place] for place in (side.start - 1, side.end) if 0 <= place < len(tokens)]
-        exact = isinstance(side.term, Token) and not side.term.unit and not side.term.places and digits_shown(side.term) > EXACT
-        return own is not None and exact and any(t.text == "≈" for t in signs) and abs(own - true) <= NEAR * abs(true)
-
-    def _is_loose(self, side: Side) -> bool:
-        tokens = self.chain.tokens
-        before = tokens[side.start - 1] if side.start else None
-        return before is not None and (before.text == "≈" or before.text in _HEDGES)
+        exact = isinstance(side.term, Token) and not side.term.unit and not side.term.places and digits_shown(side.term) > EXACT_DIGITS
+        return own is not None and exact and any(t.text == "≈" for t in signs) and abs(own - true) <= NEAR_BY_SIGN * abs(true)
 
     def _is_definition(self) -> bool:
         """Tell whether the first side is a lone name or the sides are two lone numbers far apart: no equation to check."""
@@ -259,106 +236,4 @@ class _Judged:
                 own = {int(t.value) for t in numbers(side.term) if t.value is not None and t.value.denominator == 1}
                 if used and not isinstance(other.term, Token) and not used & (known | own):
                     return True
-        return False
-
-    def _reading(self, index: int, true: Fraction) -> Fit | None:
-        """Try every other way to read an equation before it is wrong: rounded inputs, units on one side, letters of another model."""
-        side = self.chain.sides[index]
-        if not isinstance(side.term, Token):
-            return self._near(index, true)
-        return self._of_rounded(side.term) or self._other_units(side.term) or self._other_letters(side.term)
-
-    def _near(self, index: int, true: Fraction) -> Fit | None:
-        """Take a formula in the middle of a chain for a rounding of the one before: its own numbers are rounded, or it is said to be near."""
-        side, own = self.chain.sides[index], self.values[index]
-        assert own is not None
-        for low, high in self._ranges(side.term):
-            if low <= true <= high or (self._is_loose(side) and abs(own - true) * 20 <= abs(true)):
-                return Fit("rounded", said(mark("rounded")))
-        lettered = any(names(other.term) for other in self.chain.sides)
-        agreed = [i for i, v in enumerate(self.values) if v == true and i != index]
-        known = names(side.term) <= set(self.scene.letters)
-        return Fit("unsettled") if lettered and (not known or len(agreed) < 2) else None
-
-    def _ranges(self, term: Term) -> Iterator[tuple[Fraction, Fraction]]:
-        """Yield between which numbers a formula lies when its inputs are roundings, in decimal and in binary units."""
-        for choice in (0, -1):
-            found = bounds(term, lambda token, choice=choice: spread(token, scales(token)[choice]), self.sizes)  # type: ignore[misc]
-            if found is not None:
-                yield found
-
-    def _of_rounded(self, said_token: Token) -> Fit | None:
-        """Tell whether the result is what the rounded inputs allow, to no more digits than they have, or what they stand for."""
-        for side in self.chain.sides:
-            rounded = [t for t in numbers(side.term) if t.unit or t.places]
-            if isinstance(side.term, Token) or not rounded or said_token.value is None:
-                continue
-            for scale in (*scales(said_token), *self._bare(said_token)):
-                low, high = spread(said_token, scale)
-                ranges = [found for found in self._ranges(side.term) if found[0] <= high and low <= found[1]]
-                if ranges and (
-                    digits_shown(said_token) <= min(map(digits_shown, rounded)) or self._is_known(said_token, side.term, rounded)
-                ):
-                    return Fit("rounded", said(mark("as near as its rounded numbers allow")))
-        return None
-
-    def _bare(self, token: Token) -> tuple[Fraction, ...]:
-        return (Fraction(1),) if token.unit else FACTORS
-
-    def _is_known(self, token: Token, term: Term, rounded: Sequence[Token]) -> bool:
-        """Tell whether the inputs round numbers that the text or the model has in full, and the result is computed from those."""
-        for full in self.scene.numbers if len(rounded) == 1 else ():
-            if fit(rounded[0], full) is not None:
-                again = value(term, lambda t, full=full: full if t is rounded[0] else printed(t), self.sizes)  # type: ignore[misc]
-                if again is not None and fit(token, again) is not None:
-                    return True
-        return False
-
-    def _other_units(self, token: Token) -> Fit | None:
-        """Tell whether the units stand on one side only: ``32 * 7 = 224GiB``, ``67 + 8.4 + 8.4 = 83.8M``."""
-        united = [t for side in self.chain.sides for t in numbers(side.term) if t.unit and t.unit != "%"]
-        if not united or token.value is None:
-            return None
-        for side in self.chain.sides:
-            if side.term is token:
-                continue
-            for choice in (
-                lambda t: t.value,
-                lambda t: scaled(t, 0),
-                lambda t: scaled(t, -1),
-                lambda t: t.value if t.unit == "b" else scaled(t, 0),
-            ):
-                again = value(side.term, choice, self.sizes)
-                for factor in (Fraction(1), *FACTORS) if again is not None else ():
-                    if shows(token, again / factor) or shows(token, again * factor):  # type: ignore[operator]
-                        return Fit("rounded" if token.places else "exact", said(mark("its units stand on one side only")))
-        return None
-
-    def _other_letters(self, token: Token) -> Fit | None:
-        """Tell whether the result is what the letters give for another model of the text, where no numbers are put into them."""
-        if any(not isinstance(side.term, Token) and not names(side.term) for side in self.chain.sides):
-            return None
-        for side in self.chain.sides:
-            if names(side.term) and side.term is not token:
-                for sizes in self.scene.sizes.values():
-                    again = value(side.term, printed, sizes)
-                    found = fit(token, again) if again is not None else None
-                    if found is not None:
-                        return found
-        return None
-
-    def _otherwise(self, index: int, true: Fraction) -> bool:
-        """Tell whether the equation holds with squares that lost their raising (``7682``), or without the item's number."""
-        for place, side in enumerate(self.chain.sides):
-            if isinstance(side.term, Token) or place > index:
-                continue
-            said = true if place == index else self.values[index]
-            candidates = [t for t in numbers(side.term) if t.places == 0 and not t.unit and len(t.text) in (3, 4, 5) and t.text[-1] in "23"]
-            for chosen in product((False, True), repeat=min(3, len(candidates))):
-                raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
-                if raised and value(raise_last_digits(side.term, raised), printed, self.sizes) == said:
-                    return True
-            listed = without_item(self.chain.tokens, side.start)
-            if listed is not None and value(side.term, listed, self.sizes) == said:
-                return True
         return False

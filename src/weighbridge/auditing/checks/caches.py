@@ -12,6 +12,7 @@ from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.auditing.checks.amounts import PER_TOKEN, Amount, Figure, hold
 from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.thresholds import MOST_READINGS
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 OF_CACHE = re.compile(
     r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|for the cache|of cache|memory per token", re.IGNORECASE
 )
-MOST = 200
-"""Readings of one figure that are tried; a sentence with more lengths in it says none."""
 SHORT = 16
 """Tokens of a cache that no window limits."""
 _EVERY = re.compile(r"\bMHA\b|multi[- ]head attention", re.IGNORECASE)
@@ -45,7 +44,7 @@ def judge(place: Figure, models: Sequence[ModelValue], *, firm: bool) -> Claim |
     amounts = list(_amounts(models, place.sentence, lengths))
     if each and times:
         amounts += _amounts(models, place.sentence, times)  # ``per token`` may be said of another figure beside it
-    return hold(place, amounts if len(amounts) <= MOST else [], firm=firm and bool(lengths))
+    return hold(place, amounts if len(amounts) <= MOST_READINGS else [], firm=firm and bool(lengths))
 
 
 def _amounts(models: Sequence[ModelValue], sentence: str, lengths: Sequence[Fraction]) -> Iterator[Amount]:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from weighbridge.auditing.checks.context import Scene, claim, words_of
 from weighbridge.auditing.checks.main_model import KEYS
 from weighbridge.auditing.checks.reference_counts import Holdings
+from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import printed, whole
 from weighbridge.auditing.text.size_words import SYMBOLS
-from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
 _STEP = re.compile(r"[(（]([a-z_]+)[)）]\s*(?:\+|增加|grows by|更大)\s*(\d{1,5})", re.IGNORECASE)

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import printed, scales, spread, whole
 from weighbridge.auditing.text.tables import Row, Table
-from weighbridge.auditing.text.tokens import Token, tokens
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.auditing.thresholds import LEAST_ROWS
 from weighbridge.core.messages import mark
 
 _TOTAL = re.compile(r"^\W*(?:(?:grand |sub)?total|sum|合计|总计|小计|总和|总参数)|小计|subtotal", re.IGNORECASE)
-LEAST = 2
-"""Rows that a sum has at least."""
 
 
 def check(scene: Scene) -> Iterator[Claim]:
@@ -39,7 +39,7 @@ def _column(scene: Scene, table: Table, column: int) -> Iterator[Claim]:
             above.append(figure)
             since.append(figure)
             continue
-        ways = [way for way in (above, since, subtotals, [*subtotals, *since]) if len(way) >= LEAST]
+        ways = [way for way in (above, since, subtotals, [*subtotals, *since]) if len(way) >= LEAST_ROWS]
         judged = _judged(scene, figure, ways)
         if judged is not None:
             yield judged

@@ -7,13 +7,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.arithmetic import Checked
-from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.left_out import left_out
 from weighbridge.auditing.checks.offers import Offer
+from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings, is_one_thing
-from weighbridge.auditing.checks.settle import is_whole, settle
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.rounding import fit, whole
+from weighbridge.auditing.thresholds import LARGE_NUMBER
 from weighbridge.core.messages import mark
 
 
@@ -174,12 +176,8 @@ def _is_rounded_part(own: Holdings, offer: Offer) -> bool:
 def _is_of_other_parts(own: Holdings, offer: Offer, checked: Checked) -> bool:
     """Tell whether a result is computed from a large number that is no part of this model, nor an error of the text."""
     parts = {h.number for holdings in own.components.values() for h in holdings} | {Fraction(cell.number) for cell in own.cells}
-    large = [t.value for t in offer.tokens if t.value is not None and t.value >= _LARGE and not t.unit]
+    large = [t.value for t in offer.tokens if t.value is not None and t.value >= LARGE_NUMBER and not t.unit]
     return any(number not in parts and number not in checked.slips and number != offer.number for number in large)
-
-
-_LARGE = 100_000
-"""A number in a formula from which on it is a count, and no size."""
 
 
 def _is_part(own: Holdings, name: str, number: Fraction) -> bool:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from weighbridge.auditing.checks.context import Scene, claim, words_of
 from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.claims import Claim, Said, said
-from weighbridge.auditing.text.expressions import numbers
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import Stated
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.values import numbers
+from weighbridge.auditing.thresholds import AGREED_SETTINGS, BESIDE_LINES
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
@@ -143,26 +144,20 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
     near = {other.word for other in scene.stated if _is_beside(other, size) and own.get(other.word) == other.value}
     passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
     if passed:
-        return len(near) >= _SETTINGS and _is_named_above(scene, size.token.line)
+        return len(near) >= AGREED_SETTINGS and _is_named_above(scene, size.token.line)
     return bool(near) or agreed >= 2
 
 
-_SETTINGS = 2
-"""Settings beside one that must be the model's, with its name above them, before that one is wrong: others make a model of their own."""
-
-
 def _is_named_above(scene: Scene, line: int) -> bool:
-    return any(m.kind == MODEL for above in range(max(0, line - _BESIDE), line + 1) for m in scene.mentions.get(above, ()))
+    return any(m.kind == MODEL for above in range(max(0, line - BESIDE_LINES), line + 1) for m in scene.mentions.get(above, ()))
 
 
 _ARGUMENT = re.compile(r"[(,]\s*\w+\s*=\s*$|\w=$|[\"']\s*:\s*$")
 """What stands before a value that is passed to a call: a setting, which claims nothing of the model by itself."""
-_BESIDE = 12
-"""Lines within which another size must be the model's before one that is not is called wrong."""
 
 
 def _is_beside(other: Stated, size: Stated) -> bool:
-    return other.word != size.word and abs(other.token.line - size.token.line) <= _BESIDE
+    return other.word != size.word and abs(other.token.line - size.token.line) <= BESIDE_LINES
 
 
 def _is_stated(scene: Scene, word: str, value: int) -> bool:

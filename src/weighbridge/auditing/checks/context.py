@@ -5,109 +5,32 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.main_model import Assumed, assume, sizes_of
+from weighbridge.auditing.checks.family_members import agreed, by_sizes, other, resolved
+from weighbridge.auditing.checks.main_model import Assumed, assume
 from weighbridge.auditing.checks.names import Mention
-from weighbridge.auditing.checks.settle import is_whole
+from weighbridge.auditing.checks.own_counts import is_whole
+from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.subjects import contexts as bound
 from weighbridge.auditing.checks.subjects import named as names_in
-from weighbridge.auditing.claims import Claim, Line, said
-from weighbridge.auditing.text.equations import Chain, chains, statements
+from weighbridge.auditing.claims import Line, said
+from weighbridge.auditing.text.equations import Chain, chains
+from weighbridge.auditing.text.letters import meanings, usual
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.sizes import Stated, apart, meanings, stated, usual
+from weighbridge.auditing.text.sizes import Stated, apart, stated
+from weighbridge.auditing.text.statements import statements
 from weighbridge.auditing.text.tables import Table, tables
-from weighbridge.auditing.text.tokens import Token, tokens
+from weighbridge.auditing.text.tokens import tokens
 from weighbridge.blueprints import model_type_of
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.load import load
-from weighbridge.presets.aliases import FAMILY, MODEL, preset_configs
+from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
-
-
-class Scene(NamedTuple):
-    """A text, understood.
-
-    Attributes:
-        lines: Its lines.
-        statements: Their tokens.
-        chains: Its equations.
-        meant: What single letters mean, as our words.
-        stated: The sizes it states.
-        mentions: By index of line, the models named there.
-        contexts: By index of line, the model that the line is about; the empty string is the main model, None
-            is one that cannot be told.
-        main: The main model, or None.
-        models: The models of all contexts.
-        sizes: By context, what names and letters amount to.
-        letters: What letters stand for by a table of symbols of the text.
-        alternates: By the likeliest preset of each name, all that it may be.
-        known_only: Whether every model it names is known.
-        numbers: The whole numbers of four digits and more that the text has in full.
-        by_statement: Its equations by the statement they stand in.
-        tables: Its tables.
-        odd: The letters of a table of symbols that are not the sizes of the model it names: slips.
-    """
-
-    lines: Sequence[Line]
-    statements: Sequence[Sequence[Token]]
-    chains: Sequence[Chain]
-    meant: Mapping[str, str]
-    stated: Sequence[Stated]
-    mentions: Mapping[int, Sequence[Mention]]
-    contexts: Sequence[str | None]
-    main: Assumed | None
-    models: Mapping[str, ModelValue]
-    sizes: Mapping[str | None, dict[str, int]]
-    letters: Mapping[str, int]
-    alternates: Mapping[str, frozenset[str]]
-    known_only: bool
-    numbers: frozenset[Fraction]
-    by_statement: Mapping[int, Sequence[Chain]]
-    tables: Sequence[Table]
-    odd: Sequence[str] = ()
-
-    @property
-    def given(self) -> bool:
-        """Whether the model was given, and not guessed from the text."""
-        return self.main is not None and self.main.given
-
-    def chains_of(self, statement: Sequence[Token]) -> Sequence[Chain]:
-        """Return the equations of a statement."""
-        return self.by_statement.get(id(statement), ())
-
-    def context(self, line: int, column: int) -> str | None:
-        """Return the model that a place of the text is about."""
-        name = self.contexts[line]
-        named = self.mentions.get(line, ())
-        for mention in named:
-            if mention.column <= column:
-                name = mention.name
-        if named and named[0].column > column and not set(self.lines[line].text[column : named[0].column]) & _BREAKS:
-            name = named[0].name
-        if name is not None and self.main is not None and name == self.main.name:
-            return ""
-        return name
-
-    def model_at(self, line: int, column: int) -> ModelValue | None:
-        """Return the model that a place of the text is about, if it can be told."""
-        name = self.context(line, column)
-        return None if name is None else self.models.get(name)
-
-    def is_at_other_sizes(self, line: int) -> bool:
-        """Tell whether the hidden size that is stated last, up to a line, is not that of the model the line is about."""
-        model = self.model_at(line, 0)
-        own = words_of(model).get("hidden") if model is not None else None
-        before = [size.value for size in self.stated if size.word == "hidden" and size.token.line <= line]
-        return bool(before) and own is not None and before[-1] != own
-
-    def sizes_at(self, line: int, column: int) -> dict[str, int]:
-        """Return what names and letters amount to at a place."""
-        return self.sizes.get(self.context(line, column), {})
 
 
 def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
@@ -128,7 +51,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     if main is not None and weighed is not None:
         odd = _at_odds(letters, words_of(weighed))  # one size of a model that is named: a slip, which configuration tells
         letters = {letter: value for letter, value in letters.items() if letter not in odd}
-    named = _by_sizes(_resolved(lines, named, main), sizes)
+    named = by_sizes(resolved(lines, named, main), sizes)
     contexts = bound(lines, named, main.name if main is not None else None)
     models = _models(contexts, named)
     if weighed is not None:
@@ -138,7 +61,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     for chain in equations:
         chained.setdefault(id(chain.tokens), []).append(chain)
     amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
-    amounts[""] = {**amounts.get("", _with_letters(_agreed(sizes), meant)), **letters}
+    amounts[""] = {**amounts.get("", _with_letters(agreed(sizes), meant)), **letters}
     alternates: dict[str, frozenset[str]] = {}
     for mention in (m for found in named.values() for m in found if m.kind == MODEL and m.name):
         alternates[str(mention.name)] = alternates.get(str(mention.name), frozenset()) | set(mention.names)
@@ -265,32 +188,7 @@ def _with_letters(sizes: dict[str, int], meant: Mapping[str, str]) -> dict[str, 
     return {**sizes, **{letter: sizes[word] for letter, word in meant.items() if word in sizes}}
 
 
-def words_of(model: ModelValue) -> dict[str, int]:
-    """Return a model's sizes by our words.
-
-    >>> from weighbridge import model
-    >>> words_of(model("bert-base-uncased"))["mlp"]
-    3072
-    """
-    if model.description is None:
-        return {}
-    values = vars(model.description.sizes)
-    sizes = {word: values[word] for word in (*LETTERS.values(), "head_dim", "kv_heads") if isinstance(values.get(word), int)}
-    return {word: value for word, value in sizes.items() if not isinstance(value, bool)}
-
-
-def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: str, **facts: object) -> Claim:
-    """Make a claim about the words from one token to another."""
-    line = lines[first.line]
-    end = last.end if last.line == first.line else len(line.text)
-    begin = line.at[first.start] if first.start < len(line.at) else 0
-    finish = line.at[end - 1] + 1 if 0 < end <= len(line.at) else len(line.raw)
-    text = " ".join(line.text[first.start : end].split())
-    return Claim(line.number, begin, max(finish, begin), text, kind, verdict, **facts)  # type: ignore[arg-type]
-
-
 _BERT = re.compile(r"(?<![a-z])bert(?=model|for|config|base|large|[^a-z]|$)")
-_BREAKS = frozenset(",;:.，；。：、|()")
 _CLASS = re.compile(r"[A-Z]\w{2,80}")
 
 
@@ -316,52 +214,9 @@ def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: 
     for found in named.values():
         counts.update(mention.name for mention in found if mention.name)
         allowed.update(name for mention in found for name in mention.names)
-    own = [size for size in sizes if not _other(named.get(size.token.line, ()), size.token.start)]
+    own = [size for size in sizes if not other(named.get(size.token.line, ()), size.token.start)]
     bert = any(_BERT.search(line.text.lower()) for line in lines)
     if named and not allowed and not bert:
         return None
     order = [name for name, _ in counts.most_common()]
-    return assume(order, _agreed(own), bert=bert, allowed=allowed)
-
-
-def _resolved(lines: Sequence[Line], named: dict[int, list[Mention]], main: Assumed | None) -> dict[int, list[Mention]]:
-    """Take a family's bare name, such as ``Mixtral``, for the model of that family that the text is about."""
-    if main is None:
-        return named
-    return {
-        index: [m._replace(name=main.name, kind=MODEL) if m.kind == FAMILY and main.name in m.names else m for m in found]
-        for index, found in named.items()
-    }
-
-
-def _by_sizes(named: dict[int, list[Mention]], sizes: Sequence[Stated]) -> dict[int, list[Mention]]:
-    """Take a family's bare name for its member whose sizes stand beside it: ``GPT-2, 12-layer, 768-hidden``."""
-    beside: dict[int, dict[str, int]] = {}
-    for size in sizes:
-        beside.setdefault(size.token.line, {})[size.word] = size.value
-    for index, found in named.items():
-        told = beside.get(index, {})
-        if len(found) != 1 or found[0].kind != FAMILY or not told:
-            continue
-        fitting = [
-            name
-            for name in found[0].names
-            if all(sizes_of(preset_configs()[name]).get(word, value) == value for word, value in told.items())
-        ]
-        if fitting and (len(told) > 1 or len(fitting) == len(found[0].names)):
-            named[index] = [found[0]._replace(name=fitting[0], names=tuple(fitting), kind=MODEL)]
-    return named
-
-
-def _other(found: Sequence[Mention], column: int) -> bool:
-    """Tell whether what stands here is said of a large sister, or of a model that cannot be told."""
-    before = [mention for mention in found if mention.column <= column]
-    return bool(before) and (before[-1].name is None or "large" in before[-1].name)
-
-
-def _agreed(sizes: Sequence[Stated]) -> dict[str, int]:
-    """Return the size that is stated most often for each word; firm statements count more, the first wins."""
-    votes: dict[str, Counter[int]] = {}
-    for size in sizes:
-        votes.setdefault(size.word, Counter())[size.value] += 10 if size.firm else 1
-    return {word: counter.most_common(1)[0][0] for word, counter in votes.items()}
+    return assume(order, agreed(own), bert=bert, allowed=allowed)

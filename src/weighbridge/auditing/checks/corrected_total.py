@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.arithmetic import Checked
-from weighbridge.auditing.checks.context import Scene
 from weighbridge.auditing.checks.left_out import left_out
 from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.reference_counts import Holdings
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Left
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.context import Scene
-from weighbridge.auditing.text.expressions import names, polynomial, symbol
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.polynomial_terms import polynomial, symbol
 from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.values import names
 from weighbridge.core.polynomials import Atom, Polynomial
 
 

@@ -5,41 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise, product
-from typing import NamedTuple
+from itertools import product
 
 from weighbridge.auditing.checks.components import TITLES
-from weighbridge.auditing.checks.context import Scene, claim, words_of
 from weighbridge.auditing.checks.formula_equality import USUAL, agrees, definitions, degree, in_terms_of, substituted, valued
+from weighbridge.auditing.checks.formula_pairs import Formula, formulas, is_comparable, is_leading, pair_up
+from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings, holdings
-from weighbridge.auditing.checks.settle import preset_model
+from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.claims import Claim, Reason, Said, said
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
-from weighbridge.auditing.text.expressions import Term, names, parse, polynomial
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.sections import sections
-from weighbridge.auditing.text.size_words import SYMBOLS
-from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
-from weighbridge.core.polynomials import Atom, Polynomial
-
-_SAME = re.compile(
-    r"^[\s,，、。;(]*(?:这?可以?)?(?:简化为|化简为|简写为|写成|合并为|整理为|即为|即|也就是|等于|等价于|"
-    r"(?:,? ?(?:which|this|that|it))? ?(?:can be )?(?:simplif(?:ies|ied) to|reduces to|is equal to|equals|which is|i\.e\.|that is|or simply|"
-    r"is the same as|amounts to|is just|comes to))[\s:,，]*$",
-    re.IGNORECASE,
-)
+from weighbridge.core.polynomials import Polynomial
 
 _MEAN = re.compile(r"均值(?:和|与|、)方差|mean and (?:the )?variance|means and variances|均值、方差", re.IGNORECASE)
-
-
-class Formula(NamedTuple):
-    """A formula in letters, where it stands, and what it expands to."""
-
-    term: Term
-    start: int
-    end: int
-    expanded: Polynomial
 
 
 def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
@@ -53,16 +35,16 @@ def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
     for statement in scene.statements:
         yield from _mean_and_variance(scene, statement, about)
         found = list(formulas(statement, scene.meant))
-        equal = _joined(scene, statement, found, chained.get(id(statement), []))
+        equal = pair_up(scene, statement, found, chained.get(id(statement), []))
         broken: set[int] = set()
         for left, right in equal:
             if left.expanded == right.expanded or substituted(left.expanded, defined) == substituted(right.expanded, defined):
                 yield _same(scene, statement, left, right, "exact", ())
             elif substituted(left.expanded, USUAL) == substituted(right.expanded, USUAL):
                 yield _same(scene, statement, left, right, "convention", said(mark("where the heads are H / A wide and the MLP 4H")))
-            elif _is_leading(scene, statement, left, right, defined):
+            elif is_leading(scene, statement, left, right, defined):
                 yield _same(scene, statement, left, right, "rounded", said(mark("its leading terms")))
-            elif _is_comparable(scene, statement, left, right):
+            elif is_comparable(scene, statement, left, right):
                 broken.add(right.start)
                 reason = said(mark("it is {right}"), right=str(left.expanded))
                 yield _same(scene, statement, left, right, "wrong", reason)
@@ -80,90 +62,6 @@ def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
 
 
 _WITHOUT_OUT = "without the output projection"
-
-
-def formulas(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Formula]:
-    """Yield the formulas of a statement that have letters and operations in them.
-
-    >>> from weighbridge.auditing.text.size_words import LETTERS
-    >>> from weighbridge.auditing.text.tokens import tokens
-    >>> [str(f.expanded) for f in formulas(tokens("2 * (4H * H + H),即8H^2 + 2H", 0), LETTERS)]
-    ['8*H^2 + 2*H', '8*H^2 + 2*H']
-    """
-    index = 0
-    while index < len(statement):
-        token = statement[index]
-        free = index == 0 or statement[index - 1].kind != "op" or (statement[index - 1].text in "*-" and _opens(statement, index - 1))
-        if token.kind in ("num", "name", "(") and free:
-            parsed = parse(statement, index, len(statement))
-            if parsed is not None:
-                whole = not parsed.dangling and not isinstance(parsed.term, Token) and not _is_cut(statement, index, parsed.end)
-                if whole and names(parsed.term) and all(n in SYMBOLS or n in meant for n in names(parsed.term)):
-                    expanded = polynomial(parsed.term, meant)
-                    if expanded is not None:
-                        yield Formula(parsed.term, index, parsed.end, expanded)
-                if not isinstance(parsed.term, Token) or token.kind != "(":
-                    index = max(parsed.end, index + 1)
-                    continue
-        index += 1
-
-
-def _is_cut(statement: Sequence[Token], start: int, end: int) -> bool:
-    """Tell whether parentheses that could not be read stand right before or behind a formula: it is only part of one."""
-    before = statement[start - 1] if start else None
-    after = statement[end] if end < len(statement) else None
-    opened = before is not None and before.kind == ")" and before.end == statement[start].start
-    closed = after is not None and after.kind == "(" and after.start == statement[end - 1].end
-    return opened or (closed and any(token.kind == "op" for token in statement[end + 1 : end + 3]))
-
-
-def _opens(statement: Sequence[Token], at: int) -> bool:
-    """Tell whether a star or dash only introduces an item."""
-    return at == 0 or (statement[at - 1].kind in ("word", "sep", ")") and statement[at].spaced)
-
-
-def _joined(scene: Scene, statement: Sequence[Token], found: Sequence[Formula], chains: Sequence[Chain]) -> list[tuple[Formula, Formula]]:
-    """Pair up formulas that are said to be the same."""
-    pairs: list[tuple[Formula, Formula]] = []
-    for left, right in pairwise(found):
-        a, b = statement[left.end - 1], statement[right.start]
-        if a.line != b.line or _is_defined(statement, left):
-            continue
-        between = scene.lines[a.line].text[a.end : b.start]
-        equals = between.strip() in ("=", "==", "≈") and any(c.start <= left.start and right.end <= c.end for c in chains)
-        if equals or (len(between) < 60 and _SAME.match(between)):
-            first = pairs[-1][0] if pairs and pairs[-1][1] is left and pairs[-1][0].expanded == left.expanded else left
-            pairs.append((first, right))
-    return pairs
-
-
-def _is_leading(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula, defined: Mapping[Atom, Polynomial]) -> bool:
-    """Tell whether a formula that is said to be near another is its terms of highest degree."""
-    if not any(token.text == "≈" for token in statement[left.end - 1 : right.start]) and "≈" not in {t.text for t in statement}:
-        return False
-    full, kept = substituted(left.expanded, defined), substituted(right.expanded, defined)
-    return (
-        bool(kept.terms)
-        and all(full.terms.get(monomial) == value for monomial, value in kept.terms.items())
-        and (max(map(degree, kept.terms)) == max(map(degree, full.terms)))
-    )
-
-
-def _is_defined(statement: Sequence[Token], formula: Formula) -> bool:
-    """Tell whether a formula only says what a letter is: ``I = 4H``."""
-    at = formula.start
-    return at >= 2 and statement[at - 1].kind == "rel" and statement[at - 2].kind == "name" and (at < 3 or statement[at - 3].kind != "op")
-
-
-def _is_comparable(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula) -> bool:
-    """Tell whether two formulas must be equal as they stand: the same letters, or letters without known values."""
-    a, b = left.expanded.symbols(), right.expanded.symbols()
-    if a == b or (a and a < b):  # a letter that the right side lacks may have been given a value
-        token = statement[left.start]
-        sizes = scene.sizes_at(token.line, token.start)
-        values = [valued(f.expanded, sizes) for f in (left, right)]
-        return None in values or values[0] != values[1]
-    return False
 
 
 def _same(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula, verdict: str, reason: Reason) -> Claim:

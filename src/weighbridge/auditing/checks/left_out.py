@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.reference_counts import Cell, Holdings
+from weighbridge.auditing.checks.model_cells import Cell
+from weighbridge.auditing.checks.reference_counts import Holdings
 from weighbridge.auditing.claims import Left, Said
 from weighbridge.core.messages import mark
 

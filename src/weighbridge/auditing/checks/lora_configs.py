@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.adapters.source import adapters_of
-from weighbridge.auditing.checks.context import Scene
-from weighbridge.auditing.checks.settle import preset_model
+from weighbridge.auditing.checks.own_counts import preset_model
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.presets.aliases import MODEL
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from weighbridge.auditing.claims import Reason, said
+from weighbridge.auditing.thresholds import AGREED_SIZES
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import preset_configs
 
@@ -19,10 +20,6 @@ KEYS = {
     "types": ("type_vocab_size",),
 }
 """The config keys of each size."""
-
-
-AGREED = 4
-"""Sizes that settle which member of a named family a text is about, though one size more may be a slip."""
 
 
 class Assumed(NamedTuple):
@@ -79,7 +76,7 @@ def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool, allow
     _, name, agreed, differ = best
     if differ <= 1 and name in named:
         return Assumed(name, None, said(mark("named in the text")), named=True)
-    if name in allowed and differ <= 1 and agreed >= AGREED:
+    if name in allowed and differ <= 1 and agreed >= AGREED_SIZES:
         return Assumed(name, None, said(mark("its family is named in the text, and {count} sizes are its own"), count=agreed), named=True)
     if differ <= 1 and agreed >= 3 + 2 * differ:
         return Assumed(name, None, said(mark("{count} sizes that the text states are its own"), count=agreed))

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.amounts import SENTENCE, Amount, Figure, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
-from weighbridge.auditing.checks.context import Scene
-from weighbridge.auditing.checks.settle import own_count
-from weighbridge.auditing.checks.totals import subject_of
+from weighbridge.auditing.checks.count_subjects import subject_of
+from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Table
-from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 

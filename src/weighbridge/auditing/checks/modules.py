@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.main_model import sizes_of
-from weighbridge.auditing.checks.settle import preset_model
+from weighbridge.auditing.checks.own_counts import preset_model
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Said, said
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.thresholds import LEAST_MODULES
 from weighbridge.blueprints import model_type_of
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import list_rows
@@ -26,8 +27,6 @@ _SHOWN = re.compile(
 )
 _REPEATED = re.compile(r"\(0-(?P<last>\d+)\): (?P<times>\d+) x \w+")
 _CLASS = re.compile(r"^[\s#>*]*(?:\(\w+\): )?([A-Z]\w*(?:Model|LM\w*|For[A-Z]\w*))\(\s*$")
-LEAST = 3
-"""Modules that must be a preset's before the printed model is taken for it, where the text names none."""
 
 
 class Shown(NamedTuple):
@@ -97,7 +96,11 @@ def _model(scene: Scene, block: Sequence[Shown]) -> tuple[ModelValue | None, boo
     """Return the model that a block prints, and whether the text names it."""
     first = block[0].line
     model = scene.model_at(first, 0)
-    if model is not None and (scene.given or (scene.main is not None and scene.main.named)) and _agreed(block, _sizes(model)) >= LEAST:
+    if (
+        model is not None
+        and (scene.given or (scene.main is not None and scene.main.named))
+        and _agreed(block, _sizes(model)) >= LEAST_MODULES
+    ):
         return model, True
     classes = [match[1] for i in range(max(0, first - _APART), first + 1) if (match := _CLASS.search(scene.lines[i].text))]
     types = {model_type_of(name) for name in classes} - {None}
@@ -110,7 +113,7 @@ def _model(scene: Scene, block: Sequence[Shown]) -> tuple[ModelValue | None, boo
             agreed = _agreed(block, _sizes(candidate))
             if best is None or agreed > best[0]:
                 best = (agreed, candidate)
-    return (best[1], False) if best is not None and best[0] >= LEAST else (None, False)
+    return (best[1], False) if best is not None and best[0] >= LEAST_MODULES else (None, False)
 
 
 def _agreed(block: Sequence[Shown], own: Mapping[str, frozenset[tuple[int, ...]]]) -> int:

@@ -7,19 +7,16 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import digits_shown, printed, scales, spread, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.thresholds import BLOCK_LINES, CERTAIN_DIGITS, SHARE_REACH, SUM_DIGITS
 from weighbridge.core.messages import mark
 
-BLOCK = 12
-"""Lines that stand together; a number is explained by those of its own block only."""
 MOST = 9
 """Numbers of a block that are added up in every combination of neighbours."""
-DIGITS = 2
-"""Digits that a figure must show before a sum of others explains it."""
 _TOTAL = re.compile(r"total|sum|overall|altogether|总|合计|小计|共|per[- ]layer|每层|params?:|参数", re.IGNORECASE)
 _TIMES = re.compile(
     r"(?<![\w.,])(\d{1,4})\s?(?:×|x\b|\*)?\s?(?:layers?|blocks?|tokens?|层|个 ?token|encoder|decoder|transformer)", re.IGNORECASE
@@ -51,10 +48,10 @@ def _above(figures: Sequence[Sequence[Token]], place: int) -> list[Token]:
     found: list[Token] = []
     for index in range(place - 1, -1, -1):
         if figures[index]:
-            if line - figures[index][0].line > BLOCK or len(found) >= MOST:
+            if line - figures[index][0].line > BLOCK_LINES or len(found) >= MOST:
                 break
             found.append(figures[index][-1])
-            line = min(line, figures[index][0].line + BLOCK)
+            line = min(line, figures[index][0].line + BLOCK_LINES)
     return found[::-1]
 
 
@@ -66,11 +63,11 @@ def _sum(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None:
     """Explain a total by the numbers above it: a run of two and more that ends right above, or any two or three of them."""
     text = scene.lines[token.line].text
     alike = [other for other in above if (other.unit in BYTES) == (token.unit in BYTES)]
-    if not _TOTAL.search(text[: token.start]) or digits_shown(token) < DIGITS:
+    if not _TOTAL.search(text[: token.start]) or digits_shown(token) < SUM_DIGITS:
         return None
     low, high = _bounds(token)
     runs = [tuple(alike[-length:]) for length in range(2, len(alike) + 1)]
-    exact = digits_shown(token) >= _CERTAIN
+    exact = digits_shown(token) >= CERTAIN_DIGITS
     groups = [*runs, *(group for size in (2, 3) for group in combinations(alike, size))] if exact else runs
     for group in groups:
         least, most = (sum(ends, Fraction(0)) for ends in zip(*map(_bounds, group), strict=True))
@@ -80,15 +77,11 @@ def _sum(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None:
     return None
 
 
-_CERTAIN = 5
-"""Digits that a total shows before any few of the numbers above it may explain it: fewer agree by chance."""
-
-
 def _product(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None:
     """Explain ``32 layers: 6.46 B`` by one of the numbers above, that many times."""
     before = scene.lines[token.line].text[: token.start]
     match = _TIMES.search(before.replace(",", ""))
-    if match is None or digits_shown(token) < DIGITS:
+    if match is None or digits_shown(token) < SUM_DIGITS:
         return None
     times, (low, high) = int(match[1]), _bounds(token)
     for other in reversed(above) if times > 1 else ():
@@ -118,9 +111,9 @@ def _shares(scene: Scene, figures: Sequence[Sequence[Token]]) -> Iterator[Claim]
     """Confirm a share whose part and whole are two counts of the lines about it."""
     for statement in scene.statements:
         for token in statement:
-            if token.kind != "num" or token.unit != "%" or not token.value or token.value >= 100 or digits_shown(token) < DIGITS:
+            if token.kind != "num" or token.unit != "%" or not token.value or token.value >= 100 or digits_shown(token) < SUM_DIGITS:
                 continue
-            near = [t for group in figures for t in group if abs(t.line - token.line) <= _SHARE_REACH and t.unit not in BYTES]
+            near = [t for group in figures for t in group if abs(t.line - token.line) <= SHARE_REACH and t.unit not in BYTES]
             step = Fraction(1, 10**token.places)
             for part, every in combinations(sorted(near, key=lambda t: printed(t) or 0)[-MOST:], 2):
                 (least, most), (low, high) = _bounds(part), _bounds(every)
@@ -128,10 +121,6 @@ def _shares(scene: Scene, figures: Sequence[Sequence[Token]]) -> Iterator[Claim]
                     facts: Reason = said(mark("of {whole}"), whole=printed(every))
                     yield _claim(scene, token, "share", "rounded", facts)
                     break
-
-
-_SHARE_REACH = 4
-"""Lines between a share and its two counts."""
 
 
 def _claim(scene: Scene, token: Token, kind: str, verdict: str, reason: Reason) -> Claim:

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from weighbridge.auditing.checks.context import Scene
 from weighbridge.auditing.checks.names import nameless
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
-from weighbridge.auditing.text.expressions import Parsed, names, numbers, parse, value
+from weighbridge.auditing.text.expressions import Parsed, parse
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import printed
 from weighbridge.auditing.text.sections import sections
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.values import names, numbers, value
 
 _FILLERS = re.compile(
     r"参数量|参数个数|参数总量|参数总数|总参数量|总参数|参数|数量|个数|总量|总计|共有|共|有|的|为|是|约|大约|层|部分|模块|合计|得到|得|即|量|个|网络|机制|"

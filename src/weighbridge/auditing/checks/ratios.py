@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import scales, spread
 from weighbridge.auditing.text.size_words import BYTES
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.thresholds import SHARE_STEPS
 from weighbridge.core.messages import mark
 
 _OF = frozenset(("/", "of", "out", "中的", "占"))
 _BETWEEN = frozenset(("(", "=", "≈", "or", "about", "is", ",", "~", "约", "即", "仅", "only", ":"))
 _REACH = 6
 """Tokens between a share and the nearer of its numbers, at most."""
-CLOSE = 1
-"""Units of the last place that a share may be off: some are cut and not rounded."""
 
 
 def check(scene: Scene) -> Iterator[Claim]:
@@ -61,7 +60,7 @@ def _judged(scene: Scene, token: Token, part: Token, whole: Token) -> Claim | No
     low, high = spread(part, scales(part)[0])
     least, most = spread(whole, scales(whole)[0])
     right = 100 * part.value * scales(part)[0] / (whole.value * scales(whole)[0])
-    step = Fraction(CLOSE, 10**token.places)
+    step = Fraction(SHARE_STEPS, 10**token.places)
     if least <= 0 or right > 100:
         return None
     close = 100 * low / most - step <= token.value <= 100 * high / least + step

@@ -7,9 +7,10 @@ from fractions import Fraction
 
 from weighbridge.auditing.claims import Reason, said, shown
 from weighbridge.auditing.text.equations import Chain
-from weighbridge.auditing.text.expressions import Binary, Negative, Term, numbers
+from weighbridge.auditing.text.expressions import Binary, Negative, Term
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import as_written, printed, scales
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.values import numbers
 from weighbridge.core.messages import mark
 
 

@@ -7,41 +7,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of, unique_of
+from weighbridge.auditing.checks.model_cells import ATTENTION, FEED, Cell, list_cells
 from weighbridge.auditing.claims import Left, Reason, said
-from weighbridge.auditing.text.expressions import plain, symbol
+from weighbridge.auditing.text.polynomial_terms import symbol
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
-from weighbridge.core.polynomials import Polynomial, polynomial
-from weighbridge.core.sizes import product
-from weighbridge.explain.semantic_tree import HEADS, Leaf, leaves, pair
+from weighbridge.core.polynomials import Polynomial
+from weighbridge.explain.semantic_tree import leaves, pair
 from weighbridge.load import load
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
-
-_QUERY = frozenset("query q_proj q q_lin wq query_proj linear_q".split())
-
-_KEY = frozenset("key k_proj k k_lin wk key_proj linear_k".split())
-
-_VALUE = frozenset("value v_proj v v_lin wv value_proj linear_v".split())
-
-_DOWN = frozenset("output down_proj fc2 c_proj wo lin2 dense_4h_to_h fc_out w2".split())
-
-_TYPES = ("token_type", "segment", "type_embed")
-
-_POSITIONS = ("position", "wpe", "embed_positions")
-
-
-class Cell(NamedTuple):
-    """One tensor of a component: in one layer, and how often there are such layers."""
-
-    place: str
-    bias: bool
-    number: int
-    formula: Polynomial
-    copies: int
-    all_copies: Polynomial
-    layered: bool
 
 
 class Holding(NamedTuple):
@@ -86,7 +62,7 @@ def holdings(model: ModelValue) -> Holdings:
     [Fraction(590592, 1), Fraction(589824, 1)]
     """
     root, _, values = pair(model)
-    cells = tuple(_cells(leaves(root)))
+    cells = tuple(list_cells(leaves(root)))
     components = {name: _distinct(found) for name, found in _components(cells, values)}
     tally = tally_of(model)
     reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]
@@ -96,7 +72,7 @@ def holdings(model: ModelValue) -> Holdings:
 def _is_simple(cells: tuple[Cell, ...]) -> bool:
     layered = [cell for cell in cells if cell.layered]
     once = [(cell.place, cell.bias) for cell in layered if cell.place != "layer_norm"]
-    plain = {*_ATTENTION, *_FEED, "layer_norm"}
+    plain = {*ATTENTION, *FEED, "layer_norm"}
     return len({cell.copies for cell in layered}) == 1 and len(set(once)) == len(once) and {cell.place for cell in layered} <= plain
 
 
@@ -109,61 +85,18 @@ def is_one_thing(held: Holdings, name: str) -> bool:
     if held.simple or places is None:
         return held.simple
     found = [cell for cell in held.cells if cell.place in places]
-    plain = {cell.place for cell in held.cells if cell.layered} <= {*_ATTENTION, *_FEED, "layer_norm"}
+    plain = {cell.place for cell in held.cells if cell.layered} <= {*ATTENTION, *FEED, "layer_norm"}
     alone = len({(cell.place, cell.bias) for cell in found}) == len(found) and len({cell.copies for cell in found}) == 1
-    return alone and (plain or not set(places) & set(_FEED))
+    return alone and (plain or not set(places) & set(FEED))
 
-
-def _cells(found: list[Leaf]) -> Iterator[Cell]:
-    for leaf in found:
-        place = _place(leaf)
-        copies = plain(polynomial(product(p.symbolic.repeat for p in (*leaf.around, leaf.pair) if p.symbolic.repeat is not None)))
-        for ours, theirs in leaf.pair.tensors():
-            if ours.tied_to is None:
-                bias = ours.role == "bias" or (ours.role == "shift" and leaf.topic != "norm")
-                number = int(product(ours.shape))  # type: ignore[arg-type]
-                yield Cell(place, bias, number, plain(polynomial(product(theirs.shape))), int(leaf.copies), copies, leaf.in_layer)  # type: ignore[arg-type]
-
-
-def _place(leaf: Leaf) -> str:
-    name, kinds = leaf.path.rpartition(".")[2], {p.part.kind for p in (*leaf.around, leaf.pair)}
-    topic, path = leaf.topic, leaf.path
-    if kinds & HEADS or topic == "head":
-        return "head"
-    if topic == "norm":
-        return "layer_norm" if leaf.in_layer else "embedding_norm" if "embeddings" in kinds else "final_norm"
-    if topic == "embedding":
-        last = path.lower()
-        return "type" if any(t in last for t in _TYPES) else "position" if any(p in last for p in _POSITIONS) else "word"
-    if topic == "attention":
-        return (
-            "query"
-            if name in _QUERY
-            else "key"
-            if name in _KEY
-            else "value"
-            if name in _VALUE
-            else "out"
-            if "dense" in name or "o" in name
-            else "attention"
-        )
-    if topic == "feed_forward":
-        parts = path.split(".")
-        return "down" if name in _DOWN or (name == "dense" and "output" in parts) else "gate" if "gate" in name else "up"
-    return topic
-
-
-_FEED = ("up", "gate", "down", "feed_forward")
-
-_ATTENTION = ("query", "key", "value", "out", "attention")
 
 _TABLES = ("word", "position", "type")
 
 _SINGLE: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("word", "position", "type", "pooler", "query", "key", "value", "out", "up", "down", "gate")},
     "qkv": ("query", "key", "value"),
-    "attention": _ATTENTION,
-    "ffn": _FEED,
+    "attention": ATTENTION,
+    "ffn": FEED,
 }
 
 _BARE = mark("without biases")
@@ -203,7 +136,7 @@ def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tup
         yield name, _scoped(cells, places, layers)
     for name, places in (("up", ("up",)), ("down", ("down",)), ("gate", ("gate",))):
         yield name, _scoped(cells, places, layers)
-    yield "ffn", [*_scoped(cells, _FEED, layers), *_with_norm(cells, _FEED, layers)]
+    yield "ffn", [*_scoped(cells, FEED, layers), *_with_norm(cells, FEED, layers)]
     yield "attention", list(_attention(cells, layers, values))
     yield "norm", list(_norms(cells, layers))
     yield "layer", list(_layer(cells, layers))
@@ -237,8 +170,8 @@ def _with_norm(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int) ->
 
 
 def _attention(cells: tuple[Cell, ...], layers: int, values: dict[str, int]) -> Iterator[Holding]:
-    yield from _scoped(cells, _ATTENTION, layers)
-    yield from _with_norm(cells, _ATTENTION, layers)
+    yield from _scoped(cells, ATTENTION, layers)
+    yield from _with_norm(cells, ATTENTION, layers)
     projections = ("query", "key", "value")
     yield from _scoped(cells, projections, layers, said(mark("without the output projection")))
     heads = values.get("A")

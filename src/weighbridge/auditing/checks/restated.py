@@ -8,19 +8,15 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.components import TITLES
-from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.reference_counts import Holdings
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, Said, said
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import digits_shown, fit, printed, scales, spread, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.thresholds import RESTATED_DIGITS, SMALLEST_RESTATED
 from weighbridge.core.messages import mark
-
-SMALLEST = 1000
-"""A smaller number is equal to another by chance."""
-DIGITS = 3
-"""Digits that a rounding must show before it can be said to be one of a certain number: ``38.6M``, and no ``40M``."""
 
 
 class _Known:
@@ -32,11 +28,11 @@ class _Known:
 
     def find(self, token: Token) -> tuple[str, Fraction, Reason] | None:
         number = printed(token)
-        if number is None or number < SMALLEST:
+        if number is None or number < SMALLEST_RESTATED:
             return None
-        if number in self.reasons and (digits_shown(token) > DIGITS or not token.unit):
+        if number in self.reasons and (digits_shown(token) > RESTATED_DIGITS or not token.unit):
             return "exact", number, self.reasons[number]
-        if digits_shown(token) < DIGITS or not (token.unit or token.places):
+        if digits_shown(token) < RESTATED_DIGITS or not (token.unit or token.places):
             return None
         for scale in scales(token):
             low, high = spread(token, scale)
@@ -80,7 +76,7 @@ def _computed(claims: Sequence[Claim]) -> dict[Fraction, Reason]:
     found: dict[Fraction, Reason] = {}
     for one in claims:
         proved = one.kind in ("arithmetic", "symbolic") and one.verdict == "exact" and one.value == one.expected
-        if proved and isinstance(one.value, (int, Fraction)) and one.value >= SMALLEST:
+        if proved and isinstance(one.value, (int, Fraction)) and one.value >= SMALLEST_RESTATED:
             found.setdefault(Fraction(one.value), said(mark("as computed on line {line}"), line=one.line))
     return found
 
@@ -89,7 +85,7 @@ def _parts(own: Holdings) -> dict[Fraction, Reason]:
     found: dict[Fraction, Reason] = {}
     for name, holdings in own.components.items():
         for holding in holdings:
-            if holding.number >= SMALLEST:
+            if holding.number >= SMALLEST_RESTATED:
                 reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=holding.number)
                 found.setdefault(holding.number, reason + holding.convention)
     return found

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, said
-from weighbridge.auditing.text.expressions import names, numbers, parse, value
+from weighbridge.auditing.text.expressions import parse
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import as_written, fit, printed, whole
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.values import names, numbers, value
 from weighbridge.core.messages import mark
 
 _RESULT = re.compile(

@@ -10,20 +10,17 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.results import slipped
-from weighbridge.auditing.checks.settle import own_count
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.thresholds import APPORTIONED
 from weighbridge.core.messages import mark
 
 LEAST, MOST_ODD = 4, Fraction(3, 10)
 """How many pairs must agree on a total, and how many may not: a breakdown has more than three parts, and few errors."""
-
-
-APPORTIONED = Fraction(3, 2)
-"""Units of the last place that a share may be off: those of a breakdown are often rounded so that they add up, level by level."""
 
 
 class Pair(NamedTuple):

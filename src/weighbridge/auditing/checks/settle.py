@@ -9,35 +9,21 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.accounts.parameters import tally_of
+from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, tied_tables
 from weighbridge.auditing.checks.published_figures import figures
 from weighbridge.auditing.claims import Reason, Said, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, scales, spread
-from weighbridge.auditing.text.tokens import Token
-from weighbridge.conventions.atoms import parts
-from weighbridge.conventions.counts import counts
-from weighbridge.conventions.rules import SCOPES, Conventions, conventions
-from weighbridge.core.errors import WeighbridgeError
+from weighbridge.auditing.thresholds import HEDGED, MOST_LABELS, PLAIN_COST, PUBLISHED_FAR
+from weighbridge.conventions.rules import SCOPES
 from weighbridge.core.messages import mark
-from weighbridge.load import load
 from weighbridge.presets import preset
 
 if TYPE_CHECKING:
     from weighbridge.conventions.rules import Convention
     from weighbridge.value import ModelValue
-
-PLAIN = 1
-"""A rounded figure is held only against conventions of this cost: a wider net would catch any number."""
-FAR = Fraction(1, 10)
-"""How far from the model's count a published figure may be and still be one of it: ``110M`` of bert-base-chinese
-(102,267,648) is within, ``110M`` of the multilingual model (177,853,440), copied from its sister, is not."""
-MOST_LABELS = 1000
-"""Labels that a classification head may have: ImageNet's."""
-HEDGE = Fraction(1, 20)
-"""How far a figure that is said to be approximate may be off and still be fair: ``about 100M`` of 104M."""
 
 
 class Settled(NamedTuple):
@@ -46,31 +32,6 @@ class Settled(NamedTuple):
     verdict: str
     expected: Fraction
     reason: Reason
-
-
-@lru_cache(maxsize=128)
-def preset_model(name: str) -> ModelValue | None:
-    """Return the model of a preset, or None if it cannot be weighed."""
-    try:
-        return load(name)
-    except WeighbridgeError:
-        return None
-
-
-@lru_cache(maxsize=64)
-def _table(model: ModelValue) -> Conventions:
-    return conventions(model)
-
-
-def own_count(model: ModelValue, what: str = "total") -> int | None:
-    """Return the plain count of a model: all its parameters, or those that work on one token.
-
-    >>> own_count(preset_model("mixtral-8x7b"), "active")
-    12879925248
-    """
-    tally = tally_of(model)
-    counted = {"total": tally.unique, "active": tally.active, "embedding": tally.embedding, "non_embedding": tally.non_embedding}[what]
-    return counted if isinstance(counted, int) else None
 
 
 def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, hedged: bool = False) -> Settled | None:
@@ -82,6 +43,7 @@ def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, h
         what: ``total``, ``active``, ``embedding`` or ``non_embedding``.
         hedged: Whether it is said to be approximate.
 
+    >>> from weighbridge.auditing.checks.own_counts import preset_model
     >>> from weighbridge.auditing.text.tokens import tokens
     >>> settle(tokens("124,337,664", 0)[0], [preset_model("gpt2")]).verdict
     'convention'
@@ -96,7 +58,7 @@ def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, h
 
 def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """The count itself, of the model's class and of the others of its family."""
-    for index, (name, count) in enumerate(_named_counts(model, what)):
+    for index, (name, count) in enumerate(list_named_counts(model, what)):
         found = fit(token, Fraction(count), loose=hedged)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             verdict = "convention" if found.verdict == "exact" and index else found.verdict
@@ -107,44 +69,11 @@ def _is_bytes(found: Fit) -> bool:
     return any("bytes" in part.sentence for part in found.reason)
 
 
-def is_whole(model: ModelValue, number: int) -> bool:
-    """Tell whether a number is a count of the whole model in some convention, and not of a part of it.
-
-    >>> model = preset_model("bert-base-uncased")
-    >>> is_whole(model, 108_808_704), is_whole(model, 23_440_896)
-    (True, False)
-    """
-    return any(not made.view.scope for made in _table(model).by_value.get(number, ()))
-
-
-@lru_cache(maxsize=256)
-def _named_counts(model: ModelValue, what: str) -> tuple[tuple[str, int], ...]:
-    own = own_count(model, what)
-    name = model.class_name or model.kind
-    if own is None:
-        return ()
-    if what == "active":
-        return ((f"{name}, active on a token", own),)
-    if what == "embedding":
-        return ((f"{name}, embeddings", own),)
-    if what == "non_embedding":
-        return ((f"{name}, without embeddings", own), *_without_tables(model))
-
-    rows = [(row.class_name, row.value) for row in counts(model) if row.group == "class" and row.value]
-    return ((name, own), *((row, value) for row, value in rows if value != own))
-
-
-def _without_tables(model: ModelValue) -> Iterator[tuple[str, int]]:
-    for row in counts(model):
-        if row.key in ("embeddings", "word-embeddings", "position-embeddings", "layers", "scaling-law") and row.value:
-            yield f"{row.class_name}, {row.name}", row.value
-
-
 def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """Every other way of counting that ``reconcile`` knows."""
     if token.value is None or what == "active":
         return
-    table = _table(model)
+    table = conventions_of(model)
     if not token.unit and not token.places and token.value.denominator == 1:
         for made in table.by_value.get(int(token.value), ())[:1]:
             yield Settled("convention", Fraction(made.value), worded(made))
@@ -152,7 +81,7 @@ def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> It
     for scale in scales(token):
         low, high = spread(token, scale)
         first, last = bisect_left(table.values, low), bisect_right(table.values, high)
-        cheap = [made for value in table.values[first:last] for made in table.by_value[value] if made.cost <= PLAIN]
+        cheap = [made for value in table.values[first:last] for made in table.by_value[value] if made.cost <= PLAIN_COST]
         for made in sorted(cheap, key=lambda made: (made.cost, made.order))[:1]:
             yield Settled("convention", Fraction(made.value), worded(made))
 
@@ -160,7 +89,7 @@ def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> It
 def _untied(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """One tied table counted once more: the head of a published file that is untied, such as T5's."""
     own = own_count(model)
-    for amount in _tied(model) if what == "total" and own is not None else ():
+    for amount in tied_tables(model) if what == "total" and own is not None else ():
         assert own is not None
         found = fit(token, Fraction(own + amount))
         if found is not None and found.verdict != "note" and not _is_bytes(found):
@@ -169,20 +98,13 @@ def _untied(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterato
             )
 
 
-@lru_cache(maxsize=256)
-def _tied(model: ModelValue) -> tuple[int, ...]:
-    """Return what each tied table of a model holds, the small ones left out."""
-    taken = parts(model.tree)
-    return tuple(sorted({atom.total for atom in taken.tied if atom.total > taken.unique // 1000}))
-
-
 def _filled(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """A whole number that ends in zeros, rounded to the digits before them: ``11,689,500``."""
     if token.unit or token.places or token.value is None:
         return
     digits = str(int(token.value))
     zeros = len(digits) - len(digits.rstrip("0"))
-    for name, count in _named_counts(model, what) if zeros >= 2 and zeros < len(digits) - 1 else ():
+    for name, count in list_named_counts(model, what) if zeros >= 2 and zeros < len(digits) - 1 else ():
         if abs(token.value - count) * 2 <= 10**zeros:
             reason = said(mark("rounded to {digits} digits"), digits=len(digits) - zeros)
             yield Settled("rounded", Fraction(count), reason + said(mark("{name} has {right}"), name=name, right=count))
@@ -193,7 +115,7 @@ def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
     hidden = getattr(model.description.sizes, "hidden", None) if model.description is not None else None
     if what != "total" or token.unit or token.places or token.value is None or not isinstance(hidden, int):
         return
-    for name, count in _named_counts(model, what):
+    for name, count in list_named_counts(model, what):
         labels, rest = divmod(int(token.value) - count, hidden + 1)
         if rest == 0 and 0 < labels <= MOST_LABELS:
             reason = said(mark("{name} with an output head of {labels} labels"), name=name, labels=labels)
@@ -221,7 +143,7 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
     """Cut off or rounded up instead of rounded; said to be approximate and near."""
     if token.value is None or not (token.unit or token.places or hedged):
         return
-    for index, (name, count) in enumerate(_named_counts(model, what)):
+    for index, (name, count) in enumerate(list_named_counts(model, what)):
         for scale in scales(token):
             step, said_number = scale / 10**token.places, token.value * scale
             near = said_number <= count or index == 0  # another class is not rounded up
@@ -229,11 +151,15 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
                 reason = said(mark("cut off, not rounded")) if said_number < count else said(mark("rounded up"))
                 yield Settled("note", Fraction(count), reason + said(mark("{name} has {right}"), name=name, right=count))
             one_digit = 10 ** (len(str(int(said_number))) - 1)
-            if said_number % one_digit == 0 and abs(said_number - count) * 2 <= one_digit and abs(said_number - count) <= FAR * count:
+            if (
+                said_number % one_digit == 0
+                and abs(said_number - count) * 2 <= one_digit
+                and abs(said_number - count) <= PUBLISHED_FAR * count
+            ):
                 yield Settled(
                     "note", Fraction(count), said(mark("rounded to one digit")) + said(mark("{name} has {right}"), name=name, right=count)
                 )
-            if hedged and abs(said_number - count) <= HEDGE * count:
+            if hedged and abs(said_number - count) <= HEDGED * count:
                 yield Settled("note", Fraction(count), said(mark("near enough for a figure that is said to be approximate")))
 
 
@@ -257,7 +183,7 @@ def _published(token: Token, model: ModelValue, what: str, hedged: bool) -> Iter
         return
     mine = token.value * scales(token)[0]
     for figure, corrected in figures(found):
-        if mine == figure and (corrected or abs(mine - count) <= FAR * count):
+        if mine == figure and (corrected or abs(mine - count) <= PUBLISHED_FAR * count):
             yield Settled("note", Fraction(count), said(mark("the figure its authors give; the count is {right}"), right=count))
 
 

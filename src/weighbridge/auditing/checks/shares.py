@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.components import TITLES
-from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.component_words import subject
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit
-from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
 _OF_THE_WHOLE = re.compile(r"占|explains|of (?:the |all )?(?:total|parameters|whole|model|params|bert)|share|account|总量|总参数|of all")

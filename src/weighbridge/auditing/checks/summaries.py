@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
-from weighbridge.auditing.text.tokens import Token, tokens
+from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
 
 _PRINTED = re.compile(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.checks.model_tables import _heads, _is_grid, kind_of
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.table_subjects import column_heads, is_grid, kind_of
 from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters
 from weighbridge.auditing.text.equations import Chain
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import printed, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.text.tables import Table
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.thresholds import SMALLEST_CLAIM
 from weighbridge.core.messages import mark
 
 _MEMORY = re.compile(
@@ -28,8 +29,6 @@ _OTHERWISE = re.compile(
 )
 _PREMISE = re.compile(r"[- ]?(?:param(?:eter)?s?)?[- ]?(?:class |个参数|参数)?的?(?:models?\b|模型|大模型)", re.IGNORECASE)
 """What follows a size that is no claim: ``a 70 billion parameter model``."""
-SMALLEST = 1000
-"""A number below is a size or a factor, and a claim only where it stands behind a size's name."""
 
 
 def unsettled(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
@@ -69,7 +68,7 @@ def _seen(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[To
         if s.word not in ("positions", "types") and (s.firm or s.label.start > s.token.start)
     }
     sized = sized if scene.mentions or scene.main is not None else set()
-    grids = {line for table in scene.tables if _is_grid(table) for line in table.lines}
+    grids = {line for table in scene.tables if is_grid(table) for line in table.lines}
     for statement in scene.statements:
         results = {
             chain.tokens[side.end - 1].start: side
@@ -104,7 +103,7 @@ def _is_definition(chain: Chain) -> bool:
 
 def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] | None:
     assert isinstance(table, Table)
-    heads = _heads(table)
+    heads = column_heads(table)
     row = next(row for row in table.rows if row.line == token.line)
     for cell, head in zip(row.cells, heads, strict=False):
         if cell.start <= token.start < cell.end:
@@ -118,7 +117,7 @@ def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] |
             if (
                 not kind
                 and token.value is not None
-                and token.value >= SMALLEST
+                and token.value >= SMALLEST_CLAIM
                 and not token.places
                 and speaks_of_parameters(" ".join(heads))
             ):

@@ -8,18 +8,17 @@ from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.thresholds import MOST_COPIES
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import list_rows
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_MOST_COPIES = 256
-"""Tensors of one shape that a line may count together: as many as a layer has experts."""
 _BETWEEN = re.compile(
     r"参数个数为|参数量|参数个数|参数|个数|元素|为|有|共|params?|parameters?|num|numel|number|counts?|elements?|of|total|size|is|has|with|true|false|torch|float\d*"
 )
@@ -68,7 +67,7 @@ def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mappi
     context = scene.context(shape.line, shape.start)
     known = shapes.get(context or "", {}).get(_stem(name)) if context is not None else None
     first = next((t for t in statement if t.text == name), shape)
-    if said_number != true and (said_number / true).denominator == 1 and said_number <= true * _MOST_COPIES:
+    if said_number != true and (said_number / true).denominator == 1 and said_number <= true * MOST_COPIES:
         return None  # so many tensors of that shape
     if said_number != true and not _is_parameter(name, sizes, shapes.get(context or "", {})):
         return None  # the shape of an output, and no tensor's

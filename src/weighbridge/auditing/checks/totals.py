@@ -5,32 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.checks.names import Mention
-from weighbridge.auditing.checks.settle import own_count, preset_model, settle
+from weighbridge.auditing.checks.count_subjects import Subject, subject_of
+from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.summaries import is_summed
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.component_words import mentioned
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import as_written, printed, whole
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.thresholds import LEFTOVER, SAME_COUNT
 from weighbridge.core.messages import mark
-from weighbridge.presets.aliases import FAMILY, MODEL
+from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
-    from weighbridge.value import ModelValue
+    pass
 
 UNITS = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
-NEAR = Fraction(3)
-"""How many times too large or small a claim may be and still be one about this count: ``47B`` active of 37B is, a
-``7B`` beside a model of 671B is about another model."""
-REACH = 3
-"""Lines below a name that stands alone within which a count is surely of that model."""
-LEFTOVER = 2
-"""Letters between a name and its count that are no words of counting, and still no doubt: a plural's s, a unit."""
-LISTED = 80
-"""The same where the name begins the line, as in a list of checkpoints with remarks."""
 SENTENCE = 300
 """Characters of a sentence that are looked at on either side of a number."""
 _SENTENCE = re.compile(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
@@ -49,11 +42,6 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 """Words anywhere in a sentence that make its counts other than the model's."""
-_FILLER = re.compile(
-    r"ha[sv]e?|having|with|is|are|was|an?\b|the|of|about|around|roughly|approximately|approx|contains?|comprises?|consists?|totals?|overall|in|parameters?|params?|counts?|numbers?|size|sized|"
-    r"models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
-    r"版本|模型|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]", re.IGNORECASE
-)  # fmt: skip
 _BESIDE = re.compile(r"[*_`'\" ]{0,4}[:：,-]?[ (（]{1,3}[~≈约]?")
 """Between a name and the count right behind it: ``BERT-large 340M``."""
 _OF_DATA = re.compile(
@@ -64,14 +52,6 @@ _CLASS = re.compile(r"(?<!\w)[A-Z]\w*(?:Model|For[A-Z]\w*)(?!\w)")
 _KINDS = frozenset("transformer encoder decoder".split())
 """Words that name a kind of model as well as a part of one."""
 _HEDGES = re.compile(r"(?:约为?|大约|近似|about|approximately|approx\.?|roughly|around|≈|circa|some)\W*$", re.IGNORECASE)
-
-
-class Subject(NamedTuple):
-    """What a count is said of: models (the likeliest first), how to call them, and whether that is beyond doubt."""
-
-    models: tuple[ModelValue, ...]
-    name: str
-    firm: bool
 
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
@@ -170,120 +150,13 @@ def _is_of_a_part(before: str, after: str) -> bool:
     return any(m.subject != "total" and words[m.start : m.end] not in _KINDS for m in mentioned(words))
 
 
-def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | None:
-    """Return what a count is said of: the name before it in its sentence, close after it, or that its lines are about."""
-    text = scene.lines[token.line].text
-    named = [m for m in scene.mentions.get(token.line, ()) if m.end <= stop]
-    before = [m for m in named if start <= m.column and m.end <= token.start]
-    if before:
-        mention = _listed(text, token, before) or before[-1]
-        between = text[mention.end : token.start]
-        begins = not re.sub(r"[\W\d_]", "", text[: mention.column])
-        if len(before) > 1 and _listed(text, token, before) is None and _in_list(text, token):
-            return of_mention(scene, mention, firm=False)  # two lists that do not pair up
-        rest = len(re.sub(r"\s", "", _FILLER.sub("", between)))
-        return of_mention(scene, mention, firm=rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
-    after = [m for m in named if m.column >= token.end]
-    if after and re.fullmatch(
-        r"\W*(?:参数的?|parameters?|params?)?\W*(?:version|variant|model)?s?\W*(?:of|的|in|for|for the|in the)?\W*",
-        text[token.end : after[0].column],
-        re.IGNORECASE,
-    ):
-        firm = bool(re.search(r"of|的", text[token.end : after[0].column]))
-        return of_mention(scene, after[0], firm=firm)
-    beside = after and re.search(r"[(（]|比|\bthan\b", text[token.end : after[0].column])  # a name it is only compared with
-    if after and not beside and not scene.given and len(named) == len(after):
-        return None
-    earlier = [m for m in scene.mentions.get(token.line, ()) if m.end <= start]
-    if earlier:
-        return of_mention(scene, earlier[-1], firm=False)
-    return _of_lines(scene, token)
-
-
-def _listed(text: str, token: Token, before: Sequence[Mention]) -> Mention | None:
-    """Return the name that a number belongs to by its place in two lists: ``A and B have 1M and 2M parameters, respectively``."""
-    if len(before) < 2:
-        return None
-    figures = [
-        m.start() for m in re.finditer(r"(?<![\w.-])\d[\d,.]*\s?(?:[KMBT]\b|million|billion|亿|万)", text) if m.start() > before[-1].column
-    ]
-    models = [m for m in before if m.kind == MODEL]
-    return models[figures.index(token.start)] if token.start in figures and len(figures) == len(models) else None
-
-
-def _in_list(text: str, token: Token) -> bool:
-    """Tell whether a figure is one of a list of figures, or its sentence pairs lists: ``110M and 340M``, ``respectively``."""
-    beside = re.search(r"[KMBT亿万]\s?(?:,|、|/|and|和|与|or)\s*$", text[: token.start]) or re.match(
-        r"\s?(?:,|、|/|and\b|和|与|or\b)\s?[~≈约]?\d[\d.,]*\s?[KMBT亿万]", text[token.end :]
-    )
-    return beside is not None or re.search(r"respectively|分别", text, re.IGNORECASE) is not None
-
-
-def _of_lines(scene: Scene, token: Token) -> Subject | None:
-    """Take the model that the lines above name."""
-    context = scene.context(token.line, token.start)
-    model = scene.models.get(context) if context is not None else None
-    if context is None or model is None:
-        return _of_family(scene, token.line)
-    above = [scene.mentions.get(line, ()) for line in range(max(0, token.line - REACH), token.line)]
-    named = any(
-        m.kind == MODEL and (m.name == context or (context == "" and scene.main is not None and m.name == scene.main.name))
-        for found in above
-        for m in found
-    )
-    own = context or (scene.main.name if scene.main is not None else "")
-    others = any(m.kind != FAMILY and m.name != own for found in above for m in found)
-    heading = any(m.kind == MODEL and m.name == own for m in scene.mentions.get(_heading(scene, token.line), ()))
-    only = set(scene.alternates) == {own} and scene.known_only
-    guessed = context == "" and scene.main is not None and not scene.main.firm
-    firm = scene.given or ((named or heading or only) and not others and not guessed)
-    return Subject((model, *_siblings(scene, context)), context or (scene.main.name if scene.main else ""), firm)
-
-
-def _of_family(scene: Scene, line: int) -> Subject | None:
-    """Take the family that is named last above a line: its members may confirm a count, and none makes it wrong."""
-    for index in range(line, max(-1, line - _FAMILY_REACH), -1):
-        found = [m for m in scene.mentions.get(index, ()) if m.kind in (MODEL, FAMILY)]
-        if found:
-            return of_mention(scene, found[-1], firm=False) if found[-1].kind == FAMILY else None
-    return None
-
-
-_FAMILY_REACH = 8
-"""Lines below a family's name within which a count may be of one of its members."""
-
-
-def _heading(scene: Scene, line: int) -> int:
-    """Return the line of the heading that a line stands under, or -1."""
-    return next((index for index in range(line, -1, -1) if scene.lines[index].heading), -1)
-
-
-def _siblings(scene: Scene, context: str) -> tuple[ModelValue, ...]:
-    """Return the other models that a context's name may mean."""
-    if scene.given and context == "":
-        return ()
-    name = context or (scene.main.name if scene.main is not None else "")
-    models = (preset_model(other) for other in sorted(scene.alternates.get(name, frozenset()) - {name}))
-    return tuple(model for model in models if model is not None)
-
-
-def of_mention(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
-    """Return what a mention means as models; a family's members are only there to confirm."""
-    if scene.given and scene.main is not None and (mention.kind != MODEL or scene.main.name in mention.names):
-        return Subject((scene.models[""],), scene.main.name, firm)
-    own = scene.models.get("") if scene.main is not None and scene.main.name == mention.name else None
-    models = [own] if own is not None else []
-    models += [model for name in mention.names if (model := preset_model(name)) is not None and model not in models]
-    return Subject(tuple(models), mention.name or "", firm and mention.kind == MODEL) if models else None
-
-
 def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[Claim]:
     """Say that a count is wrong, if it is near enough to be about this model at all."""
     right, number = own_count(subject.models[0], what), printed(token)
     if right is None or number is None:
         return
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
-    if not swapped and not (right < number * NEAR and number < right * NEAR):
+    if not swapped and not (right < number * SAME_COUNT and number < right * SAME_COUNT):
         return
     name = subject.models[0].class_name or subject.name
     sentence = mark("{name} has {right}") if what == "total" else mark("of {name}, {right} are active on a token")

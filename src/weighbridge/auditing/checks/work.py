@@ -6,21 +6,18 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from weighbridge.auditing.checks.amounts import PER_TOKEN
-from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.checks.settle import own_count
-from weighbridge.auditing.checks.totals import subject_of
+from weighbridge.auditing.checks.count_subjects import subject_of
+from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import as_written, printed, whole
 from weighbridge.auditing.text.size_words import WORK
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.thresholds import WORK_FAR, WORK_TOLERANCE
 from weighbridge.core.messages import mark
 
 TIMES = (2, 1, 6, 3, 4, 8)
 """What people count for each parameter: FLOPs forward, multiply-adds, training, with recomputation."""
-NEAR = Fraction(1, 4)
-"""How far a figure may be from one of these: attention scores, embeddings and heads are counted or not."""
-FAR = 20
-"""How many times it must be off all of them before it is wrong: a prefix too high or too low is a thousand."""
 _REACH = 40
 
 
@@ -50,9 +47,9 @@ def _judged(scene: Scene, token: Token, text: str) -> Claim | None:
     ways = [Fraction(count * times) for count in counts for times in TIMES]
     right = ways[0]
     reason = said(mark("about two FLOPs for each of {count} parameters"), count=counts[0])
-    if any(abs(number - way) <= NEAR * way for way in ways):
+    if any(abs(number - way) <= WORK_TOLERANCE * way for way in ways):
         return _claim(scene, token, "rounded", number, min(ways, key=lambda way: abs(number - way)), reason)
-    if subject.firm and all(number > FAR * way or number * FAR < way for way in ways):
+    if subject.firm and all(number > WORK_FAR * way or number * WORK_FAR < way for way in ways):
         direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
         away = as_written(token, abs(number - right))
         return _claim(scene, token, "wrong", number, right, said(direction, right=as_written(token, right), number=away) + reason)

@@ -6,12 +6,9 @@ import re
 from functools import lru_cache
 
 from weighbridge.auditing.text.pasted_math import SIGNS, doubled
+from weighbridge.auditing.text.typed_signs import PUNCTUATION, is_between_groups, is_of_many_groups, is_operand, sign_as_read
 
 _SUPERSCRIPTS = {"⁰": "0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "⁻": "-"}
-_SIGNS = {
-    "✕": "×", "⨯": "×", "╳": "×", "⋅": "·", "∙": "·", "∗": "*", "−": "-", "﹣": "-", "÷": "/", "∕": "/", "⁄": "/", "≃": "≈", "≅": "≈", "∼": "≈", "～": "≈", "≒": "≈",
-    "〜": "≈", "~": "≈", "【": "[", "】": "]", "〔": "(", "〕": ")", "“": '"', "”": '"', "．": ".", "\t": " ", "\u3000": " ", "`": " ", "$": " ", "\r": " ",
-}  # fmt: skip
 _NOTHING = frozenset("\u200b\u200c\u200d\ufeff\u2060\u2061\u2062\u2063\u00ad")
 _THIN = frozenset("\u00a0\u2009\u202f\u2007\u2008")
 _CONTENT = frozenset(
@@ -20,8 +17,6 @@ _CONTENT = frozenset(
 )
 _KEPT = {"sim": "≈", "simeq": "≈", "approx": "≈", "div": "/", "times": "×", "cdot": "·"}
 _DEEPEST = 24
-_PUNCTUATION = frozenset(":：,，。;；!?、") | {""}
-"""A star beside one of these is emphasis and no product."""
 
 
 class _Writer:
@@ -85,22 +80,15 @@ def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:
                 position += 2
             position += 1
         elif character in _THIN:
-            writer.put("," if _between_groups(raw, position) else " ", position)
+            writer.put("," if is_between_groups(raw, position) else " ", position)
             position += 1
         elif character == "，":
-            writer.put("," if _between_groups(raw, position) and _many_groups(raw, position) else "，", position)
+            writer.put("," if is_between_groups(raw, position) and is_of_many_groups(raw, position) else "，", position)
             position += 1
         else:
             if character not in _NOTHING:
-                writer.put(_sign(character), position)
+                writer.put(sign_as_read(character), position)
             position += 1
-
-
-def _sign(character: str) -> str:
-    if character in _SIGNS:
-        return _SIGNS[character]
-    code = ord(character)
-    return chr(code - 0xFEE0) if 0xFF01 <= code <= 0xFF5E else character
 
 
 def _command(writer: _Writer, position: int, end: int, depth: int) -> int:
@@ -140,7 +128,7 @@ def _escaped(writer: _Writer, position: int, end: int) -> int:
     raw = writer.raw
     following = raw[position + 1 : position + 2]
     if following in (",", ";", "!", ":", " "):
-        between = following == "," and _between_groups(raw, position, 2)
+        between = following == "," and is_between_groups(raw, position, 2)
         writer.put("," if between else "" if following == "!" else " ", position)
     elif following == "\\":
         writer.put(";", position)
@@ -221,8 +209,8 @@ def _entity(writer: _Writer, position: int, end: int) -> int:
     if closing > position + 1 and raw[position + 1].isalnum() | (raw[position + 1] == "#"):
         meant = unescape(raw[position : closing + 1])
         if len(meant) == 1:
-            thin = "," if _between_groups(raw, position, closing + 1 - position) else " "
-            writer.put("" if meant in _NOTHING else thin if meant in _THIN else _sign(meant), position)
+            thin = "," if is_between_groups(raw, position, closing + 1 - position) else " "
+            writer.put("" if meant in _NOTHING else thin if meant in _THIN else sign_as_read(meant), position)
             return closing + 1
     tabular = raw.count("&") >= 2 and "&=" not in raw and "& =" not in raw
     writer.put("|" if tabular else " ", position)
@@ -236,37 +224,14 @@ def _star(writer: _Writer, position: int) -> int:
     while raw[after : after + 1] == "*":
         after += 1
     count, before, following = after - position, raw[position - 1 : position], raw[after : after + 1]
-    if (count == 2 and _is_operand(before, ")]") and _is_operand(following, "(") and (before.isascii() and following.isascii())) or (
+    if (count == 2 and is_operand(before, ")]") and is_operand(following, "(") and (before.isascii() and following.isascii())) or (
         count == 2 and before == following == " "
     ):
         writer.put("^", position)
     elif (
         count == 1
-        and raw[max(0, position - 8) : position].rstrip()[-1:] not in _PUNCTUATION
-        and raw[after : after + 4].lstrip()[:1] not in _PUNCTUATION
+        and raw[max(0, position - 8) : position].rstrip()[-1:] not in PUNCTUATION
+        and raw[after : after + 4].lstrip()[:1] not in PUNCTUATION
     ):
         writer.put("*", position)
     return after
-
-
-def _is_operand(character: str, others: str) -> bool:
-    return bool(character) and (character.isalnum() or character in others)
-
-
-def _between_groups(raw: str, position: int, width: int = 1) -> bool:
-    """Tell whether the sign at *position* stands between a number's groups of three digits."""
-    before, after = raw[max(0, position - 3) : position], raw[position + width : position + width + 4]
-    return before[-1:].isdigit() and len(after) >= 3 and after[:3].isdigit() and not after[3:4].isdigit()
-
-
-def _many_groups(raw: str, position: int) -> bool:
-    """Tell whether a full-width comma is one of several in a number, or follows an operation sign."""
-    start = position
-    while start > 0 and (raw[start - 1].isdigit() or raw[start - 1] in "，,") and position - start < 40:
-        start -= 1
-    end = position
-    while end < len(raw) and (raw[end].isdigit() or raw[end] in "，,") and end - position < 40:
-        end += 1
-    groups = raw[start:end].replace(",", "，").strip("，").split("，")
-    regular = 1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])
-    return regular and (len(groups) > 2 or raw[:start].rstrip()[-1:] in tuple("=＝+＋×*≈"))

@@ -6,19 +6,13 @@ text can make it hang.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from weighbridge.auditing.text.size_words import SYMBOLS
-from weighbridge.auditing.text.tokens import Token
-from weighbridge.core.formula import Symbol
-from weighbridge.core.polynomials import Atom, Coefficient, Monomial, Polynomial
+from weighbridge.auditing.text.numbers import Token
 
 _DEEPEST = 40
-_HIGHEST_POWER = 12
-_LARGEST = 10**60
-_MOST_TERMS = 200
+LARGEST = 10**60
 _LONGEST = 400
 """Tokens; a longer formula is no formula that a person wrote."""
 
@@ -163,143 +157,3 @@ def _holds_sum(tokens: Sequence[Token], at: int, end: int) -> bool:
         if tokens[place].kind not in ("num", "name", "op", "("):
             return False
     return False
-
-
-def value(term: Term, number: Callable[[Token], Fraction | None], sizes: Mapping[str, int]) -> Fraction | None:
-    """Evaluate exactly; None if a name has no value, a number is out of bounds, or a divisor is zero."""
-    if isinstance(term, Token):
-        if term.kind == "num":
-            return number(term)
-        known = sizes.get(term.text)
-        return None if known is None else Fraction(known)
-    if isinstance(term, Negative):
-        inner = value(term.term, number, sizes)
-        return None if inner is None else -inner
-    left, right = value(term.left, number, sizes), value(term.right, number, sizes)
-    return None if left is None or right is None else _combined(term.operation, left, right)
-
-
-def _combined(operation: str, left: Fraction, right: Fraction) -> Fraction | None:
-    if operation == "/":
-        result = left / right if right else None
-    elif operation == "^":
-        small = right.denominator == 1 and 0 <= right <= 64 and abs(left.numerator) ** min(3, int(right)) < _LARGEST
-        result = left ** int(right) if small and left.numerator.bit_length() * int(right) < 400 else None
-    else:
-        result = left + right if operation == "+" else left - right if operation == "-" else left * right
-    return None if result is None or abs(result.numerator) > _LARGEST or result.denominator > _LARGEST else result
-
-
-def bounds(term: Term, spread: Callable[[Token], tuple[Fraction, Fraction]], sizes: Mapping[str, int]) -> tuple[Fraction, Fraction] | None:
-    """Evaluate between the least and the most that the numbers of a term can stand for; None as for :func:`value`."""
-    if isinstance(term, Token):
-        if term.kind == "num":
-            return None if term.value is None else spread(term)
-        known = sizes.get(term.text)
-        return None if known is None else (Fraction(known), Fraction(known))
-    if isinstance(term, Negative):
-        inner = bounds(term.term, spread, sizes)
-        return None if inner is None else (-inner[1], -inner[0])
-    left, right = bounds(term.left, spread, sizes), bounds(term.right, spread, sizes)
-    if left is None or right is None:
-        return None
-    corners = [_combined(term.operation, a, b) for a in left for b in right]
-    found = [corner for corner in corners if corner is not None]
-    return (min(found), max(found)) if len(found) == 4 else None
-
-
-def names(term: Term) -> set[str]:
-    """Return the names in a term."""
-    if isinstance(term, Token):
-        return {term.text} if term.kind == "name" else set()
-    if isinstance(term, Negative):
-        return names(term.term)
-    return names(term.left) | names(term.right)
-
-
-def numbers(term: Term) -> list[Token]:
-    """Return the numbers in a term, exponents left out."""
-    if isinstance(term, Token):
-        return [term] if term.kind == "num" else []
-    if isinstance(term, Negative):
-        return numbers(term.term)
-    return numbers(term.left) + (numbers(term.right) if term.operation != "^" else [])
-
-
-def is_lone(term: Term) -> bool:
-    """Tell whether a term is a single number or name."""
-    return isinstance(term, Token)
-
-
-def polynomial(term: Term, meant: Mapping[str, str]) -> Polynomial | None:
-    """Expand a term into a polynomial in the letters of :data:`SYMBOLS`.
-
-    Args:
-        meant: What single letters mean in this text, as our words for sizes.
-    """
-    if isinstance(term, Token):
-        if term.kind == "num":
-            return None if term.value is None or term.unit else _constant(term.value)
-        word = term.text if term.text in SYMBOLS else meant.get(term.text)
-        letter = SYMBOLS.get(word or "", term.text)
-        return Polynomial({((symbol(letter), 1),): 1})
-    if isinstance(term, Negative):
-        inner = polynomial(term.term, meant)
-        return None if inner is None else _constant(Fraction(-1)) * inner
-    left, right = polynomial(term.left, meant), polynomial(term.right, meant)
-    return None if left is None or right is None else _joined(term.operation, left, right)
-
-
-def _joined(operation: str, left: Polynomial, right: Polynomial) -> Polynomial | None:
-    if len(left.terms) * max(1, len(right.terms)) > _MOST_TERMS:
-        return None
-    if operation == "+":
-        return left + right
-    if operation == "-":
-        return left + _constant(Fraction(-1)) * right
-    if operation == "*":
-        return left * right
-    if operation == "/":
-        return _divided(left, right)
-    exponent = right.terms.get((), 0)
-    if len(right.terms) > 1 or exponent != int(exponent) or not 0 <= exponent <= _HIGHEST_POWER:
-        return None
-    result = _constant(Fraction(1))
-    for _ in range(int(exponent)):
-        result = result * left
-        if len(result.terms) > _MOST_TERMS:
-            return None
-    return result
-
-
-def _divided(left: Polynomial, right: Polynomial) -> Polynomial | None:
-    if len(right.terms) != 1:
-        return left.over(right)
-    ((monomial, coefficient),) = right.terms.items()
-    return left * Polynomial({tuple((atom, -power) for atom, power in monomial): _whole(Fraction(1) / coefficient)})
-
-
-def _constant(number: Fraction) -> Polynomial:
-    return Polynomial({(): _whole(number)})
-
-
-def _whole(number: Fraction) -> int | Fraction:
-    return int(number) if number.denominator == 1 else number
-
-
-def symbol(letter: str) -> Symbol:
-    """Return the symbol of a letter, in the order in which the paper's formulas have them.
-
-    >>> symbol("H").order
-    3
-    """
-    return Symbol(letter, order="VSTHILA".find(letter) if letter in "VSTHILA" else 50)
-
-
-def plain(formula: Polynomial) -> Polynomial:
-    """Return a formula with the symbols that are used here."""
-    terms: dict[Monomial, Coefficient] = {}
-    for monomial, coefficient in formula.terms.items():
-        renamed: list[tuple[Atom, int]] = [(symbol(atom.letter), power) for atom, power in monomial]
-        terms[tuple(sorted(renamed, key=lambda item: (item[0].order, item[0].letter)))] = coefficient
-    return Polynomial(terms)

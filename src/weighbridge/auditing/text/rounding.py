@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from weighbridge.auditing.claims import Reason, said
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES, UNITS
-from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
 

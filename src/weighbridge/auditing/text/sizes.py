@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from weighbridge.auditing.text.size_words import LETTERS, POSSIBLE, SIZES, SYMBOLS
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.size_words import SIZES, SYMBOLS
 
 
 class Stated(NamedTuple):
@@ -33,7 +33,6 @@ class Stated(NamedTuple):
 
 
 _LINKS = frozenset("是 为 is of are = : 等于 分别是 分别为 | to equals 为: 是: was | ≈ 取 设为 设置为 即".split()) | {'"', "'"}
-_MEANS = frozenset("is 为 是 = : 表示 denotes 代表 for 指 the stands means a be 即 — – -".split())
 _HYPHENED = {"layer": "layers", "layers": "layers", "hidden": "hidden", "heads": "heads", "head": "heads"}
 _COUNTED = {"layers": "layers", "heads": "heads", "层": "layers", "个头": "heads"}
 _HAS = ("共", "共有", "总共", "has", "have")
@@ -43,103 +42,10 @@ _STACKS = frozenset(("encoder", "layer", "layers", "编码器", "encoder.layer")
 _WIDTHS = ("神经元个数", "神经元数", "neurons", "units")
 
 
-def meanings(statements: Sequence[Sequence[Token]]) -> dict[str, str]:
-    """Return what each single letter means in a text; a letter with two meanings has none.
-
-    >>> from weighbridge.auditing.text.tokens import tokens
-    >>> meanings([tokens("序列最大长度为N", 0)])["N"]
-    'positions'
-    """
-    found: dict[str, set[str]] = {}
-    for statement in statements:
-        for letter, word in _definitions(statement):
-            found.setdefault(letter, set()).add(word)
-    meant = dict(LETTERS)
-    for letter, words in found.items():
-        if len(words) == 1:
-            meant[letter] = min(words)
-        else:
-            meant.pop(letter, None)
-    for letter, word in LETTERS.items():
-        if meant.get(letter) == word and letter not in found and word in {w for known, w in meant.items() if known in found}:
-            meant.pop(letter)
-    return meant
-
-
-_USUAL = (("h", "hidden"), ("d", "hidden"), ("E", "hidden"))
-"""Letters that mean the hidden size where a text squares them and says nothing else about them: ``4h² + 4h``."""
-
-
-def usual(statements: Sequence[Sequence[Token]], meant: Mapping[str, str]) -> dict[str, str]:
-    """Return what letters mean, with the one a text squares for the hidden size if it defines none.
-
-    >>> from weighbridge.auditing.text.tokens import tokens
-    >>> usual([tokens("12h^2 + 13h", 0)], {})["h"]
-    'hidden'
-    """
-    squared = {
-        token.text
-        for statement in statements
-        for token, sign, power in zip(statement, statement[1:], statement[2:], strict=False)
-        if token.kind == "name" and sign.text == "^" and power.kind in ("num", "(")
-    }
-    found = dict(meant)
-    hidden = {letter for letter, word in found.items() if word == "hidden" and letter in squared}
-    letter = next((letter for letter, _ in _USUAL if letter in squared and letter not in found), None)
-    if letter is not None and not hidden:
-        found[letter] = "hidden"
-        if letter.islower() and "l" not in found:
-            found["l"] = "layers"
-    return found
-
-
-def _definitions(statement: Sequence[Token]) -> Iterator[tuple[str, str]]:
-    for index, token in enumerate(statement):
-        if token.kind != "name" or token.text not in SYMBOLS:
-            continue
-        for letter in (_after(statement, index), _before(statement, index)):
-            if letter is not None:
-                yield letter.text, token.text
-
-
-def _after(statement: Sequence[Token], index: int) -> Token | None:
-    """Find the letter in ``hidden size (H)``, ``hidden size H`` or ``词汇表大小为V``."""
-    for step in range(1, 4):
-        at = index + step
-        if at >= len(statement) or statement[at].line != statement[index].line:
-            return None
-        token = statement[at]
-        if _is_letter(token):
-            following = statement[at + 1] if at + 1 < len(statement) else None
-            free = following is None or following.kind not in ("op", "num") or following.text == "-"
-            return token if free else None
-        if token.kind != "(" and token.text not in _MEANS and token.text != ",":
-            return None
-    return None
-
-
-def _before(statement: Sequence[Token], index: int) -> Token | None:
-    """Find the letter in ``H is the hidden size``, ``H(隐藏层大小)`` or ``H = hidden size``."""
-    for step in range(1, 5):
-        at = index - step
-        if at < 0 or statement[at].line != statement[index].line:
-            return None
-        token = statement[at]
-        if _is_letter(token):
-            free = step > 1 and (at == 0 or statement[at - 1].kind not in ("op", "num"))
-            return token if free else None
-        if token.kind != "(" and token.text not in _MEANS:
-            return None
-    return None
-
-
-def _is_letter(token: Token) -> bool:
-    return token.kind == "name" and len(token.text) == 1 and token.text in POSSIBLE
-
-
 def stated(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Stated]:
     """Yield the sizes that a statement states.
 
+    >>> from weighbridge.auditing.text.size_words import LETTERS
     >>> from weighbridge.auditing.text.tokens import tokens
     >>> [(s.word, s.value) for s in stated(tokens("BERT-Base: 12-layer, 768-hidden, vocab size = 30522", 0), LETTERS)]
     [('layers', 12), ('hidden', 768), ('vocab', 30522)]

@@ -3,48 +3,11 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
-from typing import NamedTuple
 
-from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, UNITS, size_at
+from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, read_number
+from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, size_at
 
-
-class Token(NamedTuple):
-    """One piece of a line.
-
-    Attributes:
-        kind: ``num``, ``name`` (of a size), ``op``, ``(``, ``)``, ``rel`` (an equals sign), ``shape``, ``sep`` or ``word``.
-        text: As read; for a name our word or the letter, for an operation its sign, for ``rel`` ``=`` or ``≈``.
-        line: Index of its line.
-        start, end: Its columns in the text as read.
-        value: Of a number, without its unit.
-        unit: Of a number, a key of ``UNITS`` or ``%``, or the empty string.
-        places: Of a number, the digits after the decimal point.
-        spaced: Whether a space stands before it.
-    """
-
-    kind: str
-    text: str
-    line: int
-    start: int
-    end: int
-    value: Fraction | None = None
-    unit: str = ""
-    places: int = 0
-    spaced: bool = False
-
-
-_NUMBER = re.compile(
-    r"\d{1,3}(?:,\d{3})+(?!,?\d)(?:\.\d{1,20}(?!\d))?"
-    r"|\d{1,3}(?:_\d{3})+(?![\d_])|\d{1,3}(?:'\d{3})+(?!\d)|\d{1,3}(?: \d{3}){2,}(?! ?\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
-    r"|\d{1,60}(?!\d)(?:\.\d{1,20}(?![\d]))?"
-)
-_SPACED = re.compile(r"\d{1,3}(?: , \d{3})+(?!\d|\.\d)")
-"""A number as a page's mathematics pastes it, with spaces about its commas; only after a sign, else it is a list."""
-_POWER = re.compile(r"[eE]([+-]?\d{1,2})(?![A-Za-z0-9_.])")
-_PER = re.compile(r"\s*(?:/|per|each|每个?)\s*(?:param(?:eter)?s?|element|value|weight|token|number|参数)\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _SHAPE = re.compile(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![\w)])\(\d+, ?\d+,?\)")
 _OPERATIONS = {"×": "*", "·": "*", "*": "*", "+": "+", "-": "-", "/": "/", "^": "^"}
 _TWO = frozenset(("!=", "<=", ">=", "+=", "-=", "*=", "/=", "=>", "->", ":=", "=~", "<-", "--"))
@@ -73,7 +36,7 @@ def tokens(text: str, line: int) -> list[Token]:
 def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
     character = text[at]
     if character.isdigit() and character.isascii():
-        return _number(text, at, line, found)
+        return read_number(text, at, line, found)
     if character.isascii() and character.isalpha():
         return _named(text, at, line, found)
     if character in "([":
@@ -98,7 +61,7 @@ def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
 
 def _is_separator(text: str, at: int) -> bool:
     """Tell whether a dot stands between a number and its share: ``2,362,368 · 25.9%``."""
-    number = _NUMBER.match(text, at + 2) if text[at - 1 : at] == text[at + 1 : at + 2] == " " else None
+    number = NUMBER.match(text, at + 2) if text[at - 1 : at] == text[at + 1 : at + 2] == " " else None
     return number is not None and text[number.end() : number.end() + 1] == "%"
 
 
@@ -113,56 +76,6 @@ def _is_shape(text: str, shape: re.Match[str], found: list[Token]) -> bool:
     return "[" in shape.group() or not (len(groups) > 2 or (" " not in inside and found and found[-1].kind == "rel"))
 
 
-def _number(text: str, at: int, line: int, found: list[Token]) -> Token:
-    spaced = _SPACED.match(text, at) if found and found[-1].kind in ("rel", "op") else None
-    match = spaced or _NUMBER.match(text, at)
-    if match is None:
-        end = at
-        while end < len(text) and text[end].isdigit():
-            end += 1
-        return Token("word", text[at:end], line, at, end)
-    written = match.group()
-    dotted = written.count(".") > 1
-    digits = "".join(c for c in written if c.isdigit() or (c == "." and not dotted))
-    places = len(digits.partition(".")[2])
-    value, end = Fraction(digits if places else int(digits.rstrip("."))), match.end()
-    power = _POWER.match(text, end)
-    if power:
-        value, end = value * Fraction(10) ** int(power.group(1)), power.end()
-        places = max(0, places - int(power.group(1)))
-    token = Token("num", text[at:end], line, at, end, value, "", places)
-    if text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit():
-        while end < len(text) and (text[end].isdigit() or text[end] == "."):
-            end += 1
-        return Token("word", text[at:end], line, at, end)
-    return _with_unit(text, token)
-
-
-def _with_unit(text: str, token: Token) -> Token:
-    end = token.end
-    gap = end + len(text[end : end + 2]) - len(text[end : end + 2].lstrip(" "))
-    if text[gap : gap + 1] in ("%",):
-        return token._replace(unit="%", end=gap + 1, text=text[token.start : gap + 1])
-    for length in (2, 1):
-        if text[gap : gap + length] in UNITS and not text[gap].isascii() and len(text[gap : gap + length]) == length:
-            return token._replace(unit=text[gap : gap + length], end=gap + length, text=text[token.start : gap + length])
-    word = _WORD.match(text, gap)
-    if word is None:
-        return token
-    letters, after = word.group(), word.end()
-    if letters == "T" and gap == end and (token.places or text[after : after + 7].lower().strip() in ("", "tokens", "token")):
-        return token._replace(unit="t", end=after, text=text[token.start : after])
-    if letters.lower() in ("bytes", "byte") and (per := _PER.match(text, after)) is not None:
-        return token._replace(unit="bytes", end=per.end(), text=text[token.start : after])
-    if letters.lower() in UNITS and (gap > end or letters not in POSSIBLE) and (len(letters) > 1 or gap == end or letters in "KMBG"):
-        return token._replace(unit=letters.lower(), end=after, text=text[token.start : after])
-    if gap > end or letters[0] in "xX" or all(letter in POSSIBLE for letter in letters.rstrip("0123456789")):
-        return token
-    if size_at(text, gap):
-        return token
-    return Token("word", text[token.start : after], token.line, token.start, after)
-
-
 def _named(text: str, at: int, line: int, found: list[Token]) -> Token:
     address = _ADDRESS.match(text, at) if text[at] in "hfw" else None
     if address:
@@ -170,7 +83,7 @@ def _named(text: str, at: int, line: int, found: list[Token]) -> Token:
     if text[at] in "xX" and _is_product(text, at, found):
         return Token("op", "*", line, at, at + 1)
     size = size_at(text, at)
-    word = _WORD.match(text, at)
+    word = WORD.match(text, at)
     assert word is not None
     end = word.end()
     if found and found[-1].kind == "num" and word.group().lower() in NOUNS and _then_sign(text, end):

@@ -1,0 +1,136 @@
+"""Every other way to read an equation before it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+
+from weighbridge.auditing.checks.readings import FACTORS, raise_last_digits, scaled, shows, without_item
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.claims import said
+from weighbridge.auditing.text.equations import Chain, Side
+from weighbridge.auditing.text.expressions import Term
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import Fit, digits_shown, fit, printed, scales, spread
+from weighbridge.auditing.text.values import bounds, names, numbers, value
+from weighbridge.core.messages import mark
+
+_HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 接近 约为 大概 ~ ≈ some 差不多".split())
+
+
+class Equation:
+    """One chain of sides with their values, and the readings under which it holds though it does not as it stands."""
+
+    scene: Scene
+    chain: Chain
+    sizes: dict[str, int]
+    values: list[Fraction | None]
+
+    def is_loose(self, side: Side) -> bool:
+        """Tell whether a side is said to be approximate."""
+        tokens = self.chain.tokens
+        before = tokens[side.start - 1] if side.start else None
+        return before is not None and (before.text == "≈" or before.text in _HEDGES)
+
+    def reading(self, index: int, true: Fraction) -> Fit | None:
+        """Try every other way to read an equation before it is wrong: rounded inputs, units on one side, letters of another model."""
+        side = self.chain.sides[index]
+        if not isinstance(side.term, Token):
+            return self._near(index, true)
+        return self._of_rounded(side.term) or self._other_units(side.term) or self._other_letters(side.term)
+
+    def _near(self, index: int, true: Fraction) -> Fit | None:
+        """Take a formula in the middle of a chain for a rounding of the one before: its own numbers are rounded, or it is said to be near."""
+        side, own = self.chain.sides[index], self.values[index]
+        assert own is not None
+        for low, high in self._ranges(side.term):
+            if low <= true <= high or (self.is_loose(side) and abs(own - true) * 20 <= abs(true)):
+                return Fit("rounded", said(mark("rounded")))
+        lettered = any(names(other.term) for other in self.chain.sides)
+        agreed = [i for i, v in enumerate(self.values) if v == true and i != index]
+        known = names(side.term) <= set(self.scene.letters)
+        return Fit("unsettled") if lettered and (not known or len(agreed) < 2) else None
+
+    def _ranges(self, term: Term) -> Iterator[tuple[Fraction, Fraction]]:
+        """Yield between which numbers a formula lies when its inputs are roundings, in decimal and in binary units."""
+        for choice in (0, -1):
+            found = bounds(term, lambda token, choice=choice: spread(token, scales(token)[choice]), self.sizes)  # type: ignore[misc]
+            if found is not None:
+                yield found
+
+    def _of_rounded(self, said_token: Token) -> Fit | None:
+        """Tell whether the result is what the rounded inputs allow, to no more digits than they have, or what they stand for."""
+        for side in self.chain.sides:
+            rounded = [t for t in numbers(side.term) if t.unit or t.places]
+            if isinstance(side.term, Token) or not rounded or said_token.value is None:
+                continue
+            for scale in (*scales(said_token), *self._bare(said_token)):
+                low, high = spread(said_token, scale)
+                ranges = [found for found in self._ranges(side.term) if found[0] <= high and low <= found[1]]
+                if ranges and (
+                    digits_shown(said_token) <= min(map(digits_shown, rounded)) or self._is_known(said_token, side.term, rounded)
+                ):
+                    return Fit("rounded", said(mark("as near as its rounded numbers allow")))
+        return None
+
+    def _bare(self, token: Token) -> tuple[Fraction, ...]:
+        return (Fraction(1),) if token.unit else FACTORS
+
+    def _is_known(self, token: Token, term: Term, rounded: Sequence[Token]) -> bool:
+        """Tell whether the inputs round numbers that the text or the model has in full, and the result is computed from those."""
+        for full in self.scene.numbers if len(rounded) == 1 else ():
+            if fit(rounded[0], full) is not None:
+                again = value(term, lambda t, full=full: full if t is rounded[0] else printed(t), self.sizes)  # type: ignore[misc]
+                if again is not None and fit(token, again) is not None:
+                    return True
+        return False
+
+    def _other_units(self, token: Token) -> Fit | None:
+        """Tell whether the units stand on one side only: ``32 * 7 = 224GiB``, ``67 + 8.4 + 8.4 = 83.8M``."""
+        united = [t for side in self.chain.sides for t in numbers(side.term) if t.unit and t.unit != "%"]
+        if not united or token.value is None:
+            return None
+        for side in self.chain.sides:
+            if side.term is token:
+                continue
+            for choice in (
+                lambda t: t.value,
+                lambda t: scaled(t, 0),
+                lambda t: scaled(t, -1),
+                lambda t: t.value if t.unit == "b" else scaled(t, 0),
+            ):
+                again = value(side.term, choice, self.sizes)
+                for factor in (Fraction(1), *FACTORS) if again is not None else ():
+                    if shows(token, again / factor) or shows(token, again * factor):  # type: ignore[operator]
+                        return Fit("rounded" if token.places else "exact", said(mark("its units stand on one side only")))
+        return None
+
+    def _other_letters(self, token: Token) -> Fit | None:
+        """Tell whether the result is what the letters give for another model of the text, where no numbers are put into them."""
+        if any(not isinstance(side.term, Token) and not names(side.term) for side in self.chain.sides):
+            return None
+        for side in self.chain.sides:
+            if names(side.term) and side.term is not token:
+                for sizes in self.scene.sizes.values():
+                    again = value(side.term, printed, sizes)
+                    found = fit(token, again) if again is not None else None
+                    if found is not None:
+                        return found
+        return None
+
+    def holds_otherwise(self, index: int, true: Fraction) -> bool:
+        """Tell whether the equation holds with squares that lost their raising (``7682``), or without the item's number."""
+        for place, side in enumerate(self.chain.sides):
+            if isinstance(side.term, Token) or place > index:
+                continue
+            said = true if place == index else self.values[index]
+            candidates = [t for t in numbers(side.term) if t.places == 0 and not t.unit and len(t.text) in (3, 4, 5) and t.text[-1] in "23"]
+            for chosen in product((False, True), repeat=min(3, len(candidates))):
+                raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
+                if raised and value(raise_last_digits(side.term, raised), printed, self.sizes) == said:
+                    return True
+            listed = without_item(self.chain.tokens, side.start)
+            if listed is not None and value(side.term, listed, self.sizes) == said:
+                return True
+        return False

@@ -1,0 +1,86 @@
+"""A model's tensors by the component they belong to, as a text speaks of components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weighbridge.auditing.text.polynomial_terms import plain
+from weighbridge.core.polynomials import Polynomial, polynomial
+from weighbridge.core.sizes import product
+from weighbridge.explain.semantic_tree import HEADS, Leaf
+
+_QUERY = frozenset("query q_proj q q_lin wq query_proj linear_q".split())
+
+
+_KEY = frozenset("key k_proj k k_lin wk key_proj linear_k".split())
+
+
+_VALUE = frozenset("value v_proj v v_lin wv value_proj linear_v".split())
+
+
+_DOWN = frozenset("output down_proj fc2 c_proj wo lin2 dense_4h_to_h fc_out w2".split())
+
+
+_TYPES = ("token_type", "segment", "type_embed")
+
+
+_POSITIONS = ("position", "wpe", "embed_positions")
+
+
+class Cell(NamedTuple):
+    """One tensor of a component: in one layer, and how often there are such layers."""
+
+    place: str
+    bias: bool
+    number: int
+    formula: Polynomial
+    copies: int
+    all_copies: Polynomial
+    layered: bool
+
+
+def list_cells(found: list[Leaf]) -> Iterator[Cell]:
+    """Yield a model's tensors by component."""
+    for leaf in found:
+        place = _place(leaf)
+        copies = plain(polynomial(product(p.symbolic.repeat for p in (*leaf.around, leaf.pair) if p.symbolic.repeat is not None)))
+        for ours, theirs in leaf.pair.tensors():
+            if ours.tied_to is None:
+                bias = ours.role == "bias" or (ours.role == "shift" and leaf.topic != "norm")
+                number = int(product(ours.shape))  # type: ignore[arg-type]
+                yield Cell(place, bias, number, plain(polynomial(product(theirs.shape))), int(leaf.copies), copies, leaf.in_layer)  # type: ignore[arg-type]
+
+
+def _place(leaf: Leaf) -> str:
+    name, kinds = leaf.path.rpartition(".")[2], {p.part.kind for p in (*leaf.around, leaf.pair)}
+    topic, path = leaf.topic, leaf.path
+    if kinds & HEADS or topic == "head":
+        return "head"
+    if topic == "norm":
+        return "layer_norm" if leaf.in_layer else "embedding_norm" if "embeddings" in kinds else "final_norm"
+    if topic == "embedding":
+        last = path.lower()
+        return "type" if any(t in last for t in _TYPES) else "position" if any(p in last for p in _POSITIONS) else "word"
+    if topic == "attention":
+        return (
+            "query"
+            if name in _QUERY
+            else "key"
+            if name in _KEY
+            else "value"
+            if name in _VALUE
+            else "out"
+            if "dense" in name or "o" in name
+            else "attention"
+        )
+    if topic == "feed_forward":
+        parts = path.split(".")
+        return "down" if name in _DOWN or (name == "dense" and "output" in parts) else "gate" if "gate" in name else "up"
+    return topic
+
+
+FEED = ("up", "gate", "down", "feed_forward")
+
+
+ATTENTION = ("query", "key", "value", "out", "attention")

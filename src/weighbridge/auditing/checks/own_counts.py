@@ -1,0 +1,84 @@
+"""The counts of a model: its own, those of its family's other classes, and all that its conventions give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from weighbridge.accounts.parameters import tally_of
+from weighbridge.conventions.atoms import parts
+from weighbridge.conventions.counts import counts
+from weighbridge.conventions.rules import Conventions, conventions
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.load import load
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+
+@lru_cache(maxsize=128)
+def preset_model(name: str) -> ModelValue | None:
+    """Return the model of a preset, or None if it cannot be weighed."""
+    try:
+        return load(name)
+    except WeighbridgeError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def conventions_of(model: ModelValue) -> Conventions:
+    """Return every way of counting a model that ``reconcile`` knows."""
+    return conventions(model)
+
+
+def own_count(model: ModelValue, what: str = "total") -> int | None:
+    """Return the plain count of a model: all its parameters, or those that work on one token.
+
+    >>> own_count(preset_model("mixtral-8x7b"), "active")
+    12879925248
+    """
+    tally = tally_of(model)
+    counted = {"total": tally.unique, "active": tally.active, "embedding": tally.embedding, "non_embedding": tally.non_embedding}[what]
+    return counted if isinstance(counted, int) else None
+
+
+def is_whole(model: ModelValue, number: int) -> bool:
+    """Tell whether a number is a count of the whole model in some convention, and not of a part of it.
+
+    >>> model = preset_model("bert-base-uncased")
+    >>> is_whole(model, 108_808_704), is_whole(model, 23_440_896)
+    (True, False)
+    """
+    return any(not made.view.scope for made in conventions_of(model).by_value.get(number, ()))
+
+
+@lru_cache(maxsize=256)
+def list_named_counts(model: ModelValue, what: str) -> tuple[tuple[str, int], ...]:
+    """Return a model's count and those of its family's other classes, each with what it is called."""
+    own = own_count(model, what)
+    name = model.class_name or model.kind
+    if own is None:
+        return ()
+    if what == "active":
+        return ((f"{name}, active on a token", own),)
+    if what == "embedding":
+        return ((f"{name}, embeddings", own),)
+    if what == "non_embedding":
+        return ((f"{name}, without embeddings", own), *_without_tables(model))
+
+    rows = [(row.class_name, row.value) for row in counts(model) if row.group == "class" and row.value]
+    return ((name, own), *((row, value) for row, value in rows if value != own))
+
+
+def _without_tables(model: ModelValue) -> Iterator[tuple[str, int]]:
+    for row in counts(model):
+        if row.key in ("embeddings", "word-embeddings", "position-embeddings", "layers", "scaling-law") and row.value:
+            yield f"{row.class_name}, {row.name}", row.value
+
+
+@lru_cache(maxsize=256)
+def tied_tables(model: ModelValue) -> tuple[int, ...]:
+    """Return what each tied table of a model holds, the small ones left out."""
+    taken = parts(model.tree)
+    return tuple(sorted({atom.total for atom in taken.tied if atom.total > taken.unique // 1000}))

@@ -1,0 +1,127 @@
+"""A text, understood: what every check of it needs to know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.checks.main_model import Assumed
+from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.claims import Claim, Line
+from weighbridge.auditing.text.equations import Chain
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.size_words import LETTERS
+from weighbridge.auditing.text.sizes import Stated
+from weighbridge.auditing.text.tables import Table
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+
+class Scene(NamedTuple):
+    """A text, understood.
+
+    Attributes:
+        lines: Its lines.
+        statements: Their tokens.
+        chains: Its equations.
+        meant: What single letters mean, as our words.
+        stated: The sizes it states.
+        mentions: By index of line, the models named there.
+        contexts: By index of line, the model that the line is about; the empty string is the main model, None
+            is one that cannot be told.
+        main: The main model, or None.
+        models: The models of all contexts.
+        sizes: By context, what names and letters amount to.
+        letters: What letters stand for by a table of symbols of the text.
+        alternates: By the likeliest preset of each name, all that it may be.
+        known_only: Whether every model it names is known.
+        numbers: The whole numbers of four digits and more that the text has in full.
+        by_statement: Its equations by the statement they stand in.
+        tables: Its tables.
+        odd: The letters of a table of symbols that are not the sizes of the model it names: slips.
+    """
+
+    lines: Sequence[Line]
+    statements: Sequence[Sequence[Token]]
+    chains: Sequence[Chain]
+    meant: Mapping[str, str]
+    stated: Sequence[Stated]
+    mentions: Mapping[int, Sequence[Mention]]
+    contexts: Sequence[str | None]
+    main: Assumed | None
+    models: Mapping[str, ModelValue]
+    sizes: Mapping[str | None, dict[str, int]]
+    letters: Mapping[str, int]
+    alternates: Mapping[str, frozenset[str]]
+    known_only: bool
+    numbers: frozenset[Fraction]
+    by_statement: Mapping[int, Sequence[Chain]]
+    tables: Sequence[Table]
+    odd: Sequence[str] = ()
+
+    @property
+    def given(self) -> bool:
+        """Whether the model was given, and not guessed from the text."""
+        return self.main is not None and self.main.given
+
+    def chains_of(self, statement: Sequence[Token]) -> Sequence[Chain]:
+        """Return the equations of a statement."""
+        return self.by_statement.get(id(statement), ())
+
+    def context(self, line: int, column: int) -> str | None:
+        """Return the model that a place of the text is about."""
+        name = self.contexts[line]
+        named = self.mentions.get(line, ())
+        for mention in named:
+            if mention.column <= column:
+                name = mention.name
+        if named and named[0].column > column and not set(self.lines[line].text[column : named[0].column]) & _BREAKS:
+            name = named[0].name
+        if name is not None and self.main is not None and name == self.main.name:
+            return ""
+        return name
+
+    def model_at(self, line: int, column: int) -> ModelValue | None:
+        """Return the model that a place of the text is about, if it can be told."""
+        name = self.context(line, column)
+        return None if name is None else self.models.get(name)
+
+    def is_at_other_sizes(self, line: int) -> bool:
+        """Tell whether the hidden size that is stated last, up to a line, is not that of the model the line is about."""
+        model = self.model_at(line, 0)
+        own = words_of(model).get("hidden") if model is not None else None
+        before = [size.value for size in self.stated if size.word == "hidden" and size.token.line <= line]
+        return bool(before) and own is not None and before[-1] != own
+
+    def sizes_at(self, line: int, column: int) -> dict[str, int]:
+        """Return what names and letters amount to at a place."""
+        return self.sizes.get(self.context(line, column), {})
+
+
+def words_of(model: ModelValue) -> dict[str, int]:
+    """Return a model's sizes by our words.
+
+    >>> from weighbridge import model
+    >>> words_of(model("bert-base-uncased"))["mlp"]
+    3072
+    """
+    if model.description is None:
+        return {}
+    values = vars(model.description.sizes)
+    sizes = {word: values[word] for word in (*LETTERS.values(), "head_dim", "kv_heads") if isinstance(values.get(word), int)}
+    return {word: value for word, value in sizes.items() if not isinstance(value, bool)}
+
+
+def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: str, **facts: object) -> Claim:
+    """Make a claim about the words from one token to another."""
+    line = lines[first.line]
+    end = last.end if last.line == first.line else len(line.text)
+    begin = line.at[first.start] if first.start < len(line.at) else 0
+    finish = line.at[end - 1] + 1 if 0 < end <= len(line.at) else len(line.raw)
+    text = " ".join(line.text[first.start : end].split())
+    return Claim(line.number, begin, max(finish, begin), text, kind, verdict, **facts)  # type: ignore[arg-type]
+
+
+_BREAKS = frozenset(",;:.，；。：、|()")

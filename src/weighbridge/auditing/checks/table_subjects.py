@@ -1,0 +1,221 @@
+"""Tables of models: what each column holds, and which model each row or column is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
+from weighbridge.auditing.checks.own_counts import preset_model
+from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.subjects import family_of
+from weighbridge.auditing.text.tables import Cell, Row, Table
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.auditing.thresholds import FAMILY_ABOVE, MOST_MEMBERS
+from weighbridge.presets.aliases import FAMILY, MODEL, member
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+
+_COLUMNS = (
+    ("other", re.compile(r"flop|mac\b|macs|bytes?\b|memory|显存|vram|\bmb\b|\bgb\b|speed|score|acc|loss|ratio|%|glue|squad|time|latency|throughput|batch|learn|token|\blr\b|download|rank|trainable|lora|data|step|top-?1|throughput", re.IGNORECASE)),
+    ("active", re.compile(r"activ|激活", re.IGNORECASE)),
+    ("non_embedding", re.compile(r"non[- _]?emb|非嵌入|w/o emb|without emb", re.IGNORECASE)),
+    ("part", re.compile(r"(?:encoder|decoder|embedding|vision|text|backbone|head|embed|emb)\w*[- _]*(?:param|参数)|嵌入", re.IGNORECASE)),
+    ("total", re.compile(r"param|参数|^#?\s*size$|model size|^大小$|模型大小", re.IGNORECASE)),
+    ("kv", re.compile(r"kv|key.?value", re.IGNORECASE)),
+    ("head_dim", re.compile(r"d[_ ]?head|head[_ ]?dim|d[_ ]?kv|head size|d_k\b", re.IGNORECASE)),
+    ("mlp", re.compile(r"d[_ ]?ffn?|ffn|intermediate|mlp|feed.?forward|中间|前馈", re.IGNORECASE)),
+    ("embedding_size", re.compile(r"^embed(?:ding)?s?(?: size| dim\w*)?$", re.IGNORECASE)),
+    ("vocab", re.compile(r"vocab|词表", re.IGNORECASE)),
+    ("heads", re.compile(r"heads?\b|头数?|^a$", re.IGNORECASE)),
+    ("layers", re.compile(r"^(?:#|num|number of|n|no\. of|transformer|encoder|hidden)*[ _#]*(?:hidden |transformer |encoder )?(?:layers?|blocks?)(?:\s*\(?l\)?)?$|层数|^depth$|^l$", re.IGNORECASE)),
+    ("hidden", re.compile(r"^(?:d|dmodel|h)$|hidden|d[_ ]?model|model[_ ]dim|^dim(?:ension)?s?$|^width$|embed(?:ding)?[_ ]dim|n_embd|隐藏|维度|dim\b", re.IGNORECASE)),
+)  # fmt: skip
+"""What a column holds, by the words of its head; the first that fits."""
+
+
+SIZE_COLUMNS = ("mlp", "vocab", "heads", "layers", "hidden", "head_dim")
+
+
+_COUNTS = ("total", "active", "non_embedding")
+
+
+_GRID = re.compile(r"\b([A-Z])\s*=\s*\d+")
+
+
+class Bound(NamedTuple):
+    """A table whose rows or columns are models: each judged cell with its model and what it holds."""
+
+    table: Table
+    cells: tuple[tuple[Row, Cell, str, Subject, str], ...]
+
+
+def bind(scene: Scene) -> list[Bound]:
+    """Find the tables whose rows or columns are models."""
+    found = []
+    for table in scene.tables:
+        bound = _by_rows(scene, table) or _by_columns(scene, table)
+        if bound or is_grid(table):
+            found.append(Bound(table, tuple(bound)))
+    return found
+
+
+def is_grid(table: Table) -> bool:
+    """Tell whether a row sets one size to several values: ``H=128 | H=256``, a grid of models and no statement."""
+    for row in (*table.head, *table.rows):
+        letters = [match[1] for cell in row.cells for match in _GRID.finditer(cell.text)]
+        if any(letters.count(letter) > 1 for letter in letters):
+            return True
+    return False
+
+
+def column_heads(table: Table) -> list[str]:
+    """Return the words at the head of each column."""
+    width = max(len(row.cells) for row in (*table.head, *table.rows))
+    return [" ".join(row.cells[i].text for row in table.head if i < len(row.cells)).strip() for i in range(width)]
+
+
+def kind_of(head: str) -> str:
+    """Return what a column holds.
+
+    >>> kind_of("Non-Embedding Params"), kind_of("#Params"), kind_of("d_model"), kind_of("FLOPs"), kind_of("Name")
+    ('non_embedding', 'total', 'hidden', 'other', '')
+    """
+    plain = re.sub(r"[*`_\\]+(?=\s|$)|^[*`_\\]+", "", head).strip()
+    bare = re.sub(r"[(（\[].*?[)）\]]", "", plain).strip() or plain
+    return next((kind for kind, pattern in _COLUMNS if pattern.search(bare)), "")
+
+
+def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, str]]:
+    heads = column_heads(table)
+    kinds = [kind_of(head) for head in heads]
+    if not any(kind in (*SIZE_COLUMNS, *_COUNTS) for kind in kinds):
+        return []
+    families = families_of(scene, table)
+    found = []
+    for row in table.rows:
+        subject = _row_subject(scene, row, kinds, families)
+        if subject is not None:
+            subject = _sized(subject, row, kinds)
+            found += [
+                (row, cell, kind, subject, head)
+                for cell, kind, head in zip(row.cells, kinds, heads, strict=False)
+                if kind in (*SIZE_COLUMNS, *_COUNTS)
+            ]
+    return found
+
+
+def _by_columns(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, str]]:
+    top = (*table.head, *table.rows[:1])[:1]
+    families = families_of(scene, table)
+    subjects = [named_in_cell(scene, cell.text, families) for cell in (top[0].cells[1:] if top else ())]
+    if not any(subjects):
+        return []
+    found = []
+    for row in table.rows:
+        kind = kind_of(row.cells[0].text)
+        if kind in (*SIZE_COLUMNS, *_COUNTS):
+            for cell, subject in zip(row.cells[1:], subjects, strict=False):
+                if subject is not None:
+                    found.append((row, cell, kind, subject, row.cells[0].text))
+    return found
+
+
+def families_of(scene: Scene, table: Table) -> list[str]:
+    """Return the families that a table may be about: named in its head, else last above it, else the only one of the text."""
+    first = min(table.lines)
+    inside = [(m, row.line) for row in table.head for m in scene.mentions.get(row.line, ())]
+    above = [(m, line) for line in range(first - 1, max(-1, first - 1 - FAMILY_ABOVE), -1) for m in scene.mentions.get(line, ())]
+    anywhere = [(m, line) for line, found in scene.mentions.items() for m in found]
+    for group in (inside, above):
+        for mention, line in group:
+            if mention.kind in (FAMILY, MODEL):
+                return [family_of(scene.lines[line].text[mention.column : mention.end])]
+    every = {family_of(scene.lines[line].text[m.column : m.end]) for m, line in anywhere if m.kind in (FAMILY, MODEL)}
+    return list(every) if len(every) == 1 else []
+
+
+def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequence[str]) -> Subject | None:
+    for cell, kind in zip(row.cells[:3], kinds, strict=False):
+        if kind in ("", "other") and re.search(r"[A-Za-z\u4e00-\u9fff]", cell.text):
+            found = named_in_cell(scene, cell.text, families)
+            if found is not None:
+                return found
+    family = _family_row(scene, row, kinds)
+    if family is not None:
+        return family
+    lead = row.cells[0].text
+    if kinds[0] == "total" or re.fullmatch(r"[\d.]+\s*[MB]", lead, re.IGNORECASE):
+        return _member(scene, re.sub(r"[^\w.]", "", lead), families, firm=False)
+    return None
+
+
+def _family_row(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
+    """Take a row that names only a family for the members that its own count fits: ``| GPT-3 | 175B | 96 |``."""
+    mentions = [m for cell, kind in zip(row.cells[:3], kinds, strict=False) if kind in ("", "other") for m in within(cell.text)]
+    cells = [cell for cell, kind in zip(row.cells, kinds, strict=False) if kind == "total"]
+    figures = [t for cell in cells for t in tokens(cell.text, row.line) if t.kind == "num" and t.unit]
+    if len(mentions) != 1 or mentions[0].kind != FAMILY or len(figures) != 1:
+        return None
+    models = [model for name in mentions[0].names[:MOST_MEMBERS] if (model := preset_model(name)) is not None]
+    fitting = tuple(model for model in models if settle(figures[0], (model,)) is not None)
+    return Subject(fitting, fitting[0].source, False) if fitting else None
+
+
+def named_in_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject | None:
+    """Return the models that a cell names, sizes alone taken for members of the table's families."""
+    mentions = list(within(text))
+    for mention in mentions:
+        if mention.kind == MODEL:
+            return _of(scene, mention, firm=len(mentions) == 1 and _is_whole(text, mention))
+        if mention.kind == FAMILY:
+            rest = SIZE_WORDS.search(text, mention.end)
+            found = member([family_of(text[mention.column : mention.end])], rest[1]) if rest else None
+            return _of(scene, Mention(0, found.names[0], 0, found.names, MODEL), firm=False) if found else None
+    if mentions:
+        return None
+    size = SIZE_WORDS.search(text)
+    plain = re.sub(r"[^\w]", "", SIZE_WORDS.sub("", text, count=1)) if size else text
+    return _member(scene, size[1], families, firm=False) if size and len(plain) <= 3 else None
+
+
+def _is_whole(text: str, mention: Mention) -> bool:
+    """Tell whether a cell holds nothing but the name."""
+    rest = re.sub(r"\([^)]*\)|\[[^\]]*\]|https?\S+|[\W_]", "", text[: mention.column] + text[mention.end :])
+    return len(rest) <= 6
+
+
+def _member(scene: Scene, size: str, families: Sequence[str], *, firm: bool) -> Subject | None:
+    found = member(families, size)
+    return _of(scene, Mention(0, found.names[0], 0, found.names, MODEL), firm=firm) if found is not None else None
+
+
+def _of(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
+    found = of_mention(scene, mention, firm=firm)
+    return found._replace(firm=firm) if found is not None else None
+
+
+def _sized(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
+    """Put first the model whose sizes are those of the row, and be sure where two sizes and more agree."""
+
+    def agreed(model: ModelValue) -> int:
+        own = words_of(model)
+        return sum(
+            whole_number(cell) == own.get(kind)
+            for cell, kind in zip(row.cells, kinds, strict=False)
+            if kind in SIZE_COLUMNS and kind in own
+        )
+
+    ranked = sorted(subject.models, key=lambda model: -agreed(model))
+    return Subject(tuple(ranked), subject.name, subject.firm or agreed(ranked[0]) >= 2)
+
+
+def whole_number(cell: Cell) -> int | None:
+    """Return the whole number that a cell holds and nothing else, or None."""
+    plain = cell.text.strip("*`~ ").replace(",", "")
+    return int(plain) if plain.isdigit() and len(plain) < 12 else None

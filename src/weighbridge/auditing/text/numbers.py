@@ -1,0 +1,105 @@
+"""Numbers as tokens: separators, decimals, powers of ten, and the units behind them."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.auditing.text.size_words import POSSIBLE, UNITS, size_at
+
+
+class Token(NamedTuple):
+    """One piece of a line.
+
+    Attributes:
+        kind: ``num``, ``name`` (of a size), ``op``, ``(``, ``)``, ``rel`` (an equals sign), ``shape``, ``sep`` or ``word``.
+        text: As read; for a name our word or the letter, for an operation its sign, for ``rel`` ``=`` or ``≈``.
+        line: Index of its line.
+        start, end: Its columns in the text as read.
+        value: Of a number, without its unit.
+        unit: Of a number, a key of ``UNITS`` or ``%``, or the empty string.
+        places: Of a number, the digits after the decimal point.
+        spaced: Whether a space stands before it.
+    """
+
+    kind: str
+    text: str
+    line: int
+    start: int
+    end: int
+    value: Fraction | None = None
+    unit: str = ""
+    places: int = 0
+    spaced: bool = False
+
+
+NUMBER = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?!,?\d)(?:\.\d{1,20}(?!\d))?"
+    r"|\d{1,3}(?:_\d{3})+(?![\d_])|\d{1,3}(?:'\d{3})+(?!\d)|\d{1,3}(?: \d{3}){2,}(?! ?\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
+    r"|\d{1,60}(?!\d)(?:\.\d{1,20}(?![\d]))?"
+)
+
+
+_SPACED = re.compile(r"\d{1,3}(?: , \d{3})+(?!\d|\.\d)")
+"""A number as a page's mathematics pastes it, with spaces about its commas; only after a sign, else it is a list."""
+
+
+_POWER = re.compile(r"[eE]([+-]?\d{1,2})(?![A-Za-z0-9_.])")
+
+
+_PER = re.compile(r"\s*(?:/|per|each|每个?)\s*(?:param(?:eter)?s?|element|value|weight|token|number|参数)\b", re.IGNORECASE)
+
+
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
+    """Read the number that begins at a place, with its unit."""
+    spaced = _SPACED.match(text, at) if found and found[-1].kind in ("rel", "op") else None
+    match = spaced or NUMBER.match(text, at)
+    if match is None:
+        end = at
+        while end < len(text) and text[end].isdigit():
+            end += 1
+        return Token("word", text[at:end], line, at, end)
+    written = match.group()
+    dotted = written.count(".") > 1
+    digits = "".join(c for c in written if c.isdigit() or (c == "." and not dotted))
+    places = len(digits.partition(".")[2])
+    value, end = Fraction(digits if places else int(digits.rstrip("."))), match.end()
+    power = _POWER.match(text, end)
+    if power:
+        value, end = value * Fraction(10) ** int(power.group(1)), power.end()
+        places = max(0, places - int(power.group(1)))
+    token = Token("num", text[at:end], line, at, end, value, "", places)
+    if text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit():
+        while end < len(text) and (text[end].isdigit() or text[end] == "."):
+            end += 1
+        return Token("word", text[at:end], line, at, end)
+    return _with_unit(text, token)
+
+
+def _with_unit(text: str, token: Token) -> Token:
+    end = token.end
+    gap = end + len(text[end : end + 2]) - len(text[end : end + 2].lstrip(" "))
+    if text[gap : gap + 1] in ("%",):
+        return token._replace(unit="%", end=gap + 1, text=text[token.start : gap + 1])
+    for length in (2, 1):
+        if text[gap : gap + length] in UNITS and not text[gap].isascii() and len(text[gap : gap + length]) == length:
+            return token._replace(unit=text[gap : gap + length], end=gap + length, text=text[token.start : gap + length])
+    word = WORD.match(text, gap)
+    if word is None:
+        return token
+    letters, after = word.group(), word.end()
+    if letters == "T" and gap == end and (token.places or text[after : after + 7].lower().strip() in ("", "tokens", "token")):
+        return token._replace(unit="t", end=after, text=text[token.start : after])
+    if letters.lower() in ("bytes", "byte") and (per := _PER.match(text, after)) is not None:
+        return token._replace(unit="bytes", end=per.end(), text=text[token.start : after])
+    if letters.lower() in UNITS and (gap > end or letters not in POSSIBLE) and (len(letters) > 1 or gap == end or letters in "KMBG"):
+        return token._replace(unit=letters.lower(), end=after, text=text[token.start : after])
+    if gap > end or letters[0] in "xX" or all(letter in POSSIBLE for letter in letters.rstrip("0123456789")):
+        return token
+    if size_at(text, gap):
+        return token
+    return Token("word", text[token.start : after], token.line, token.start, after)

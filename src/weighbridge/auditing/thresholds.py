@@ -1,0 +1,117 @@
+"""Where a verdict turns: each threshold, and the case that it exists for. ``tests/unit/auditing/test_thresholds.py`` holds both sides."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+# arithmetic
+EXACT_DIGITS = 4
+"""Digits that a rounded number shows at most; with more it is exact, and ``≈`` beside it compares two numbers."""
+NEAR_BY_SIGN = Fraction(1, 20)
+"""How far two numbers may be apart that ``≈`` says to be near: ``7,087,872 ≈ 12 × 768²``."""
+
+# amounts
+MEMORY_TOLERANCE = Fraction(1, 20)
+"""How far a memory figure may be from the count times its bytes: ``14 GB`` of a 7B model that has 6.74 billion is fair."""
+MEMORY_FAR = Fraction(3, 2)
+"""How far a memory figure must be off, either way, before it is wrong: overheads and padded files make smaller differences."""
+
+# work
+WORK_TOLERANCE = Fraction(1, 4)
+"""How far FLOPs for a token may be from a multiple of the parameters: attention scores, embeddings and heads are counted or not."""
+WORK_FAR = 20
+"""How many times FLOPs must be off all such multiples before it is wrong: a prefix too high or too low is a thousand."""
+
+# settle
+PLAIN_COST = 1
+"""A rounded figure is held only against conventions of this cost: a wider net would catch any number."""
+PUBLISHED_FAR = Fraction(1, 10)
+"""How far from the model's count a published figure may be and still be one of it: ``110M`` of bert-base-chinese
+(102,267,648) is within, ``110M`` of the multilingual model (177,853,440), copied from its sister, is not."""
+MOST_LABELS = 1000
+"""Labels that a classification head may have: ImageNet's."""
+HEDGED = Fraction(1, 20)
+"""How far a figure that is said to be approximate may be off and still be fair: ``about 100M`` of 104M."""
+
+# totals
+SAME_COUNT = Fraction(3)
+"""How many times too large or small a claim may be and still be one about this count: ``47B`` active of 37B is, a
+``7B`` beside a model of 671B is about another model."""
+
+# count_subjects
+NAME_REACH = 3
+"""Lines below a name that stands alone within which a count is surely of that model."""
+LEFTOVER = 2
+"""Letters between a name and its count that are no words of counting, and still no doubt: a plural's s, a unit."""
+LISTED = 80
+"""The same letters where the name begins the line, as in a list of checkpoints with remarks."""
+FAMILY_REACH = 8
+"""Lines below a family's name within which a count may be of one of its members."""
+
+# main_model
+AGREED_SIZES = 4
+"""Sizes that settle which member of a named family a text is about, though one size more may be a slip."""
+
+# section_shares
+APPORTIONED = Fraction(3, 2)
+"""Units of the last place that a share may be off: those of a breakdown are often rounded so that they add up, level by level."""
+
+# restated
+SMALLEST_RESTATED = 1000
+"""A smaller number is equal to another by chance."""
+RESTATED_DIGITS = 3
+"""Digits that a rounding must show before it can be said to be one of a certain number: ``38.6M``, and no ``40M``."""
+
+# nearby
+SUM_DIGITS = 2
+"""Digits that a figure must show before a sum of others explains it."""
+CERTAIN_DIGITS = 5
+"""Digits that a total shows before any few of the numbers above it may explain it: fewer agree by chance."""
+BLOCK_LINES = 12
+"""Lines that stand together; a number is explained by those of its own block only."""
+SHARE_REACH = 4
+"""Lines between a share and its two counts."""
+
+# components
+LARGE_NUMBER = 100_000
+"""A number in a formula from which on it is a count, and no size."""
+
+# modules
+LEAST_MODULES = 3
+"""Modules that must be a preset's before the printed model is taken for it, where the text names none."""
+
+# configuration
+AGREED_SETTINGS = 2
+"""Settings beside one that must be the model's, with its name above them, before that one is wrong: others make a model of their own."""
+BESIDE_LINES = 12
+"""Lines within which another size must be the model's before one that is not is called wrong."""
+
+# ratios
+SHARE_STEPS = 1
+"""Units of the last place that a share may be off: some are cut and not rounded."""
+
+# tensors
+MOST_COPIES = 256
+"""Tensors of one shape that a line may count together: as many as a layer has experts."""
+
+# caches
+MOST_READINGS = 200
+"""Readings of one figure that are tried; a sentence with more lengths in it says none."""
+
+# table_subjects
+MOST_MEMBERS = 24
+"""Members of a family that are held against a size."""
+FAMILY_ABOVE = 30
+"""Lines above a table within which a family's name is the table's."""
+
+# model_tables
+NAME_AND_SIZE = 2
+"""Cells of a row that holds a name and one size."""
+
+# tally
+SMALLEST_CLAIM = 1000
+"""A number below is a size or a factor, and a claim only where it stands behind a size's name."""
+
+# column_sums
+LEAST_ROWS = 2
+"""Rows that a sum has at least."""
