@@ -67,7 +67,8 @@ def offers(scene: Scene) -> Iterator[Offer]:
         for chain in by_statement.get(id(statement), []):
             taken |= set(range(chain.start, chain.end))
             found = _of_chain(scene, statement, chain, about)
-            if found is not None:
+            stated = found is not None and found.figure is not None and (found.figure.line, found.figure.start) in sized
+            if found is not None and not stated:  # ``V = 50257`` states a size, and counts nothing
                 yield found
         yield from _lone(scene, statement, taken, sized, about)
 
