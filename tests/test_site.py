@@ -11,6 +11,7 @@ import pytest
 
 import weighbridge
 from weighbridge.commands.table import TABLE
+from weighbridge.readers import FORMATS
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "docs" / "site"
@@ -20,6 +21,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 @pytest.fixture(scope="module")
 def pages() -> ModuleType:
+    sys.path.insert(0, str(SITE))  # its other files are found beside it, as when it runs as a script
     spec = spec_from_file_location("site_pages", SITE / "pages.py")
     assert spec is not None
     assert spec.loader is not None
@@ -49,6 +51,29 @@ def test_an_architecture_has_its_page_in_both_languages(pages: ModuleType) -> No
     assert "109,482,240" in english
     assert "109,482,240" in chinese
     assert "结构树" in chinese
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_format_and_every_schema_has_its_page(pages: ModuleType, lang: str) -> None:
+    found = dict(pages.format_pages(lang))
+    described = {module for page in pages.FORMATS for module in page.modules}
+    assert {fmt.module for fmt in FORMATS} - described == {"legacy", "zipped"}, "what is refused, and what leads to another format"
+    assert all(page.title in found[page.name] for page in pages.FORMATS)
+    assert "15" in found["numpy"]
+    for path in pages.SCHEMAS:
+        assert f'"title": "weigh {path.stem} --json"' in pages.schema_page(path, lang)
+
+
+def test_an_architecture_has_a_diagram_with_its_layers_in_a_frame(pages: ModuleType) -> None:
+    drawn = pages.diagram(weighbridge.model("bert-base-uncased").explain(), str)
+    assert "× 12" in drawn
+    assert drawn.count("<rect") == 6
+    assert 'stroke-dasharray="4 3"' in drawn
+
+
+def test_every_chinese_page_is_in_the_site(pages: ModuleType) -> None:
+    listed = {name for group in pages.CHINESE_GROUPS.values() for name in group} | set(pages.CHINESE)
+    assert {page.stem for page in (ROOT / "docs" / "zh").glob("*.md")} == listed - {"glossary"}
 
 
 def test_every_page_is_in_the_site(pages: ModuleType) -> None:

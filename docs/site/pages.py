@@ -7,10 +7,15 @@ and a page for each architecture (tree, formula, counts of its classes), all of 
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from diagram import diagram
+from formats import PAGES as FORMATS
+from formats import format_pages
 
 import weighbridge
 from weighbridge import ConfigError, UsageError, model
@@ -33,6 +38,14 @@ GROUPS = {
     "Inside": ("internals", "modules", "contributing"),
 }  # fmt: skip
 CHINESE = ("bert-by-hand", "seventy-billion", "model-card-in-ci", "fine-tuning", "design-100m", "census")
+SCHEMAS = sorted((DOCS / "schemas").glob("*.json"))
+CHINESE_GROUPS = {
+    "怎样做": ("checkpoints", "costs", "adapters", "fits", "design", "report", "serve", "models"),
+    "概念": ("counting-rules", "built-and-loaded", "explain", "audit", "glossary"),
+    "为什么，有多准": ("why",),
+    "内部": ("internals",),
+}
+"""The Chinese pages beside the tutorials, in docs/zh."""
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 MOVED = {"README.md": "index.md", "README.zh.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
 
@@ -46,31 +59,42 @@ def sources(lang: str) -> Iterator[tuple[str, str]]:
     yield "reference/architectures/index", index(_ARCHITECTURES[lang], architectures())
     for model_type in architectures():
         yield f"reference/architectures/{model_type}", architecture_page(model_type, lang)
-    if lang == "en":
-        yield "reference/python", python_page()
+    yield "reference/formats/index", index(_FORMATS[lang], [page.name for page in FORMATS])
+    for name, text in format_pages(lang):
+        yield f"reference/formats/{name}", text
+    yield "reference/json/index", index("JSON", [path.stem for path in SCHEMAS])
+    for path in SCHEMAS:
+        yield f"reference/json/{path.stem}", schema_page(path, lang)
+    yield "reference/python", python_page(lang)
 
 
 _COMMANDS = {"en": "Commands", "zh": "命令"}
+_FORMATS = {"en": "Formats of checkpoints", "zh": "权重文件格式"}
 _ARCHITECTURES = {"en": "Architectures", "zh": "结构"}
 
 
 def written(lang: str) -> Iterator[tuple[str, str]]:
     """Yield the pages that people wrote."""
     if lang == "zh":
+        reference = ["reference/commands/index", "reference/python", "reference/json/index", "reference/formats/index",
+                     "reference/architectures/index"]  # fmt: skip
         names = [*(f"tutorials/{name}" for name in CHINESE), "tutorial-sentiment"]
         start = (ROOT / "README.zh.md").read_text("utf-8")
         yield (
             "index",
             plain_links(start, ROOT, set())
-            + toctree([("教程", names), ("参考", ["reference/commands/index", "reference/architectures/index", "glossary"])]),
+            + toctree([("教程", names), *((title, list(pages)) for title, pages in CHINESE_GROUPS.items()), ("参考", reference)]),
         )
+        for name in (name for pages in CHINESE_GROUPS.values() for name in pages if name != "glossary"):
+            yield name, plain_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", set())
         for name in CHINESE:
             yield f"tutorials/{name}", plain_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", set())
         yield "tutorial-sentiment", plain_links((DOCS / "tutorial-sentiment.zh.md").read_text("utf-8"), DOCS, set())
         yield "glossary", plain_links((DOCS / "glossary.md").read_text("utf-8"), DOCS, set())
         return
     known = {name for group in GROUPS.values() for name in group} | {"json", "formats"}
-    reference = ["reference/commands/index", "reference/python", "json", "formats", "reference/architectures/index"]
+    reference = ["reference/commands/index", "reference/python", "json", "reference/json/index", "formats", "reference/formats/index",
+                 "reference/architectures/index"]  # fmt: skip
     groups = [(title, list(names)) for title, names in GROUPS.items()]
     groups.insert(3, ("Reference", reference))
     start = (ROOT / "README.md").read_text("utf-8")
@@ -121,6 +145,17 @@ def command_page(name: str, lang: str) -> str:
             os.environ["COLUMNS"] = before
 
 
+def schema_page(path: Path, lang: str) -> str:
+    """Return the page of one JSON answer: its version, what its keys are, and its schema."""
+    schema = json.loads(path.read_text("utf-8"))
+    words = {"en": ("Version", "JSON Schema"), "zh": ("版本", "JSON Schema")}[lang]
+    command = path.stem
+    sections = re.split(r"^## ", (DOCS / "json.md").read_text("utf-8"), flags=re.M)[1:]
+    told = next((text.partition("\n")[2].strip() for text in sections if text.startswith(f"`weigh {command} ")), "")
+    keys = plain_links(told, DOCS, set()) if lang == "en" else ""
+    return f"# weigh {command} --json\n\n{words[0]} {schema['version']}\n\n{keys}\n\n## {words[1]}\n\n```json\n{json.dumps(schema, indent=1)}\n```\n"
+
+
 def architectures() -> list[str]:
     """Return the model types that have a page."""
     chosen = os.environ.get("WEIGHBRIDGE_ARCHITECTURES")
@@ -146,9 +181,13 @@ def architecture_page(model_type: str, lang: str) -> str:
     )
     letters = f"| {say('symbol')} | {say('config key')} | {say('meaning')} | {say('value')} |\n|---|---|---|---:|\n{symbols}"
     return (
-        f"# {model_type}\n\n{words['defaults']}\n\n## {words['tree']}\n\n```text\n{tree}```\n\n## {words['formula']}\n\n"
+        f"# {model_type}\n\n{words['defaults']}\n\n{_drawn(found, lang)}## {words['tree']}\n\n```text\n{tree}```\n\n## {words['formula']}\n\n"
         f"```text\n{formula.unicode}\n```\n\n{letters if symbols else ''}\n{table}"
     )
+
+
+def _drawn(found: weighbridge.Model, lang: str) -> str:
+    return f"```{{raw}} html\n{diagram(found.explain(lang), translator(lang))}\n```\n\n"
 
 
 _WORDS = {
@@ -166,9 +205,13 @@ def _count(model_type: str, class_name: str) -> str:
         return ""
 
 
-def python_page() -> str:
+def python_page(lang: str = "en") -> str:
     """Return the page of the public names of Python, from their docstrings."""
-    pieces = ["# Python\n\nEvery public name of `weighbridge`, in alphabetical order.\n"]
+    heads = {
+        "en": "# Python\n\nEvery public name of `weighbridge`, in alphabetical order.\n",
+        "zh": "# Python\n\n`weighbridge` 的全部公开名称，按字母顺序排列；说明取自源码中的文档字符串（英文）。\n",
+    }
+    pieces = [heads[lang]]
     for name in sorted(weighbridge.__all__, key=str.lower):
         found = getattr(weighbridge, name)
         pieces.append(f"## {name}\n\n```text\n{_signature(name, found)}\n\n{inspect.getdoc(found) or ''}\n```\n")
