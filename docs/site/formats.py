@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from importlib import import_module
+from textwrap import wrap
 from typing import NamedTuple
 
 from weighbridge import model
@@ -90,7 +91,14 @@ PAGES = (
 """In the order of docs/formats.md."""
 
 WORDS = {
-    "en": ("Files", "What tells the count", "What is checked", "A file of this format", "How it is read", "All formats, packed weights, bounds"),
+    "en": (
+        "Files",
+        "What tells the count",
+        "What is checked",
+        "A file of this format",
+        "How it is read",
+        "All formats, packed weights, bounds",
+    ),
     "zh": ("文件", "数目从何而来", "核对什么", "一个这种格式的文件", "如何读取（源码中的说明，英文）", "所有格式、压缩权重与上限"),
 }
 
@@ -101,10 +109,14 @@ def format_pages(lang: str) -> Iterator[tuple[str, str]]:
     files, tells, checked, sample, how, more = WORDS[lang]
     for page in PAGES:
         facts = f"| | |\n|---|---|\n| {files} | {page.files[at]} |\n| {tells} | {page.tells[at]} |\n| {checked} | {page.checked[at]} |\n"
-        notes = "\n\n".join(inspect.getdoc(import_module(f"weighbridge.readers.{name}")) or "" for name in page.modules)
+        notes = "\n\n".join(_wrapped(inspect.getdoc(import_module(f"weighbridge.readers.{name}")) or "") for name in page.modules)
         shown = f"\n## {sample}\n\n```text\n{answer(page.sample, lang)}```\n" if page.sample else ""
         link = f"\n{more}: [formats](../../formats.md)\n" if lang == "en" else ""
         yield page.name, f"# {page.title}\n\n{facts}{shown}\n## {how}\n\n```text\n{notes}\n```\n{link}"
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(line for own in text.splitlines() for line in (wrap(own, 88) or [""]))
 
 
 def answer(sample: str, lang: str) -> str:

@@ -174,7 +174,7 @@ def architecture_page(model_type: str, lang: str) -> str:
         formula = found.formula()
     except ConfigError as error:
         return f"# {model_type}\n\n{words['needs']}: {error}\n\n{table}"
-    tree = render(counted.document(found, lang=lang), "text", width=100)
+    tree = render(counted.document(found, lang=lang), "text", width=84)
     symbols = "".join(
         f"| `{symbol.letter}` | `{symbol.key}` | {say(symbol.meaning)} | {formula.values[symbol.letter]:,} |\n"
         for symbol in formula.symbols

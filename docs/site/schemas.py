@@ -90,7 +90,9 @@ RECURSIVE = frozenset({"children", "parts"})
 
 def _is_table(objects: list[dict[str, Any]]) -> bool:
     """Tell whether an object's keys are names from a model (a module, a field), not names of a schema."""
-    return len({key for value in objects for key in value}) > MANY or any(not key.replace("_", "").isalnum() for value in objects for key in value)
+    return len({key for value in objects for key in value}) > MANY or any(
+        not key.replace("_", "").isalnum() for value in objects for key in value
+    )
 
 
 def _type(value: object) -> str:
