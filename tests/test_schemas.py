@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from weighbridge.commands.table import TABLE
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs" / "site"))
-import schemas  # noqa: E402  the folder of the site's scripts is no package
+schemas: Any = import_module("schemas")  # the folder of the site's scripts is no package
 
 WITHOUT = frozenset({"report", "census", "serve", "completion", "man", "verify"})
 """Commands that print no JSON, or need files for it."""
@@ -38,7 +39,9 @@ def test_answers_fit_their_schema(command: str) -> None:
     assert schema["version"] == schemas.VERSIONS.get(command, 1)
     for line in schemas.SAMPLES[command]:
         misfit = schemas.misfit(schemas.answer(line), schema)
-        assert not misfit, f"weigh {line} --json: {misfit}. Run docs/site/schemas.py; where a key went or changed its type, raise the version"
+        assert not misfit, (
+            f"weigh {line} --json: {misfit}. Run docs/site/schemas.py; where a key went or changed its type, raise the version"
+        )
 
 
 def test_a_misfit_is_found() -> None:

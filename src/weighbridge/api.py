@@ -165,7 +165,7 @@ class Model(ModelValue):
             seq: Tokens per example; of the encoder, where there are both.
             decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
             encoder_seq: Length of the states a decoder's cross-attention looks at; without it, it does not run.
-            images: Images per example, of a language model that sees; without it, its vision tower does not run. An
+            images: Images per example, of a vision-language model; without it, its vision tower does not run. An
                 image cut into crops counts as many. *seq* counts the tokens that images take up in the text.
             patches: Rows and columns of patches of each image, where a model reads images of any size.
             audios: Clips of sound per example, of a language model that hears.

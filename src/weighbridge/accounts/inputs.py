@@ -40,7 +40,7 @@ INPUTS: tuple[Input, ...] = (
     Input("seq", 128, mark("tokens per example; of the encoder, where there are an encoder and a decoder")),
     Input("decoder_seq", None, mark("tokens of the decoder, where there are both (default: as many as of the encoder)")),
     Input("encoder_seq", None, mark("length of the states that a decoder's cross-attention looks at; without it, that does not run")),
-    Input("images", None, mark("images per example (each crop counts), of a language model that sees")),
+    Input("images", None, mark("images per example (each crop counts), of a vision-language model")),
     Input("patches", None, mark("patches of each image, where a model reads any size: rows x columns"), "16x24"),
     Input("audios", None, mark("clips of sound per example, of a language model that hears")),
     Input("question", None, mark("tokens of each example that see the whole text (Longformer's questions)")),
@@ -56,7 +56,7 @@ class Inputs(NamedTuple):
         seq: Tokens per example; of the encoder, where there are both.
         decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
         encoder_seq: Length of the states a decoder's cross-attention looks at; without it, it does not run.
-        images: Images per example, of a language model that sees; without it, its vision tower does not run. An
+        images: Images per example, of a vision-language model; without it, its vision tower does not run. An
             image cut into crops counts as many. *seq* counts the tokens that images take up in the text.
         patches: Rows and columns of patches of each image, where a model reads images of any size.
         audios: Clips of sound per example, of a language model that hears.

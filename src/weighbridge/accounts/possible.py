@@ -69,8 +69,8 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
 
 
 BESIDE = (
-    ("images", "images", mark("images: {name} sees no images beside its text")),
-    ("audios", "audios", mark("audios: {name} hears nothing beside its text")),
+    ("images", "images", mark("images: {name} takes no images")),
+    ("audios", "audios", mark("audios: {name} takes no audio")),
     ("decoder_seq", "decoder", mark("decoder_seq: {name} has no decoder beside an encoder")),
     ("encoder_seq", "encoder", mark("encoder_seq: {name} has no cross-attention that looks at the states of an encoder")),
     ("question", "question", mark("question: it sees no more than other tokens in {name}")),
@@ -85,7 +85,7 @@ def _refuse_too_long(model: ModelValue, name: str, given: Inputs) -> None:
         entry, tokens = asked[stream]
         if tokens is not None and tokens > rows and (entry, tokens) != ("seq", Inputs().seq):
             raise UsageError(
-                Text("{entry}: {name} has learned positions for {rows} tokens, {tokens} are too many", entry=entry, name=name,
+                Text("{entry}: {name} has learned positions for {rows} tokens; {tokens} are too many", entry=entry, name=name,
                      rows=f"{rows:,}", tokens=f"{tokens:,}")
             )  # fmt: skip
 

@@ -103,7 +103,7 @@ def _normalized(known: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
         raise
     except UNREADABLE as error:
         raise ConfigError(
-            Text("this is laid out like no config of {model_type}: {error}", model_type=known.model_type, error=error)
+            Text("this is not laid out like a config of {model_type}: {error}", model_type=known.model_type, error=error)
         ) from None
 
 

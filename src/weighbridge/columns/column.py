@@ -177,7 +177,5 @@ def _divide(above: Any, below: Any, *, exactly: bool) -> Column:
         if rest.any():
             row = int(rest.argmax())
             top, bottom = (int(np.broadcast_to(side, rest.shape)[row]) for side in (above, below))
-            raise ConfigError(
-                Text("{top:,} does not divide exactly by {bottom:,} in row {row}", top=top, bottom=bottom, row=row), value=top
-            )
+            raise ConfigError(Text("{top:,} is not divisible by {bottom:,} in row {row}", top=top, bottom=bottom, row=row), value=top)
     return _narrow(above // below)

@@ -20,7 +20,7 @@ OPTIONS = (
     *SOURCE,
     *LENGTHS,
     Option("dtype", mark("type of keys and values: bfloat16, float16, float32 (default bfloat16)"), "WORD", default="bfloat16"),
-    Option("engine", mark("whose rules: reference, llama.cpp, vllm, sglang (default reference)"), "WORD", default="reference"),
+    Option("engine", mark("engine whose rules apply: reference, llama.cpp, vllm, sglang (default reference)"), "WORD", default="reference"),
     Option("explain", mark("derive it: formula, substitution, number, for each kind of layer"), kind="switch"),
     *OUTPUT,
 )

@@ -18,7 +18,7 @@ EXAMPLE = """example:
 OPTIONS = (
     Option("sources", mark("folders, files, globs, tables (.jsonl, .parquet), archives, @lists, s3://, gs:// and az:// folders, Hub ids;"
                            " or: query OUT QUESTION"), "SOURCE", flag="", many=True, needed=True),
-    Option("out", mark("the folder for the Parquet parts; an unfinished census in it is gone on with"), "OUT", flag="--output", short="-o"),
+    Option("out", mark("the folder for the Parquet parts; an unfinished census in it is resumed"), "OUT", flag="--output", short="-o"),
     Option("jobs", mark("processes (default: one a core)"), "N", kind="whole"),
     Option("cluster", mark("a Dask scheduler, such as tcp://host:8786, whose workers do the work"), "ADDRESS"),
     Option("fresh", mark("do everything anew"), kind="switch"),

@@ -14,7 +14,7 @@ OPTIONS = (
     *SOURCE,
     Option("device", mark("accelerator, such as a100-80g, h100-80g, rtx-4090, mi300x, tpu-v5e"), "NAME", default=None),
     Option("gib", mark("memory in GiB, in place of a device"), "N", kind="number", default=None),
-    Option("purpose", mark("what for: serving, training or lora (default serving)"), "WORD", default="serving", flag="--for"),
+    Option("purpose", mark("purpose: serving, training or lora (default serving)"), "WORD", default="serving", flag="--for"),
     Option("batch", mark("examples (default 1)"), "N", kind="whole", default=1),
     Option("seq", mark("tokens of each (default 2048)"), "N", kind="whole", default=2048),
     Option("dtype", mark("of weights: bfloat16, float16 or float32 (default bfloat16)"), "WORD", default="bfloat16"),

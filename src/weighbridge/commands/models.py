@@ -56,8 +56,8 @@ def _no_match(asked: Asked) -> str:
     say, word = translator(asked.lang), asked.filter or asked.type
     head = say("presets: {presets}; model types: {types}").format(presets=0, types=0) + "\n"
     if not word:
-        return head + say(mark("No preset has so many parameters.")) + "\n"
+        return head + say(mark("No preset has that many parameters.")) + "\n"
     near = did_you_mean(word, dict.fromkeys([*names(""), *MODULES]))
-    text = Text(mark("Nothing known matches {word!r:.60}."), word=word)
+    text = Text(mark("No preset or model type matches {word!r:.60}."), word=word)
     pieces = [say(piece) for piece in (text, near) if piece]
     return head + " ".join(piece[:1].upper() + piece[1:] for piece in pieces) + "\n"

@@ -26,7 +26,7 @@ OPTIONS = (
     Option("source", mark("the model it is about (default: one that suits the level, by the seed)"), "SOURCE", flag=""),
     CLASS,
     SET,
-    Option("level", mark("what is asked for: one table, one module, a layer, the whole model, grouped heads, active experts, a convention"),
+    Option("level", mark("what the exercise asks for: one table, one module, a layer, the whole model, grouped heads, active experts, a convention"),
            "LEVEL", default="layer", choices=LEVELS),
     Option("seed", mark("which exercise of that level: the same number gives the same exercise (default 1)"), "N", "whole"),
     Option("answer", mark("mark this answer: a number, or steps with a line for each equation; - reads them from standard input"), "ANSWER"),
@@ -137,5 +137,5 @@ def _read_answer() -> str | None:
 
 
 HELP = mark(
-    "Answer with a number, or with the steps to it: an equation a line, an empty line at the end. hint, solution, next and quit do what they say."
+    "Answer with a number, or with the steps that lead to it: one equation per line, an empty line at the end. You can also type hint, solution, next or quit."
 )

@@ -183,18 +183,30 @@ def _default_of(field: Field, so_far: Config, path: str) -> Any:
     except ConfigError as error:
         if error.key:
             raise
-        keys = " and ".join(path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key)
-        raise ConfigError(
-            Text("{error}, so {word} is no whole number", error=error, word=field.word), key=keys, value=error.value, hint="mend either"
-        ) from None
+        keys = [path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key]
+        whole = Text("{error}, so {word} is not a whole number; change one of them", error=error, word=field.word)
+        raise ConfigError(_not_divisible(error, keys, so_far) or whole, key=" and ".join(keys), value=error.value) from None
     except Undecided:
         raise
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         # A rule meets what no model has: an empty list, a divisor of 0, a word where a number belongs.
-        keys = " and ".join(path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key)
-        raise ConfigError(
-            Text("{word} cannot be computed from the other fields: {error}", word=field.word, error=error), key=keys
-        ) from None
+        keys = [path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key]
+        text = Text("{word} cannot be computed from the other fields: {error}", word=field.word, error=error)
+        raise ConfigError(text, key=" and ".join(keys)) from None
+
+
+def _not_divisible(error: ConfigError, keys: list[str], so_far: Config) -> str:
+    """Say which field is not divisible by which, ``hidden_size (770) is not divisible by num_attention_heads (12)``, where that is clear."""
+    values = getattr(error.message, "values", {})
+    given = list(vars(so_far).values())
+    if len(keys) != 2 or set(values) != {"numerator", "denominator"} or not all(value in given for value in values.values()):
+        return ""
+    return Text(
+        "{first} ({numerator:,}) is not divisible by {second} ({denominator:,}); change one of them",
+        first=keys[0],
+        second=keys[1],
+        **values,
+    )
 
 
 def _check_size(field: Field, value: Any, path: str) -> Any:
@@ -265,7 +277,7 @@ def _concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
         raise _too_large(value, path + field.key)
     elif field.kind == "sequence" and len(value) > LONGEST:
         raise ConfigError(
-            Text("a list of {count:,} is none of any model", count=len(value)),
+            Text("no model has a list of {count:,} entries", count=len(value)),
             key=path + field.key,
             hint=Text("the longest accepted is {longest:,}", longest=LONGEST),
         )
@@ -287,7 +299,7 @@ def _read(field: Field, value: Any, path: str) -> Any:
 
 def _too_large(value: int, key: str) -> ConfigError:
     return ConfigError(
-        Text("a number of {bit_length} bits is no size of any model", bit_length=value.bit_length()),
+        Text("no model has a size of {bit_length} bits", bit_length=value.bit_length()),
         key=key,
         value=value,
         hint=Text("the largest accepted is {largest:,}", largest=LARGEST),

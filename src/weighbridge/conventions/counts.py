@@ -68,7 +68,7 @@ CUSTOMS = (
            mark("the header of a safetensors file written by save_pretrained; the parameter count that the Hugging Face Hub shows"), lambda taken: taken.unique + taken.buffers),
     Custom("ties", "storage", mark("ties counted twice"), mark("every name counted as if it had storage of its own"),
            mark("named_parameters(remove_duplicate=False) of PyTorch; summaries that walk module by module"), lambda taken: taken.unique + sum(atom.total for atom in taken.tied)),
-    Custom("embeddings", "left out", mark("without embeddings"), mark("all looked-up tables left out: words, positions, token types"),
+    Custom("embeddings", "left out", mark("without embeddings"), mark("all lookup tables left out: words, positions, token types"),
            mark("num_parameters(exclude_embeddings=True) of transformers; Kaplan et al. 2020 (arXiv 2001.08361), section 2.1"), _of(lambda atom: atom.component not in TABLES)),
     Custom("word-embeddings", "left out", mark("without word embeddings"), mark("the vocabulary table left out, position and type tables kept"),
            mark("“non-embedding” figures in model cards, such as those of Qwen2.5 and Qwen3"), _of(lambda atom: atom.component != "word")),
@@ -84,7 +84,7 @@ CUSTOMS = (
            mark("add_pooling_layer=False in transformers, which its masked-language-model classes use"), _of(lambda atom: atom.component != "pooler")),
     Custom("head", "left out", mark("backbone only"), mark("everything but the output heads"),
            mark("the base_model of a class in transformers"), _of(lambda atom: not atom.component.startswith("head:"))),
-    Custom("layers", "part", mark("all layers"), mark("what stands in the repeated layers, with biases and norms"),
+    Custom("layers", "part", mark("all layers"), mark("everything in the repeated layers, biases and norms included"),
            mark("hand calculations that multiply one layer by the number of layers"), _of(lambda atom: bool(atom.layer))),
     Custom("one-layer", "part", mark("one layer"), mark("one of the repeated layers, with biases and norms"),
            mark("hand calculations; what one more layer costs"), _one_layer),
@@ -159,11 +159,11 @@ TRAINABLE = (
 )
 ACTIVE = (
     mark("active"),
-    mark("unique parameters that work on one token: of the experts, only those chosen"),
+    mark("unique parameters that one token uses: of the experts, only those chosen"),
     mark("“active parameters” of Mixtral (arXiv 2401.04088) and DeepSeek-V3 (arXiv 2412.19437)"),
 )
 TOWER = (
-    mark("unique parameters of this part of a model that sees, hears or reads in several"),
+    mark("unique parameters of this part of a multimodal model"),
     mark("model cards that tell the language model, the vision tower and the projector apart"),
 )
 SENSES = frozenset(("vision", "audio"))

@@ -58,7 +58,7 @@ def readings(text: str) -> list[Reading]:
     match = _NUMBER.fullmatch(plain)
     unit = match["unit"].lower() if match else ""
     if not match or not (unit in DECIMAL or unit in BINARY) or len(plain) > 60:
-        raise UsageError(Text("{text!r} is no number; expected one such as 109,482,240 or 110M or 1.1亿", text=text))
+        raise UsageError(Text("{text!r} is not a number; expected one such as 109,482,240 or 110M or 1.1亿", text=text))
     digits = re.sub(r"\D", "", match["whole"])
     decimals, exponent = match["decimals"] or "", int(match["exponent"] or 0)
     mantissa = Fraction(int(digits + decimals), 10 ** len(decimals)) * 10**exponent

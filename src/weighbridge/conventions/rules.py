@@ -304,7 +304,7 @@ def _active(tree: Part, view: View) -> Iterator[View]:
     """Yield the parameters that work on one token, as cards of mixtures of experts give them."""
     active = tally(tree).active
     if isinstance(active, int) and active < view.class_count:
-        idle = Piece(mark("experts that do not work on a token"), view.class_count - active)
+        idle = Piece(mark("experts that a token does not use"), view.class_count - active)
         yield view._replace(scope="active", less=(idle,), cost=0, depth=1)
 
 

@@ -71,7 +71,7 @@ class ConfigError(WeighbridgeError, ValueError):
     """
 
     def __init__(self, message: str, *, key: str = "", value: object = None, hint: str = "") -> None:
-        where = f"{key}: " if key else ""
+        where = f"{key}: " if key and not message.startswith(key.partition(" and ")[0]) else ""
         remedy = f" ({hint})" if hint else ""
         super().__init__(f"{where}{message}{remedy}")
         self.message = message

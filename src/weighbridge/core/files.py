@@ -101,7 +101,7 @@ def read_pipe(path: str, most: int = LARGEST_CONFIG) -> bytes:
             except BlockingIOError:  # somebody writes to it, but nothing has come yet
                 if select([number], [], [], PATIENCE)[0]:
                     continue
-                raise OSError(0, Text("nothing comes from it"), path) from None
+                raise OSError(0, Text("nothing can be read from it"), path) from None
             size += len(piece)
             pieces.append(piece)
             if not piece:

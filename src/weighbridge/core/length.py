@@ -143,7 +143,7 @@ def unknown(why: str) -> Length:
 
     >>> evaluate(unknown("the audio decides"), {})
     Traceback (most recent call last):
-    weighbridge.core.errors.UsageError: this arithmetic cannot be told from a config: the audio decides
+    weighbridge.core.errors.UsageError: this arithmetic cannot be worked out from a config: the audio decides
     """
     return Length("unknown", (), why)
 
@@ -241,7 +241,7 @@ def evaluate(stream: Stream, lengths: Mapping[str, Size]) -> Size:
     if not isinstance(stream, Length):
         return stream
     if stream.operation == "unknown":
-        raise UsageError(Text("this arithmetic cannot be told from a config: {note}", note=stream.note))
+        raise UsageError(Text("this arithmetic cannot be worked out from a config: {note}", note=stream.note))
     return _apply(stream, [evaluate(operand, lengths) for operand in stream.operands])
 
 

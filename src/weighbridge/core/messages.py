@@ -138,7 +138,7 @@ def error_text(error: WeighbridgeError | str, lang: str = "en") -> str:
         return say(error)
     path, key = getattr(error, "path", ""), getattr(error, "key", "")
     text = say(getattr(error, "message", None) or error.args[0] if error.args else "")
-    if key or path:
+    if path or (key and not str(getattr(error, "message", "")).startswith(key.partition(" and ")[0])):
         text = say("{where}: {what}").format(where=key.replace(" and ", say(mark(" and "))) or path, what=text)
     if getattr(error, "hint", ""):
         text = say("{what} ({hint})").format(what=text, hint=say(error.hint))  # type: ignore[attr-defined]

@@ -91,7 +91,7 @@ def exact(numerator: Size, denominator: Size) -> Size:
         quotient, remainder = divmod(numerator, denominator)
         if remainder:
             raise ConfigError(
-                Text("{numerator:,} does not divide exactly by {denominator:,}", numerator=numerator, denominator=denominator),
+                Text("{numerator:,} is not divisible by {denominator:,}", numerator=numerator, denominator=denominator),
                 value=numerator,
             )
         return quotient

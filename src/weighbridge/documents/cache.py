@@ -20,7 +20,7 @@ REASONS = {
     mark("attention"): mark("causal attention keeps keys and values of every token: key-value heads × (width of a key + width of a value),"
                       " or what latent attention compresses to, once for all heads"),
     mark("window"): mark("a query sees {window} tokens, so the keys and values of the last {less} are kept for the next one"),
-    mark("memory"): mark("so much is kept of each of these tokens, beside keys and values or in place of them"),
+    mark("memory"): mark("this much is kept for each of these tokens, beside keys and values or in place of them"),
     mark("cross attention"): mark("keys and values of the encoder's tokens are made once and kept"),
     mark("state"): mark("a recurrence keeps a state of one size, whatever the length"),
 }  # fmt: skip

@@ -155,7 +155,7 @@ class _Writer:
         if section.where and keys and "where" not in self.told:
             self.told.add("where")
             names = [key.key if key.value is None else f"{key.key} = {key.value}" for key in keys]
-            text = self.say("The layers are of several kinds; which is of which kind follows from {keys}.")
+            text = self.say("The layers are of several kinds; {keys} decides which is which.")
             yield Paragraph(level, text.format(keys=self.say(", ").join(names)))
 
     def active(self) -> Iterator[Block]:
@@ -164,7 +164,7 @@ class _Writer:
         if found is None:
             return
         yield Heading(1, "", self.say("Active parameters"), f"{found.value:,}")
-        yield Paragraph(1, self.say("Of the experts only those that the router picks work on a token; the others are stored, and idle."))
+        yield Paragraph(1, self.say("Only the experts that the router picks process a token; the others are stored, but idle."))
         yield Equation(1, chain(found.formula, self.values), _label(self.say("total, less the idle experts"), self.say))
 
     def line(self, line: Line, level: int) -> Iterator[Block]:

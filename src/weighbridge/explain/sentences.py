@@ -115,7 +115,7 @@ def _maps(scope: Scope) -> Iterator[str]:
     ):
         yield mark("Queries, keys and values are linear maps of the input; what the heads gather is joined and mapped once more.")
     elif scope.attends():
-        yield mark("Each position gathers from others, weighted by how well its query fits their keys.")
+        yield mark("Each position gathers values from the others, weighted by how well its query matches their keys.")
 
 
 def _heads(scope: Scope) -> Iterator[str]:
@@ -143,14 +143,14 @@ def _whether_heads_count(scope: Scope, attend: Attend) -> Iterator[str]:
     """Say whether another number of heads would give another count: by the formula, and by its value with more heads."""
     (letter,) = _letters(attend.heads)
     if letter not in _letters(scope.formula.expression()):
-        yield mark("The heads divide the width among them: any number of heads that divides it gives the same count.")
+        yield mark("The heads share the width, so any number of heads that divides it gives the same count.")
         return
     if letter in _letters(attend.head_dim):
         return  # the width of a head follows from their number: what changes then is told by the formula alone
     before = evaluate(scope.formula.expression(), scope.values)
     after = evaluate(scope.formula.expression(), {**scope.values, letter: scope.values[letter] * 2})
     if _whole(after) > _whole(before):
-        yield mark("The width of a head is given by itself, so more heads mean more parameters.")
+        yield mark("The width of a head is set on its own, so more heads mean more parameters.")
 
 
 def _windows(scope: Scope) -> Iterator[str]:
@@ -165,7 +165,7 @@ def _windows(scope: Scope) -> Iterator[str]:
 def _positions(scope: Scope) -> Iterator[str]:
     """Say of rotary positions that they own no parameter; the tree, in which they own nothing, does not show them."""
     if scope.leaves and scope.attends() and all(_stands_in(leaf.path, scope.rotary) for leaf in scope.leaves):
-        yield mark("Positions come in by rotating queries and keys (rotary embeddings), which has no parameters.")
+        yield mark("Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.")
 
 
 def _stands_in(path: str, places: Iterable[str]) -> bool:
@@ -194,11 +194,11 @@ def _cross_attention(scope: Scope) -> Iterator[str]:
 def _latent_attention(scope: Scope) -> Iterator[str]:
     names = scope.names()
     if {"key and value, compressed", "key and value, expanded"} <= names:
-        yield mark("Keys and values are mapped to one vector for all heads, and from there to each head.")
+        yield mark("Keys and values are compressed to one vector that all heads share, and expanded from it to each head.")
     if {"query, compressed", "query, expanded"} <= names:
-        yield mark("Queries pass through a vector of their own on the way to their heads.")
+        yield mark("Queries too are compressed to a vector first, and expanded from it to the heads.")
     elif "query" in names:
-        yield mark("Queries are mapped at once.")
+        yield mark("Queries are projected directly, without compression.")
     yield from _positions(scope)
     kept = [(ours, theirs) for ours, theirs in scope.attends() if ours.cache is not None]
     if kept and len(kept) == len(scope.attends()):
@@ -214,7 +214,7 @@ def _feed_forward(scope: Scope) -> Iterator[str]:
         return
     if any(len(ours.shape) > 2 for ours, _ in scope.tensors()):
         return
-    yield mark("Every position passes through the same maps by itself.")
+    yield mark("Each position passes through the same maps independently.")
     widths = {name: sum(_elements(leaf) for leaf in scope.leaves if role_name(scope.topic, leaf.path) == name) for name in scope.names()}
     inner, back = sum(widths.get(name, 0) for name in ("up", "gate", "gate and up in one")), widths.get("down", 0)
     if inner + back != sum(map(_elements, scope.leaves)) or not back:
@@ -224,7 +224,7 @@ def _feed_forward(scope: Scope) -> Iterator[str]:
             "Gated: the input is mapped twice to the inner width, one result gates the other, and the product is mapped back: three maps, where a plain network has two."
         )
     elif inner == back and not widths.keys() & {"gate", "gate and up in one"}:
-        yield mark("One map leads to the inner width, one leads back; the activation between them has no parameters.")
+        yield mark("One linear map widens to the inner width, one leads back; the activation between them has no parameters.")
 
 
 def _experts(scope: Scope) -> Iterator[str]:
@@ -234,12 +234,12 @@ def _experts(scope: Scope) -> Iterator[str]:
     if len(counts) == 1:
         experts, active = counts.pop()
         if routed and active < experts:
-            text = mark("A router scores {experts} experts for each token and picks {active}; all {experts} are stored, {active} work.")
+            text = mark("A router scores {experts} experts for each token and picks {active}; all {experts} are stored, {active} are used.")
         else:
-            text = mark("Of {experts} experts, {active} work on a token; all {experts} are stored.")
+            text = mark("Of {experts} experts, {active} process a token; all {experts} are stored.")
         yield Text(text, experts=f"{experts:,}", active=f"{active:,}")
     if any("shared_expert" in leaf.path and "shared_expert_gate" not in leaf.path for leaf in scope.leaves):
-        yield mark("The shared experts work on every token.")
+        yield mark("The shared experts process every token.")
 
 
 def _norm(scope: Scope) -> Iterator[str]:
@@ -263,9 +263,9 @@ def _embedding(scope: Scope) -> Iterator[str]:
         several = len(tables) > 1
         tokens = role_name("embedding", tables[0].path) == "Word embeddings"
         if several and len({ours.shape[-1] for leaf in tables for ours, _ in leaf.pair.tensors()}) == 1:
-            yield mark("Tables whose rows are looked up; what one position fetches from them is added.")
+            yield mark("Lookup tables: each position takes one row from each, and the rows are added.")
         elif not several and tokens:
-            yield mark("A table that is looked up: each token fetches its row.")
+            yield mark("A lookup table: each token takes its row.")
     elif _of_patches(scope) and "convolution" in scope.kinds():
         yield mark("An image is cut into patches, and one convolution maps each patch to a vector.")
 
@@ -285,7 +285,7 @@ def _convolution(scope: Scope) -> Iterator[str]:
     if kernels and all(any(_whole(side) > 1 for side in kernel) for kernel in kernels):
         yield mark("Neighbouring positions are mixed by learned kernels.")
     elif kernels and all(all(_whole(side) == 1 for side in kernel) for kernel in kernels):
-        yield mark("Kernels of one position: a linear map of each position by itself.")
+        yield mark("Kernels of size 1: a linear map of each position separately.")
 
 
 def _mixer(scope: Scope) -> Iterator[str]:
@@ -329,7 +329,7 @@ def _decoder(scope: Scope) -> Iterator[str]:
 
 def _pooler(scope: Scope) -> Iterator[str]:
     if scope.kinds() == {"linear"} and len(scope.leaves) == 1:
-        yield mark("A linear map of one vector, which stands for the whole input.")
+        yield mark("A linear map of one vector that stands for the whole input.")
 
 
 def _head(scope: Scope) -> Iterator[str]:
@@ -367,7 +367,7 @@ SENTENCES: dict[str, Callable[[Scope], Iterator[str]]] = {
     "vision": lambda scope: iter((mark("Turns an image into vectors."),)),
     "audio": lambda scope: iter((mark("Turns sound into vectors."),)),
     "text": lambda scope: iter((mark("Turns text into vectors."),)),
-    "projector": lambda scope: iter((mark("Leads vectors from one part of the model into the space of another."),)),
+    "projector": lambda scope: iter((mark("Projects vectors from one part of the model into the space of another."),)),
 }
 """By topic, what may be said of a part; each function says only what holds of the tree."""
 

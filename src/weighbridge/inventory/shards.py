@@ -431,7 +431,7 @@ def _opened(path: str) -> Iterator[tuple[str, int, Any]]:
                 for info in archive.infolist():
                     yield info.filename, info.file_size, partial(_unzipped, archive, info.filename)
         except (BadZipFile, NotImplementedError, RuntimeError) as error:
-            raise ReadError(Text("no ZIP archive that can be read: {error}", error=error), path=path) from None
+            raise ReadError(Text("not a readable ZIP archive: {error}", error=error), path=path) from None
         return
     from tarfile import TarError
     from tarfile import open as open_tar
@@ -443,4 +443,4 @@ def _opened(path: str) -> Iterator[tuple[str, int, Any]]:
                 if file is not None:
                     yield entry.name, entry.size, partial(file.read, LARGEST_CONFIG)
     except (TarError, EOFError) as error:
-        raise ReadError(Text("no TAR archive that can be read: {error}", error=error), path=path) from None
+        raise ReadError(Text("not a readable TAR archive: {error}", error=error), path=path) from None

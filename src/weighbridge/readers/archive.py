@@ -155,7 +155,7 @@ def _entry(directory: bytes, at: int, limit: int) -> tuple[Member, int]:
     try:
         name = directory[at + 46 : name_end].decode("utf-8" if flags & 0x800 else "cp437")
     except UnicodeDecodeError:
-        raise ReadError("a name in the archive's directory is no text", offset=limit + at) from None
+        raise ReadError("a name in the archive's directory is not text", offset=limit + at) from None
     size, packed, offset = _large(directory[name_end : name_end + extra_length], (size, packed, offset), limit + at)
     if offset + packed + 30 > limit and packed:
         raise ReadError(Text("{shown} reaches beyond the archive's members", shown=shown(name)), offset=limit + at)

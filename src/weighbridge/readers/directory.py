@@ -146,7 +146,7 @@ def read_index(path: Path) -> Index:
         )
     for name in set(weight_map.values()):
         if not is_file_name(name):
-            raise ReadError(Text("the index names {shown!r}, which is no file of this directory", shown=shown(name)), path=str(path))
+            raise ReadError(Text("the index names {shown!r}, which is not in this directory", shown=shown(name)), path=str(path))
     return Index(weight_map, metadata)
 
 

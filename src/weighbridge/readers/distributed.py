@@ -70,7 +70,7 @@ def _own(tensor: Stored) -> Stored:
 def _attributes(node: object, kind: str) -> dict[Any, Any]:
     state = node.state if isinstance(node, Stub) else None
     if not isinstance(state, dict):
-        raise ReadError(Text("the metadata is no {kind} of torch's distributed checkpoints", kind=kind))
+        raise ReadError(Text("the metadata is not a {kind} of torch's distributed checkpoints", kind=kind))
     return state
 
 
@@ -140,7 +140,7 @@ def _check_files(folder: Path, ends: dict[str, int]) -> None:
     """Hold the files against the metadata: all there, and long enough."""
     for name, end in ends.items():
         if not is_file_name(name):
-            raise ReadError(Text("the metadata names {name!r}, which is no file of this directory", name=shown(name)))
+            raise ReadError(Text("the metadata names {name!r}, which is not in this directory", name=shown(name)))
         path = folder / name
         if not path.is_file():
             raise ReadError(Text("{name} is missing, which holds part of the tensors", name=shown(name)))

@@ -128,7 +128,7 @@ def parse(header: bytes, room: int) -> Listing:
         raise ReadError(Text("the header names more than {most_tensors:,} tensors", most_tensors=MOST_TENSORS), offset=8)
     length, known = len(header), MOST_VALUES + 16 * tensors
     if sum(map(header.count, (b",", b"[", b"{"))) > known:
-        raise ReadError(Text("a header of {length:,} bytes that hardly speaks of tensors", length=length), offset=8)
+        raise ReadError(Text("a header of {length:,} bytes that says almost nothing about tensors", length=length), offset=8)
     if length > LARGEST_TEXT:
         header = _without_long_texts(header, known)
     usual = _as_usual(header)
@@ -201,7 +201,7 @@ def _without_long_texts(header: bytes, known: int) -> bytes:
         header = shortened(header, "the header", 8)
         if len(header) <= LARGEST_TEXT or (len(header) <= LARGEST_TABLE and header.isascii()):
             return header
-    raise ReadError(Text("a header of {length:,} bytes that hardly speaks of tensors", length=length), offset=8)
+    raise ReadError(Text("a header of {length:,} bytes that says almost nothing about tensors", length=length), offset=8)
 
 
 def _entry(values: dict[str, Any]) -> dict[str, Any] | Entry:

@@ -81,4 +81,4 @@ def _size(field: bytes, at: int) -> int:
     try:
         return int(field.strip(b" \0") or b"0", 8)
     except ValueError:
-        raise ReadError("a number in the tar archive is none", offset=at) from None
+        raise ReadError("a number in the tar archive is not a number", offset=at) from None

@@ -201,7 +201,7 @@ def _shards(value: bytes, budget: Budget) -> int:
         raise ReadError("a big-endian checkpoint, which is not read")
     shards = found.get(1, 0)
     if not 0 < shards < 100_000:
-        raise ReadError(Text("the index speaks of {shards:,} shards", shards=shards))
+        raise ReadError(Text("the index mentions {shards:,} shards", shards=shards))
     return shards
 
 

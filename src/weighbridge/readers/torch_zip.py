@@ -69,7 +69,7 @@ def read(file: BinaryIO) -> Listing:
         return torch_legacy.read_legacy(file)
     if head[:1] == b"\x80":
         raise ReadError("a pickle that torch did not write; load it where it comes from and save its tensors as safetensors", offset=0)
-    raise ReadError("neither a zip nor a pickle of torch", offset=0)
+    raise ReadError("neither a zip nor a pickle written by torch", offset=0)
 
 
 def contents(file: BinaryIO) -> object:

@@ -266,7 +266,7 @@ class Gate:
         try:
             answered = await self.pool.answer(_request(scope), body)
         except BusyError:
-            busy = Text("too much is asked of this server at the moment; try again soon")
+            busy = Text("this server is too busy at the moment; try again soon")
             await _refusal(scope, "Busy", busy)(scope, receive, send)
         except LateError:
             late = Text("no answer within {seconds:g} seconds", seconds=self.pool.limits.seconds)

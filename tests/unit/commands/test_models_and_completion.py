@@ -24,7 +24,7 @@ def test_models_are_listed_under_their_types(capsys: pytest.CaptureFixture[str])
 
 def test_no_match_is_said_with_exit_1(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "gtp2"]) == 1
-    assert capsys.readouterr().out.endswith("\nNothing known matches 'gtp2'. Did you mean gpt2?\n")
+    assert capsys.readouterr().out.endswith("\nNo preset or model type matches 'gtp2'. Did you mean gpt2?\n")
     assert main(["models", "gpt2", "--above", "900T", "--lang", "zh"]) == 1
     assert "gpt2" in capsys.readouterr().out
 

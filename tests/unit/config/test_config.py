@@ -31,7 +31,7 @@ INNER = (nested("text", "text_config", (HIDDEN, switch("gated", "gated", False))
         ({"hidden_size": -1}, "hidden_size: -1 is not possible, the smallest is 1 (the class default is 768)"),
         (
             {"hidden_size": 10**30},
-            "hidden_size: a number of 100 bits is no size of any model (the largest accepted is 1,000,000,000,000,000)",
+            "hidden_size: no model has a size of 100 bits (the largest accepted is 1,000,000,000,000,000)",
         ),
         ({"tie_word_embeddings": "yes"}, "tie_word_embeddings: expected true or false, found 'yes'"),
         ({"layer_types": "full"}, "layer_types: expected a list, found str"),
@@ -103,9 +103,7 @@ def test_overrides_leave_the_given_config_alone() -> None:
 def test_hidden_must_divide_by_heads() -> None:
     with pytest.raises(ConfigError) as caught:
         weighbridge.model({"model_type": "bert", "hidden_size": 770})
-    assert str(caught.value) == (
-        "hidden_size and num_attention_heads: 770 does not divide exactly by 12, so head_dim is no whole number (mend either)"
-    )
+    assert str(caught.value) == ("hidden_size (770) is not divisible by num_attention_heads (12); change one of them")
 
 
 IMAGE = sides("image", "image_size", (512, 864), "R", "side of the image")

@@ -42,14 +42,14 @@ def test_an_image_of_any_size_is_told_by_its_rows_and_columns() -> None:
     ("given", "message"),
     [
         ({"images": 0}, "images: expected a whole number from 1 to 999,999,999, found 0"),
-        ({"images": 1}, "images: BertModel sees no images beside its text"),
-        ({"audios": 1}, "audios: BertModel hears nothing beside its text"),
+        ({"images": 1}, "images: BertModel takes no images"),
+        ({"audios": 1}, "audios: BertModel takes no audio"),
         ({"patches": (0, 3)}, "patches: expected a whole number from 1 to 999,999,999, found 0"),
         ({"patches": (2, 3)}, "patches: BertModel reads no images of any size"),
         ({"decoder_seq": 3}, "decoder_seq: BertModel has no decoder beside an encoder"),
         ({"encoder_seq": 3}, "encoder_seq: BertModel has no cross-attention that looks at the states of an encoder"),
         ({"question": 3}, "question: it sees no more than other tokens in BertModel"),
-        ({"seq": 513}, "seq: BertModel has learned positions for 512 tokens, 513 are too many"),
+        ({"seq": 513}, "seq: BertModel has learned positions for 512 tokens; 513 are too many"),
     ],
 )
 def test_what_cannot_be_seen_is_refused(given: dict[str, Any], message: str) -> None:
@@ -62,11 +62,11 @@ def test_as_many_tokens_as_there_are_positions() -> None:
     assert weighbridge.model("bert-base-uncased").flops(seq=512).forward_matmul
     short = weighbridge.model("bert-base-uncased", overrides={"max_position_embeddings": 64})
     assert short.flops().forward_matmul == weighbridge.model("bert-base-uncased").flops().forward_matmul  # nobody asked for 128 tokens
-    with pytest.raises(UsageError, match="seq: BertModel has learned positions for 64 tokens, 65 are too many"):
+    with pytest.raises(UsageError, match="seq: BertModel has learned positions for 64 tokens; 65 are too many"):
         short.flops(seq=65)
     bart = weighbridge.model({"model_type": "bart"})
     assert bart.flops(seq=1024, decoder_seq=1024).forward_matmul
-    with pytest.raises(UsageError, match="decoder_seq: BartModel has learned positions for 1,024 tokens, 1,025 are too many"):
+    with pytest.raises(UsageError, match="decoder_seq: BartModel has learned positions for 1,024 tokens; 1,025 are too many"):
         bart.flops(seq=16, decoder_seq=1025)
     assert weighbridge.model({"model_type": "llama"}).flops(seq=100_000).forward_matmul
 
@@ -83,7 +83,7 @@ def test_the_api_takes_what_the_command_takes() -> None:
     assert answer(call, {"source": "bart", "seq": "16", "decoder_seq": 3})["decoder_seq"] == 3
     with pytest.raises(UsageError, match="decoder_seq: BertModel has no decoder beside an encoder"):
         answer(call, {**raw, "decoder_seq": 3})
-    with pytest.raises(UsageError, match="images: BertModel sees no images"):
+    with pytest.raises(UsageError, match="images: BertModel takes no images"):
         answer(call, {**raw, "images": 2, "patches": "2x3"})
     with pytest.raises(UsageError, match="audios: expected a whole number"):
         answer(call, {**raw, "audios": "none"})

@@ -195,7 +195,7 @@ def test_what_is_active_leaves_out_idle_experts() -> None:
         made for several in conventions(weighed).by_value.values() for made in several if made.view.scope == "active" and not made.keys
     )
     assert found.value == weighed.count().unique - experts * 6 // 8
-    assert [tuple(piece) for piece in found.left_out] == [("experts that do not work on a token", experts * 6 // 8)]
+    assert [tuple(piece) for piece in found.left_out] == [("experts that a token does not use", experts * 6 // 8)]
 
 
 def test_ties_counted_twice_and_a_head_of_its_own() -> None:

@@ -62,8 +62,8 @@ def test_limits_hold_for_numbers_and_keep_out_of_formulas() -> None:
         (merge("rows", 2), "5 rows cannot be merged by 2 without remainder"),
         (merge(length("rows") * 3, 2), "15 tokens cannot be merged by 2 without remainder"),
         (valid_up_to("rows", 4, "rows that a table has"), "5 tokens: this is described up to 4, the rows that a table has"),
-        (unknown("a sound decides"), "this arithmetic cannot be told from a config: a sound decides"),
-        (length(unknown("a sound decides")) // 2 + 1, "this arithmetic cannot be told from a config: a sound decides"),
+        (unknown("a sound decides"), "this arithmetic cannot be worked out from a config: a sound decides"),
+        (length(unknown("a sound decides")) // 2 + 1, "this arithmetic cannot be worked out from a config: a sound decides"),
         ("encoder", "the model sees a stream 'encoder' whose length is not given"),
         (
             "columns",

@@ -21,7 +21,7 @@ def test_a_product_is_exact_beyond_64_bits() -> None:
 
 def test_exact_division_refuses_a_remainder() -> None:
     assert exact(768, 12) == 64
-    with pytest.raises(ConfigError, match="770 does not divide exactly by 12"):
+    with pytest.raises(ConfigError, match="770 is not divisible by 12"):
         exact(770, 12)
 
 

@@ -105,7 +105,7 @@ def test_an_impossible_value_says_why() -> None:
     found = solve(weighbridge.model("bert-base-uncased"), ["hidden_size"], {"parameters": parse_budget("110M±2%")})
     assert found.solutions
     assert all(entry.values["hidden_size"] % 12 == 0 for entry in found.solutions)
-    assert "does not divide exactly by 12" in found.refused[0][1]
+    assert "is not divisible by num_attention_heads (12)" in found.refused[0][1]
 
 
 def test_what_changes_nothing_is_said() -> None:

@@ -67,7 +67,7 @@ def test_a_fingerprint_is_of_sizes_not_of_how_they_are_written() -> None:
     [
         ({"model_type": "no_such"}, "unknown", "no blueprint for 'no_such'"),
         ({"model_type": "bert", "architectures": ["NoSuch"]}, "unknown", "no class 'NoSuch'"),
-        ({"model_type": "bert", "hidden_size": 770}, "error", "does not divide exactly by 12"),
+        ({"model_type": "bert", "hidden_size": 770}, "error", "is not divisible by num_attention_heads (12)"),
         ({"model_type": "bert", "hidden_size": "768"}, "error", "expected a whole number"),
         ({"model_type": ["bert"]}, "error", "does not say what it is"),
         ({"model_type": "bert", "vocab_size": 10**15, "hidden_size": 12 * 10**13}, "error", "does not fit 64 bits"),

@@ -138,7 +138,7 @@ def test_nothing_and_too_much(tmp_path: Path) -> None:
     [
         ("[]", "the index is no object with an entry for each name (at byte 0)"),
         ('{"weight_map": []}', "an index needs a weight_map from each tensor's name to a file"),
-        ('{"weight_map": {"a": "../b.safetensors"}}', "the index names '../b.safetensors', which is no file of this directory"),
+        ('{"weight_map": {"a": "../b.safetensors"}}', "the index names '../b.safetensors', which is not in this directory"),
         ('{"weight_map": {"a": "b", "a": "c"}}', "the index has the key 'a' twice"),
     ],
 )

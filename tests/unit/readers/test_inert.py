@@ -339,7 +339,7 @@ GGUF_FILES = {
     "sizes whose product wraps (CVE-2024-23605)": b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + text("w") + struct.pack("<IQQIQ", 2, HUGE, HUGE, 0, 0) + bytes(64),
     "sizes whose bytes wrap (CVE-2025-53630)": b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + text("w") + struct.pack("<IQQIQ", 2, 1 << 32, 1 << 30, 0, 0),
     "no alignment": whole([("w", (8,), 0)], [number("general.alignment", 0)]),
-    "an alignment that is no power of two": whole([("w", (8,), 0)], [number("general.alignment", 3)]),
+    "an alignment that is not a power of two": whole([("w", (8,), 0)], [number("general.alignment", 3)]),
     "a type that is none": b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + text("w") + struct.pack("<IQIQ", 1, 8, 999, 0) + bytes(64),
     "more dimensions than four": b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + text("w") + struct.pack("<I", 1 << 31),
     "layers without number (resource)": whole([("w", (8,), 0)], [text("general.architecture") + struct.pack("<I", 8) + text("llama"),
@@ -388,7 +388,7 @@ def test_no_metadata_of_a_distributed_checkpoint_leads_out(tmp_path: Path) -> No
         (tmp_path / ".metadata").write_bytes(info)
         found = outcome(tmp_path)
         assert isinstance(found, str)
-        assert "which is no file of this directory" in found
+        assert "which is not in this directory" in found
 
 
 def test_the_bound_of_shards_stands() -> None:

@@ -44,7 +44,7 @@ def pattern(text: object, key: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise ConfigError(Text("is no regular expression ({error})", error=error), key=key, value=text) from None
+        raise ConfigError(Text("is not a regular expression ({error})", error=error), key=key, value=text) from None
 
 
 def ends_with(name: str, targets: Collection[str]) -> bool:

@@ -81,7 +81,7 @@ def _read(path: str) -> dict[str, Any]:
     try:
         content = json.loads(read_whole(path, LARGEST))
     except (OSError, ValueError, RecursionError) as error:
-        raise ReadError(Text("no JSON ({error})", error=error), path=path) from None
+        raise ReadError(Text("not JSON ({error})", error=error), path=path) from None
     if not isinstance(content, dict):
         raise ReadError("expected a JSON object", path=path)
     return content

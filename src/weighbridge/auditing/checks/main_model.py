@@ -85,5 +85,7 @@ def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool, allow
         config.setdefault("intermediate_size", 4 * stated["hidden"])
         return Assumed("BERT with the sizes of the text", config, said(mark("the text states its sizes")))
     if bert and not named and len(stated) <= 1:
-        return Assumed("bert-base-uncased", None, said(mark("the text speaks of BERT; its formulas are held against it")), firm=False)
+        return Assumed(
+            "bert-base-uncased", None, said(mark("the text is about BERT, so its formulas are checked against BERT")), firm=False
+        )
     return None

@@ -113,7 +113,7 @@ def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] |
             if kind in ("layers", "hidden", "heads", "mlp", "vocab", "head_dim", "kv"):
                 return "configuration", said(mark("in a table whose rows name no model that is known for sure"))
             if token.unit in BYTES or token.unit in WORK:
-                return "total", said(mark("memory or arithmetic work whose conditions are not all said"))
+                return "total", said(mark("memory or arithmetic whose conditions are not all stated"))
             if (
                 not kind
                 and token.value is not None
@@ -134,9 +134,9 @@ def _in_prose(scene: Scene, statement: Sequence[Token], index: int) -> tuple[str
         shared = _SHARE.search(near) and (mentioned(near.lower()) or speaks_of_parameters(near))
         return ("share", said(mark("it is not said of what it is a share"))) if shared else None
     if token.unit in BYTES and token.unit not in ("byte", "bytes", "字节"):
-        return ("total", said(mark("memory or arithmetic work whose conditions are not all said"))) if _MEMORY.search(near) else None
+        return ("total", said(mark("memory or arithmetic whose conditions are not all stated"))) if _MEMORY.search(near) else None
     if token.unit in WORK:
-        return "total", said(mark("memory or arithmetic work whose conditions are not all said"))
+        return "total", said(mark("memory or arithmetic whose conditions are not all stated"))
     if _PREMISE.match(text, token.end):
         return None
     if is_count(token) and speaks_of_parameters(text[max(0, token.start - 40) : token.end + 24]):

@@ -31,7 +31,9 @@ def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
     ['4×768=3,072']
     """
     if len(data) > LARGEST:
-        raise ReadError(Text("{count:,} bytes are no article; at most {largest:,} are read", count=len(data), largest=LARGEST), path=name)
+        raise ReadError(
+            Text("{count:,} bytes are too many for an article; at most {largest:,} are read", count=len(data), largest=LARGEST), path=name
+        )
     text = decode(data, name)
     ending = name.lower().rpartition(".")[2]
     head = text.lstrip()[:200].lower()
@@ -90,7 +92,7 @@ def decode(data: bytes, name: str = "") -> str:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise ReadError("this is no text in UTF-8, UTF-16 or GBK", path=name)
+    raise ReadError("this is not text in UTF-8, UTF-16 or GBK", path=name)
 
 
 def notebook(text: str, name: str = "") -> list[Written]:
@@ -102,7 +104,7 @@ def notebook(text: str, name: str = "") -> list[Written]:
     try:
         cells = json.loads(text)["cells"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise ReadError("this is no notebook: expected JSON with cells", path=name) from None
+        raise ReadError("this is not a notebook: expected JSON with cells", path=name) from None
     found: list[Written] = []
     place, number = 0, 1
     for cell in cells if isinstance(cells, list) else []:

@@ -66,7 +66,7 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
 def _stated_sizes(c: Config) -> bool:
     for word, key in (("experts", "num_experts"), ("active", "top_k_experts"), ("expert_mlp", "moe_intermediate_size")):
         if c.sparse and getattr(c, word) is None:
-            raise ConfigError("the config asks for experts and does not say it", key=key)
+            raise ConfigError("the config asks for experts, but does not set this field", key=key)
     return True
 
 

@@ -20,7 +20,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 FIELDS = (
     CHANNELS,
     HIDDEN.with_default(768),
-    size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is"),
+    size("ratio", "mlp_ratio", 4, "F", "factor by which the feed-forward network is wider"),
     number("layers", "num_hidden_layers", 12),
     HEADS.with_default(12),
     size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", report_default=False),

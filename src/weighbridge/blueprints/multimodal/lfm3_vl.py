@@ -45,7 +45,7 @@ def layer(c: Config, kind: str) -> tuple[Node, ...]:
     """Describe a layer: a gated convolution of each channel over the image, or attention, and a gated feed-forward network."""
     H, I = c.hidden, c.mlp
     if kind == "conv":
-        places: Stream = PATCHES if c.odd else unknown("an even convolution makes another map of the image")
+        places: Stream = PATCHES if c.odd else unknown("a convolution with an even kernel changes the size of the feature map")
         children: tuple[Node, ...] = (
             linear("in_proj", H, 3 * H, bias=False),
             conv2d("spatial_conv", H, H, c.kernel, stream=places, groups=H, bias=False),

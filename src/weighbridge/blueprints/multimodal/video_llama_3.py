@@ -44,7 +44,7 @@ PADDLE = (
     switch("outer_tied", "tie_word_embeddings", True),
     computed("tied", lambda c: c.outer_tied or c.text.tied),
 )
-ASKED = unknown("how many patches become one token is asked of the image processor, and stands in no config")
+ASKED = unknown("how many patches become one token is decided by the image processor, not by the config")
 
 
 def vision(c: Config, *positions: Part) -> Part:

@@ -55,9 +55,9 @@ def shared_fields(filters: int, last: int, ratios: tuple[int, ...], *, hidden: i
 
 
 def powers(c: Config) -> bool:
-    """Refuse codebooks whose size is no power of two."""
+    """Refuse codebooks whose size is not a power of two."""
     if c.codes & (c.codes - 1):
-        raise ConfigError(Text("{codes} is no power of two", codes=c.codes), key="codebook_size", value=c.codes)
+        raise ConfigError(Text("{codes} is not a power of two", codes=c.codes), key="codebook_size", value=c.codes)
     return True
 
 

@@ -84,7 +84,7 @@ def _kinds(c: Config) -> list[str]:
 def _whole(value: float) -> int:
     if value != int(value):
         raise ConfigError(
-            Text("{value} is no whole number, and only those are known", value=value), key="block_ffn_dim_multiplier", value=value
+            Text("{value} is not a whole number, and only those are known", value=value), key="block_ffn_dim_multiplier", value=value
         )
     return int(value)
 

@@ -29,7 +29,7 @@ from weighbridge.core.tree import Part, Tensor
 
 REGISTERS = size("registers", "num_register_tokens", 4, "G", "register tokens", minimum=0)
 MASKED = switch("masked", "use_mask_token", True)
-RATIO = size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is")
+RATIO = size("ratio", "mlp_ratio", 4, "F", "factor by which the feed-forward network is wider")
 WIDENED = derived("mlp", lambda c: c.hidden * c.ratio, "mlp_ratio")
 FIELDS = (
     VIT_HIDDEN,

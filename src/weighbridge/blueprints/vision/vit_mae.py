@@ -50,7 +50,7 @@ MAE = (
 )
 PIXIO = (
     HIDDEN.with_default(1280),
-    size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is"),
+    size("ratio", "mlp_ratio", 4, "F", "factor by which the feed-forward network is wider"),
     derived("mlp", lambda c: c.hidden * c.ratio, "mlp_ratio"),
     LAYERS.with_default(32),
     HEADS.with_default(16),
@@ -68,7 +68,7 @@ PIXIO = (
 def visible_tokens(c: Config) -> Stream:
     """Return the tokens of the encoder: a class token, and the patches that are not masked."""
     if c.kept is None:
-        return unknown("how many patches are masked hangs on how mask_ratio is rounded")
+        return unknown("how many patches are masked depends on how mask_ratio is rounded")
     number: Size = patches(c) * c.kept[0] // c.kept[1] + 1
     return number
 

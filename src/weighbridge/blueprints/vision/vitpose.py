@@ -37,7 +37,7 @@ BACKBONE = (
 )
 POSE = (
     model_config("backbone", "backbone_config", "vitpose_backbone", absent={"out_indices": [4]}),
-    size("scale", "scale_factor", 4, "S", "how often wider and higher the maps are"),
+    size("scale", "scale_factor", 4, "S", "factor by which the maps are enlarged"),
     switch("simple", "use_simple_decoder", True),
     LABELS,
 )
