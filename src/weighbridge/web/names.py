@@ -12,6 +12,7 @@ from weighbridge.blueprints import MODULES
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.load import load
 from weighbridge.presets import presets
+from weighbridge.presets.aliases import MODEL, lookup
 
 MOST = 40
 """Names that are offered at once."""
@@ -51,17 +52,32 @@ def pieces(name: str) -> tuple[str, ...]:
 def find_names(text: str, most: int = MOST) -> list[Name]:
     """Return the names that *text* may mean, the likeliest first; all of them begin the list where nothing is typed.
 
+    What a person means by a name (``presets.aliases``, where the command line and the audit look too) comes before what is merely spelt like it.
+
+    >>> [find_names(text)[0].value for text in ("ViT-B/32", "mbert", "gpt2 1.5b")]
+    ['vit-base-patch32-384', 'bert-base-multilingual-cased', 'gpt2-xl']
     >>> [find_names(text)[0].value for text in ("llama 3", "llama3", "bert", "qwen3 0.6", "BERT chinese")]
     ['llama-3-8b', 'llama-3-8b', 'bert-base-uncased', 'qwen3-0.6b', 'bert-base-chinese']
     """
     wanted = pieces(text)
     if not wanted:
         return list(all_names()[:most])
-    ranked = [(rank, not name.preset, index, name) for index, name in enumerate(all_names()) if (rank := _rank(name, wanted, text)) < _NONE]
+    meant = _meant(text)
+    ranked = [
+        (rank, not name.preset, meant.get(name.value, index), name)
+        for index, name in enumerate(all_names())
+        if (rank := _rank(name, wanted, text) if name.value not in meant else min(_rank(name, wanted, text), _ALIAS)) < _NONE
+    ]
     return [name for *_, name in sorted(ranked)[:most]]
 
 
-_NONE = 9
+def _meant(text: str) -> dict[str, int]:
+    """Return the presets that people mean by a name, with their place; none of a family's name alone."""
+    found = lookup(text)
+    return {name: place for place, name in enumerate(found.names)} if found is not None and found.kind == MODEL else {}
+
+
+_NONE, _ALIAS = 9, 0
 
 
 def _rank(name: Name, wanted: Sequence[str], text: str) -> int:
