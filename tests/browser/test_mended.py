@@ -67,7 +67,7 @@ def test_a_server_that_does_not_answer_leaves_no_old_total_unmarked(opened: Open
         page.route("**/part/where?*", fail)
         page.fill("#f-num_hidden_layers", "7")
         page.wait_for_selector("#refused:not([hidden])")
-        words = {"gone": "does not answer", "busy": "Too many questions"}[fault]
+        words = {"gone": "does not answer", "busy": "Too many requests"}[fault]
         assert words in page.inner_text("#refused")
         assert "not of these sizes" in page.evaluate("getComputedStyle(document.querySelector('#total'), '::after').content")
         page.unroute("**/part/where?*")

@@ -75,7 +75,7 @@ def is_affine(node: Tensor | Operation) -> bool:
 
 
 def work(tree: Part, lengths: Mapping[str, Size], batch: Size, cost: Callable[[Part, Tensor | Operation, Size], Size]) -> Entry:
-    """Sum what every tensor and operation costs in one pass, by any custom of counting.
+    """Sum what every tensor and operation costs in one pass, by any used by counting.
 
     Args:
         tree, lengths, batch: As for :func:`flops`.

@@ -50,7 +50,7 @@ class Pass(NamedTuple):
 
 
 class Custom(NamedTuple):
-    """A custom of counting arithmetic.
+    """A used by counting arithmetic.
 
     Attributes:
         key: What one types after ``--convention``.

@@ -37,7 +37,7 @@ def document(model: ModelValue, lang: str = "en") -> Document:
     return Document(f"{rows[0].class_name} · {model.source}", figure, tuple(table for table in tables if table.rows), lang)
 
 
-COLUMNS = ((mark("count"), "text"), (mark("value"), "integer"), (mark("definition"), "text"), (mark("custom of"), "text"))
+COLUMNS = ((mark("count"), "text"), (mark("value"), "integer"), (mark("definition"), "text"), (mark("used by"), "text"))
 
 
 def as_json(model: ModelValue, lang: str = "en") -> list[dict[str, Any]]:

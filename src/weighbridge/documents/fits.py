@@ -77,7 +77,7 @@ def _bounds(found: Fit, say: Say) -> Table:
 
 
 def _remarks(found: Fit, device: Accelerator | None, say: Say) -> list[str]:
-    kept = say("For {batch} × {seq} tokens; {overhead} GiB of the memory are kept back for the engine.")
+    kept = say("For {batch} × {seq} tokens; {overhead} GiB of memory is kept back for the engine.")
     lines = [kept.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}", overhead=f"{found.overhead / GIB:g}")]
     if device is not None:
         lines.append(say("{name}: {source}.").format(name=device.name, source=device.source))

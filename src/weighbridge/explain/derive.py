@@ -95,6 +95,17 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     return Derivation(title, lang, shown, symbols, known, told, sum_by_module(root), works, kinds)
 
 
+def factored_formula(model: ModelValue) -> Expression:
+    """Return the closed formula of a model's parameters, collected, or as its modules are written, whichever is read sooner.
+
+    >>> from weighbridge import model
+    >>> print(factored_formula(model("gpt2")))
+    V*H + S*H + 2*H + L*(12*H^2 + 13*H)
+    """
+    top, _, values = pair(model)
+    return _shorter(_Author(translator("en"), values).section(_place(top, "")))
+
+
 def _rotary(model: ModelValue) -> tuple[str, ...]:
     """Return where attention rotates; nowhere in a part whose config names a type that is not known to rotate everywhere."""
     if model.description is None:

@@ -8,14 +8,19 @@ from weighbridge.accounts.closed import Closed, all_closed
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.ledger import Entry, entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS
-from weighbridge.core.formula import Symbol, evaluate, letters
+from weighbridge.core.formula import Expression, Symbol, evaluate, letters
 from weighbridge.core.messages import mark
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
 from weighbridge.core.sizes import Size
+from weighbridge.explain.derive import factored_formula
 from weighbridge.explain.symbolic import symbolic
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
+
+
+LONG = 160
+"""Letters of a closed formula that can be read as it is; a longer one is looked at once more."""
 
 
 class ModuleFormula(NamedTuple):
@@ -38,6 +43,12 @@ class Formula(NamedTuple):
     modules: tuple[ModuleFormula, ...]
     symbols: tuple[Symbol, ...]
     values: dict[str, int]
+    factored: Expression | None = None
+
+    @property
+    def expression(self) -> Expression:
+        """The formula as it is written: its modules' own factors kept where collecting them makes it longer."""
+        return self.closed.expression() if self.factored is None else self.factored
 
     @property
     def value(self) -> int:
@@ -47,27 +58,27 @@ class Formula(NamedTuple):
     @property
     def text(self) -> str:
         """Plain text, such as ``V*H + 3*H``."""
-        return write(self.closed.expression(), TEXT)
+        return write(self.expression, TEXT)
 
     @property
     def unicode(self) -> str:
         """Text with superscripts and multiplication signs."""
-        return write(self.closed.expression(), UNICODE)
+        return write(self.expression, UNICODE)
 
     @property
     def latex(self) -> str:
         """LaTeX, without delimiters."""
-        return write(self.closed.expression(), LATEX)
+        return write(self.expression, LATEX)
 
     @property
     def mathml(self) -> str:
         """A ``<math>`` element."""
-        return mathml(self.closed.expression())
+        return mathml(self.expression)
 
     @property
     def json(self) -> object:
         """Nested lists: ``[operator, operand, ...]``."""
-        return as_json(self.closed.expression())
+        return as_json(self.expression)
 
     def sympy(self) -> Any:
         """Return a SymPy expression; SymPy must be installed."""
@@ -84,7 +95,8 @@ class Formula(NamedTuple):
 def parameter_formula(model: ModelValue) -> Formula:
     """Return the closed formula of the unique parameters of *model*."""
     tree, table, values = symbolic(model)
-    return _formula(ledger(tree, PARAMETERS), table, values)
+    found = _formula(ledger(tree, PARAMETERS), table, values)
+    return found if len(found.text) <= LONG else found._replace(factored=factored_formula(model))
 
 
 def flops_formula(model: ModelValue, lengths: tuple[str, ...] = ("seq",)) -> Formula:

@@ -38,7 +38,7 @@ STRINGS = {
     "parameters": mark("unique parameters"),
     "skip": mark("Skip to the answer"),
     "pages": mark("Pages"),
-    "custom_of": mark("Custom of: {source}"),
+    "custom_of": mark("Used by: {source}"),
     "choose_file": mark("Choose a file"),
     "symbol": mark("symbol"),
     "meaning": mark("meaning"),

@@ -47,7 +47,7 @@ def test_labels_that_no_data_set_has_explain_nothing() -> None:
 
 
 def test_a_head_of_a_language_model_is_no_classifier() -> None:
-    """Its outputs are words: a head of 1,000 words is no custom of anybody."""
+    """Its outputs are words: a head of 1,000 words is no used by anybody."""
     llama = weigh("llama-2-7b")
     assert not [text for text in words(llama, unique(llama) + (1000 - 32000) * 4096) if "labels" in text]
 

@@ -408,7 +408,7 @@ def _least_arithmetic(model: ModelValue, batch: int, seq: int, purpose: str) -> 
 
 def _notes(model: ModelValue, purpose: str, ways: tuple[Way, ...]) -> Iterator[str]:
     if purpose == "serving":
-        yield mark("activations of the prompt and workspaces of kernels are not counted beside what is kept back")
+        yield mark("beyond what is kept back, activations of the prompt and workspaces of kernels are not counted")
         if not _keeps(model):
             yield mark("the model keeps no cache that is described, so batch and length cost nothing here")
         return

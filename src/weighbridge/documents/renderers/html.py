@@ -80,6 +80,8 @@ def chain_html(equation: Equation) -> str:
 
 EQUALS, PLUS, MINUS = (f'<mo form="infix">{sign}</mo>' for sign in "=+−")
 _NEGATIVE = "<mo>−</mo>"
+SHORT = 16
+"""Letters of an addend, written plainly, that no line need be broken in."""
 
 
 def math_pieces(formula: Expression, lead: str = "") -> list[str]:
@@ -87,6 +89,8 @@ def math_pieces(formula: Expression, lead: str = "") -> list[str]:
 
     >>> len(math_pieces(Symbol("V") * Symbol("H") + Symbol("H")))
     2
+    >>> sum(piece.count("<mi>V</mi>") for piece in math_pieces(Product((Symbol("VOCABULARY") + Symbol("V") + Symbol("HH"),))))
+    1
     >>> from weighbridge.core.notation import Number
     >>> inner = Sum((Symbol("H"), Symbol("A"), Symbol("I")))
     >>> "".join(math_pieces(Product((Sum((Symbol("L"), Number(1))), inner)))).startswith("<math><mrow><mrow><mo>(</mo>")
@@ -98,17 +102,21 @@ def math_pieces(formula: Expression, lead: str = "") -> list[str]:
         sign = lead if not index else MINUS if text.startswith(_NEGATIVE) else PLUS
         text = text.removeprefix(_NEGATIVE) if index else text
         inner = addend.factors[-1] if isinstance(addend, Product) else None
-        if not isinstance(addend, Product) or not isinstance(inner, Sum) or len(inner.terms) < 3 or sign == MINUS:
+        if not isinstance(addend, Product) or not isinstance(inner, Sum) or len(write(addend)) < SHORT or sign == MINUS:
             pieces.append(f"<math>{sign}<mrow>{text}</mrow></math>")
             continue
-        outer = Product(addend.factors[:-1]) if len(addend.factors) > 2 else addend.factors[0]
-        shown = write(outer, MATHML)
-        shown = f"<mrow><mo>(</mo>{shown}<mo>)</mo></mrow>" if isinstance(outer, Sum) else shown
+        front = addend.factors[:-1]
+        shown = _factor(front[0] if len(front) == 1 else Product(front)) + "<mo>×</mo>" if front else ""
         inside = math_pieces(inner)
-        inside[0] = f"<math>{sign}<mrow>{shown}<mo>×</mo></mrow><mo>(</mo></math>{inside[0]}"
+        inside[0] = f"<math>{sign}<mrow>{shown}</mrow><mo>(</mo></math>{inside[0]}"
         inside[-1] += "<math><mo>)</mo></math>"
         pieces += inside
     return pieces
+
+
+def _factor(factor: Expression) -> str:
+    text = write(factor, MATHML)
+    return f"<mrow><mo>(</mo>{text}<mo>)</mo></mrow>" if isinstance(factor, Sum) else text
 
 
 def _block(block: Block, lang: str) -> str:

@@ -26,6 +26,9 @@ _UNITS = re.compile(rf"\s+|\[[\d, ]{{1,28}}\]|[{_OPEN}]*[{_WIDE}][{_CLOSE}]*|[{_
 JOINT = "\ue000"
 """Stands for a space at which no line is broken."""
 
+_FORMULA = re.compile(r" *(?:\w{1,2}(?:_\w+)?[⁰¹²³⁴⁵⁶⁷⁸⁹]*|[\d,]+|[()⌊⌋×+−/ ])+")
+"""A closed formula: letters, numbers and signs, no words."""
+
 _SEAMS = re.compile(r"(?<=[^\W\d_])(?=[._/])|(?<=,) ")
 
 
@@ -295,8 +298,13 @@ def _cell(text: str, width: int) -> list[str]:
     """Break a cell between words; a word wider than *width* at the seams of a dotted name. Indentation is kept."""
     inset = " " * (len(text) - len(text.lstrip()))
     room = max(width - len(inset), 1)
-    rows = [row.replace(JOINT, " ") for row in wrap(_bind_operators(text.lstrip()), room)]
-    if any(measure(row) > room for row in rows):
+    if " + " in text and _FORMULA.fullmatch(text):
+        return [inset + row.replace(JOINT, " ") for row in _formula_rows(text.lstrip(), room)]
+    for tight in (True, False):
+        rows = [row.replace(JOINT, " ") for row in wrap(_bind_operators(text.lstrip(), tight=tight), room)]
+        if all(measure(row) <= room for row in rows):
+            break
+    else:
         pieces = _fill(_SEAMS.sub(lambda seam: seam[0] + " \u2060", text.lstrip()), room)
         rows = [row.replace(" \u2060", "").replace("\u2060", "") for row in pieces]
     return [inset + row for row in rows]
