@@ -26,7 +26,7 @@ from weighbridge.accounts.memory.modules import (
 )
 from weighbridge.accounts.memory.tape import BOOL, INDEX, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.tree import Part, Tensor, copy_name, positions
+from weighbridge.core.tree import Attend, Part, Tensor, copy_name, positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,8 +55,10 @@ class Run(NamedTuple):
         """Return what the config says under the style's key of that name, or the style's default."""
         for key, default in self.style.keys:
             if key.partition("=")[0] == name:
-                found = self.config.get(key.partition("=")[2] or name)
-                return default if found is None else found
+                key = key.partition("=")[2] or name
+                found = self.config.get(key)
+                # an explicit null switches a cap off; of a word it says nothing
+                return default if found is None and (isinstance(default, str) or key not in self.config) else found
         return None
 
     @property
@@ -206,6 +208,8 @@ def decoder(run: Run, body: Part) -> Value:
     tape, seq = run.tape, run.lengths["seq"]
     value = wide(run, need(body, "embed_tokens"), seq)
     parts = repeated_children(body, "layers")
+    if run.style.two_turns:
+        parts = [half for part in parts for half in _by_window(part)]
     turns: dict[object, tuple[Value, Value]] = {}
     for part in parts:
         op = attend_of(need(part, "self_attn"))
@@ -221,6 +225,26 @@ def decoder(run: Run, body: Part) -> Value:
     shared = tuple(turn for pair in turns.values() for turn in pair)
     value = layers(run, parts, value, layer, shared)
     return norm(tape, need(body, "norm"), value, run.style.shifted)
+
+
+def _by_window(part: Part) -> list[Part]:
+    """Cut layers, of which only some have a window, into those and the others; in which order they run changes no sum."""
+    attention = need(part, "self_attn")
+    op = attend_of(attention)
+    limited = op.windowed
+    if op.window is None or not isinstance(limited, int) or not isinstance(part.repeat, int) or limited == part.repeat:
+        return [part]
+    if not limited:
+        return [_with_window(part, attention, None)]
+    places = tuple(positions(part))
+    first = part._replace(repeat=limited, indices=places[:limited])
+    return [first, _with_window(part._replace(repeat=part.repeat - limited, indices=places[limited:]), attention, None)]
+
+
+def _with_window(part: Part, attention: Part, window: int | None) -> Part:
+    plain = tuple(node._replace(window=window, windowed=None) if isinstance(node, Attend) else node for node in attention.children)
+    changed = attention._replace(children=plain)
+    return part._replace(children=tuple(changed if node is attention else node for node in part.children))
 
 
 def turn_of(run: Run, op: Any) -> object:

@@ -27,6 +27,8 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
     pooler = child(body, "pooler")
     pooled = None if pooler is None else within(run.tape, body.name, lambda: pool(run, pooler, states))
     result = states
+    if class_name.startswith("Electra") and class_name.endswith("ForMultipleChoice") and child(tree, "sequence_summary") is None:
+        result = summarize(run, None, states, None)
     for part in tree.children:
         if not isinstance(part, Part) or part is body or not part.children or part.kind in ("embedding", "encoder", "decoder"):
             continue
@@ -42,6 +44,15 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
             run.tape.save(Value((run.batch,), INDEX, grad=False), "index")
         result = Value((run.batch, result.shape[-1]), result.size)
     return result
+
+
+def summarize(run: Run, part: Part | None, states: Value, pooled: Value | None) -> Value:
+    """Summarize a text in one token of it or in their mean, map that if there is a map, and apply a function (ELECTRA's multiple choice)."""
+    tape, kind = run.tape, run.config.get("summary_type", "first")
+    value = Value((states.shape[0], states.shape[2]), states.size) if kind == "mean" else first(states)
+    value = value if part is None else linear(tape, need(part, "summary"), value)
+    name = run.config.get("summary_activation", "gelu")
+    return activate(tape, name, value) if name else value
 
 
 def first(states: Value) -> Value:
@@ -125,7 +136,7 @@ HEADS: dict[str, Callable[[Run, Part, Value, Value | None], Value]] = {
     "cls": bert_heads, "predictions": vocabulary, "lm_head": vocabulary, "proj_out": straight, "score": straight,
     "qa_outputs": answers, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, need(part, "classifier"), states, pooled),
     "discriminator_predictions": electra_heads, "generator_predictions": electra_heads, "generator_lm_head": straight,
-    "vocab_transform": active(""), "vocab_projector": straight, "pre_classifier": after_first,
+    "sequence_summary": summarize, "vocab_transform": active(""), "vocab_projector": straight, "pre_classifier": after_first,
     "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
 }  # fmt: skip
 """By the name under which classes hold them."""
@@ -156,10 +167,18 @@ def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
     elif class_name.endswith("ForPreTraining"):  # was this token replaced? yes or no, so the logits and the labels as floats
         tape.save(logits, "binary_cross_entropy_with_logits")
         tape.save(Value(logits.shape, FLOAT), "binary_cross_entropy_with_logits")
+    elif class_name.endswith(("ForSequenceClassification", "ForImageClassification")) and _is_compared(run, logits):
+        tape.save(logits, "mse_loss")
     else:
         if class_name.endswith(("ForCausalLM", "LMHeadModel")):
             tape.save(Value((elements(logits.shape[:-1]),), INDEX, grad=False), "nll_loss")  # the labels, shifted
         cross_entropy(tape, logits.shape)
+
+
+def _is_compared(run: Run, logits: Value) -> bool:
+    """Say whether scores are compared with numbers, or with several labels at once: one label is a number to come near to."""
+    problem = run.config.get("problem_type")
+    return logits.shape[-1] == 1 if problem is None else problem in ("regression", "multi_label_classification")
 
 
 def cross_entropy(tape: Tape, shape: tuple[int, ...]) -> None:

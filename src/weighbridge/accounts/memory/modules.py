@@ -126,6 +126,24 @@ def _quick_gelu(tape: Tape, value: Value) -> Value:
     return tape.multiply(value, tape.by_result(value, "sigmoid"))
 
 
+def _fast_gelu(tape: Tape, value: Value) -> Value:
+    square = tape.multiply(tape.scale(value), value)
+    curve = tape.by_result(tape.multiply(tape.scale(value), tape.add(square)), "tanh")
+    return tape.multiply(tape.scale(value), tape.add(curve))
+
+
+def _clipped_gelu(tape: Tape, value: Value) -> Value:
+    return tape.by_input(tape.by_input(value, "gelu"), "clamp")
+
+
+def _laplace(tape: Tape, value: Value) -> Value:
+    return tape.by_input(tape.scale(value), "erf")
+
+
+def _root_softplus(tape: Tape, value: Value) -> Value:
+    return tape.by_result(tape.by_input(value, "softplus"), "sqrt")
+
+
 def _squared_relu(tape: Tape, value: Value) -> Value:
     result = tape.by_result(value, "relu")
     tape.save(result, "pow")
@@ -134,11 +152,13 @@ def _squared_relu(tape: Tape, value: Value) -> Value:
 
 BY_INPUT = {
     "gelu": "gelu", "gelu_pytorch_tanh": "gelu", "silu": "silu", "swish": "silu", "mish": "mish", "relu6": "hardtanh",
-    "leaky_relu": "leaky_relu", "gelu_python_tanh": "gelu", "hardswish": "hardswish",
+    "leaky_relu": "leaky_relu", "hardswish": "hardswish",
 }  # fmt: skip
 BY_RESULT = {"relu": "relu", "tanh": "tanh", "sigmoid": "sigmoid"}
 COMPOSED = {
-    "gelu_new": _tanh_gelu, "gelu_accurate": _tanh_gelu, "gelu_python": _erf_gelu, "quick_gelu": _quick_gelu, "relu2": _squared_relu,
+    "gelu_new": _tanh_gelu, "gelu_accurate": _tanh_gelu, "gelu_python_tanh": _tanh_gelu, "gelu_python": _erf_gelu, "gelu_fast": _fast_gelu,
+    "gelu_10": _clipped_gelu, "laplace": _laplace, "sqrtsoftplus": _root_softplus, "linear": lambda tape, value: value,
+    "quick_gelu": _quick_gelu, "relu2": _squared_relu,
 }  # fmt: skip
 KNOWN = {*BY_INPUT, *BY_RESULT, *COMPOSED}
 
