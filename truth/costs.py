@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from truth import activations, caches, check, live
 from truth.draw import draw
-from truth.forward import Pass
+from truth.forward import Pass, inputs
 from truth.live import RefusedError
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.cache_windows import TEXT_CONFIGS
@@ -66,6 +67,7 @@ def drawn(
     passes: tuple[Pass, ...],
     dtype: str,
     mend: Callable[[dict[str, Any], int], dict[str, Any]] = lambda raw, index: raw,
+    how: dict[str, Any] | None = None,
 ) -> Iterator[Case]:
     """Draw configs, *mend* each and measure it; a refused draw is followed by a tamer one."""
     for index in range(n):
@@ -79,16 +81,61 @@ def drawn(
                     return
                 continue
             asked = {"batch": lengths.batch, "seq": lengths.seq, "decoder_seq": lengths.decoder_seq}
-            yield Case(model_type, class_name, raw, asked, {"dtype": dtype}, found)
+            yield Case(model_type, class_name, raw, asked, how or {"dtype": dtype}, found)
             break
 
 
-def kept_for_backward(model: Any, lengths: Pass) -> int:
-    """Measure what autograd keeps with eager attention and no dropout."""
+def kept_for_backward(model: Any, lengths: Pass, *, loss: bool = False) -> int:
+    """Measure what autograd keeps with eager attention and no dropout; with its *loss*, of a class that has one.
+
+    Raises:
+        RefusedError: The forward does not run, or its labels are not known here.
+    """
     model.set_attn_implementation("eager")
     if model.config.model_type == "whisper":
         lengths = lengths._replace(seq=2 * model.config.max_source_positions)
-    return sum(storage.bytes for storage in activations.saved(model, lengths))
+    made = labelled(model, inputs(model, lengths)) if loss else None
+    return sum(storage.bytes for storage in activations.saved(model, lengths, made=made))
+
+
+def labelled(model: Any, made: dict[str, Any]) -> dict[str, Any]:
+    """Put labels beside the inputs of a class.
+
+    Raises:
+        RefusedError: Which it takes is not known here.
+    """
+    torch, name = import_module("torch"), type(model).__name__
+    main = next(iter(made.values()))
+    one, words = torch.zeros(main.shape[0], dtype=torch.long), made.get("decoder_input_ids", main)
+    if name.endswith("ForQuestionAnswering"):
+        return {**made, "start_positions": one, "end_positions": one.clone()}
+    if name.endswith(("ForSequenceClassification", "ForImageClassification", "ForNextSentencePrediction", "ForMultipleChoice")):
+        return {**made, "labels": one}
+    if name.endswith(("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForTokenClassification", "ForConditionalGeneration")):
+        return {**made, "labels": torch.zeros_like(words, dtype=torch.long)}
+    raise RefusedError("its labels are not known here")
+
+
+ACTIVATIONS = (
+    "gelu gelu_10 gelu_accurate gelu_fast gelu_new gelu_python gelu_python_tanh gelu_pytorch_tanh hardswish laplace leaky_relu linear mish "
+    "quick_gelu relu relu2 relu6 sigmoid silu sqrtsoftplus swish tanh"
+).split()
+
+
+def varied(raw: dict[str, Any], index: int) -> dict[str, Any]:
+    """Change what a forward does and no tensor says, in every second draw: its activation function, and whether scores are capped."""
+    if not index % 2 or raw["model_type"] not in STYLES:
+        return raw
+    rng = random.Random(json.dumps(raw))
+    found = dict(raw)
+    for key, default in STYLES[raw["model_type"]].keys:
+        word, _, own = key.partition("=")
+        if word == "activation":
+            gated = "gated-" if own == "feed_forward_proj" and rng.random() < 0.5 else ""
+            found[own or word] = gated + rng.choice(ACTIVATIONS)
+        elif word.startswith("capped") and rng.random() < 0.5:
+            found[own] = None if default else 30.0
+    return found
 
 
 def our_activations(case: Case) -> int:
@@ -97,7 +144,7 @@ def our_activations(case: Case) -> int:
     Raises:
         WeighbridgeError: It is refused.
     """
-    how = settings(attention="eager", dropout=False, loss=False, **case.settings)
+    how = settings(**{"attention": "eager", "dropout": False, "loss": False, **case.settings})
     found = memory_of(load(case.config, case.class_name), Inputs(**case.lengths), how, training=True)  # type: ignore[arg-type]
     if found.activations is None:
         raise RefusedError(found.refused)
@@ -166,7 +213,11 @@ def cache(types: list[str], n: int, seed: str | None, record: bool) -> int:
 def memory(types: list[str], n: int, seed: str | None, record: bool) -> int:
     """Hold activations to live classes; with *record*, write what was measured."""
     seed = seed or str(random.SystemRandom().randrange(10**6))
-    return compared("activations", types or list(STYLES), n, seed, kept_for_backward, our_activations, record=record)
+    with_loss: dict[str, Any] = {"dtype": "float32", "loss": True}
+    return max(
+        compared("activations", types or list(STYLES), n, seed, measure, our_activations, record=record, mend=varied, how=how)
+        for measure, how in ((kept_for_backward, None), (partial(kept_for_backward, loss=True), with_loss))
+    )
 
 
 def compared(
@@ -182,6 +233,7 @@ def compared(
     lengths: tuple[Pass, ...] = PASSES,
     dtype: str = "float32",
     mend: Callable[[dict[str, Any], int], dict[str, Any]] = lambda raw, index: raw,
+    how: dict[str, Any] | None = None,
 ) -> int:
     """Measure, ask ours, and print what differs; the exit code is 1 if anything does."""
     print(f"{what}, {dtype}: seed {seed}, {n} random configs per class", flush=True)
@@ -190,7 +242,7 @@ def compared(
     for model_type in types:
         for class_name in filter(wanted, check.classes(model_type)):
             agreed, refused = 0, ""
-            for case in drawn(model_type, class_name, seed, n, measure, passes=lengths, dtype=dtype, mend=mend):
+            for case in drawn(model_type, class_name, seed, n, measure, passes=lengths, dtype=dtype, mend=mend, how=how):
                 try:
                     ours = account(case)
                 except (RefusedError, WeighbridgeError) as error:
@@ -211,8 +263,8 @@ def compared(
 
 def write(what: str, cases: list[Case]) -> None:
     """Write measured cases, one a line; those of other types stay."""
-    measured = {(case.model_type, case.settings["dtype"]) for case in cases}
-    cases = [*(case for case in recorded(what) if (case.model_type, case.settings["dtype"]) not in measured), *cases]
+    measured = {(case.model_type, str(case.settings)) for case in cases}
+    cases = [*(case for case in recorded(what) if (case.model_type, str(case.settings)) not in measured), *cases]
     RECORDS.mkdir(exist_ok=True)
     head = {"versions": live.versions(), "command": f"python -m truth {'cache' if what == 'caches' else 'memory'} --record"}
     lines = [json.dumps(head), *(json.dumps(list(case)) for case in cases)]

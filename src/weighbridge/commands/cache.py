@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from weighbridge.commands.inputs import INPUTS
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.documents.document import Document
 
 EXAMPLE = """example:
   weigh cache llama-3.2-1b --seq 1024
@@ -32,7 +36,12 @@ def answer(asked: Asked) -> Answer:
     from weighbridge.documents import cache
 
     given, model = inputs(vars(asked)), asked.model()
-    return Answer(
-        lambda: cache.as_json(model, given, asked.dtype, asked.engine),
-        lambda: cache.document(model, given, asked.dtype, asked.engine, explain=asked.explain, lang=asked.lang),
-    )
+
+    def document() -> Document:
+        if not asked.explain:
+            return cache.document(model, given, asked.dtype, asked.engine, lang=asked.lang)
+        from weighbridge.documents.cache_derivation import derivation
+
+        return cache.document(model, given, asked.dtype, asked.engine, derive=derivation, lang=asked.lang)
+
+    return Answer(lambda: cache.as_json(model, given, asked.dtype, asked.engine), document)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from weighbridge.commands.inputs import INPUTS
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.documents.document import Document
 
 EXAMPLE = """example:
   weigh memory llama-3-8b --dtype bfloat16 --quantization bnb-4bit
@@ -35,7 +39,11 @@ OPTIONS = (
     Option("device", mark("device whose kernels run: cpu, cuda (default cpu)"), "WORD", default="cpu"),
     Option("no_dropout", mark("drop no elements, whatever the config says"), kind="switch"),
     Option("no_loss", mark("leave the loss out"), kind="switch"),
-    Option("explain", mark("list every storage that is kept for backward"), kind="switch"),
+    Option(
+        "explain",
+        mark("derive it: formula, substitution, number, for each group of tensors and each storage that is kept for backward"),
+        kind="switch",
+    ),
     *OUTPUT,
 )
 SETTINGS = ("dtype", "quantization", "optimizer", "precision", "attention", "checkpointing", "device")
@@ -50,7 +58,12 @@ def answer(asked: Asked) -> Answer:
     words = {name: getattr(asked, name) for name in SETTINGS}
     how = settings(**words, dropout=asked.training and not asked.no_dropout, loss=not asked.no_loss)
     given, model = inputs(vars(asked)), asked.model()
-    return Answer(
-        lambda: memory.as_json(model, given, how, training=asked.training, explain=asked.explain),
-        lambda: memory.document(model, given, how, training=asked.training, explain=asked.explain, lang=asked.lang),
-    )
+
+    def document() -> Document:
+        if not asked.explain:
+            return memory.document(model, given, how, training=asked.training, lang=asked.lang)
+        from weighbridge.documents.memory_derivation import derivation
+
+        return memory.document(model, given, how, training=asked.training, derive=derivation, lang=asked.lang)
+
+    return Answer(lambda: memory.as_json(model, given, how, training=asked.training, explain=asked.explain), document)

@@ -6,15 +6,18 @@ from weighbridge.accounts.cache import cache_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.count import headline
-from weighbridge.documents.document import Block, Column, Document, Paragraph, Row, Table, notes
+from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeAlias
 
     from weighbridge.accounts.cache import CacheSize, Kept
     from weighbridge.accounts.inputs import Inputs
     from weighbridge.value import ModelValue
+
+if TYPE_CHECKING:
+    Derive: TypeAlias = Callable[[ModelValue, Inputs, str, str, Say], Iterator[Block]]
 
 REASONS = {
     mark("attention"): mark("causal attention keeps keys and values of every token: key-value heads × (width of a key + width of a value),"
@@ -42,13 +45,13 @@ def as_json(model: ModelValue, given: Inputs, dtype: str, engine: str) -> dict[s
     return answer | {"layers": [layer._asdict() for layer in found.layers]}
 
 
-def document(model: ModelValue, given: Inputs, dtype: str, engine: str, *, explain: bool = False, lang: str = "en") -> Document:
-    """Return the document of ``weigh cache``: what each kind of layer keeps, and, explained, why."""
+def document(model: ModelValue, given: Inputs, dtype: str, engine: str, *, derive: Derive | None = None, lang: str = "en") -> Document:
+    """Return the document of ``weigh cache``: what each kind of layer keeps, and, with *derive*, why it is as much."""
     say = translator(lang)
     found = cache_of(model, given, dtype, engine)
     blocks: list[Block] = [_layers(found.layers, say)] if found.layers else []
-    if explain:
-        blocks += [Paragraph(0, line) for line in derivation(found, given, say)]
+    if derive is not None:
+        blocks += derive(model, given, dtype, engine, say)
     figure = say("{total} bytes").format(total=f"{found.bytes:,}")
     return Document(headline(model, say), figure, (*blocks, *notes(_remarks(found, given, dtype, say))), lang)
 
@@ -58,17 +61,6 @@ def _layers(layers: tuple[Kept, ...], say: Say) -> Table:
     columns = (Column(say("module")), Column(say("kept")), *(Column(title, "integer") for title in numbers))
     rows = ((kept.module, say(kept.kind), kept.layers, kept.tokens, kept.elements, kept.window, kept.bytes) for kept in layers)
     return Table(columns, tuple(map(Row, rows)))
-
-
-def derivation(found: CacheSize, given: Inputs, say: Say) -> Iterator[str]:
-    """Yield one line for each kind of layer: why it keeps as much, the formula, the substitution, the number."""
-    for kept in found.layers:
-        why = say(REASONS[kept.kind]).format(window=kept.window, less=(kept.window or 1) - 1)
-        words = say("examples × layers × tokens × elements × bytes of an element")
-        numbers = f"{given.batch:,} × {kept.layers:,} × {kept.tokens:,} × {kept.elements:,} × {kept.element_bytes}"
-        yield f"{kept.module}: {why}"
-        yield f"{words} = {numbers} = {kept.bytes:,}"
-    yield " + ".join(f"{kept.bytes:,}" for kept in found.layers) + f" = {found.bytes:,}" if found.layers else "0"
 
 
 def _remarks(found: CacheSize, given: Inputs, dtype: str, say: Say) -> list[str]:

@@ -6,15 +6,19 @@ from weighbridge.accounts.memory.account import memory_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.count import headline
-from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeAlias
 
     from weighbridge.accounts.inputs import Inputs
     from weighbridge.accounts.memory.account import Memory, Settings
     from weighbridge.accounts.memory.tape import Row as Kept
     from weighbridge.value import ModelValue
+
+if TYPE_CHECKING:
+    Derive: TypeAlias = Callable[[ModelValue, Inputs, Settings, Memory, Say], Iterator[Block]]
 
 PARTS = (mark("weights"), mark("buffers"), mark("gradients"), mark("master"), mark("optimizer"), mark("activations"))
 """What memory is for, in the order in which it is told."""
@@ -56,30 +60,22 @@ def by_call(rows: tuple[Kept, ...]) -> dict[str, int]:
 
 
 def document(
-    model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False, lang: str = "en"
+    model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, derive: Derive | None = None, lang: str = "en"
 ) -> Document:
-    """Return the document of ``weigh memory``: what memory is for, and, explained, every storage that autograd keeps."""
+    """Return the document of ``weigh memory``: what memory is for, and, with *derive*, how every byte of it comes about."""
     say = translator(lang)
     found = memory_of(model, given, how, training=training)
-    tables = [_parts(found, say)]
-    if explain and found.kept is not None:
-        tables.append(_storages(found.kept.rows, say))
+    blocks: list[Block] = [_parts(found, say)]
+    if derive is not None:
+        blocks += derive(model, given, how, found, say)
     figure = say("bytes") if found.total is None else say("{total} bytes").format(total=f"{found.total:,}")
-    return Document(headline(model, say), figure, (*tables, *notes(_remarks(given, how, found, training, say))), lang)
+    return Document(headline(model, say), figure, (*blocks, *notes(_remarks(given, how, found, training, say))), lang)
 
 
 def _parts(found: Memory, say: Say) -> Table:
     columns = (Column(say("for")), Column(say("bytes"), "integer"), Column(say("trust")))
     named = [name for name in PARTS if getattr(found, name)]
     return Table(columns, tuple(Row((say(name), getattr(found, name), say(found.trust.get(name, "exact")))) for name in named))
-
-
-def _storages(rows: tuple[Kept, ...], say: Say) -> Table:
-    titles = ((say("module"), "text"), (say("kept by"), "text"), (say("shape"), "text"), (say("bytes"), "integer"))
-    columns = (*(Column(title, kind) for title, kind in titles), Column(say("times"), "integer"), Column(say("together"), "integer"))
-    return Table(columns, tuple(
-        Row((row.module, row.call, " × ".join(map(str, row.shape)), row.bytes, row.times, row.bytes * row.times)) for row in rows
-    ))  # fmt: skip
 
 
 def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: Say) -> list[str]:

@@ -74,7 +74,7 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     logits = on_top(run, class_name, tree, body, states)
     if asked.loss:
         loss(run, class_name, tree, logits)
-    exact = asked.attention == "eager" and not asked.dropout and not asked.loss and asked.checkpointing == "none" and asked.size == FLOAT
+    exact = asked.attention == "eager" and not asked.dropout and asked.checkpointing == "none" and asked.size == FLOAT
     return Activations(tape.bytes, tuple(tape.rows), "exact" if exact else "estimate")
 
 

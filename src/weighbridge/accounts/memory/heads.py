@@ -170,7 +170,7 @@ def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
     elif class_name.endswith(("ForSequenceClassification", "ForImageClassification")) and _is_compared(run, logits):
         tape.save(logits, "mse_loss")
     else:
-        if class_name.endswith(("ForCausalLM", "LMHeadModel")):
+        if class_name.endswith(("ForCausalLM", "LMHeadModel")) and run.style.forward != "bart":  # BART's decoder takes them as they are
             tape.save(Value((elements(logits.shape[:-1]),), INDEX, grad=False), "nll_loss")  # the labels, shifted
         cross_entropy(tape, logits.shape)
 

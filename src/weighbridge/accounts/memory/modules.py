@@ -144,6 +144,10 @@ def _root_softplus(tape: Tape, value: Value) -> Value:
     return tape.by_result(tape.by_input(value, "softplus"), "sqrt")
 
 
+def _identity(tape: Tape, value: Value) -> Value:
+    return value
+
+
 def _squared_relu(tape: Tape, value: Value) -> Value:
     result = tape.by_result(value, "relu")
     tape.save(result, "pow")
@@ -157,7 +161,7 @@ BY_INPUT = {
 BY_RESULT = {"relu": "relu", "tanh": "tanh", "sigmoid": "sigmoid"}
 COMPOSED = {
     "gelu_new": _tanh_gelu, "gelu_accurate": _tanh_gelu, "gelu_python_tanh": _tanh_gelu, "gelu_python": _erf_gelu, "gelu_fast": _fast_gelu,
-    "gelu_10": _clipped_gelu, "laplace": _laplace, "sqrtsoftplus": _root_softplus, "linear": lambda tape, value: value,
+    "gelu_10": _clipped_gelu, "laplace": _laplace, "sqrtsoftplus": _root_softplus, "linear": _identity,
     "quick_gelu": _quick_gelu, "relu2": _squared_relu,
 }  # fmt: skip
 KNOWN = {*BY_INPUT, *BY_RESULT, *COMPOSED}

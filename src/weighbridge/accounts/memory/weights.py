@@ -15,6 +15,8 @@ from weighbridge.core.tree import Part, Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from weighbridge.core.sizes import Size
+
 DTYPES = {
     "float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "float8": 8, "int8": 8, "float4": 4, "int4": 4,
 }  # fmt: skip
@@ -156,15 +158,25 @@ def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:
         tensor = entry.tensor
         if tensor.role == "buffer":
             continue
-        if scheme is not None and _is_packed(entry):
-            *many, outputs, inputs = tensor.shape
-            packed += entry.copies * elements(many) * SCHEMES[scheme].packed(whole(outputs), whole(inputs))
+        if scheme is not None and is_packed(entry):
+            packed += entry.copies * packed_bytes(tensor.shape, scheme)
         else:
             plain += entry.copies * elements(tensor.shape)
     return packed + (plain * (width // 8) if width % 8 == 0 else (plain * width + 7) // 8)
 
 
-def _is_packed(entry: Owned) -> bool:
+def packed_bytes(shape: tuple[Size, ...], scheme: str) -> int:
+    """Return the bytes of a matrix, or of the matrices of several experts, packed by a scheme.
+
+    >>> packed_bytes((8, 256, 128), "fp8")
+    262176
+    """
+    *many, outputs, inputs = shape
+    return elements(many) * SCHEMES[scheme].packed(whole(outputs), whole(inputs))
+
+
+def is_packed(entry: Owned) -> bool:
+    """Say whether a scheme packs a tensor: a matrix of a linear map or of experts inside the layers, but for routers."""
     tensor = entry.tensor
     routed = entry.part.name in ("gate", "router")
     return entry.inside and tensor.role == "weight" and len(tensor.shape) >= 2 and entry.part.kind in ("linear", "experts") and not routed

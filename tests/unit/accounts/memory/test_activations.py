@@ -22,8 +22,9 @@ def test_a_forward_keeps_what_autograd_kept(model_type: str) -> None:
     cases = [case for case in CASES if case[0] == model_type]
     assert cases, f"nothing recorded of {model_type}: python -m truth memory --record"
     for _, class_name, config, lengths, how, expected in cases:
-        found = model(config, class_name).memory(training=True, attention="eager", dropout=False, loss=False, **lengths, **how)
-        assert found.activations == expected, (class_name, config, lengths)
+        asked = {"attention": "eager", "dropout": False, "loss": False, **lengths, **how}
+        found = model(config, class_name).memory(training=True, **asked)
+        assert found.activations == expected, (class_name, config, asked)
         assert found.trust["activations"] == "exact"
 
 
