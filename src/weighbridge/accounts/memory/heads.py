@@ -171,7 +171,9 @@ def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
         tape.save(logits, "mse_loss")
     else:
         if class_name.endswith(("ForCausalLM", "LMHeadModel")) and run.style.forward != "bart":  # BART's decoder takes them as they are
-            tape.save(Value((elements(logits.shape[:-1]),), INDEX, grad=False), "nll_loss")  # the labels, shifted
+            # the labels, shifted: one is put behind each text and the first is cut off, of one text without a copy
+            count = elements(logits.shape[:-1]) + (1 if run.batch == 1 else 0)
+            tape.save(Value((count,), INDEX, grad=False), "nll_loss")
         cross_entropy(tape, logits.shape)
 
 

@@ -101,7 +101,7 @@ def test_other_settings_are_within_a_tenth_of_a_percent(
         decoder = 20 if model_type == "t5" else None
         found = whole.memory(True, 2, 48, decoder, attention=attention, dropout=dropout, loss=loss)
         assert found.activations is not None and abs(found.activations - expected) * 1000 < expected
-        assert found.trust["activations"] == "estimate"
+        assert found.trust["activations"] == ("exact" if attention == "eager" and not dropout else "estimate")
 
 
 SMALL = {"vocab_size": 500, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 256, "pad_token_id": 0,
