@@ -47,8 +47,12 @@ QUESTIONS = {
         "FROM census WHERE status = 'ok' GROUP BY model_type ORDER BY models DESC",
     ),
     "vocabulary": Question(
-        mark("vocabularies that are multiples of 64"),
-        "SELECT vocab % 64 = 0 AS multiple_of_64, count(*) AS models FROM census WHERE vocab IS NOT NULL GROUP BY 1 ORDER BY 1",
+        mark(
+            "vocabularies that are multiples of 64, by year; year_from says whether a record, a file's metadata or its time gives the year"
+        ),
+        "SELECT year, year_from, count(*) AS models, count(*) FILTER (vocab % 64 = 0) AS multiples_of_64, "
+        "round(100.0 * count(*) FILTER (vocab % 64 = 0) / count(*), 1) AS percent "
+        "FROM census WHERE vocab IS NOT NULL GROUP BY year, year_from ORDER BY year NULLS LAST, year_from",
     ),
 }
 MOST_ROWS = 100_000

@@ -24,6 +24,7 @@ from weighbridge.core.errors import UnknownArchitecture, UsageError, Weighbridge
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import ROLES, Part
 from weighbridge.inventory.schema import OK, UNKNOWN, Row, failed, fitting
+from weighbridge.inventory.years import OF_FILES, stated_year
 from weighbridge.load import load
 from weighbridge.readers import Listing, Stored, listing_at
 from weighbridge.readers.packing import config_beside, unpack
@@ -229,6 +230,8 @@ def _of_file(listing: Listing) -> Row:
         "stored": sum(elements.values()), "bytes": listing.size_bytes, "fingerprint": digest.hexdigest(),
         "dtypes": json.dumps(dict(sorted(elements.items(), key=lambda entry: -entry[1]))),
     }  # fmt: skip
+    year = stated_year(listing.metadata, OF_FILES)
+    row |= {"year": year, "year_from": "metadata"} if year is not None else {}
     stated = [claim for claim in claims(listing) if claim.name != "total_size" and type(claim.stated) is int]
     if stated:
         row |= {"claimed": stated[0].stated, "claim_holds": stated[0].holds}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     import pyarrow
 
-VERSION = 2
+VERSION = 3
 """Of the schema; it changes whenever a column comes, goes or changes its meaning."""
 OK, UNKNOWN, ERROR = "ok", "unknown", "error"
 Row: TypeAlias = dict[str, Any]
@@ -57,6 +57,8 @@ COLUMNS = (
     Column("claimed", "int64", "the parameters that the file's metadata, or the table's record, states"),
     Column("claim_holds", "bool", "whether that is what there is: in the file, or in the class as built or loaded"),
     Column("claim_convention", "string", "where it does not hold: the way of counting that gives the stated number, if one does"),
+    Column("year", "int64", "the year that the record or the file's metadata states, else that of the file's time"),
+    Column("year_from", "string", "where the year is from: record, metadata or file"),
     Column("fingerprint", "string", "equal for equal sizes of one class (configs), or for equal tensors (files)"),
 )  # fmt: skip
 """The columns in their order."""

@@ -26,6 +26,7 @@ from weighbridge.inventory.batch import NamedConfig, rows_of_configs
 from weighbridge.inventory.items import OTHER_CONFIGS, Item, described
 from weighbridge.inventory.rows import row_of_checkpoint, row_of_config, row_of_directory, with_claim
 from weighbridge.inventory.schema import VERSION, Row, arrow_schema, failed
+from weighbridge.inventory.years import STATED, stated_year, year_at
 from weighbridge.readers.hub import place
 
 FILES = {"config": 8_192, "source": 64}
@@ -47,11 +48,13 @@ CLAIMS = ("total_parameters", "num_parameters", "n_parameters", "parameters", "p
 
 
 class Entry(NamedTuple):
-    """A config out of a table or an archive: what its row is called, and the parameters that its record states."""
+    """A config out of a table or an archive: what its row is called, the parameters and the year that its record states, and from where."""
 
     path: str
     config: dict[str, Any]
     claimed: int | None = None
+    year: int | None = None
+    year_from: str = "record"
 
 
 class Shard(NamedTuple):
@@ -177,7 +180,7 @@ def _rows(shard: Shard) -> Iterator[Row]:
             _set_alarm(0)
             yield _failure(item.path, error, shard.seconds)
     _set_alarm(0)
-    yield from _of_configs(configs, shard.seconds)
+    yield from (_with_file_year(row, row["path"]) for row in _of_configs(configs, shard.seconds))
 
 
 def _from_afar_together(found: tuple[Item, ...], seconds: float) -> Iterator[Row]:
@@ -235,13 +238,23 @@ def _weighed(item: Item, seconds: float) -> Iterator[Row]:
         yield from outcome
         found_rows = _of_configs([(entry.path, entry.config) for entry in entries], seconds)
         for entry, row in zip(entries, found_rows, strict=True):
-            yield row if entry.claimed is None else with_claim(row, entry.config, entry.claimed)
+            dated = row if entry.year is None else row | {"year": entry.year, "year_from": entry.year_from}
+            yield dated if entry.claimed is None else with_claim(dated, entry.config, entry.claimed)
         return
     found: list[Row] = []
     with _guarded(item.path, seconds) as outcome:
         found.append(_one(item))
-    yield from found
+    dated = os.path.join(item.path, "config.json") if item.kind == "directory" else item.path
+    yield from (_with_file_year(row, dated) for row in found)
     yield from outcome
+
+
+def _with_file_year(row: Row, path: str) -> Row:
+    """Add the year of the file's time, unless the row has one that is stated."""
+    if row.get("year") is None:
+        with suppress(OSError):
+            row |= {"year": year_at(os.stat(path).st_mtime), "year_from": "file"}
+    return row
 
 
 def _one(item: Item) -> Row:
@@ -362,7 +375,7 @@ def _entry(record: dict[str, Any], where: str) -> Entry:
     if isinstance(inner, str):
         inner = _parsed(inner.encode(), where)
     if isinstance(inner, dict):
-        return Entry(f"{where} {name}" if name else where, inner, _claimed(record))
+        return Entry(f"{where} {name}" if name else where, inner, _claimed(record), stated_year(record))
     return Entry(where, record)
 
 
@@ -383,7 +396,7 @@ def _table_rows(item: Item) -> Iterator[Row | Entry]:
     if "config" not in names:
         raise ReadError(f"no column config; it has {', '.join(names)}"[:300], path=item.path)
     named = next((name for name in IDS if name in names), None)
-    claims = [name for name in (*CLAIMS, "safetensors") if name in names]
+    claims = [name for name in (*CLAIMS, "safetensors", *STATED) if name in names]
     table = file.read_row_group(item.start, columns=["config", *([named] if named else []), *claims])
     for number, record in enumerate(table.slice(item.line, item.end - item.line).to_pylist(), item.line):
         where = f"{item.path}:{item.start}:{number}" + (f" {record[named]}" if named else "")
@@ -392,7 +405,7 @@ def _table_rows(item: Item) -> Iterator[Row | Entry]:
             if config is None:
                 raise ReadError("the config is null", path=where)
             raw = _parsed(config.encode(), where) if isinstance(config, str) else _without_nulls(config)
-            yield Entry(where, raw, _claimed(record))
+            yield Entry(where, raw, _claimed(record), stated_year(record))
         except WeighbridgeError as error:
             yield failed(where, error)
 
@@ -404,14 +417,14 @@ def _without_nulls(record: dict[str, Any]) -> dict[str, Any]:
 
 def _members(item: Item) -> Iterator[Row | Entry]:
     """Yield the configs in an archive; weights inside are not read."""
-    for name, size, read in _opened(item.path):
+    for name, size, year, read in _opened(item.path):
         if not name.endswith("config.json") or name.endswith(OTHER_CONFIGS):
             continue
         where = f"{item.path}!{name}"
         try:
             if size > LARGEST_CONFIG:
                 raise ReadError(Text("{size:,} bytes are too many for a config", size=size), path=where)
-            yield Entry(where, _parsed(read(), where))
+            yield Entry(where, _parsed(read(), where), None, year, "file")
         except (WeighbridgeError, OSError) as error:
             yield failed(where, error)
 
@@ -421,15 +434,15 @@ def _unzipped(archive: ZipFile, name: str) -> bytes:
         return file.read(LARGEST_CONFIG)
 
 
-def _opened(path: str) -> Iterator[tuple[str, int, Any]]:
-    """Yield the members of a ZIP or TAR archive: name, size, and how to read one, bounded whatever the header says."""
+def _opened(path: str) -> Iterator[tuple[str, int, int, Any]]:
+    """Yield the members of a ZIP or TAR archive: name, size, year, and how to read one, bounded whatever the header says."""
     if path.lower().endswith(".zip"):
         from zipfile import BadZipFile
 
         try:
             with ZipFile(path) as archive:
                 for info in archive.infolist():
-                    yield info.filename, info.file_size, partial(_unzipped, archive, info.filename)
+                    yield info.filename, info.file_size, info.date_time[0], partial(_unzipped, archive, info.filename)
         except (BadZipFile, NotImplementedError, RuntimeError) as error:
             raise ReadError(Text("not a readable ZIP archive: {error}", error=error), path=path) from None
         return
@@ -441,6 +454,6 @@ def _opened(path: str) -> Iterator[tuple[str, int, Any]]:
             for entry in tape:
                 file = tape.extractfile(entry) if entry.isfile() else None
                 if file is not None:
-                    yield entry.name, entry.size, partial(file.read, LARGEST_CONFIG)
+                    yield entry.name, entry.size, year_at(entry.mtime), partial(file.read, LARGEST_CONFIG)
     except (TarError, EOFError) as error:
         raise ReadError(Text("not a readable TAR archive: {error}", error=error), path=path) from None
