@@ -27,6 +27,8 @@ KINDS = {
     stat.S_IFSOCK: mark("a socket, not a file"),
 }  # fmt: skip
 
+PIECE = 1 << 16
+"""Bytes that are read at a time."""
 RESERVED = frozenset("con prn aux nul conin$ conout$".split()) | {f"{name}{digit}" for name in ("com", "lpt") for digit in "0123456789¹²³"}
 """Names that are devices on Windows, whatever their ending (Microsoft, "Naming Files, Paths, and Namespaces")."""
 
@@ -62,10 +64,15 @@ def open_file(path: Path | str) -> BinaryIO:
     """
     if not isinstance(path, str) and not hasattr(path, "as_posix"):
         return path.open("rb")
-    number = _open_descriptor(str(path))
+    return open(_open_ordinary(str(path)), "rb")
+
+
+def _open_ordinary(path: str) -> int:
+    """Return the descriptor of an ordinary file."""
+    number = _open_descriptor(path)
     mode = os.fstat(number).st_mode
     if stat.S_ISREG(mode):
-        return open(number, "rb")
+        return number
     os.close(number)
     if stat.S_ISDIR(mode):
         import errno
@@ -80,8 +87,19 @@ def read_whole(path: Path | str, most: int = LARGEST_CONFIG) -> bytes:
     Raises:
         OSError: It is no ordinary file, is larger, or cannot be read.
     """
-    with open_file(path) as file:
-        return read_bounded(file, most, str(path))
+    if not isinstance(path, str) and not hasattr(path, "as_posix"):
+        with open_file(path) as file:
+            return read_bounded(file, most, str(path))
+    number, pieces, left = _open_ordinary(str(path)), [], most
+    try:  # without a buffer between: for a small file it takes longer than the reading
+        while piece := os.read(number, min(left + 1, PIECE)):
+            pieces.append(piece)
+            left -= len(piece)
+            if left < 0:
+                raise _too_large(most, str(path))
+    finally:
+        os.close(number)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def read_pipe(path: str, most: int = LARGEST_CONFIG) -> bytes:
@@ -97,7 +115,7 @@ def read_pipe(path: str, most: int = LARGEST_CONFIG) -> bytes:
     try:
         while True:
             try:
-                piece = os.read(number, 1 << 16)
+                piece = os.read(number, PIECE)
             except BlockingIOError:  # somebody writes to it, but nothing has come yet
                 if select([number], [], [], PATIENCE)[0]:
                     continue
@@ -118,7 +136,9 @@ def read_bounded(file: BinaryIO, most: int = LARGEST_CONFIG, name: str = "") -> 
     Raises:
         OSError: It does not.
     """
-    data = file.read(most + 1)
+    data = file.read(min(PIECE, most + 1))
+    if len(data) == PIECE:  # room for all that may come is made only where much comes
+        data += file.read(most + 1 - PIECE)
     if len(data) > most:
         raise _too_large(most, name)
     return data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -29,7 +30,7 @@ from weighbridge.inventory.schema import VERSION, Row, arrow_schema, failed
 from weighbridge.inventory.years import STATED, stated_year, year_at
 from weighbridge.readers.hub import place
 
-FILES = {"config": 8_192, "source": 64}
+FILES = {"config": 16_384, "source": 64}
 """Items of one shard, by kind: configs are quickest together, and what is far away is slow. A stretch of a table is a shard of its own."""
 OTHERS = 1_024
 """Items of one shard of any other kind."""
@@ -82,7 +83,7 @@ def shards(found: Iterable[Item], seconds: float) -> Iterator[Shard]:
         together = waiting.setdefault(item.kind, [])
         together.append(item)
         most = 1 if item.kind in ALONE else FILES.get(item.kind, OTHERS)
-        if len(together) == most or (4 * len(together) >= most and 2 * crc32(os.fsencode(item.path)) % most < 2):
+        if len(together) == most or (4 * len(together) >= 3 * most and 2 * crc32(os.fsencode(item.path)) % most < 2):
             yield shard_of(tuple(together), seconds)
             together.clear()
     yield from (shard_of(tuple(together), seconds) for together in waiting.values() if together)
@@ -129,9 +130,15 @@ def _split(item: Item) -> tuple[Item, ...]:
 
 def weigh_shard(shard: Shard, folder: str) -> Done:
     """Weigh a shard and write its part into *folder*; pure but for that, so that it runs anywhere."""
-    with _answering_alarms():
-        rows = list(_rows(shard))
-    return write_part(shard.name, rows, folder)
+    collecting = gc.isenabled()
+    gc.disable()  # thousands of configs live until the part is written: looking for cycles among them is time lost
+    try:
+        with _answering_alarms():
+            rows = list(_rows(shard))
+        return write_part(shard.name, rows, folder)
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def write_part(name: str, rows: list[Row], folder: str) -> Done:
