@@ -251,8 +251,8 @@ def _weighed(item: Item, seconds: float) -> Iterator[Row]:
     found: list[Row] = []
     with _guarded(item.path, seconds) as outcome:
         found.append(_one(item))
-    dated = os.path.join(item.path, "config.json") if item.kind == "directory" else item.path
-    yield from (_with_file_year(row, dated) for row in found)
+    timed = os.path.join(item.path, "config.json") if item.kind == "directory" else item.path
+    yield from (_with_file_year(row, timed) for row in found)
     yield from outcome
 
 
