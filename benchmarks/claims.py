@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,13 +26,24 @@ from weighbridge.inventory.items import OTHER_CONFIGS
 from weighbridge.inventory.run import census
 from weighbridge.presets import preset, preset_like
 
-PACKAGES = ("mteb==2.26.24", "keras-hub==0.32.0", "xinference==4.1.0", "aiconfigurator==0.7.0")
+PACKAGES = (
+    "mteb==2.26.24", "keras-hub==0.32.0", "xinference==4.1.0", "aiconfigurator==0.7.0", "aiconfigurator-core==0.12.0", "open-clip-torch==3.3.0",
+    "llm-analysis==0.2.2",
+)  # fmt: skip
 SAYS = {
     "mteb": "`n_parameters` of each `ModelMeta`",
     "keras-hub": "`params` in the metadata of each preset",
     "xinference": "`model_size_in_billions` of each specification",
     "aiconfigurator": "the size in the name of each config that it carries",
+    "aiconfigurator-core": "the size in the name of each config that it carries",
+    "open-clip-torch": "its model configs, which state no totals",
+    "llm-analysis": "its model configs, which state no totals",
 }
+CARRIED = {
+    "aiconfigurator": r"aiconfigurator/model_configs/.+\.json", "aiconfigurator-core": r"aiconfigurator_core/model_configs/.+\.json",
+    "open-clip-torch": r"open_clip/model_configs/.+\.json", "llm-analysis": r"llm_analysis/model_configs/.+\.json",
+}  # fmt: skip
+"""Where a package carries configs: each is a row, whether a total is stated for it or not."""
 
 
 class Claim(NamedTuple):
@@ -106,16 +117,26 @@ def of_xinference(wheel: Wheel) -> Iterator[tuple[str, int]]:
 
 def of_aiconfigurator(wheel: Wheel) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Yield the configs that the planner carries, with the size that their names state."""
-    for path, config in wheel.tables(r"aiconfigurator/model_configs/.+config\.json"):
+    for path, config in wheel.tables(r"aiconfigurator(_core)?/model_configs/.+config\.json"):
         name = Path(path).name.removesuffix("_config.json").replace("--", "/")
         size = re.search(r"-(\d+(?:\.\d+)?)([BM])(?=-|$)", name)
         if size and not path.endswith(OTHER_CONFIGS):
             yield name, round(float(size[1]) * {"B": 10**9, "M": 10**6}[size[2]]), config
 
 
-BILLIONS = ("xinference", "aiconfigurator")
+BILLIONS = ("xinference", "aiconfigurator", "aiconfigurator-core")
 """Packages that state sizes in billions, to as many places as they write."""
-GATHERERS = {"mteb": of_mteb, "keras-hub": of_keras_hub, "xinference": of_xinference, "aiconfigurator": of_aiconfigurator}
+
+
+def of_none(wheel: Wheel) -> Iterator[tuple[str, int]]:
+    """Yield nothing: a package that carries configs and states no totals."""
+    yield from ()
+
+
+GATHERERS: dict[str, Callable[[Wheel], Iterator[tuple[Any, ...]]]] = {
+    "mteb": of_mteb, "keras-hub": of_keras_hub, "xinference": of_xinference, "aiconfigurator": of_aiconfigurator,
+    "aiconfigurator-core": of_aiconfigurator, "open-clip-torch": of_none, "llm-analysis": of_none,
+}  # fmt: skip
 
 
 def value(node: ast.AST | None) -> object:
@@ -150,6 +171,14 @@ def claims_of(wheel: Wheel) -> tuple[int, list[Claim]]:
     return len(stated), known
 
 
+def carried_by(wheel: Wheel) -> list[tuple[str, Any]]:
+    """Return the model configs that a wheel carries, by name; those of tokenizers and of quantisation are none."""
+    found = wheel.tables(CARRIED[wheel.name]) if wheel.name in CARRIED else ()
+    return [
+        (Path(path).stem.removesuffix("_config").replace("--", "/"), config) for path, config in found if not path.endswith(OTHER_CONFIGS)
+    ]
+
+
 def verdict(claim: Claim, row: dict[str, Any]) -> str:
     """Return how a row of the census judges its claim."""
     if row["status"] != "ok":
@@ -175,7 +204,29 @@ VERDICTS = {
 }
 
 
-def report(stated: dict[str, int], claims: list[Claim], rows: list[dict[str, Any]]) -> str:
+def carried_table(carried: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """Yield the lines on the configs that packages carry: how many are weighed, and why the others are not."""
+    yield from ("## Configs that packages carry", "", "Each is a row of the census, whether or not a total is stated for it.", "")
+    yield from (
+        "| package | configs | weighed | no blueprint | no config of a model | smallest | largest |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    )
+    for package, rows in carried.items():
+        status, sizes = Counter(row["status"] for row in rows), [row["unique"] for row in rows if row["status"] == "ok"]
+        low, high = (f"{min(sizes):,}", f"{max(sizes):,}") if sizes else ("", "")
+        yield f"| {package} | {len(rows):,} | {status['ok']:,} | {status['unknown']:,} | {status['error']:,} | {low} | {high} |"
+    yield from ("", "Why the others are not weighed:", "", "| package | reason | configs | for example |", "|---|---|---:|---|")
+    for package, rows in carried.items():
+        reasons: dict[str, list[str]] = {}
+        for row in rows:
+            if row["status"] != "ok":
+                reasons.setdefault(re.sub(r"\s+", " ", row["error"])[:160].replace("|", "\\|"), []).append(row["path"].rpartition(" ")[2])
+        for reason, names in sorted(reasons.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:12]:
+            yield f"| {package} | {reason} | {len(names)} | `{names[0]}` |"
+    yield ""
+
+
+def report(stated: dict[str, int], claims: list[Claim], rows: list[dict[str, Any]], carried: dict[str, list[dict[str, Any]]]) -> str:
     """Write the report."""
     judged = [(claim, row, verdict(claim, row)) for claim, row in zip(claims, rows, strict=True)]
     lines = [
@@ -191,7 +242,7 @@ def report(stated: dict[str, int], claims: list[Claim], rows: list[dict[str, Any
     for package, many in stated.items():
         own = Counter(kind for claim, _, kind in judged if claim.package == package)
         lines.append(f"| {package} | {many:,} | {sum(own.values()):,} | " + " | ".join(f"{own[kind]:,}" for kind in VERDICTS) + " |")
-    lines += ["", *(f"- *{kind}*: {meaning}." for kind, meaning in VERDICTS.items()), ""]
+    lines += ["", *(f"- *{kind}*: {meaning}." for kind, meaning in VERDICTS.items()), "", *carried_table(carried)]
     lines += ["## Wrong", "", "Farthest first. The last column is the count of the class that the config names.", ""]
     lines += ["| package | model | stated | true | off by |", "|---|---|---:|---:|---:|"]
     wrong = [(claim, row) for claim, row, kind in judged if kind == "wrong"]
@@ -212,6 +263,16 @@ def report(stated: dict[str, int], claims: list[Claim], rows: list[dict[str, Any
     return "\n".join(lines) + "\n"
 
 
+def weigh(records: list[dict[str, Any]], table: Path) -> list[dict[str, Any]]:
+    """Let ``weigh census`` weigh records, and return its rows in their order."""
+    import pyarrow.parquet as pq
+
+    table.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    census([str(table)], table.with_suffix(".census"), jobs=1)
+    rows: list[dict[str, Any]] = pq.read_table(table.with_suffix(".census")).to_pylist()
+    return sorted(rows, key=lambda row: int(row["path"].partition(" ")[0].rpartition(":")[2]))
+
+
 def main() -> None:
     """Gather, count, write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -226,20 +287,17 @@ def main() -> None:
             wheels = sorted(folder.glob("*.whl"))
         stated: dict[str, int] = {}
         claims: list[Claim] = []
+        carried: dict[str, list[dict[str, Any]]] = {}
         for path in wheels:
             wheel = Wheel(path)
             many, known = claims_of(wheel)
             stated[f"{wheel.name} {wheel.version}"] = many
             claims += known
-        table = folder / "claims.jsonl"
-        with table.open("w") as file:
-            file.writelines(json.dumps({"config": claim.config, "total_parameters": claim.stated}) + "\n" for claim in claims)
-        census([str(table)], folder / "census", jobs=1)
-        import pyarrow.parquet as pq
-
-        rows = pq.read_table(folder / "census").to_pylist()
-        rows.sort(key=lambda row: int(row["path"].rpartition(":")[2]))
-        asked.output.write_text(report(stated, claims, rows), "utf-8")
+            if own := carried_by(wheel):
+                records = [{"id": name.replace(" ", "_"), "config": config} for name, config in own]
+                carried[f"{wheel.name} {wheel.version}"] = weigh(records, folder / f"{wheel.name}.jsonl")
+        rows = weigh([{"config": claim.config, "total_parameters": claim.stated} for claim in claims], folder / "claims.jsonl")
+        asked.output.write_text(report(stated, claims, rows, carried), "utf-8")
         print(f"{asked.output}: {len(claims):,} claims of {len(stated)} packages")
 
 

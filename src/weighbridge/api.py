@@ -326,6 +326,8 @@ class Model(ModelValue):
         optimizer: str = "adamw",
         batch: int = 1,
         seq: int | None = None,
+        attention: str = "sdpa",
+        checkpointing: str = "none",
     ) -> Parallel:
         """Lay the model out on ``tp * pp * dp`` devices: bytes of each by class of state, communication, idle time.
 
@@ -340,7 +342,8 @@ class Model(ModelValue):
             dtype: Of parameters and gradients; 16 bits keep master weights in float32.
             optimizer: ``adamw``, ``adam``, ``momentum``, ``lion`` or ``sgd``.
             batch: Examples of one micro-batch.
-            seq: Tokens of each, for what layers and stages send.
+            seq: Tokens of each, for activations, caches, and what layers and stages send.
+            attention, checkpointing: How activations come about, as for :meth:`memory`.
 
         Raises:
             UsageError: The numbers do not go together, or do not divide the model's heads, layers or experts.
@@ -352,7 +355,7 @@ class Model(ModelValue):
         from weighbridge.accounts.parallel.layout import Layout
 
         layout = Layout(tp, pp, dp, ep, zero, fsdp, sequence_parallel, micro_batches, schedule, chunks, dtype, optimizer)
-        return parallel_of(self, layout, batch, seq)
+        return parallel_of(self, layout, batch, seq, attention=attention, checkpointing=checkpointing)
 
     def fits(
         self,

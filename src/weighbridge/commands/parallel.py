@@ -18,7 +18,7 @@ WAYS = (
     Option("micro_batches", mark("micro-batches of a step (default 1)"), "N", kind="whole", default=1),
     Option("chunks", mark("pieces of the model on each stage, for the interleaved schedule (default 1)"), "N", kind="whole", default=1),
     Option("batch", mark("examples of one micro-batch (default 1)"), "N", kind="whole", default=1),
-    Option("seq", mark("tokens of each, for what layers and stages send"), "N", kind="whole", default=None),
+    Option("seq", mark("tokens of each, for activations, caches and what layers and stages send"), "N", kind="whole", default=None),
 )
 OPTIONS = (
     *SOURCE,
@@ -29,6 +29,8 @@ OPTIONS = (
     Option("schedule", mark("of the pipeline: 1f1b, interleaved or zero-bubble (default 1f1b)"), "WORD", default="1f1b"),
     Option("dtype", mark("of parameters and gradients: bfloat16, float16 or float32 (default bfloat16)"), "WORD", default="bfloat16"),
     Option("optimizer", mark("adamw, adam, momentum, lion or sgd (default adamw)"), "WORD", default="adamw"),
+    Option("attention", mark("how activations come about: eager, sdpa or flash (default sdpa)"), "WORD", default="sdpa"),
+    Option("checkpointing", mark("activations computed again: none, selective or full (default none)"), "WORD", default="none"),
     Option("explain", mark("formulas and their sources"), kind="switch"),
     *OUTPUT,
 )
@@ -43,5 +45,5 @@ def answer(asked: Asked) -> Answer:
 
     model = asked.model()
     layout = Layout(**{name: getattr(asked, name) for name in NAMES}, zero=int(asked.zero))
-    found = parallel_of(model, layout, asked.batch, asked.seq)
+    found = parallel_of(model, layout, asked.batch, asked.seq, attention=asked.attention, checkpointing=asked.checkpointing)
     return Answer(lambda: parallel.as_json(model, found), lambda: parallel.document(model, found, asked.lang, explain=asked.explain))

@@ -28,7 +28,15 @@ def as_json(model: ModelValue, found: Fit, device: Accelerator | None = None) ->
         "source": model.source,
         "class": model.class_name or None,
         "for": found.purpose,
-        "device": {"name": device.name, "bandwidth": device.bandwidth, "peaks": device.peaks, "source": device.source} if device else None,
+        "device": {
+            "name": device.name,
+            "bandwidth": device.bandwidth,
+            "peaks": device.peaks,
+            "source": device.source,
+            "confirmed": device.confirmed or None,
+        }
+        if device
+        else None,
         "memory": found.memory,
         "overhead": found.overhead,
         "batch": found.batch,
@@ -81,4 +89,7 @@ def _remarks(found: Fit, device: Accelerator | None, say: Say) -> list[str]:
     lines = [kept.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}", overhead=f"{found.overhead / GIB:g}")]
     if device is not None:
         lines.append(say("{name}: {source}.").format(name=device.name, source=device.source))
+        lines.append(
+            say("Held to {table}.").format(table=device.confirmed) if device.confirmed else say("No second table at hand confirms it.")
+        )
     return [*lines, *(say(note) for note in found.notes)]

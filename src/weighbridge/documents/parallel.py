@@ -34,11 +34,13 @@ def as_json(model: ModelValue, found: Parallel) -> dict[str, Any]:
         "messages": [message._asdict() for message in found.messages],
         "bubble": _bubble(found.bubble) if found.bubble else None,
         "notes": list(found.notes),
+        "under_way": [f"{times}/{of}" for times, of in found.under_way],
+        "megatron": found.megatron._asdict() if found.megatron else None,
     }
 
 
 def _state(state: Any) -> dict[str, Any]:
-    parts = {name: getattr(state, name) for name in ("elements", "parameters", "gradients", "optimizer", "total")}
+    parts = {name: getattr(state, name) for name in ("elements", "parameters", "gradients", "optimizer", "activations", "cache", "total")}
     return parts | {"held": dict(by_class(state))}
 
 
@@ -64,8 +66,10 @@ def document(model: ModelValue, found: Parallel, lang: str = "en", *, explain: b
 
 
 def _devices(found: Parallel, say: Say) -> Table:
-    titles = (say("layers"), say("devices"), say("parameters"), say("gradients"), say("optimizer"), say("together"))
-    columns = (Column(say("stage")), *(Column(title, "integer") for title in titles))
+    titles = [say("layers"), say("devices"), say("parameters"), say("gradients"), say("optimizer")]
+    shown = [name for name in ("activations", "cache") if any(getattr(device.state, name) is not None for device in found.devices)]
+    titles += [{"activations": say("activations"), "cache": say("cache (serving)")}[name] for name in shown]
+    columns = (Column(say("stage")), *(Column(title, "integer") for title in (*titles, say("together"))))
     rows = tuple(
         Row((
             f"pp {device.pp}",
@@ -74,6 +78,7 @@ def _devices(found: Parallel, say: Say) -> Table:
             device.state.parameters,
             device.state.gradients,
             device.state.optimizer,
+            *(getattr(device.state, name) for name in shown),
             device.state.total,
         ))
         for device in found.devices
@@ -113,4 +118,12 @@ def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
         lines.append(say("The pipeline stands idle for {share}% of a step.").format(share=f"{share // 10}.{share % 10}"))
         if explain:
             lines.append(f"{found.bubble.formula} = {found.bubble.idle}/{found.bubble.work}; {found.bubble.source}")
+    if found.megatron is not None:
+        beside = say(
+            "Megatron's authors estimate {activations} bytes of activations and {states} of states for that device: in 16 bits with dropout, attention"
+            " in eager mode and plain MLPs, and gradients added up in float32."
+        )
+        lines.append(beside.format(activations=f"{found.megatron.activations:,}", states=f"{found.megatron.states:,}"))
+        if explain:
+            lines.append(f"{found.megatron.formula}; Korthikanti et al. 2022 (arXiv:2205.05198), Megatron-LM theoretical_memory_usage.py")
     return [*lines, *(say(note) for note in found.notes)]

@@ -123,3 +123,49 @@ def test_each_way_to_train_saves_what_it_says() -> None:
     assert 0 <= full - host - 12 * unique + steps < 2 * steps
     assert 5 * unique < full - eight < 6 * unique
     assert plain > full
+
+
+PUBLISHED = """
+a30 24 933 165 aiconfigurator-core
+a100-80g 80 2039 312 aiconfigurator-core
+a100-80g-pcie 80 1935 312 aiconfigurator-core
+l4 24 300 121 aiconfigurator-core
+l40s 45 864 362.05 aiconfigurator-core
+h100-80g 80 3350 989 aiconfigurator-core
+h100-80g-pcie 80 2000 756.5 aiconfigurator-core
+h200 141 4800 989 aiconfigurator-core
+b200 180 7700 2250 aiconfigurator-core
+b300 268 7750 2250 aiconfigurator-core
+gb200 185 8000 2500 aiconfigurator-core
+gb300 277 8000 2500 aiconfigurator-core
+arc-pro-b60 24 456 98.304 aiconfigurator-core
+v100-32g 32 900 125 llm-analysis
+rtx-a6000 48 768 154.8 llm-analysis
+a100-40g 40 1555 312 llm-analysis
+mi100 32 1228.8 184.6 llm-analysis
+mi210 64 1638 181 llm-analysis
+mi250 128 3200 362.1 llm-analysis
+mi250x 128 3200 383 llm-analysis
+gh200-144g 144 4900 989.5 genz-llm
+mi300x 192 5300 1307 genz-llm
+mi325x 256 6000 1307 genz-llm
+tpu-v4 32 1228 275 genz-llm
+tpu-v5p 95 2765 459 genz-llm
+gaudi3 128 3675 1835 genz-llm
+a40 45 696 150 vidur
+l40 48 864 181 vidur
+tpu-v5e 16 819 197 Google
+tpu-v6e 32 1640 918 Google
+"""
+"""GiB, GB/s and TFLOPS in 16 bits as those tables print them, whole (GenZ prints the sparse peak of GH200, halved here; of A40 vidur prints what a driver shows)."""
+
+
+def test_devices_are_those_of_the_tables_that_are_said_to_confirm_them() -> None:
+    rows = [line.split(None, 4) for line in PUBLISHED.strip().splitlines()]
+    assert {row[0] for row in rows} == {name for name, device in ACCELERATORS.items() if device.confirmed}
+    for name, memory, bandwidth, peak, table in rows:
+        device = ACCELERATORS[name]
+        assert device.confirmed.startswith(table)
+        assert float(memory) <= device.memory / GIB <= float(memory) * 1.07
+        assert float(bandwidth) * 0.999 <= device.bandwidth / 1e9 <= float(bandwidth) * 1.05
+        assert abs(device.peaks["bfloat16"] / 1e12 - float(peak)) <= 0.005 * float(peak)

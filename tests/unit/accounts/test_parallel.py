@@ -11,6 +11,7 @@ import pytest
 from weighbridge import model
 from weighbridge.accounts.parallel.deepspeed import estimate, largest_module
 from weighbridge.accounts.parallel.layout import Layout
+from weighbridge.accounts.parallel.megatron import estimate as of_megatron
 from weighbridge.accounts.parallel.shards import chunk
 from weighbridge.accounts.parallel.stages import layer_names, share_layers
 from weighbridge.accounts.parallel.traffic import bubble, message
@@ -249,3 +250,53 @@ def test_a_key_value_head_on_several_devices_and_what_stays_whole_is_said() -> N
     for zero, word in ((0, None), (1, "flat list"), (2, "flat list"), (3, "each tensor flat")):
         said = [note for note in model(LLAMA, "LlamaForCausalLM").parallel(dp=2, zero=zero).notes if "ZeRO" in note]
         assert bool(said) == (word is not None) and (word is None or word in said[0])
+
+
+WORKED = ["llama-3.2-1b", "gpt2", "bert-tiny", "t5-small", "gemma-2-2b", "mixtral-8x7b"]
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_stages_hold_the_activations_and_the_cache_of_one_device_together(name: str) -> None:
+    found = model(name)
+    whole = found.parallel(seq=64, batch=2).largest
+    kept = found.memory(training=True, batch=2, seq=64, dtype="bfloat16", device="cuda", attention="sdpa", loss=True, dropout=True)
+    assert whole.activations == kept.activations
+    assert whole.cache == found.cache(batch=2, seq=64).bytes
+    staged = found.parallel(pp=2, seq=64, batch=2)
+    assert sum(device.state.activations or 0 for device in staged.devices) == whole.activations
+    assert (
+        abs(sum(device.state.cache or 0 for device in staged.devices) - (whole.cache or 0)) <= 1
+    )  # spread evenly, where layers are of two kinds
+    cut = found.parallel(tp=2, seq=64, batch=2).largest
+    along = found.parallel(tp=2, seq=64, batch=2, sequence_parallel=True).largest
+    assert cut.activations is not None and along.activations is not None
+    assert whole.activations > cut.activations > along.activations >= whole.activations // 2
+
+
+def test_a_stage_keeps_as_many_micro_batches_as_its_schedule_has_under_way() -> None:
+    found = model("llama-3.2-1b")
+    once = [device.state.activations or 0 for device in found.parallel(pp=4, seq=64).devices]
+    often = [device.state.activations or 0 for device in found.parallel(pp=4, seq=64, micro_batches=8).devices]
+    assert often == [4 * once[0], 3 * once[1], 2 * once[2], once[3]]
+    assert once[1] == once[2] < once[3]  # the logits stand on the last stage
+
+
+def test_a_key_value_head_is_kept_whole_by_several_devices() -> None:
+    found = model(
+        {"model_type": "mistral", **{key: value for key, value in LLAMA.items() if key != "model_type"}, "num_key_value_heads": 2}
+    )
+    assert found.parallel(tp=4, seq=64).largest.cache == found.cache(seq=64).bytes // 2
+
+
+def test_megatron_s_estimates_are_those_of_its_paper() -> None:
+    """Korthikanti et al. 2022, section 5: attention is 80 of 114 for GPT-3 (175B), 64 of 98 for MT-NLG (530B): 70 % and 65 % less."""
+    for hidden, heads, layers, saved in ((12_288, 96, 96, 0.70), (20_480, 128, 105, 0.65)):
+        layout = Layout(tp=8, sequence_parallel=True)
+        none, selective = (
+            of_megatron(layout, parameters=0, layers=layers, hidden=hidden, heads=heads, batch=1, seq=2048, checkpointing=how).activations
+            for how in ("none", "selective")
+        )
+        assert round(1 - selective / none, 2) == saved
+    mixed = of_megatron(Layout(), parameters=10**9, layers=1, hidden=64, heads=1, batch=1, seq=1)
+    assert mixed.states == 18 * 10**9
+    assert of_megatron(Layout(dp=4, zero=1), parameters=10**9, layers=1, hidden=64, heads=1, batch=1, seq=1).states == 9 * 10**9

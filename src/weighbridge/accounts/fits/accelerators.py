@@ -1,7 +1,7 @@
 """Accelerators: memory, bandwidth and peak arithmetic, each with where its maker says so.
 
 Memory is what makers call GB and drivers count in GiB. Peaks are of dense matrices (makers often print twice that, for sparse ones);
-``float32`` is the fastest way to multiply float32 matrices there is, which is TF32 where a device has it.
+of two 16-bit types the faster one is meant, so that no time is bound too high; ``float32`` is the fastest way to multiply float32 matrices there is, which is TF32 where a device has it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Accelerator(NamedTuple):
         bandwidth: Bytes a second, to its memory.
         peaks: FLOPs a second by element type, of dense matrices.
         source: Where its maker says so.
+        confirmed: A second published table that its figures were held to; empty where there is none at hand.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Accelerator(NamedTuple):
     bandwidth: int
     peaks: dict[str, int]
     source: str
+    confirmed: str = ""
 
 
 NVIDIA, AMD, TPU = "NVIDIA data sheet", "AMD data sheet", "Google Cloud TPU documentation, system architecture"
@@ -60,7 +62,10 @@ h200       141  4800  494700   989400  1978900 {NVIDIA} H200 SXM
 gh200-96g   96  4000  494700   989400  1978900 {NVIDIA} GH200 96GB
 gh200-144g 144  4900  494700   989400  1978900 {NVIDIA} GH200 144GB
 b200       180  8000 1125000  2250000  4500000 {NVIDIA} HGX B200
+b300       268  8000 1125000  2250000  4500000 {NVIDIA} HGX B300
 gb200      186  8000 1250000  2500000  5000000 {NVIDIA} GB200
+gb300      277  8000 1250000  2500000  5000000 {NVIDIA} GB300
+arc-pro-b60 24   456   12280    98304   196608 Intel Arc Pro B60 data sheet
 rtx-2080-ti 11   616   13400   107600        0 NVIDIA Turing architecture white paper
 rtx-3060    12   360   25600    51200        0 NVIDIA Ampere GA102 architecture white paper, scaled to its cores and clock
 rtx-3090    24   936   35600    71200        0 NVIDIA Ampere GA102 architecture white paper
@@ -68,15 +73,16 @@ rtx-4080    16   717   48700    97500   195000 NVIDIA Ada architecture white pap
 rtx-4090    24  1008   82600   165200   330300 NVIDIA Ada architecture white paper
 rtx-5090    32  1792  104800   209500   419000 NVIDIA RTX Blackwell architecture white paper
 rtx-pro-6000 96 1792  251900   503800  1007600 {NVIDIA} RTX PRO 6000 Blackwell
-mi100       32  1229   46100    92300        0 {AMD} Instinct MI100
+mi100       32  1229   46100   184600        0 {AMD} Instinct MI100
 mi210       64  1638   45300   181000        0 {AMD} Instinct MI210
+mi250      128  3277   90500   362100        0 {AMD} Instinct MI250, both dies
 mi250x     128  3277   95700   383000        0 {AMD} Instinct MI250X, both dies
 mi300x     192  5300  653700  1307400  2614900 {AMD} Instinct MI300X
 mi325x     256  6000  653700  1307400  2614900 {AMD} Instinct MI325X
 mi355x     288  8000  157300  2516600  5033200 {AMD} Instinct MI355X
 tpu-v3      32   900       0   123000        0 {TPU} v3
 tpu-v4      32  1228       0   275000        0 {TPU} v4
-tpu-v5e     16   859       0   197000        0 {TPU} v5e
+tpu-v5e     16   819       0   197000        0 {TPU} v5e
 tpu-v5p     95  2765       0   459000        0 {TPU} v5p
 tpu-v6e     32  1640       0   918000        0 {TPU} v6e
 gaudi2      96  2450       0   432000   865000 Intel Gaudi 2 white paper
@@ -87,12 +93,24 @@ trainium2   96  2900  181000   667000  1299000 AWS Neuron documentation, Trainiu
 """Name, GiB, GB/s, GFLOPS of float32, bfloat16 (float16 before Ampere) and fp8, and the source; 0 where there is none."""
 
 
+ALSO = {
+    "aiconfigurator-core 0.12.0, systems/*.yaml": "a30 a100-80g a100-80g-pcie l4 l40s h100-80g h100-80g-pcie h200 b200 b300 gb200 gb300 arc-pro-b60",
+    "llm-analysis 0.2.2, gpu_configs/*.json": "v100-32g rtx-a6000 a100-40g mi100 mi210 mi250 mi250x",
+    "genz-llm 0.0.16, system_configs.py": "gh200-144g mi300x mi325x tpu-v4 tpu-v5p gaudi3",
+    "vidur 0.0.26, device_sku_config.py": "a40 l40",
+    "Google Cloud, TPU v6e, system architecture": "tpu-v5e tpu-v6e",
+}
+"""Published tables that the rows of some devices were held to; a device that is in none of them has its maker's sheet alone."""
+_CONFIRMED = {name: table for table, names in ALSO.items() for name in names.split()}
+
+
 def _read(line: str) -> Accelerator:
     name, memory, bandwidth, single, half, eighth, source = line.split(None, 6)
     peaks = {"float32": int(single), "bfloat16": int(half), "float16": int(half), "fp8": int(eighth)}
     return Accelerator(
-        name, int(memory) * GIB, int(bandwidth) * 10**9, {key: value * 10**9 for key, value in peaks.items() if value}, source
-    )
+        name, int(memory) * GIB, int(bandwidth) * 10**9, {key: value * 10**9 for key, value in peaks.items() if value}, source,
+        _CONFIRMED.get(name, ""),
+    )  # fmt: skip
 
 
 ACCELERATORS = {entry.name: entry for entry in map(_read, _TABLE.strip().splitlines())}

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from weighbridge.accounts.adapters.base import Base, base, facts_of
+from weighbridge.accounts.parallel import megatron
 from weighbridge.accounts.parallel.layout import Layout, check_layout
 from weighbridge.accounts.parallel.shards import Cut, chunk, cuts
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
+from weighbridge.accounts.parallel.working import Working, working_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
@@ -31,6 +33,8 @@ class State(NamedTuple):
         parameters, gradients, optimizer: Bytes of each.
         sharded, replicated, expert: Of the elements, those cut among tensor-parallel devices, held whole by each of them, or an
             expert's.
+        activations: Bytes of activations of the micro-batches under way; None where no length was said or they are not described.
+        cache: Bytes of the cache of one replica's batch, in serving; it is no part of the total.
     """
 
     elements: int
@@ -40,11 +44,13 @@ class State(NamedTuple):
     sharded: int
     replicated: int
     expert: int
+    activations: int | None = None
+    cache: int | None = None
 
     @property
     def total(self) -> int:
-        """All of it."""
-        return self.parameters + self.gradients + self.optimizer
+        """All of training: the cache is of serving, and not in it."""
+        return self.parameters + self.gradients + self.optimizer + (self.activations or 0)
 
 
 class Device(NamedTuple):
@@ -68,6 +74,8 @@ class Parallel(NamedTuple):
         messages: What they send each other in a step.
         bubble: How long a pipeline stands idle, or None without one.
         notes: What a reader should know.
+        under_way: Of how many micro-batches each stage keeps activations, as a fraction; empty where these are not counted.
+        megatron: What Megatron's authors estimate for the device that holds most, or None.
     """
 
     layout: Layout
@@ -77,16 +85,21 @@ class Parallel(NamedTuple):
     messages: tuple[Message, ...]
     bubble: Bubble | None
     notes: tuple[str, ...]
+    under_way: tuple[tuple[int, int], ...] = ()
+    megatron: megatron.Estimate | None = None
 
 
-def parallel_of(model: ModelValue, layout: Layout, batch: int = 1, seq: int | None = None) -> Parallel:
+def parallel_of(
+    model: ModelValue, layout: Layout, batch: int = 1, seq: int | None = None, *, attention: str = "sdpa", checkpointing: str = "none"
+) -> Parallel:
     """Lay a model out on devices.
 
     Args:
         model: The model.
         layout: How the devices are laid out.
         batch: Examples of one micro-batch.
-        seq: Tokens of each; without it, what the layers send is not counted.
+        seq: Tokens of each; without it, activations, the cache and what the layers send are not counted.
+        attention, checkpointing: How activations come about, as for :meth:`weighbridge.Model.memory`.
 
     Raises:
         UsageError: The numbers do not go together, or do not divide what must be divided.
@@ -101,8 +114,12 @@ def parallel_of(model: ModelValue, layout: Layout, batch: int = 1, seq: int | No
     _check_experts(found, layout)
     placed = _stages(below, found, model.tree, layout)
     devices = tuple(_devices(placed, layout, _kv_heads(model.tree)))
-    largest = max((device.state for device in devices), key=lambda state: state.total)
     layers = layer_names(model.tree)
+    working = None
+    if seq is not None:
+        working = working_of(model, layout, layers, batch, seq, attention=attention, checkpointing=checkpointing)
+        devices = tuple(device._replace(state=_with_working(device, working)) for device in devices)
+    largest = max((device.state for device in devices), key=lambda state: state.total)
     shared = tuple(share_layers(len(layers), layout.pp * layout.chunks)) if layout.pp > 1 else (len(layers),)
     messages = tuple(_messages(model.tree, below, layout, largest, len(layers), batch, seq))
     return Parallel(
@@ -112,7 +129,28 @@ def parallel_of(model: ModelValue, layout: Layout, batch: int = 1, seq: int | No
         largest,
         messages,
         bubble(layout) if layout.pp > 1 else None,
-        tuple(_notes(found, layout, _kv_heads(model.tree))),
+        tuple(_notes(found, layout, _kv_heads(model.tree), working)),
+        working.under_way if working is not None and working.activations is not None else (),
+        _of_megatron(below, layout, largest, len(layers), batch, seq, checkpointing),
+    )
+
+
+def _with_working(device: Device, working: Working) -> State:
+    activations = working.activations[device.pp] if working.activations is not None else None
+    return device.state._replace(activations=activations, cache=working.cache[device.pp] if working.cache is not None else None)
+
+
+def _of_megatron(
+    below: Base, layout: Layout, largest: State, layers: int, batch: int, seq: int | None, checkpointing: str
+) -> megatron.Estimate | None:
+    """Return Megatron's own estimate, for a model whose config has a hidden size and heads."""
+    facts = below.config
+    hidden = next((facts[key] for key in ("hidden_size", "d_model", "n_embd") if type(facts.get(key)) is int), None)
+    heads = next((facts[key] for key in ("num_attention_heads", "n_head", "num_heads") if type(facts.get(key)) is int), None)
+    if seq is None or hidden is None or heads is None:
+        return None
+    return megatron.estimate(
+        layout, parameters=largest.elements, layers=layers, hidden=hidden, heads=heads, batch=batch, seq=seq, checkpointing=checkpointing
     )
 
 
@@ -268,7 +306,7 @@ def _messages(tree: Part, below: Base, layout: Layout, largest: State, layers: i
         yield from of_experts(layout, -(-sparse // layout.pp), block, active)
 
 
-def _notes(found: list[Cut], layout: Layout, kept: int | None) -> Iterator[str]:
+def _notes(found: list[Cut], layout: Layout, kept: int | None, working: Working | None) -> Iterator[str]:
     if kept is not None and kept < layout.tp:
         yield f"{layout.tp // kept} devices keep the same key-value head, whole"
     if layout.tp > 1:
@@ -284,7 +322,20 @@ def _notes(found: list[Cut], layout: Layout, kept: int | None) -> Iterator[str]:
         yield mark(
             "layers are shared out evenly, earlier stages take what is over; tied embeddings stand on the first and on the last stage"
         )
-    yield mark("activations and buffers of communication are not in these bytes")
+    if working is None:
+        yield mark(
+            "activations and buffers of communication are not in these bytes; --seq says for how many tokens to count activations and caches"
+        )
+        return
+    if working.activations is None:
+        yield working.why
+    else:
+        yield mark(
+            "activations are an estimate: what autograd keeps on one device, the parts that tensor parallelism cuts divided by its ways"
+        )
+    if working.estimated:
+        yield mark("of the cache, layers with and without a window are spread evenly over the stages")
+    yield mark("the cache is that of one replica in serving, and in no sum; buffers of communication are not in these bytes")
 
 
 def by_class(state: State) -> Mapping[str, int]:
