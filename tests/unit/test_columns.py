@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import weighbridge
 from weighbridge.blueprints import MODULES, family
-from weighbridge.columns import LIMIT, Column, column, count, measure
+from weighbridge.columns import LIMIT, Column, cache_per_token, column, count, measure
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 
 
@@ -156,3 +156,23 @@ def test_an_unknown_account_is_named() -> None:
 def test_a_column_beside_its_alias_is_refused() -> None:
     with pytest.raises(ConfigError, match="both name the same field"):
         count("gpt2", {"n_embd": [768, 1536], "hidden_size": 768})
+
+
+def test_more_chosen_than_there_are_is_told_row_by_row() -> None:
+    experts = [1, 2, 8]
+    found = measure(
+        "mixtral", {"num_local_experts": experts, "num_experts_per_tok": 2, "num_hidden_layers": [1, 2, 3]}, ("parameters", "active")
+    )
+    for row, (number, layers) in enumerate(zip(experts, (1, 2, 3), strict=True)):
+        counts = weighbridge.count(
+            {"model_type": "mixtral", "num_local_experts": number, "num_experts_per_tok": 2, "num_hidden_layers": layers}
+        )
+        assert (found["parameters"][row], found["active"][row]) == (counts.unique, counts.active)
+
+
+def test_an_account_that_compares_sizes_is_told_row_by_row() -> None:
+    windows = [16, 64, 4096]
+    found = measure("mistral", {"sliding_window": windows, "num_hidden_layers": [1, 2, 3]}, {"cache": cache_per_token(64)})["cache"]
+    for row, (window, layers) in enumerate(zip(windows, (1, 2, 3), strict=True)):
+        model = weighbridge.model({"model_type": "mistral", "sliding_window": window, "num_hidden_layers": layers})
+        assert found[row] == model.cache(seq=64).per_token

@@ -130,8 +130,12 @@ def _add_experts(part: Part, copies: Size, roles: dict[str, Size], others: dict[
     _add(part._replace(repeat=None, experts=None, active=None), copies, inside, others)
     experts, active = part.experts, part.active
     assert experts is not None and active is not None, f"{part.name}: experts and active go together"
-    if type(experts) is int and type(active) is int and active > experts:
-        active = experts  # the class builds with such a config, though its router cannot choose so many
+    if type(experts) is int and type(active) is int:
+        active = min(active, experts)  # the class builds with more, though its router cannot choose so many
+    else:  # columns know their ends; letters have none
+        most, fewest = getattr(active, "high", active), getattr(experts, "low", experts)
+        if type(most) is int and type(fewest) is int and most > fewest:
+            raise TypeError("in some of these rows a token may choose more experts than there are: only row by row is that told")
     # Experts in experts: of those that are chosen, what is idle inside; of the others, all.
     idle = idle + exact(others["idle"] * active, experts)
     for role, size in inside.items():

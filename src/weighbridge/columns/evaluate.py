@@ -217,8 +217,8 @@ def _evaluate(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> I
                 (block.rows, {name: values_of(account(block.tree), len(block.rows)) for name, account in accounts.items()})
                 for block in blocks(table)
             ]
-        except TypeError:
-            pass  # a rule of the fields compares sizes to choose another: then only row by row is it told
+        except (TypeError, AssertionError):
+            pass  # a rule of the fields, or an account, compares sizes to choose another: then only row by row is it told
         else:
             yield from found
             return
