@@ -36,6 +36,7 @@ def as_json(model: ModelValue, found: Parallel) -> dict[str, Any]:
         "notes": list(found.notes),
         "under_way": [f"{times}/{of}" for times, of in found.under_way],
         "megatron": found.megatron._asdict() if found.megatron else None,
+        "deepspeed": found.deepspeed._asdict() if found.deepspeed else None,
     }
 
 
@@ -118,6 +119,12 @@ def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
         lines.append(say("The pipeline stands idle for {share}% of a step.").format(share=f"{share // 10}.{share % 10}"))
         if explain:
             lines.append(f"{found.bubble.formula} = {found.bubble.idle}/{found.bubble.work}; {found.bubble.source}")
+    if found.deepspeed is not None:
+        its = say(
+            "DeepSpeed estimates {device} bytes of states for each device: 18 a parameter where ours has 16 (its gradients are kept in float32 too), and"
+            " under ZeRO-3 the largest module gathered whole ({formula})."
+        )
+        lines.append(its.format(device=f"{found.deepspeed.device:,}", formula=found.deepspeed.formula))
     if found.megatron is not None:
         beside = say(
             "Megatron's authors estimate {activations} bytes of activations and {states} of states for that device: in 16 bits with dropout, attention"

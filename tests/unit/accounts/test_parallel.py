@@ -300,3 +300,14 @@ def test_megatron_s_estimates_are_those_of_its_paper() -> None:
     mixed = of_megatron(Layout(), parameters=10**9, layers=1, hidden=64, heads=1, batch=1, seq=1)
     assert mixed.states == 18 * 10**9
     assert of_megatron(Layout(dp=4, zero=1), parameters=10**9, layers=1, hidden=64, heads=1, batch=1, seq=1).states == 9 * 10**9
+
+
+def test_deepspeed_s_estimate_stands_beside_ours() -> None:
+    bert = model("bert-base-uncased")
+    unique = bert.count().unique
+    assert isinstance(unique, int)
+    for zero in (2, 3):
+        found = bert.parallel(dp=4, zero=zero).deepspeed
+        assert found == estimate(unique, largest_module(bert.tree), zero, 4)
+    assert bert.parallel(dp=4, zero=1).deepspeed is None
+    assert bert.parallel(dp=4, tp=2, zero=2).deepspeed is None

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from weighbridge.accounts.adapters.base import Base, base, facts_of
-from weighbridge.accounts.parallel import megatron
+from weighbridge.accounts.parallel import deepspeed, megatron
 from weighbridge.accounts.parallel.layout import Layout, check_layout
 from weighbridge.accounts.parallel.shards import Cut, chunk, cuts
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
 from weighbridge.accounts.parallel.working import Working, working_of
+from weighbridge.accounts.parameters import unique_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
@@ -76,6 +77,7 @@ class Parallel(NamedTuple):
         notes: What a reader should know.
         under_way: Of how many micro-batches each stage keeps activations, as a fraction; empty where these are not counted.
         megatron: What Megatron's authors estimate for the device that holds most, or None.
+        deepspeed: What DeepSpeed estimates for each device, for ZeRO-2 and 3 alone, or None.
     """
 
     layout: Layout
@@ -87,6 +89,7 @@ class Parallel(NamedTuple):
     notes: tuple[str, ...]
     under_way: tuple[tuple[int, int], ...] = ()
     megatron: megatron.Estimate | None = None
+    deepspeed: deepspeed.Estimate | None = None
 
 
 def parallel_of(
@@ -132,7 +135,15 @@ def parallel_of(
         tuple(_notes(found, layout, _kv_heads(model.tree), working)),
         working.under_way if working is not None and working.activations is not None else (),
         _of_megatron(below, layout, largest, len(layers), batch, seq, checkpointing),
+        _of_deepspeed(model, layout),
     )
+
+
+def _of_deepspeed(model: ModelValue, layout: Layout) -> deepspeed.Estimate | None:
+    """Return DeepSpeed's own estimate, which it has for ZeRO-2 and 3 without other parallelism."""
+    if layout.zero not in (2, 3) or layout.tp * layout.pp * layout.ep > 1:
+        return None
+    return deepspeed.estimate(unique_of(model), deepspeed.largest_module(model.tree), layout.zero, layout.dp)
 
 
 def _with_working(device: Device, working: Working) -> State:
