@@ -30,6 +30,7 @@ def as_json(model: ModelValue, found: Parallel) -> dict[str, Any]:
         "layout": {**layout._asdict(), "devices": layout.devices},
         "layers": list(found.layers),
         "largest": _state(found.largest),
+        "fullest": _state(found.fullest),
         "devices": [_device(device) for device in found.devices],
         "messages": [message._asdict() for message in found.messages],
         "bubble": _bubble(found.bubble) if found.bubble else None,
@@ -41,7 +42,10 @@ def as_json(model: ModelValue, found: Parallel) -> dict[str, Any]:
 
 
 def _state(state: Any) -> dict[str, Any]:
-    parts = {name: getattr(state, name) for name in ("elements", "parameters", "gradients", "optimizer", "activations", "cache", "total")}
+    parts = {
+        name: getattr(state, name)
+        for name in ("elements", "parameters", "gradients", "optimizer", "activations", "cache", "total", "training")
+    }
     return parts | {"held": dict(by_class(state))}
 
 
@@ -61,7 +65,7 @@ def document(model: ModelValue, found: Parallel, lang: str = "en", *, explain: b
     if found.messages:
         tables.append(_traffic(found, say, explain))
     figure = say("{total} bytes on the largest of {devices} devices").format(
-        total=f"{found.largest.total:,}", devices=f"{found.layout.devices:,}"
+        total=f"{found.fullest.training:,}", devices=f"{found.layout.devices:,}"
     )
     return Document(headline(model, say), figure, (*tables, *notes(_remarks(found, say, explain))), lang)
 
@@ -80,7 +84,7 @@ def _devices(found: Parallel, say: Say) -> Table:
             device.state.gradients,
             device.state.optimizer,
             *(getattr(device.state, name) for name in shown),
-            device.state.total,
+            device.state.training,
         ))
         for device in found.devices
     )  # fmt: skip
@@ -104,7 +108,7 @@ def _traffic(found: Parallel, say: Say, explain: bool) -> Table:
 
 
 def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
-    state = found.largest
+    state = found.fullest
     held = say(
         "Of the {elements} parameters of the largest device, {sharded} are pieces, {replicated} are whole on each, {expert} experts'."
     )

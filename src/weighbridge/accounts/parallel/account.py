@@ -50,8 +50,13 @@ class State(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All of training: the cache is of serving, and not in it."""
-        return self.parameters + self.gradients + self.optimizer + (self.activations or 0)
+        """All states: parameters, gradients and the optimizer's."""
+        return self.parameters + self.gradients + self.optimizer
+
+    @property
+    def training(self) -> int:
+        """States and activations: all of training that is counted. The cache is of serving."""
+        return self.total + (self.activations or 0)
 
 
 class Device(NamedTuple):
@@ -71,7 +76,7 @@ class Parallel(NamedTuple):
         layout: How they are laid out.
         layers: Layers of each pipeline stage.
         devices: The devices, those that hold as much on the same stage together.
-        largest: The state of the device that holds most.
+        largest: The state of the device whose states are largest.
         messages: What they send each other in a step.
         bubble: How long a pipeline stands idle, or None without one.
         notes: What a reader should know.
@@ -90,6 +95,11 @@ class Parallel(NamedTuple):
     under_way: tuple[tuple[int, int], ...] = ()
     megatron: megatron.Estimate | None = None
     deepspeed: deepspeed.Estimate | None = None
+
+    @property
+    def fullest(self) -> State:
+        """The device that holds most of all: its states and activations."""
+        return max((device.state for device in self.devices), key=lambda state: state.training)
 
 
 def parallel_of(
