@@ -107,7 +107,7 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
         return from_config(read_piped_config(text), text, model_class, overrides)
     elif not path.is_file():
         raise not_found(text)
-    elif path.suffix == ".json" and not path.name.endswith(".index.json"):
+    elif (path.suffix == ".json" and not path.name.endswith(".index.json")) or path.suffix == ".sh":
         return from_config(read_config(path), text, model_class, overrides)
     if model_class or overrides:
         raise UsageError(Text("{text}: --class and --set are for configs; a file holds what it holds", text=text))

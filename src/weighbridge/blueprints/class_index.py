@@ -1635,6 +1635,7 @@ CLASSES: dict[str, str] = {
     "ZayaForCausalLM": "zaya",
     "ZayaModel": "zaya",
     "litgpt.GPT": "litgpt",
+    "megatron.GPTModel": "megatron",
     "nanogpt.GPT": "nanogpt",
     "open_clip.CLIP": "open_clip",
     "open_clip.CoCa": "open_clip",

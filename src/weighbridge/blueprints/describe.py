@@ -30,10 +30,17 @@ GOOGLE_KEYS = frozenset(
 NANOGPT_KEYS = frozenset("n_layer n_head n_embd block_size vocab_size bias dropout".split())
 """The keys of ``GPTConfig`` in karpathy/nanoGPT, which names no model type either."""
 
+MEGATRON_KEYS = frozenset(
+    """ffn_hidden_size group_query_attention kv_channels make_vocab_size_divisible_by num_query_groups padded_vocab_size
+    tensor_model_parallel_size untie_embeddings_and_output_weights""".split()
+)
+"""Arguments of Megatron-LM that no other config has."""
+
 OWN_CODE = mark("the code of {name} stands beside its files; its tensors are described as there, not held to a live class")
 PACKAGES = {
     "litgpt": mark("a class of the package litgpt, held to litgpt 0.5.13"),
     "open_clip": mark("a class of the package open_clip, held to open_clip_torch 3.3.0"),
+    "megatron": mark("GPTModel of megatron-core with local layers, held to megatron-core 0.16.1"),
     "nanogpt": mark("the class of karpathy/nanoGPT; its tensors are described as there, not held to a live class"),
 }
 """What is said of types that are no types of the reference library, but have one class in a package of their own."""
@@ -143,6 +150,8 @@ def stated_type(raw: Mapping[str, Any]) -> str:
         return "litgpt"
     if {"n_layer", "n_head", "n_embd", "block_size"} <= keys <= NANOGPT_KEYS:
         return "nanogpt"
+    if {"num_layers", "hidden_size", "num_attention_heads"} <= keys and keys & MEGATRON_KEYS:
+        return "megatron"
     raise ConfigError(
         "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
     )

@@ -308,6 +308,7 @@ MODULES: dict[str, str] = {
     "maskformer": "detection.maskformer",
     "maskformer-swin": "vision.swin",
     "mbart": "seq2seq.bart",
+    "megatron": "packages.megatron",
     "megatron-bert": "encoders.roberta_prelayernorm",
     "mellum": "mixtures.mixtral",
     "metaclip_2": "multimodal.clip",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from weighbridge.config.arguments import MARK, parse_arguments
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, UsageError
@@ -51,7 +52,10 @@ def parse_config(data: bytes, name: str) -> dict[str, Any]:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or (data[1:2] == b"\0" or data[:1] == b"\0"):
         raise ConfigError(Text("{name} is UTF-16 text; save it as UTF-8", name=name))
     try:
-        raw = loads(data.decode("utf-8-sig"), _unique_keys)
+        text = data.decode("utf-8-sig")
+        if MARK in text and not text.lstrip().startswith("{"):
+            return parse_arguments(text)
+        raw = loads(text, _unique_keys)
     except UnicodeDecodeError as error:
         raise ConfigError(Text("{name} is not UTF-8 text (byte {start:,})", name=name, start=error.start)) from None
     except RecursionError:

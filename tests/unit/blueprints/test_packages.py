@@ -1,4 +1,4 @@
-"""Classes of other packages, held to what their own classes wrote down (``truth/{litgpt,open_clip}.py``), and nanoGPT's to its published count."""
+"""Classes of other packages, held to what their own classes wrote down (``truth/{litgpt,megatron,open_clip}.py``), and nanoGPT's to its published count."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from weighbridge import WeighbridgeError, model
 
 RECORDS = Path(__file__).parents[2] / "truth" / "packages"
 RECORD: dict[str, Any] = json.loads((RECORDS / "litgpt.json").read_text())
+MEGATRON: dict[str, Any] = json.loads((RECORDS / "megatron.json").read_text())
 OPEN_CLIP: dict[str, Any] = json.loads((RECORDS / "open_clip.json").read_text())
 
 
@@ -28,6 +29,56 @@ def test_open_clip_model_configs(name: str) -> None:
     found = model(OPEN_CLIP["published"][name]["config"])
     assert found.count().unique == OPEN_CLIP["published"][name]["total"]
     assert digest(tensors_of(found)) == OPEN_CLIP["published"][name]["digest"]
+
+
+@pytest.mark.parametrize("case", MEGATRON["cases"], ids=lambda case: "experts" if case["config"].get("num_experts") else "dense")
+def test_megatron_names_and_shapes(case: dict[str, Any]) -> None:
+    rows = [row for row in model(case["config"]).tensors() if row.role != "buffer" and row.tied_to is None]
+    assert [(row.name, list(row.shape)) for row in rows] == list(case["tensors"].items())
+
+
+SCRIPT = """#!/bin/bash
+# --num-layers 1 in a comment says nothing
+HIDDEN=12288
+GPT_MODEL_ARGS=(
+    --num-layers 96
+    --hidden-size ${HIDDEN}
+    --num-attention-heads 96
+    --max-position-embeddings 2048   # GPT-3's
+)
+DATA_ARGS="--data-path $DATA --vocab-size=50257 \\
+    --tensor-model-parallel-size 8"
+torchrun pretrain_gpt.py ${GPT_MODEL_ARGS[@]} $DATA_ARGS
+"""
+
+
+def test_the_arguments_of_a_training_script(tmp_path: Path) -> None:
+    """GPT-3 175B as NVIDIA's example trains it: 50,257 words padded to 51,200, eight times 128."""
+    (tmp_path / "pretrain.sh").write_text(SCRIPT)
+    found = model(tmp_path / "pretrain.sh")
+    assert (found.class_name, found.count().unique) == ("megatron.GPTModel", 174_615_846_912)
+    same = {"num_layers": 96, "hidden_size": 12288, "num_attention_heads": 96, "max_position_embeddings": 2048, "padded_vocab_size": 51200}
+    assert model(same).count().unique == found.count().unique
+    assert found.count().unique - (51200 - 50257) * 12288 == model("gpt3-175b").count().unique
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("", "padded_vocab_size: missing, and the tokenizer is not at hand (add it, or vocab_size)"),
+        ("--vocab-size $V", "vocab_size: expected a whole number from 1 up, found '$V'"),
+        ("--vocab-size 9 --num-layers 5", "num_layers: 2 and 5 (keep one)"),
+        ("--vocab-size 9 --multi-latent-attention", "multi_latent_attention: latent attention is not described"),
+        ("--vocab-size 9 --num-experts 2 --moe-layer-freq [0]*3", "moe_layer_freq: expected 0 or 1 for each of 2 layers"),
+        ("--vocab-size 9 --num-experts 2 --moe-layer-freq [0]*99999*99999", "moe_layer_freq: expected a list, such as [0]*3+[1]*58, found"),
+        ("--vocab-size 9", "max_position_embeddings: missing, and learned positions need it"),
+    ],
+)
+def test_arguments_that_do_not_make_a_model(more: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "train.sh").write_text(f"pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 2 {more}\n")
+    with pytest.raises(WeighbridgeError) as caught:
+        model(tmp_path / "train.sh")
+    assert str(caught.value).startswith(said)
 
 
 def test_open_clip_config_of_a_directory(tmp_path: Path) -> None:
