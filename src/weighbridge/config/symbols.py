@@ -23,9 +23,9 @@ def symbols(
     """
     replaced: dict[str, Any] = {}
     for order, field in enumerate(fields, start):
-        given = raw.get(field.key)
+        given = alias_value(field, raw)
         if given is None:
-            given = alias_value(field, raw)
+            given = raw.get(field.key)
         if field.kind == "nested":
             inner = within(field, raw)
             if inner is not None:
@@ -39,6 +39,8 @@ def symbols(
             continue  # a height and a width, which stay numbers
         elif (given is not None and given != "auto") or not callable(field.default) or _has_own_letter(field, fields, raw):
             letter = field.letter + suffix
+            # An alias would win over the symbol, so that it is put out.
+            replaced.update(dict.fromkeys(name for name in field.aliases if name in raw))
             replaced[field.key] = Symbol(letter, word=field.word, key=path + field.key, meaning=field.meaning, order=order)
     return _with_encoder_letters(replaced)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.parameters import tally
-from weighbridge.config.bind import bind
+from weighbridge.config.bind import alias_value, bind, with_overrides
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Expression, Number, Product, Sum, Symbol, as_expression, evaluate, letters, times, total, write
 from weighbridge.core.notation import UNICODE
@@ -216,15 +216,16 @@ def _changed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> It
     """Yield *raw* with one switch of several values changed: a number by one, a list of kinds in its first entry."""
     for field in fields:
         given = raw.get(field.key) if field.key else None
+        given = alias_value(field, raw) if field.aliases and given is None else given
         given = field.default if given is None and type(field.default) is int and field.key else given
         if field.kind == "nested" and isinstance(given, dict) and field.fields:
             for inner, value, changed in _changed(field.fields, given, f"{path}{field.key}."):
                 yield inner, value, {**raw, field.key: changed}
         elif field.kind in ("choice", "sequence") and isinstance(given, (int, list)) and not isinstance(given, bool):
             if isinstance(given, int):
-                yield path + field.key, given, {**raw, field.key: given + 1}
+                yield path + field.key, given, with_overrides(raw, {field.key: given + 1}, fields)
             elif given and (others := [value for value in given if value != given[0]]):
-                yield path + field.key, given, {**raw, field.key: [others[0], *given[1:]]}
+                yield path + field.key, given, with_overrides(raw, {field.key: [others[0], *given[1:]]}, fields)
 
 
 def _layout(part: Part, path: str = "") -> list[tuple[str, range | tuple[int, ...]]]:

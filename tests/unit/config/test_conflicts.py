@@ -79,3 +79,20 @@ def test_inside_a_sub_config_too() -> None:
     raw = {"model_type": "llava", "text_config": {"model_type": "gpt2", "num_hidden_layers": 2}}
     found = model(raw, overrides={"text_config.n_layer": 3})
     assert found.count().unique == model({"model_type": "llava", "text_config": {"model_type": "gpt2", "n_layer": 3}}).count().unique
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ({"model_type": "gpt2", "num_hidden_layers": 2, "hidden_size": 24}, {"model_type": "gpt2", "n_layer": 2, "n_embd": 24}),
+        ({"model_type": "gpt2", "num_hidden_layers": 2, "n_layer": 3}, {"model_type": "gpt2", "n_layer": 2}),
+        ({"model_type": "flex_olmo", "num_local_experts": 6}, {"model_type": "flex_olmo", "num_experts": 6}),
+        (
+            {"model_type": "llava", "text_config": {"model_type": "gpt2", "num_hidden_layers": 2}},
+            {"model_type": "llava", "text_config": {"model_type": "gpt2", "n_layer": 2}},
+        ),
+    ],
+)
+def test_formulas_have_a_letter_for_a_size_whatever_name_it_has(raw: dict[str, object], plain: dict[str, object]) -> None:
+    assert str(model(raw).formula()) == str(model(plain).formula())
+    assert model(raw).symbolic()[2] == model(plain).symbolic()[2]
