@@ -82,13 +82,13 @@ def written(lang: str) -> Iterator[tuple[str, str]]:
         start = (ROOT / "README.zh.md").read_text("utf-8")
         yield (
             "index",
-            plain_links(start, ROOT, set())
+            chinese_links(start, ROOT)
             + toctree([("教程", names), *((title, list(pages)) for title, pages in CHINESE_GROUPS.items()), ("参考", reference)]),
         )
         for name in (name for pages in CHINESE_GROUPS.values() for name in pages if name != "glossary"):
-            yield name, plain_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", set())
+            yield name, chinese_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh")
         for name in CHINESE:
-            yield f"tutorials/{name}", plain_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", set())
+            yield f"tutorials/{name}", chinese_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", "tutorials")
         yield "tutorial-sentiment", plain_links((DOCS / "tutorial-sentiment.zh.md").read_text("utf-8"), DOCS, set())
         yield "glossary", plain_links((DOCS / "glossary.md").read_text("utf-8"), DOCS, set())
         return
@@ -118,6 +118,24 @@ def plain_links(text: str, folder: Path, known: set[str]) -> str:
             return words
         here = folder.relative_to(DOCS).as_posix() if folder.is_relative_to(DOCS) else "."
         return f"[{words}]({os.path.relpath(name, here)}{anchor})"
+
+    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(replaced, text))
+
+
+def chinese_links(text: str, folder: Path, here: str = ".") -> str:
+    """Keep the links of a Chinese page to others of its language and to addresses; a link to any other file becomes its words."""
+    pages = {name for group in CHINESE_GROUPS.values() for name in group}
+
+    def replaced(found: re.Match[str]) -> str:
+        words, target, anchor = found[1], found[2], found[3] or ""
+        if re.match(r"[a-z]+:", target):
+            return found[0]
+        path = (folder / target).resolve()
+        name = f"tutorials/{path.stem}" if path.parent == DOCS / "zh" and path.stem in CHINESE else path.stem
+        known = name.startswith("tutorials/") or (path.parent == DOCS / "zh" and name in pages) or path == DOCS / "glossary.md"
+        if path == DOCS / "formats.md":
+            name, known = "reference/formats/index", True
+        return f"[{words}]({os.path.relpath(name, here)}.md{anchor})" if known else words
 
     return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(replaced, text))
 
