@@ -49,7 +49,9 @@ def test_bash(line: str, wanted: str, environment: dict[str, str]) -> None:
 def test_zsh(line: str, wanted: str, environment: dict[str, str], tmp_path: Path) -> None:
     """The line editor of zsh needs a terminal, so it has one, in which a person types the line and a tab."""
     setup = tmp_path / "setup.zsh"
-    setup.write_text(f'autoload -Uz compinit; compinit -u -d {tmp_path}/dump\neval "$(weigh completion zsh)"\nprint ready$((1+1))\n', "utf-8")
+    setup.write_text(
+        f'autoload -Uz compinit; compinit -u -d {tmp_path}/dump\neval "$(weigh completion zsh)"\nprint ready$((1+1))\n', "utf-8"
+    )
     child, terminal = pty.fork()
     if child == 0:
         os.execvpe("zsh", ["zsh", "-f"], environment)
