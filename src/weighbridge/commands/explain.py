@@ -30,10 +30,6 @@ OPTIONS = (
 def answer(asked: Asked) -> Answer:
     """Derive the number of parameters."""
     from weighbridge.documents import explain
-    from weighbridge.explain.derive import fold_below, readable_depth
 
     whole = asked.model().explain(asked.lang, asked.module, asked.depth)
-    return Answer(
-        lambda: explain.as_json(whole),
-        lambda: explain.document(whole) if asked.depth else explain.document(fold_below(whole, readable_depth(whole, LINES)), fold=True),
-    )
+    return Answer(lambda: explain.as_json(whole), lambda: explain.document(whole) if asked.depth else explain.readable(whole, LINES))

@@ -8,8 +8,8 @@ from typing import Any
 from weighbridge.core.formula import Expression, Number, Product, Sum, letters
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
-from weighbridge.documents.document import Block, Column, Document, Equation, Heading, Item, Paragraph, Row, Share, Table, shares
-from weighbridge.explain.derive import Derivation
+from weighbridge.documents.document import Block, Column, Document, Equation, Heading, Item, Paragraph, Row, Share, Table, notes, shares
+from weighbridge.explain.derive import Derivation, depth_of, fold_below, readable_depth
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.overview import formula_by_module
 from weighbridge.explain.section import Line, Section
@@ -35,6 +35,22 @@ def document(derivation: Derivation, *, fold: bool = False) -> Document:
         *(_insight(derivation, derivation.insight, say) if derivation.insight else ()),
     )
     return Document(derivation.title, say("{total} parameters").format(total=f"{derivation.total:,}"), blocks, derivation.language)
+
+
+def readable(derivation: Derivation, lines: int) -> Document:
+    """Lay a derivation out in about so many lines: sections like earlier ones only say so, and inner ones are folded where it is too long.
+
+    >>> from weighbridge import model
+    >>> readable(model("resnet-50").explain(), 250).blocks[-1].text
+    'The innermost sections are shown by their sums alone; --depth 5 opens them.'
+    """
+    depth, whole = readable_depth(derivation, lines), depth_of(derivation)
+    found = document(fold_below(derivation, depth), fold=True)
+    if depth >= whole:
+        return found
+    say = translator(derivation.language)
+    text = say("The innermost sections are shown by their sums alone; --depth {depth} opens them.")
+    return found._replace(blocks=(*found.blocks, *notes([text.format(depth=whole)])))
 
 
 def as_json(derivation: Derivation) -> dict[str, Any]:

@@ -335,7 +335,8 @@ def _entry(parts: Sequence[Line | Section], times: Expression, each: int) -> Ent
 def _by_tensor(leaf: Leaf) -> Iterator[Leaf]:
     """Yield a module; if it holds loose vectors (a class token, a table of positions), each of them by itself."""
     tensors = leaf.pair.tensors()
-    if len(tensors) < 2 or leaf.pair.part.kind in LINES or any(ours.role in ("weight", "bias") for ours, _ in tensors):
+    named = all(ours.role != "weight" and ours.name != "bias" for ours, _ in tensors)
+    if not named or leaf.pair.part.kind in LINES or (len(tensors) < 2 and not leaf.pair.children()):
         yield leaf
         return
     for ours, theirs in tensors:
@@ -383,12 +384,17 @@ def fold_below(derivation: Derivation, depth: int) -> Derivation:
     return derivation._replace(root=_pruned(derivation.root, depth))
 
 
+def depth_of(derivation: Derivation) -> int:
+    """Return how deep a derivation must be shown for nothing in it to be folded."""
+    return _depth(derivation.root)
+
+
 def readable_depth(derivation: Derivation, lines: int) -> int:
     """Return how many levels of sections, three at least, can be shown in about so many lines.
 
     >>> from weighbridge import model
     >>> readable_depth(model("albert-base-v2").explain(), 120), readable_depth(model("resnet-50").explain(), 120)
-    (5, 3)
+    (5, 4)
     """
     depth = 3
     while depth < _depth(derivation.root) and _length(_pruned(derivation.root, depth + 1)) <= lines:
