@@ -53,4 +53,4 @@ def test_a_report_says_what_it_leaves_out(tmp_path: Path) -> None:
     write(tmp_path / "model.safetensors", shapes("bare", 12_000))
     assert main(["report", str(tmp_path / "model.safetensors"), "-o", str(tmp_path / "r.md")]) == 0
     text = (tmp_path / "r.md").read_text()
-    assert "2,000 rows more are not shown" in text
+    assert "Only the first 10,000 rows are shown; weigh count shows all." in text

@@ -67,18 +67,23 @@ def ledger(part: Part, rule: Rule, stream: Stream = "seq") -> Entry:
     if not rule.included(part):
         return Entry(part, 0, (), (), 0, 0)
     stream = stream if part.stream is None else part.stream
-    lines = tuple(Line(n, rule.measure(part, n, stream)) for n in part.children if not isinstance(n, Part))
-    children = tuple(ledger(n, rule, stream) for n in part.children if isinstance(n, Part))
+    measure, lines, children = rule.measure, [], []
     each: Size = 0
-    for line in lines:
-        each = each + line.amount
-    for child in children:
-        each = each + child.amount
+    for node in part.children:
+        if not isinstance(node, Part):
+            amount = measure(part, node, stream)
+            lines.append(Line(node, amount))
+            each = each + amount
+    for node in part.children:
+        if isinstance(node, Part):
+            child = ledger(node, rule, stream)
+            children.append(child)
+            each = each + child.amount
     count = rule.multiplicity(part)
     amount = count * each
     if rule.active_only and part.experts is not None and part.active is not None:
         amount = exact(amount * part.active, part.experts)
-    return Entry(part, count, lines, children, each, amount)
+    return Entry(part, count, tuple(lines), tuple(children), each, amount)
 
 
 def entries(entry: Entry, path: str = "") -> Iterator[tuple[str, Entry]]:

@@ -217,7 +217,9 @@ def kind_of(name: str, children: tuple[Node, ...]) -> str:
     >>> kind_of("dense", (Tensor("weight", (4, 4)), Tensor("bias", (4,), "bias")))
     'linear'
     """
-    own = {child.name: child for child in children if type(child) is Tensor}
+    if len(children) == 1 and type(children[0]) is not Tensor:
+        return _kind_by_name(name.lower())
+    own = {child[0]: child for child in children if type(child) is Tensor}
     if not own:
         return _kind_by_name(name.lower())
     weight = own.get("weight")

@@ -68,7 +68,7 @@ def _where(model: ModelValue, say: Say) -> Iterator[Block]:
     book = ledger(model.tree, PARAMETERS)
     yield Heading(1, "", say("Where they are"))
     yield Picture(book)
-    yield from _cut(_with_title(tree_table(book, all_tensors), TREE, say), say)
+    yield from _cut(_with_title(tree_table(book, all_tensors, most=MOST_ROWS + 1), TREE, say), say)
     yield Paragraph(1, say("Inside a repeated part counts are of one copy."))
 
 
@@ -110,7 +110,9 @@ def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:
     rows = tuple(Row((name, _whole(number))) for name, number in numbers)
     yield Table((Column(say("measure")), Column(say("value"), "integer")), rows)
     yield Paragraph(1, say("FLOPs; a multiply-add is two"))
-    yield from _cut(_with_title(tree_table(flops.ledger, all_that_costs), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say), say)
+    yield from _cut(
+        _with_title(tree_table(flops.ledger, all_that_costs, most=MOST_ROWS + 1), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say), say
+    )
 
 
 def _tensor_table(model: ModelValue, say: Say) -> Iterator[Block]:
@@ -125,11 +127,10 @@ def _tensor_table(model: ModelValue, say: Say) -> Iterator[Block]:
 
 
 def _cut(table: Table, say: Say) -> Iterator[Block]:
-    """Yield a table's first rows; beyond what anybody reads, it is said how many are left out."""
+    """Yield a table's first rows; beyond what anybody reads, it is said that there are more."""
     yield table._replace(rows=table.rows[:MOST_ROWS])
-    left = len(table.rows) - MOST_ROWS
-    if left > 0:
-        yield Paragraph(1, say("{rows} rows more are not shown; weigh count shows all.").format(rows=f"{left:,}"))
+    if len(table.rows) > MOST_ROWS:
+        yield Paragraph(1, say("Only the first {most} rows are shown; weigh count shows all.").format(most=f"{MOST_ROWS:,}"))
 
 
 def _whole(value: object) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from weighbridge.accounts.ledger import Entry
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import Part
-from weighbridge.explain.semantic_tree import Leaf, Pair
+from weighbridge.explain.semantic_tree import HEAD_NAMES, PROJECTIONS, Leaf, Pair
+from weighbridge.explain.wording import NAMES
 
 ROLES = {
     "embedding": (mark("embedding"), "#9cc4ee", "#2f5f92"),
@@ -30,6 +32,9 @@ FROM_TOPIC = {
 }  # fmt: skip
 """From what derivations call a module's purpose to its role."""
 
+TELLING = HEAD_NAMES | PROJECTIONS | {"proj_out", "pooler"} | {name for topic in ("feed_forward", "attention") for name in NAMES[topic]}
+"""Names of modules that tell what they are for."""
+
 MOST = 0.9
 """A module of which one role has at least this part is of that role."""
 
@@ -40,8 +45,24 @@ def role_of(part: Part, around: Sequence[Part] = ()) -> str:
     >>> role_of(Part("dense", kind="linear"), (Part("layer", kind="layer"), Part("mlp", kind="feed_forward")))
     'mlp'
     """
-    leaf = Leaf(part.name, Pair(part, part), tuple(Pair(outer, outer) for outer in around))
-    return FROM_TOPIC.get(leaf.topic, "other")
+    repeated = part.repeat not in (None, 1) or any(outer.repeat not in (None, 1) for outer in around)
+    return _role(part.name if part.name in TELLING else "", part.kind, repeated, tuple([outer.kind for outer in around]))
+
+
+@lru_cache(maxsize=4096)
+def _role(name: str, kind: str, repeated: bool, around: tuple[str, ...]) -> str:
+    """Tell a role by all that tells it: of a file with very many modules few differ in that."""
+    part = Part(name, kind=kind, repeat=2 if repeated else None)
+    return FROM_TOPIC.get(
+        Leaf(name, Pair(part, part), tuple(Pair(outer, outer) for outer in (Part("", kind=one) for one in around))).topic, "other"
+    )
+
+
+def role_within(entry: Entry, around: tuple[Part, ...] = ()) -> str:
+    """Return the role that has nearly all of what an entry holds."""
+    if entry.children:
+        return main_role(amounts(entry, around))
+    return role_of(entry.part, around) if entry.amount else "other"
 
 
 def own_amounts(entry: Entry, around: tuple[Part, ...] = ()) -> dict[str, int]:
@@ -53,8 +74,11 @@ def own_amounts(entry: Entry, around: tuple[Part, ...] = ()) -> dict[str, int]:
 def amounts(entry: Entry, around: tuple[Part, ...] = ()) -> dict[str, int]:
     """Return what all copies of an entry hold of each role, in the order of :data:`ROLES`."""
     found = own_amounts(entry, around)
+    if not entry.children:
+        return {role: amount * _whole(entry.times) for role, amount in found.items() if entry.times}
+    among = (*around, entry.part)
     for child in entry.children:
-        for role, amount in amounts(child, (*around, entry.part)).items():
+        for role, amount in amounts(child, among).items():
             found[role] = found.get(role, 0) + amount
     return {role: found[role] * _whole(entry.times) for role in ROLES if found.get(role)}
 

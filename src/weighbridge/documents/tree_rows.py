@@ -6,7 +6,7 @@ The rows of one level add up to the row above them; inside a repeated part amoun
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple, TypeAlias
 
 from weighbridge.accounts.ledger import Entry, Line
@@ -15,7 +15,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.documents.document import Column, Row, Share, Table, shares
 from weighbridge.documents.renderers.treemap import join_path, unique_names
-from weighbridge.documents.roles import amounts, main_role, role_of
+from weighbridge.documents.roles import role_of, role_within
 
 _Named: TypeAlias = tuple[str, Entry]
 
@@ -68,19 +68,22 @@ def rows(entry: Entry, view: View, spot: Spot = _TOP, *, with_shares: bool = Tru
     groups = list(_groups(entry, view.shown))
     found = [_int(line.amount) for line in lines] + [sum(_int(child.amount) for _, child in group) for group in groups]
     split = shares([amount * spot.copies for amount in found], spot.whole) if with_shares else [None] * len(found)
+    role = role_of(entry.part, spot.around) if lines else ""
     for line, amount, part in zip(lines, found, split, strict=False):
         text = shapes([line.node]) if isinstance(line.node, Tensor) else ""
-        row = _row(line.node.name, text, amount, view, part, spot)
-        yield row._replace(role=role_of(entry.part, spot.around), places=(join_path(spot.path, line.node.name),))
+        yield _row((line.node.name, text, role), amount, view, part, spot, (join_path(spot.path, line.node.name),))
     inner = spot._replace(around=(*spot.around, entry.part))
     for group, part, amount in zip(groups, split[len(lines) :], found[len(lines) :], strict=True):
         yield from _group(group, amount, view, part, inner)
 
 
-def _row(name: str, shape: str, amount: int, view: View, share: Share | None, spot: Spot) -> Row:
+def _row(module: tuple[str, str, str], amount: int, view: View, share: Share | None, spot: Spot, places: tuple[str, ...]) -> Row:
+    """Return the row of a module, of which name, shape and role are given, that stands at *places*."""
+    name, shape, role = module
     remark = view.each.format(copies=spot.copies) if share is None else share
     total = amount * spot.copies if view.total else amount
-    return Row((name, shape, total, remark, share, ".".join((*spot.names, name))), len(spot.names), strong=not spot.names)
+    path = ".".join((*spot.names, name)) if spot.names else name
+    return Row((name, shape, total, remark, share, path), len(spot.names), not spot.names, "", role, places)
 
 
 def _group(group: tuple[_Named, ...], amount: int, view: View, share: Share | None, spot: Spot) -> Iterator[Row]:
@@ -96,8 +99,8 @@ def _group(group: tuple[_Named, ...], amount: int, view: View, share: Share | No
         shape = f"{entry.times} × {entry.each:,}"
     name = ", ".join(names)
     places = (path,) if len(group) == 1 else tuple(join_path(spot.path, own) for own, _ in group)
-    yield _row(name, shape, amount, view, share, spot)._replace(role=main_role(amounts(entry, around)), places=places)
-    if any(holds(child, view.shown) for child in entry.children) or (entry.times != 1 and view.shown(entry)):
+    yield _row((name, shape, role_within(entry, around)), amount, view, share, spot, places)
+    if (entry.children and any(holds(child, view.shown) for child in entry.children)) or (entry.times != 1 and view.shown(entry)):
         shared = share is not None and (entry.times == 1 or view.total)
         inside = Spot((*spot.names, name), path, around, spot.copies * _int(entry.times), spot.whole)
         yield from rows(entry, view, inside, with_shares=shared)
@@ -131,22 +134,24 @@ def _span(at: range | tuple[int, ...]) -> str:
 def _groups(around: Entry, shown: Callable[[Entry], list[Line]]) -> Iterator[tuple[_Named, ...]]:
     """Group neighbouring single modules with the same lines, each with its name; parts without any stay away."""
     run: list[_Named] = []
+    before: list[Line] = []
     for name, entry in unique_names(around):
-        if not holds(entry, shown):
+        lines = shown(entry)
+        if not lines and not any(holds(child, shown) for child in entry.children):
             continue
-        if run and _alike(run[0][1], entry, shown):
+        if run and _alike(run[0][1], entry) and before == lines:
             run.append((name, entry))
             continue
         if run:
             yield tuple(run)
-        run = [(name, entry)]
+        run, before = [(name, entry)], lines
     if run:
         yield tuple(run)
 
 
-def _alike(a: Entry, b: Entry, shown: Callable[[Entry], list[Line]]) -> bool:
-    plain = not a.children and not b.children and a.part.repeat is None and b.part.repeat is None
-    return plain and a.part.kind == b.part.kind and shown(a) == shown(b)
+def _alike(a: Entry, b: Entry) -> bool:
+    """Tell whether two modules are alike but for what they show."""
+    return not a.children and not b.children and a.part.repeat is None and b.part.repeat is None and a.part.kind == b.part.kind
 
 
 def holds(entry: Entry, shown: Callable[[Entry], list[Line]]) -> bool:
@@ -160,7 +165,7 @@ def _tensors(lines: list[Line]) -> list[Tensor]:
 
 def all_tensors(entry: Entry) -> list[Line]:
     """Show every tensor: for counts, where a tied tensor is a row of zero."""
-    return [line for line in entry.lines if isinstance(line.node, Tensor)]
+    return [line for line in entry.lines if type(line[0]) is Tensor]
 
 
 def all_that_costs(entry: Entry) -> list[Line]:
@@ -202,9 +207,16 @@ TREE = (
 
 
 def tree_table(
-    entry: Entry, shown: Callable[[Entry], list[Line]], depth: int | None = None, say: Say = mark, *, total: bool = False, spot: Spot = _TOP
+    entry: Entry,
+    shown: Callable[[Entry], list[Line]],
+    depth: int | None = None,
+    say: Say = mark,
+    *,
+    total: bool = False,
+    spot: Spot = _TOP,
+    most: int | None = None,
 ) -> Table:
-    """Return the rows under *entry*, no deeper than *depth* levels, as a table."""
+    """Return the rows under *entry*, no deeper than *depth* levels and *most* in number, as a table."""
     view = View(shown, total, say("1 of {copies}"))
-    kept = tuple(row for row in rows(entry, view, spot) if depth is None or row.depth < depth)
+    kept = tuple(islice((row for row in rows(entry, view, spot) if depth is None or row.depth < depth), most))
     return Table(tuple(column._replace(title=say(column.title) if column.title else "") for column in TREE), kept, headed=False)

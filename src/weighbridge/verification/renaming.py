@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -140,6 +140,8 @@ def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, .
             if put[0] in expected:
                 return put
     for spelling in spellings:
+        if not _is_found(_any_of(naming.conversions), spelling):
+            continue
         for step in naming.conversions:
             made = step.apply(spelling)
             if not made:
@@ -148,6 +150,19 @@ def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, .
                 if all(target in expected for target in put):
                     return put
     return ()
+
+
+@lru_cache(maxsize=64)
+def _any_of(steps: tuple[Step, ...]) -> re.Pattern[str] | None:
+    """Return one pattern that finds what any of the steps' does, or None if theirs cannot be joined."""
+    sources = [step.pattern.pattern for step in steps]
+    if any(re.search(r"\\\d|\(\?P", source) for source in sources):
+        return None  # what refers to a group, or names one
+    return re.compile("|".join(f"(?:{source})" for source in sources))
+
+
+def _is_found(pattern: re.Pattern[str] | None, name: str) -> bool:
+    return pattern is None or pattern.search(name) is not None
 
 
 def _spellings(name: str, naming: Naming) -> Iterator[str]:

@@ -27,9 +27,10 @@ def explain_rest(
 ) -> None:
     """Explain what only one side has: buffers, further layers, other classes of the family."""
     explained, unexplained = findings
+    predicted = _predicted_layers(judge.known.raw)
     extra = []
     for row in aligned.extra:
-        reason = _lone(judge, row)
+        reason = _lone(judge, row, predicted)
         if reason:
             explained.append(Finding(row.name, reason, 0 if row.tied_to else elements(row)))
         else:
@@ -65,13 +66,12 @@ def explain_rest(
             (explained if whole else unexplained).append(Finding(row.name, reason, -elements(row)))
 
 
-def _lone(judge: Judge, row: Row) -> str:
+def _lone(judge: Judge, row: Row, predicted: int) -> str:
     """Explain a tensor of the file that has no place in the class, or return the empty string."""
     if row.name in judge.notes:
         return judge.notes[row.name]
     if row.role == "buffer":
         return "a buffer: saved, not learned"
-    predicted = _predicted_layers(judge.known.raw)
     if predicted and (re.search(r"(^|[._])mtp[._]", row.name) or _layer_beyond(judge, row.name, predicted)):
         return "a multi-token-prediction layer, which the class leaves out"
     return ""
@@ -103,6 +103,7 @@ def _last_layer(names: tuple[str, ...]) -> int:
 def _other_classes(described: ModelValue, actual: list[Row], judge: Judge) -> Iterator[tuple[str, set[str], bool]]:
     """Yield the family's other classes: name, the file's tensors it has in the same shape, and whether that is all there is."""
     known = judge.known
+    predicted = _predicted_layers(known.raw)
     for name, blueprint in known.family.classes.items():
         if name == described.class_name:
             continue
@@ -117,5 +118,5 @@ def _other_classes(described: ModelValue, actual: list[Row], judge: Judge) -> It
             if len(targets) == len(sources) == 1 and same(expected[targets[0]], sources[0], judge.vocabularies()) is not None:
                 names.add(sources[0].name)
         lacking = [row for row in aligned.missing if row.tied_to is None and row.role != "buffer" and not row.frozen]
-        surplus = [row for row in aligned.extra if row.role != "buffer" and not _lone(judge, row)]
+        surplus = [row for row in aligned.extra if row.role != "buffer" and not _lone(judge, row, predicted)]
         yield name, names, not lacking and not surplus

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from weighbridge.accounts.ledger import Entry
 from weighbridge.core.formula import Expression, Product, Sum, Symbol
 from weighbridge.core.messages import translator
@@ -11,7 +13,7 @@ from weighbridge.documents.renderers import folding, shorten_names, write_cell
 from weighbridge.documents.renderers.bars import bars
 from weighbridge.documents.renderers.markup import escape
 from weighbridge.documents.renderers.plot import plot
-from weighbridge.documents.renderers.treemap import sunburst, tiles, treemap
+from weighbridge.documents.renderers.treemap import sunburst, tiles_and_roles, treemap
 from weighbridge.documents.roles import ROLES, amounts, style
 
 VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -58,8 +60,8 @@ def body(document: Document) -> str:
     return "\n".join(_block(block, document.lang) for block in document.blocks)
 
 
-def legend(root: Entry, lang: str = "en") -> str:
-    """Write which colour stands for which role, of the roles that a ledger has.
+def legend(root: Entry, lang: str = "en", held: Iterable[str] | None = None) -> str:
+    """Write which colour stands for which role, of the roles that a ledger has; *held* names them where they are known.
 
     >>> from weighbridge.accounts.ledger import ledger
     >>> from weighbridge.accounts.parameters import PARAMETERS
@@ -68,7 +70,7 @@ def legend(root: Entry, lang: str = "en") -> str:
     '<p class="legend"></p>'
     """
     say = translator(lang)
-    items = (f'<span><i class="role-{role}"></i>{escape(say(ROLES[role][0]))}</span>' for role in amounts(root))
+    items = (f'<span><i class="role-{role}"></i>{escape(say(ROLES[role][0]))}</span>' for role in (amounts(root) if held is None else held))
     return f'<p class="legend">{" ".join(items)}</p>'
 
 
@@ -134,9 +136,9 @@ def _block(block: Block, lang: str) -> str:
             label = f'<span class="label">{escape(block.label)}</span>' if block.label else ""
             return f'<div class="equation">{label}{chain_html(block)}</div>'
         case Picture():
-            root = tiles(block.root)
+            root, held = tiles_and_roles(block.root)
             pictures = f'<div class="pictures">{treemap(root, width=680, height=360)}{sunburst(root, size=300)}</div>'
-            return f"<style>{PICTURE_STYLE}</style>{pictures}{legend(block.root, lang)}"
+            return f"<style>{PICTURE_STYLE}</style>{pictures}{legend(block.root, lang, held)}"
         case Bars():
             return f'<div class="pictures">{bars(block)}</div>'
         case Plot():

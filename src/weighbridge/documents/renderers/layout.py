@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from operator import le
 from typing import NamedTuple, TypeAlias
 from unicodedata import combining, east_asian_width
 
@@ -40,6 +41,11 @@ class Span(NamedTuple):
 
 
 Line: TypeAlias = list[Span]
+
+FLUSH_RIGHT = frozenset(("integer", "share"))
+"""Kinds of columns that are set flush right."""
+
+_GAP = Span("  ")
 
 
 def lines(document: Document, width: int = 0, *, bars: bool = False) -> Iterator[Line]:
@@ -227,9 +233,10 @@ def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator
     """Lay one table out: numbers and shares flush right; texts broken where the table is wider than *width* (0 is never)."""
     shown = table.visible_columns("bar") if bars else table.visible_columns()
     columns = [table.columns[i] for i in shown]
-    grid = [[_text(row, i, columns[at].kind) for at, i in enumerate(shown)] for row in table.rows]
+    kinds = [(i, column.kind) for i, column in zip(shown, columns, strict=True)]
+    grid = [[_text(row, i, kind) for i, kind in kinds] for row in table.rows]
     head = [[column.title for column in columns]] if table.headed else []
-    sizes = [max((measure(line[at]) for line in [*head, *grid]), default=0) for at in range(len(columns))]
+    sizes = [_broadest([line[at] for line in (*head, *grid)]) for at in range(len(columns))]
     if width:
         sizes = _squeeze(sizes, columns, [*head, *grid], width)
         if not _fits(sizes, width) and bars and any(column.kind == "bar" for column in columns):
@@ -244,6 +251,13 @@ def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator
         yield from _row(cells, columns, sizes, Row(()), "quiet")
     for row, cells in zip(table.rows, grid, strict=True):
         yield from _row(cells, columns, sizes, row, "")
+
+
+def _broadest(cells: list[str]) -> int:
+    """Return the columns that the broadest of some cells takes."""
+    if all(map(str.isascii, cells)):
+        return max(map(len, cells), default=0)
+    return max(map(measure, cells))
 
 
 def _fits(sizes: list[int], width: int) -> bool:
@@ -266,18 +280,30 @@ def _records(table: Table, columns: list[Column], grid: list[list[str]], width: 
 def _text(row: Row, index: int, kind: str) -> str:
     if kind == "bar":
         return bar(row.cells[index])
-    return ("  " * row.depth if index == 0 else "") + write_cell(row.cells[index])
+    text = write_cell(row.cells[index])
+    return "  " * row.depth + text if index == 0 and row.depth else text
 
 
 def _row(cells: list[str], columns: list[Column], sizes: list[int], row: Row, style: str) -> Iterator[Line]:
     """Set one row, on as many lines as its tallest cell takes."""
-    flush = [column.kind in ("integer", "share") for column in columns]
-    blocks = [_cell(cell, size) if measure(cell) > size else [cell] for cell, size in zip(cells, sizes, strict=True)]
+    lengths = [len(cell) if cell.isascii() else measure(cell) for cell in cells]
+    line: Line = []
+    if all(map(le, lengths, sizes)):
+        for cell, length, size, column in zip(cells, lengths, sizes, columns, strict=True):
+            if line:
+                line.append(_GAP)
+            blank = " " * (size - length)
+            text = blank + cell if column[1] in FLUSH_RIGHT else cell + blank
+            line.append(Span(text, style or _style(row, column[1])))
+        yield line
+        return
+    flush = [column.kind in FLUSH_RIGHT for column in columns]
+    blocks = [_cell(cell, size) if length > size else [cell] for cell, length, size in zip(cells, lengths, sizes, strict=True)]
     for number in range(max(map(len, blocks), default=0)):
-        line: Line = []
+        line = []
         for at, (block, size) in enumerate(zip(blocks, sizes, strict=True)):
             text = pad(block[number] if number < len(block) else "", size, right=flush[at])
-            line += [Span("  ")] * bool(at) + [Span(text, style or _style(row, columns[at].kind))]
+            line += [_GAP] * bool(at) + [Span(text, style or _style(row, columns[at].kind))]
         yield line
 
 
@@ -312,6 +338,8 @@ def _cell(text: str, width: int) -> list[str]:
 
 def _squeeze(sizes: list[int], columns: list[Column], grid: list[list[str]], width: int) -> list[int]:
     """Narrow the columns of text, the widest first, until the table fits: down to their words, then to the seams of their names."""
+    if _fits(sizes, width):
+        return sizes
     sizes = list(sizes)
     for seams in (False, True):
         least = [

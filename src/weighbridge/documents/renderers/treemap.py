@@ -13,7 +13,7 @@ from typing import NamedTuple
 from weighbridge.accounts.ledger import Entry
 from weighbridge.core.tree import Part, positions
 from weighbridge.documents.renderers.markup import escape
-from weighbridge.documents.roles import ROLES, main_role, own_amounts
+from weighbridge.documents.roles import ROLES, amounts, main_role, own_amounts, role_within
 
 HEAD = 16
 """How high the strip is in which a module's name stands above those inside it."""
@@ -74,30 +74,45 @@ def tiles(entry: Entry, path: str = "", *, within: int = 1, depth: int = 0, arou
     return _tile(entry, path, within, depth, around)[0]
 
 
+def tiles_and_roles(entry: Entry) -> tuple[Tile, list[str]]:
+    """Turn a whole ledger into tiles, and name the roles in it."""
+    tile, held = _tile(entry, "", 1, 0, ())
+    return tile, [role for role in ROLES if held.get(role)]
+
+
 def _tile(entry: Entry, path: str, within: int, depth: int, around: tuple[Part, ...]) -> tuple[Tile, dict[str, int]]:
     """Return a tile, and what all its copies hold of each role."""
     copies = _whole(entry.times)
     held = own_amounts(entry, around)
     inside: list[Tile] = []
-    for name, child in unique_names(entry):
-        if child.amount:
-            tile, found = _tile(child, join_path(path, name), within * copies, depth + 1, (*around, entry.part))
-            inside.append(tile)
-            for role, amount in found.items():
-                held[role] = held.get(role, 0) + amount
-    inside.sort(key=lambda tile: -tile.amount)
-    inside, rest = inside[:MOST_TILES], inside[MOST_TILES:]
+    largest = [(name, child) for name, child in unique_names(entry) if child.amount]
+    largest.sort(key=lambda named: -_whole(named[1].amount))
+    among = (*around, entry.part)
+    for name, child in largest[:MOST_TILES]:
+        tile, found = _tile(child, join_path(path, name), within * copies, depth + 1, among)
+        inside.append(tile)
+        _add(found, held)
+    rest = [child for _, child in largest[MOST_TILES:]]
+    for child in rest:
+        _add(amounts(child, among), held)
     if rest:
-        amount = sum(tile.amount for tile in rest)
-        inside.append(Tile(path, f"… {len(rest):,}", amount, within * copies, depth + 1, rest[0].role, ()))
+        amount = sum(_whole(child.amount) for child in rest)
+        inside.append(Tile(path, f"… {len(rest):,}", amount, within * copies, depth + 1, role_within(rest[0], among), ()))
     label = entry.name + (f" × {copies}" if copies != 1 else "")
     made = Tile(path, label, _whole(entry.amount), within, depth, main_role(held), tuple(inside))
     return made, {role: amount * copies for role, amount in held.items()}
 
 
+def _add(found: dict[str, int], held: dict[str, int]) -> None:
+    for role, amount in found.items():
+        held[role] = held.get(role, 0) + amount
+
+
 def unique_names(entry: Entry) -> list[tuple[str, Entry]]:
     """Return the parts inside with a name for each that no other has: runs of unlike layers share theirs, so the first index is added."""
-    names = [child.name for child in entry.children]
+    if len(entry.children) == 1:
+        return [(entry.children[0].part.name, entry.children[0])]
+    names = [child.part.name for child in entry.children]
     times = Counter(names)
     return [
         (name if times[name] == 1 or child.part.repeat is None else f"{name}[{next(iter(positions(child.part)), 0)}]", child)
