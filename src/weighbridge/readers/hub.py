@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.core.messages import Text
 from weighbridge.readers import objects
+from weighbridge.readers.connections import Connections
 from weighbridge.readers.remote import FILE, Access, RemotePath, fetch
 
 HUB_ID = re.compile(r"(?P<service>hf:|modelscope:)?(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(@(?P<revision>[\w./-]+))?")
@@ -97,7 +98,7 @@ def _address(url: str) -> RemotePath:
     from urllib.parse import unquote
 
     own = _endpoint("hf") + "/"
-    access = _access("hf") if url.startswith(own) else Access()
+    access = _access("hf") if url.startswith(own) else Access(connections=Connections())
     return RemotePath(f"{pieces.scheme}://{pieces.netloc}{folder}/", unquote(name), access, shown=url, query=query)
 
 
@@ -155,14 +156,18 @@ def _home() -> Path:
 
 def _access(service: str) -> Access:
     if service == "modelscope":
-        return Access(_sendable(os.environ.get("MODELSCOPE_API_TOKEN"), "MODELSCOPE_API_TOKEN"), where="MODELSCOPE_API_TOKEN")
+        return Access(
+            _sendable(os.environ.get("MODELSCOPE_API_TOKEN"), "MODELSCOPE_API_TOKEN"),
+            where="MODELSCOPE_API_TOKEN",
+            connections=Connections(),
+        )
     token = os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN")
     if not token and os.environ.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "") in ("", "0"):
         try:
             token = Path(os.environ.get("HF_TOKEN_PATH", _home() / "token")).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError):
             token = None
-    return Access(_sendable(token, "HF_TOKEN"))
+    return Access(_sendable(token, "HF_TOKEN"), connections=Connections())
 
 
 def _sendable(token: str | None, where: str) -> str | None:

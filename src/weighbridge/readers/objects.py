@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote
 
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.core.messages import Text
+from weighbridge.readers.connections import redirected_host
 from weighbridge.readers.profiles import Profile, profile
 from weighbridge.readers.remote import FILE, TRIES, Access, RemotePath, refusal
 
@@ -118,6 +119,7 @@ def place(source: str) -> RemotePath:
     own = profile(source) if match["scheme"] == "s3" else Profile("", {}, "", "")
     signer = "the credentials in the environment" if signed else f"the profile {own.name}" if own.keys else ""
     bucket = Bucket(root, service, _stores(source, service, match["bucket"], own if not signed else own._replace(keys={})), signer)
+    bucket = bucket._replace(probed=_probed(service, match["bucket"], own))
     access = Access(where=service.set, get=bucket.get)
     folder, slash, name = key.rpartition("/")
     file = RemotePath(root + quote(folder + slash), name, access, shown=source)
@@ -144,7 +146,7 @@ def keys_below(source: str) -> Iterator[tuple[str, str]]:
     service = SERVICES[match["scheme"]]
     own = profile(source) if match["scheme"] == "s3" else Profile("", {}, "", "")
     root = f"{match['scheme']}://{match['bucket']}/"
-    bucket = Bucket(root, service, _stores(source, service, match["bucket"], own))
+    bucket = Bucket(root, service, _stores(source, service, match["bucket"], own), probed=_probed(service, match["bucket"], own))
     prefix = (match["key"] or "").strip("/")
     try:
         pages = bucket._asked(lambda store: iter(store.list(prefix or None)), source)
@@ -163,12 +165,14 @@ class Bucket(NamedTuple):
         service: Its kind.
         stores: How to reach it, one way after the other if the first is refused.
         signer: Whose signature requests bear, in words; the empty string if they bear none.
+        probed: The bucket's address at a server of one's own, which is asked without a signature first; empty if there is no need.
     """
 
     root: str
     service: Service
     stores: tuple[Any, ...]
     signer: str = ""
+    probed: str = ""
 
     def get(self, url: str, begin: int, end: int) -> tuple[bytes, int]:
         """Fetch the bytes of an object from *begin* to before *end*, and its size."""
@@ -202,6 +206,7 @@ class Bucket(NamedTuple):
 
     def _asked(self, act: Callable[[Any], Answer], url: str) -> Answer:
         """Return what the first way to the store that is not refused gives; a refusal is told of the first."""
+        self._refuse_redirect(url)
         refused: Exception | None = None
         for store in self.stores:
             try:
@@ -212,6 +217,18 @@ class Bucket(NamedTuple):
                     break
         assert refused is not None
         raise self._refusal(url, refused)
+
+    def _refuse_redirect(self, url: str) -> None:
+        """Refuse what the server would lead to another host: obstore follows, and takes the token of a session along.
+
+        Raises:
+            ReadError: It would.
+        """
+        if not self.probed:
+            return
+        host = redirected_host(self.probed + url.removeprefix(self.root), 20.0)
+        if host:
+            raise ReadError(Text("the store leads on to {host}, where the token of the session is not sent", host=host), path=url)
 
     def _refusal(self, url: str, error: Exception) -> ReadError:
         code = _status(error)
@@ -244,6 +261,29 @@ def _size_beyond(store: Any, key: str, error: Exception) -> int | None:
     return size if isinstance(size, int) else None
 
 
+TOKENS = (
+    "AWS_SESSION_TOKEN",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+)
+"""Variables with which requests bear the token of a session."""
+
+
+def _probed(service: Service, bucket: str, own: Profile) -> str:
+    """Return a bucket's address where requests bear the token of a session and go to another server than Amazon's."""
+    endpoint = _endpoint(service, own)
+    if service.store != "S3Store" or not endpoint or not ("session_token" in own.keys or any(os.environ.get(name) for name in TOKENS)):
+        return ""
+    return f"{endpoint.rstrip('/')}/{bucket}/"
+
+
+def _endpoint(service: Service, own: Profile) -> str:
+    """Return the server that the environment or a profile names; empty for the service's own."""
+    endpoint = next((value for name in service.endpoints if (value := os.environ.get(name))), own.endpoint)
+    return f"http://{endpoint}" if endpoint and "://" not in endpoint else endpoint
+
+
 def _stores(source: str, service: Service, bucket: str, own: Profile) -> tuple[Any, ...]:
     """Return the ways to reach a bucket: signed, or open first and then by the machine's own identity."""
     try:
@@ -252,9 +292,7 @@ def _stores(source: str, service: Service, bucket: str, own: Profile) -> tuple[A
         raise SourceError(
             Text("{source}: object stores need obstore: pip install weighbridge[stores]", source=source), source=source
         ) from None
-    endpoint = next((value for name in service.endpoints if (value := os.environ.get(name))), own.endpoint)
-    if endpoint and "://" not in endpoint:
-        endpoint = f"http://{endpoint}"
+    endpoint = _endpoint(service, own)
     options: dict[str, Any] = {
         "client_options": {
             "allow_http": endpoint.startswith("http://"),

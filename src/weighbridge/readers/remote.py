@@ -12,14 +12,15 @@ import io
 import re
 import time
 from collections.abc import Callable, Iterator
-from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, HTTPSConnection, InvalidURL
-from typing import IO, Any, BinaryIO, NamedTuple
+from http.client import HTTPException, InvalidURL
+from typing import Any, BinaryIO, NamedTuple
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote, urlsplit
-from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from urllib.parse import quote
+from urllib.request import Request
 
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.core.messages import Text
+from weighbridge.readers.connections import Connections, opener
 
 AHEAD = 32 * 1024
 """Bytes fetched at least: a small header comes with the first request."""
@@ -56,6 +57,7 @@ class Access(NamedTuple):
         whole: Bytes up to which a file may come whole from a server that ignores ranges.
         get: Fetches in place of HTTP: the bytes of an address from one place to before another, and the file's size.
         seconds: The longest that bytes may take in all, however often they are asked for; a second more for each :data:`LOWEST_RATE` of them.
+        connections: Those to its hosts that are kept alive; without them each request makes its own.
     """
 
     token: str | None = None
@@ -65,99 +67,7 @@ class Access(NamedTuple):
     whole: int = WHOLE
     get: Callable[[str, int, int], tuple[bytes, int]] | None = None
     seconds: float = 60.0
-
-
-class _SameHost(HTTPRedirectHandler):
-    """Follow redirects, but never take the token to another host."""
-
-    def redirect_request(
-        self, request: Request, file: IO[bytes], code: int, message: str, headers: HTTPMessage, url: str
-    ) -> Request | None:
-        """Return the next request, without the token if it goes elsewhere."""
-        following = super().redirect_request(request, file, code, message, headers, url)
-        if following is not None:
-            old, new = urlsplit(request.full_url), urlsplit(following.full_url)
-            if new.scheme not in ("http", "https") or not re.fullmatch(r"[^\s@]+", new.netloc) or not _has_port(new.netloc):
-                file.close()
-                raise ReadError("it is redirected to an address that is not followed", path=request.full_url)
-            if new.netloc != old.netloc or (old.scheme == "https" and new.scheme == "http"):
-                following.remove_header("Authorization")
-        return following
-
-
-def _has_port(place: str) -> bool:
-    port = place.rpartition("]")[2].rpartition(":")[2] if ":" in place.rpartition("]")[2] else ""
-    return re.fullmatch(r"[0-9]{0,5}", port) is not None
-
-
-class _Raw(io.RawIOBase):
-    """What comes over a connection, up to a moment on the clock: a server that sends a byte now and then is left, too."""
-
-    def __init__(self, connection: Any, ends: float, timeout: float) -> None:
-        self._connection, self._ends, self._timeout = connection, ends, timeout
-        self._raw = connection.makefile("rb", buffering=0)
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read what is there, or wait for it."""
-        left = self._ends - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("its time is up")
-        self._connection.settimeout(min(left, self._timeout))
-        taken: int = self._raw.readinto(buffer)
-        return taken
-
-    def close(self) -> None:
-        """Close."""
-        self._raw.close()
-        super().close()
-
-
-class _Timed:
-    """Connections whose answers, heads and bodies alike, must be there when the time is up."""
-
-    def __init__(self, ends: float, timeout: float) -> None:
-        self._ends, self._timeout = ends, timeout
-
-    def answer(self, connection: Any, *rest: Any, **more: Any) -> HTTPResponse:
-        """Make the answer that is to come over *connection*."""
-        made = HTTPResponse(connection, *rest, **more)
-        made.fp.close()
-        made.fp = io.BufferedReader(_Raw(connection, self._ends, self._timeout))
-        return made
-
-    def http(self, host: str, **options: Any) -> HTTPConnection:
-        """Make a plain connection."""
-        made = HTTPConnection(host, **options)
-        made.response_class = self.answer  # type: ignore[assignment,unused-ignore]
-        return made
-
-    def https(self, host: str, **options: Any) -> HTTPSConnection:
-        """Make a connection with TLS."""
-        made = HTTPSConnection(host, **options)
-        made.response_class = self.answer  # type: ignore[assignment,unused-ignore]
-        return made
-
-
-class _Plain(HTTPHandler):
-    def __init__(self, timed: _Timed) -> None:
-        super().__init__()
-        self._timed = timed
-
-    def http_open(self, request: Request) -> Any:
-        return self.do_open(self._timed.http, request)  # type: ignore[arg-type,unused-ignore]
-
-
-class _Secure(HTTPSHandler):
-    def __init__(self, timed: _Timed) -> None:
-        super().__init__()
-        self._timed = timed
-
-    def https_open(self, request: Request) -> Any:
-        return self.do_open(self._timed.https, request, context=self._context)  # type: ignore[attr-defined,arg-type,unused-ignore]
+    connections: Connections | None = None
 
 
 class Version:
@@ -235,14 +145,14 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
 def _once(url: str, span: tuple[int, int], access: Access, version: Version, ends: float) -> Piece:
     begin, end = span
     headers = {"Range": f"bytes={begin}-{end - 1}", "User-Agent": "weighbridge", "Accept-Encoding": "identity", **version.header()}
-    timed = _Timed(ends, access.timeout)
     if access.token:
         headers["Authorization"] = f"Bearer {access.token}"
     try:
-        answer = build_opener(_SameHost, _Plain(timed), _Secure(timed)).open(Request(url, headers=headers), timeout=access.timeout)
+        answer = opener(access.connections or Connections(), ends, access.timeout).open(Request(url, headers=headers))
     except HTTPError as error:
         stated = re.fullmatch(r"bytes \*/(\d{1,19})", error.headers.get("Content-Range") or "")
         if error.code == 416 and stated:
+            error.close()
             return Piece(b"", int(stated[1]), False)
         raise
     with answer:

@@ -20,7 +20,8 @@ from tests.unit.safetensors_file import whole
 from weighbridge.cli import main
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.load import checkpoint_of
-from weighbridge.readers import hub, remote
+from weighbridge.readers import hub
+from weighbridge.readers.connections import SameHost
 from weighbridge.readers.remote import Access, RemotePath, fetch
 
 Answer = Callable[[socket.socket, str, int], None]
@@ -169,7 +170,7 @@ def test_later_ranges_ask_for_the_first_version_alone() -> None:
 )
 def test_a_token_goes_to_nobody_else_and_never_in_the_clear(old: str, new: str, kept: bool) -> None:
     request = Request(old, headers={"Authorization": "Bearer secret"})
-    following = remote._SameHost().redirect_request(request, BytesIO(), 302, "", Message(), new)  # type: ignore[arg-type]
+    following = SameHost().redirect_request(request, BytesIO(), 302, "", Message(), new)  # type: ignore[arg-type]
     assert following is not None
     assert following.has_header("Authorization") is kept
 
