@@ -37,7 +37,18 @@ def main(argv: list[str] | None = None) -> int:
         output.complain(ReadError(f"{error.filename or 'a file'!s:.200}: {error.strerror or error}"), words)
         return 2
     except KeyboardInterrupt:
+        return _interrupted(words)
+
+
+def _interrupted(words: list[str]) -> int:
+    """Say that somebody stopped it; what is written to files is written whole or not at all."""
+    from weighbridge.commands import output
+
+    try:
+        output.say_interrupted(words)
+    except (KeyboardInterrupt, OSError):  # whoever stops it twice knows
         return 130
+    return 130
 
 
 def entry() -> None:

@@ -66,7 +66,7 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 def answer(module: ModuleType, asked: Asked) -> int:
     """Run a command and show what it answers; return the exit code."""
-    if asked.__dict__.get("output"):
+    if asked.__dict__.get("output") is not None:
         _check_file(asked)
     if hasattr(module, "run"):
         code: int = module.run(asked)
@@ -193,6 +193,15 @@ def complain(error: WeighbridgeError, words: list[str]) -> None:
     if isinstance(error, SourceError) and not error.suggestions and len(words) == 1:
         text = _or_command(words[0], text, lang)
     print(f"weigh: {_shortened(visible(text))}", file=sys.stderr)
+
+
+def say_interrupted(words: list[str]) -> None:
+    """Say in one line that somebody stopped the work."""
+    if sys.stderr is not None:
+        from weighbridge.core.messages import translator
+
+        say = translator(language_of(words))
+        print(f"weigh: {say('interrupted')}", file=sys.stderr)
 
 
 def _shortened(text: str) -> str:

@@ -10,9 +10,9 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
@@ -95,12 +95,13 @@ def census(
     skipped = 0
     total = _Total(named) if progress is not None else None
     try:
-        for done, earlier in _all_done(shards(items(named), seconds), folder, jobs, cluster, fresh):
-            counts.update(done.counts)
-            names.append(done.name)
-            skipped += earlier
-            if progress is not None and total is not None:
-                progress(sum(counts.values()), time.monotonic() - begun, total.rows)
+        with closing(_all_done(shards(items(named), seconds), folder, jobs, cluster, fresh)) as work:
+            for done, earlier in work:
+                counts.update(done.counts)
+                names.append(done.name)
+                skipped += earlier
+                if progress is not None and total is not None:
+                    progress(sum(counts.values()), time.monotonic() - begun, total.rows)
     except OSError as error:  # what cannot be read is a row; this is a part that cannot be written
         raise UsageError(
             Text(
@@ -133,7 +134,7 @@ class _Total:
             self.rows = sum(item.rows for item in items(sources))
 
 
-def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: str | None, fresh: bool) -> Iterator[tuple[Done, bool]]:
+def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: str | None, fresh: bool) -> Generator[tuple[Done, bool]]:
     """Yield what every shard came to, and whether an earlier run had done it; as many are under way as there are workers, twice."""
     workers = _Workers(jobs, cluster)
     under_way: dict[Future[Done], Shard] = {}
@@ -234,7 +235,9 @@ class _Workers:
     def end(self, *, complete: bool) -> None:
         """Stop; what is still under way is given up, what is written stays."""
         if self.breaks:
-            self._executor.shutdown(wait=complete, cancel_futures=True)
+            for process in [] if complete else list((getattr(self._executor, "_processes", None) or {}).values()):
+                process.terminate()  # it would wait for more after the program has gone, with its streams open
+            self._executor.shutdown(wait=True, cancel_futures=True)
             return
         with suppress(Exception):
             self._executor.shutdown(wait=complete)  # Dask's takes no cancel_futures; what waits ends with its client

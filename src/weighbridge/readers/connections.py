@@ -15,6 +15,7 @@ from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
+from weakref import finalize
 
 from weighbridge.core.errors import ReadError
 
@@ -45,16 +46,18 @@ def _has_port(place: str) -> bool:
     return re.fullmatch(r"[0-9]{0,5}", port) is not None
 
 
+def _close_all(idle: dict[tuple[object, ...], list[HTTPConnection]]) -> None:
+    for kept in idle.values():
+        for connection in kept:
+            connection.close()
+
+
 class Connections:
     """The connections of one source that nobody uses at the moment."""
 
     def __init__(self) -> None:
         self.idle: dict[tuple[object, ...], list[HTTPConnection]] = {}
-
-    def __del__(self) -> None:
-        for kept in self.idle.values():
-            for connection in kept:
-                connection.close()
+        finalize(self, _close_all, self.idle)  # before the garbage collector comes upon open sockets
 
     def take(self, place: tuple[object, ...]) -> HTTPConnection | None:
         """Return an idle connection to a place, if there is one."""

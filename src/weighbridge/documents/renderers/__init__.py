@@ -90,8 +90,8 @@ def write_bytes(data: bytes, path: str) -> int:
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(Text("{path}: cannot be written: {strerror}", path=path, strerror=error.strerror)) from None
+    except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+        raise UsageError(Text("{path}: cannot be written: {strerror}", path=path, strerror=getattr(error, "strerror", error))) from None
     return len(data)
 
 
