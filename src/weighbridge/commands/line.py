@@ -60,6 +60,10 @@ def _read_options(rest: list[str], options: Sequence[Option], words: list[str]) 
     except UsageError:
         _refuse_mistyped(words)
         raise
+    for option in options:
+        if option.needed and option.switch and values[option.name] is None:
+            what = Text(option.help.replace("{", "{{").replace("}", "}}"))
+            raise UsageError(Text("{argument}: missing; expected {what}", argument=option.switch, what=what))
     values["lang"] = output.writable_language(language(values.get("lang")), values)
     return Asked(values)
 
