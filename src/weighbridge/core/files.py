@@ -145,9 +145,10 @@ def read_bounded(file: BinaryIO, most: int = LARGEST_CONFIG, name: str = "") -> 
 
 
 def _open_descriptor(path: str) -> int:
-    if "\0" in path:
-        raise OSError(0, Text("a name with a zero byte is none"), path)
-    return os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        return os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError:  # a zero byte, or half of a surrogate pair
+        raise OSError(0, Text("no file can have such a name"), path) from None
 
 
 def _too_large(most: int, path: str) -> OSError:

@@ -86,7 +86,7 @@ def test_an_interruption_at_any_moment_is_quiet(command: str, file: str, tmp_pat
     assert interrupted or command.startswith("tensors")  # which may be done before the clock first ticks
 
 
-def run(words: list[str], *options: str, file_size: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(words: list[str], *options: str, file_size: int = 0, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command line as a program."""
 
     def bound() -> None:
@@ -95,7 +95,7 @@ def run(words: list[str], *options: str, file_size: int = 0, **environment: str)
         if file_size:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
 
-    found = {**os.environ, "PYTHONPATH": str(SOURCE), **environment}
+    found = {**os.environ, "PYTHONPATH": str(SOURCE), **(environment or {})}
     return subprocess.run(
         [sys.executable, *options, "-m", "weighbridge", *words],
         capture_output=True,
@@ -193,7 +193,7 @@ def test_the_interpreter_and_its_environment_may_be_any(options: tuple[str, ...]
             f"import sys; sys.path.insert(0, {str(SOURCE)!r}); sys.argv[1:] = sys.argv[1:][2:]; from weighbridge.cli import entry; entry()",
         )
     for words, code in ((["bert-tiny", "--json"], 0), (["explain", "bert-tiny"], 0), (["no-such-model"], 2)):
-        done = run(words, *options, **environment)
+        done = run(words, *options, environment=environment)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         assert "4385920" in done.stdout.replace(",", "") or code
