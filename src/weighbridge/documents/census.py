@@ -49,12 +49,15 @@ def answer_json(found: Answer) -> list[dict[str, Any]]:
 def answer_document(question: str, found: Answer, lang: str = "en") -> Document:
     """Lay out the answer to a question."""
     say = translator(lang)
-    whole = [all(row[i] is None or type(row[i]) is int for row in found.rows) for i in range(len(found.columns))]
+    numbers = [name != "year" and all(row[i] is None or type(row[i]) is int for row in found.rows) for i, name in enumerate(found.columns)]
     columns = tuple(
-        Column(name.replace("_", " "), "integer" if numbers and found.rows else "text")
-        for name, numbers in zip(found.columns, whole, strict=True)
+        Column(name.replace("_", " "), "integer" if number and found.rows else "text")
+        for name, number in zip(found.columns, numbers, strict=True)
     )
-    rows = tuple(Row(tuple(cell if type(cell) is int else "" if cell is None else str(cell) for cell in row)) for row in found.rows)
+    rows = tuple(
+        Row(tuple("" if cell is None else cell if number else str(cell) for cell, number in zip(row, numbers, strict=True)))
+        for row in found.rows
+    )
     title = say(QUESTIONS[question].meaning) if question in QUESTIONS else question
     return Document(title, say("{n} rows").format(n=f"{len(rows):,}"), (Table(columns, rows),))
 

@@ -25,9 +25,11 @@ import pytest
 
 from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.designs.costs import whole
+from weighbridge.documents.census import answer_document
+from weighbridge.documents.renderers import render
 from weighbridge.inventory import run
 from weighbridge.inventory.items import Item, items
-from weighbridge.inventory.query import QUESTIONS, ask
+from weighbridge.inventory.query import QUESTIONS, Answer, ask
 from weighbridge.inventory.run import census
 from weighbridge.inventory.schema import COLUMNS
 from weighbridge.inventory.shards import Done, Shard, halves, shards, weigh_shard
@@ -447,3 +449,9 @@ def test_progress_tells_how_many_there_are(tmp_path: Path, monkeypatch: pytest.M
     assert told[-1] == (96, 96)
     assert [rows for rows, _ in told] == sorted(rows for rows, _ in told)
     assert [half.rows for half in (entry.items[0] for entry in halves(next(iter(shards(items([str(lines)]), 60)))))] == [5, 5]
+
+
+def test_a_year_is_shown_as_a_year() -> None:
+    shown = render(answer_document("vocabulary", Answer(("year", "models"), ((2023, 1_500), (None, 2)))), "csv")
+    assert shown.splitlines()[1:] == ["2023,1500", ",2"]
+    assert "2023   1,500" in render(answer_document("vocabulary", Answer(("year", "models"), ((2023, 1_500),))), "text")
