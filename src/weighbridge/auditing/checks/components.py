@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.arithmetic import Checked
 from weighbridge.auditing.checks.left_out import left_out
 from weighbridge.auditing.checks.offers import Offer
@@ -14,6 +15,7 @@ from weighbridge.auditing.checks.reference_counts import Holding, Holdings, is_o
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, Said, said
+from weighbridge.auditing.text.component_words import mentioned
 from weighbridge.auditing.text.rounding import fit, whole
 from weighbridge.auditing.thresholds import LARGE_NUMBER
 from weighbridge.core.messages import mark
@@ -30,7 +32,10 @@ def check(
     """
     wrong = {(c.line, c.end) for c in checked.claims if c.verdict in ("wrong", "carried")}
     rest: set[tuple[Fraction, str]] = set()
+    printed = modules.places(scene)
     for offer in found:
+        if offer.first.line in printed:
+            continue
         context = scene.context(offer.first.line, offer.first.start)
         own = held.get(context) if context is not None else None
         if own is None or offer.subject is None or offer.first.line in tabled:
@@ -66,7 +71,7 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
                 return _claim(scene, offer, "component", "rounded", holding.number, agreed.reason + holding.convention)
     if not is_one_thing(own, name):
         return None
-    if not offer.computed and not _is_labelled(scene, offer):
+    if not offer.computed and not _is_labelled(scene, offer, choices):
         return None
     if not offer.firm or not _is_of_these_sizes(scene, offer) or _is_part(own, name, offer.number):
         return None
@@ -94,11 +99,18 @@ _LABELLED = re.compile(
 )
 
 
-def _is_labelled(scene: Scene, offer: Offer) -> bool:
+def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[Holding]) -> bool:
     """Tell whether a number that no equation computes stands right behind a colon or a verb of its component."""
     before = scene.lines[offer.first.line].text[: offer.first.start]
     celled = before.rstrip(" ~≈*").endswith("|") and before.count("|") <= 2
-    return (celled or bool(_LABELLED.search(before))) and "model" not in before.lower()
+    clause = re.split(r"[,，;；。:：]", before)[-1].lower()
+    named = mentioned(clause)
+    adjacent = (
+        bool(named)
+        and _near(offer.number, choices)
+        and re.fullmatch(r"\W*(?:约为?|大约|about|roughly|approximately)?\W*", clause[named[-1].end :]) is not None
+    )
+    return (celled or adjacent or bool(_LABELLED.search(before))) and "model" not in before.lower()
 
 
 def _near(number: Fraction, choices: Sequence[Holding]) -> bool:

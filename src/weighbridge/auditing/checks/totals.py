@@ -29,6 +29,8 @@ SENTENCE = 300
 _SENTENCE = re.compile(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
 _PARAMETERS = re.compile(r"par[aáâ]m|参数|參數|\bweights\b|파라미터|매개변수|パラメ", re.IGNORECASE)
 _TOTAL = re.compile(r"\W{0,2}(?:total|active|activated|in total)\b", re.IGNORECASE)
+_SUMMED = re.compile(r"(?:\btotal|\bin all|总计|合计|共计|总量|总共)\W{0,6}(?:约为?|about|roughly)?\W*$", re.IGNORECASE)
+"""A label that calls what follows the whole, of whatever is counted there."""
 _ACTIVE = re.compile(r"activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
 _NON_EMBEDDING = re.compile(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
 _BLOCKED = re.compile(
@@ -98,7 +100,8 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     bracketed = before.rstrip().endswith(("(", "（")) and bool(named)
     counted = bool(_PARAMETERS.search(beside) or (token.unit in ("m", "b", "t") and named and _TOTAL.match(after)))
     beside_name = token.unit in ("m", "b") and any(m.kind == MODEL and _BESIDE.fullmatch(text, m.end, token.start) for m in named)
-    if not counted and not (bracketed and token.unit) and not (beside_name and not _OF_DATA.search(after[:24])):
+    labelled = bool(token.unit) and _SUMMED.search(before) is not None
+    if not counted and not labelled and not (bracketed and token.unit) and not (beside_name and not _OF_DATA.search(after[:24])):
         return
     subject = subject_of(scene, token, start, stop)
     if subject is None or not subject.models:
