@@ -105,8 +105,10 @@ def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[Holding]) -> bool
     celled = before.rstrip(" ~≈*").endswith("|") and before.count("|") <= 2
     clause = re.split(r"[,，;；。:：]", before)[-1].lower()
     named = mentioned(clause)
+    rounded = offer.figure is not None and bool(offer.figure.unit)
     adjacent = (
         bool(named)
+        and rounded
         and _near(offer.number, choices)
         and re.fullmatch(r"\W*(?:约为?|大约|about|roughly|approximately)?\W*", clause[named[-1].end :]) is not None
     )

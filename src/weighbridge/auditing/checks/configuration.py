@@ -144,7 +144,8 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
     near = {other.word for other in scene.stated if _is_beside(other, size) and own.get(other.word) == other.value}
     passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
     if passed:
-        return len(near) >= AGREED_SETTINGS and _is_named_above(scene, size.token.line)
+        mistyped = judged.right is not None and slipped(str(judged.said), str(judged.right))
+        return mistyped and len(near) >= AGREED_SETTINGS and _is_named_above(scene, size.token.line)
     return bool(near) or agreed >= 2
 
 
