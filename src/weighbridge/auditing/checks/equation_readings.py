@@ -13,6 +13,7 @@ from weighbridge.auditing.text.equations import Chain, Side
 from weighbridge.auditing.text.expressions import Term
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, digits_shown, fit, printed, scales, spread
+from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.values import bounds, names, numbers, value
 from weighbridge.core.messages import mark
 
@@ -44,6 +45,9 @@ class Equation:
         """Take a formula in the middle of a chain for a rounding of the one before: its own numbers are rounded, or it is said to be near."""
         side, own = self.chain.sides[index], self.values[index]
         assert own is not None
+        united = any(token.unit in BYTES for token in numbers(side.term))
+        if united and any(own * factor == true or own == true * factor for factor in FACTORS):
+            return Fit("exact", said(mark("its units stand on one side only")))  # ``2016MB/1024``, on the way to GB
         for low, high in self._ranges(side.term):
             if low <= true <= high or (self.is_loose(side) and abs(own - true) * 20 <= abs(true)):
                 return Fit("rounded", said(mark("rounded")))

@@ -77,7 +77,8 @@ def _rounded(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit 
 
 def _rounded_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
     """Take the zeros at the end as not significant, down to two digits; down to one where it is said to be rough."""
-    if token.value is None or token.places or token.value.denominator != 1 or not (token.unit or loose):
+    powered = not token.unit and "e" in token.text.lower()  # ``3.16e16`` shows three digits
+    if token.value is None or token.places or token.value.denominator != 1 or not (token.unit or loose or powered):
         return None
     digits = str(int(token.value))
     zeros = len(digits) - len(digits.rstrip("0"))

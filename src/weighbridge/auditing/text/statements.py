@@ -135,6 +135,8 @@ def _goes_on(before: Sequence[Token], here: Sequence[Token]) -> bool:
         last = before[-2]
     if first.text == "&" and len(here) > 1:
         first = here[1]
+    if first.text == "≈" and not any(token.kind == "op" or token.text == "=" for token in before):
+        return False  # ``~12B`` below ``47B`` is another answer, and no equation
     if first.kind == "rel":
         return last.kind in ("num", "name", ")")
     if first.text == "+" and len(here) > 1 and here[1].kind in ("num", "name", "(") and any(token.kind == "rel" for token in before):
