@@ -32,6 +32,7 @@ RIGHT = [
     ),
     ("GPT-2 small\n\n1st Linear layer: 768 inputs × 4×768 outputs", None),
     ("在 GPT-2 中，MLP 和 Attention 占比分别接近 66% 和 33%", None),
+    ("在 GPT-2 中，MLP 和 Attention 占比分别接近 66% 和 33%", "gpt2"),
     ("gpt2 has 124,337,664 parameters", None),
     ("GPT-2 has 163,009,536 parameters", None),
     ("GPT-2 has 163,037,184 parameters", None),

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Said, said
-from weighbridge.auditing.text.component_words import subject
+from weighbridge.auditing.text.component_words import mentioned, subject
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit
 from weighbridge.core.messages import mark
@@ -113,14 +113,15 @@ def _of_words(scene: Scene, statement: Sequence[Token], start: int, index: int, 
         return None
     held = [h for part in (str(name), *_ALSO.get(str(name), ())) for h in own.components.get(part, ())]
     holdings = [h for h in held if h.number * 200 > own.reference] or held
-    truths = [h.number / total for total in (Fraction(own.reference), *totals) for h in holdings]
-    loose = bool(re.search(r"约|about|approx|roughly|nearly|around|~|≈|大概|左右|almost", f"{clause} {tail[:6]}"))
+    layers = [h.number for part in ("layer", "encoder") for h in own.components.get(part, ()) if h.number]
+    truths = [h.number / whole for whole in (Fraction(own.reference), *totals, *layers) for h in holdings if h.number < whole]
+    loose = bool(re.search(r"约|接近|about|approx|roughly|nearly|around|~|≈|大概|左右|almost", f"{clause} {tail[:6]}"))
     fits = [found for true in truths if (found := fit(token, true, loose=loose)) is not None and found.verdict != "note"]
-    right = holdings[0].number / own.reference
+    right = max(h.number for h in holdings if h.exact or h is holdings[0]) / own.reference
     if fits:
         return claim(scene.lines, token, token, "share", fits[0].verdict, **_facts(token, right), reason=fits[0].reason)
-    if not clear:
-        return None
+    if not clear or len({m.subject for m in mentioned(last.lower())}) > 1 or re.search(r"分别|respectively", line):
+        return None  # of two components, in an order that is not read
     reason = said(mark("of {name}, {what} is {share} %"), name=own.class_name, what=_title(str(name)), share=f"{float(right * 100):.1f}")
     return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
 
