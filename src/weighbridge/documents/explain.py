@@ -135,7 +135,8 @@ class _Writer:
         if self.derivation.by_module is not None:
             words, formula, numbers = self.derivation.by_module
             yield Paragraph(1, _label(self.say("by module"), self.say) + words)
-            yield Equation(1, (formula, numbers, Number(root.value)))
+            yield Equation(1, (numbers, Number(root.value)))
+            yield Equation(1, (formula, Number(root.value)), _label(self.say("in letters"), self.say))
         yield from self.active()
 
     def section(self, section: Section, level: int, outer: int = 1) -> Iterator[Block]:
