@@ -95,7 +95,8 @@ def claimed(text: str, form: str) -> list[tuple[int, int]]:
 def test_a_changed_digit_is_found(name: str, lang: str, form: str) -> None:
     """Any digit of any number that a derivation claims, in all its forms; it is judged by the same path as anybody's text.
 
-    A share may be off by one in its last place, as those are that add up to 100: one such digit in twenty-five may pass.
+    A share may be off by one in its last place, as those of other authors are that add up to 100, so that such a digit may pass; of the others one
+    in twenty-five (how many copies a heading says there are is not judged).
     """
     text = written(name, lang, form)
     choose = random.Random(f"{name} {lang} {form}")
@@ -105,7 +106,9 @@ def test_a_changed_digit_is_found(name: str, lang: str, form: str) -> None:
         digit = choose.choice([d for d in "123456789" if d != text[at]])
         if not audit(text[:at] + digit + text[at + 1 :], name=f"derivation.{ENDINGS[form]}").wrong:
             missed.append(f"{text[max(0, at - 60) : at]}[{digit}]{text[at + 1 : at + 20]}")
-    assert len(missed) <= 1, missed
+    shares = [text for text in missed if re.search(r"\.\[\d\]\s?\\?%", text)]
+    assert len(missed) - len(shares) <= 1, missed
+    assert len(shares) <= 2, missed
 
 
 def assert_consistent(found: Audit) -> None:
