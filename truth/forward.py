@@ -117,8 +117,11 @@ WAYS: tuple[frozenset[str], ...] = (frozenset(), frozenset({"mask"}), frozenset(
 def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> int:
     torch = import_module("torch")
     counting = import_module("torch.utils.flop_counter")
-    fused = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: counting.sdpa_flop}  # the counter forgets this one
-    counter = counting.FlopCounterMode(display=False, custom_mapping=fused)
+
+    def fused(query: Any, key: Any, value: Any, *rest: Any, **more: Any) -> Any:  # the counter forgets this one
+        return counting.sdpa_flop(query, key, value)
+
+    counter = counting.FlopCounterMode(display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: fused})
     taken = inspect.signature(model.forward).parameters
     try:
         if "eager" in way:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
+from weighbridge.blueprints.modules.timm_models import built_with, is_timm
 from weighbridge.config.alias import TYPES, known_class
 from weighbridge.config.bind import UNREADABLE, with_overrides, within
 from weighbridge.config.check import alias_notes, check_and_bind, refuse_deep, unknown
@@ -41,6 +42,8 @@ PACKAGES = {
     "litgpt": mark("a class of the package litgpt, held to litgpt 0.5.13"),
     "open_clip": mark("a class of the package open_clip, held to open_clip_torch 3.3.0"),
     "megatron": mark("GPTModel of megatron-core with local layers, held to megatron-core 0.16.1"),
+    "timm_convnext": mark("a class of the package timm, held to timm 1.0.31"),
+    "timm_vit": mark("a class of the package timm, held to timm 1.0.31"),
     "nanogpt": mark("the class of karpathy/nanoGPT; its tensors are described as there, not held to a live class"),
 }
 """What is said of types that are no types of the reference library, but have one class in a package of their own."""
@@ -143,6 +146,8 @@ def stated_type(raw: Mapping[str, Any]) -> str:
     keys = set(raw) - {"architectures", "model_type"}
     if {"embed_dim", "vision_cfg", "text_cfg"} <= keys or isinstance(raw.get("model_cfg"), Mapping):
         return "open_clip"
+    if is_timm(raw):
+        return built_with(raw["architecture"])[0]
     needed = {"type_vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"}
     if needed <= keys <= GOOGLE_KEYS | {"num_labels", "id2label", "add_pooling_layer", "tie_word_embeddings"}:
         return "bert"

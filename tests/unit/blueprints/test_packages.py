@@ -1,4 +1,4 @@
-"""Classes of other packages, held to what their own classes wrote down (``truth/{litgpt,megatron,open_clip}.py``), and nanoGPT's to its published count."""
+"""Classes of other packages, held to what their own classes wrote down (``truth/*.py``), and nanoGPT's to its published count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from weighbridge import WeighbridgeError, model
 RECORDS = Path(__file__).parents[2] / "truth" / "packages"
 RECORD: dict[str, Any] = json.loads((RECORDS / "litgpt.json").read_text())
 MEGATRON: dict[str, Any] = json.loads((RECORDS / "megatron.json").read_text())
+TIMM: dict[str, Any] = json.loads((RECORDS / "timm.json").read_text())
 OPEN_CLIP: dict[str, Any] = json.loads((RECORDS / "open_clip.json").read_text())
+
+
+def described(config: dict[str, Any]) -> bool:
+    """Say whether the tower of images is none of timm's, or one of those described."""
+    return config["vision_cfg"].get("timm_model_name") in (None, *TIMM["published"])
 
 
 @pytest.mark.parametrize("case", OPEN_CLIP["cases"], ids=lambda case: str(case["config"]["embed_dim"]))
@@ -22,9 +28,7 @@ def test_open_clip_names_and_shapes(case: dict[str, Any]) -> None:
     assert list(tensors_of(model(case["config"])).items()) == list(case["tensors"].items())
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, found in OPEN_CLIP["published"].items() if "timm_model_name" not in found["config"]["vision_cfg"]]
-)
+@pytest.mark.parametrize("name", [name for name, found in OPEN_CLIP["published"].items() if described(found["config"])])
 def test_open_clip_model_configs(name: str) -> None:
     found = model(OPEN_CLIP["published"][name]["config"])
     assert found.count().unique == OPEN_CLIP["published"][name]["total"]
@@ -79,6 +83,25 @@ def test_arguments_that_do_not_make_a_model(more: str, said: str, tmp_path: Path
     with pytest.raises(WeighbridgeError) as caught:
         model(tmp_path / "train.sh")
     assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize("case", TIMM["cases"], ids=lambda case: case["config"]["architecture"])
+def test_timm_names_and_shapes(case: dict[str, Any]) -> None:
+    assert list(tensors_of(model(case["config"])).items()) == list(case["tensors"].items())
+
+
+@pytest.mark.parametrize("name", TIMM["published"])
+def test_timm_models(name: str) -> None:
+    found = model({"architecture": name, "num_features": 1})
+    assert [found.count().unique, digest(tensors_of(found))] == TIMM["published"][name]
+
+
+def test_timm_config_of_the_hub() -> None:
+    config = {"architecture": "vit_base_patch16_224", "num_classes": 1000, "num_features": 768, "pretrained_cfg": {"tag": "augreg_in21k"}}
+    assert model(config).count().unique == 86_567_656
+    assert model({**config, "num_classes": 0}).count().unique == 86_567_656 - 769 * 1000
+    wider = {**config, "pretrained_cfg": {"input_size": [3, 384, 384]}}
+    assert model(wider).count().unique == 86_567_656 + (24 * 24 - 14 * 14) * 768
 
 
 def test_open_clip_config_of_a_directory(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.config.fields import Config, Field, choice, computed
+from weighbridge.config.fields import Config, Field, choice, computed, derived
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
@@ -72,6 +72,50 @@ def ratio(word: str, key: str, default: float) -> Field:
         return above, below
 
     return choice(word, key, default, read=read)
+
+
+def simplest_fraction(value: float) -> tuple[int, int]:
+    """Return the first convergent of a number's continued fraction that is the number itself, as a float.
+
+    >>> simplest_fraction(4.9231), simplest_fraction(2.6666666666666665), simplest_fraction(4)
+    ((49231, 10000), (8, 3), (4, 1))
+    """
+    above, below = value.as_integer_ratio()
+    last, found = (0, 1), (1, 0)
+    while True:
+        whole = above // below
+        last, found = found, (whole * found[0] + last[0], whole * found[1] + last[1])
+        if found[0] / found[1] == value:
+            return found
+        above, below = below, above - whole * below
+
+
+def decimal_ratio(width: str) -> tuple[Field, Field, Field]:
+    """Declare ``mlp_ratio`` as it is written in decimals, and the inner width that it makes of *width*.
+
+    >>> from weighbridge.config.bind import bind
+    >>> from weighbridge.config.fields import size
+    >>> bind((size("hidden", "width", 1664, "H", ""), *decimal_ratio("width")), {"mlp_ratio": 4.9231}).mlp
+    8192
+    """
+
+    def read(value: Any) -> tuple[int, int]:
+        if type(value) not in (int, float) or not 0 < value < 2**20:
+            raise ConfigError(Text("expected a ratio, found {value!r:.60}", value=value), key="mlp_ratio", value=value)
+        return simplest_fraction(value)
+
+    def rounded_alike(c: Config) -> bool:
+        above, below = c.ratio
+        if int(c.hidden * (above / below)) != c.mlp:
+            message = Text("{hidden} times {ratio} is rounded", hidden=c.hidden, ratio=above / below)
+            raise ConfigError(message, key="mlp_ratio", value=above / below)
+        return True
+
+    return (
+        choice("ratio", "mlp_ratio", 4.0, read=read),
+        derived("mlp", lambda c: c.hidden * c.ratio[0] // c.ratio[1], width, "mlp_ratio"),
+        computed("rounded_alike", rounded_alike),
+    )
 
 
 def scale_width(width: Size, by: tuple[int, int]) -> Size:

@@ -100,6 +100,7 @@ BOTH = (
 BOTH_CLASSES = {"Glm46VModel": without_head(body), "Glm46VForConditionalGeneration": with_lm_head(body)}
 FAMILIES = {
     "glm46v": Family("glm46v", BOTH, BOTH_CLASSES, "Glm46VModel", VISION_IGNORED_KEYS | MARKS),
+    "glmga": Family("glmga", BOTH, BOTH_CLASSES, "Glm46VModel", VISION_IGNORED_KEYS | MARKS),
     **kin("glm4v", "Glm4v", TEXT, with_heads("Glm4vText", glm, "")),
     **kin("glm4v_moe", "Glm4vMoe", SPARSE, with_heads("Glm4vMoeText", mixtral, "")),
 }

@@ -1,4 +1,4 @@
-"""Qwen2-Audio, Voxtral and Audio Flamingo 3: language models with Whisper's encoder.
+"""Qwen2-Audio, Voxtral, Audio Flamingo 3 and MOSS-Transcribe-Diarize: language models with Whisper's encoder.
 
 Source: arXiv 2407.10759 (Qwen2-Audio), 2507.13264 (Voxtral), 2507.08128 (Audio Flamingo 3); names as in transformers 5.23.0,
 models/qwen2_audio/modeling_qwen2_audio.py, models/voxtral and models/audioflamingo3.
@@ -13,10 +13,10 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.speech import whisper
 from weighbridge.config.family import Family
-from weighbridge.config.fields import MEL_BINS, Config, Field, constant, derived, size, switch
+from weighbridge.config.fields import MEL_BINS, TIED, Config, Field, constant, derived, size, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import Stream, length, merge, unknown
-from weighbridge.core.parts import linear, part, replace
+from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -73,6 +73,13 @@ def wide_maps(c: Config) -> Part:
     return part("multi_modal_projector", *linears, kind="projector", stream=stream)
 
 
+def merged_frames(c: Config) -> Part:
+    """Describe MOSS-Transcribe-Diarize's projector: states side by side, two linear layers and a norm."""
+    H, wide = c.text.hidden, c.audio.hidden * c.merge
+    linears = linear("linear_1", wide, H, bias=c.bias), linear("linear_2", H, H, bias=c.bias)
+    return part("multi_modal_projector", *linears, layer_norm("norm", H), kind="projector", stream=MASKED)
+
+
 def body(c: Config, join: Callable[[Config], Part], *, last: bool = True) -> tuple[Node, ...]:
     """Describe the encoder, the text, and the projector behind the one or *last* of all."""
     tower, text = (
@@ -89,6 +96,33 @@ def fill_text_defaults(raw: Mapping[str, Any]) -> dict[str, Any]:
     128
     """
     return {**raw, "text_config": {**VOXTRAL, **(raw.get("text_config") or {})}}
+
+
+def moss() -> dict[str, Family]:
+    """Return MOSS-Transcribe-Diarize and its encoder, which is Whisper's; the head shares the text's words."""
+    encoder_fields = variant(ENCODER, MEL_BINS.with_default(80), hidden=1024, mlp=4096, layers=24, heads=16)
+    qwen = {"hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8}
+    parts = (
+        model_config("audio", "audio_config", "moss_transcribe_diarize_audio", fixed=True),
+        model_config("text", "text_config", "qwen3 llama", absent=qwen),
+        size("merge", "audio_merge_size", 4, "G", "frames side by side"),
+        switch("bias", "projector_bias", True),
+        TIED,
+    )
+
+    def inside(c: Config) -> tuple[Node, ...]:
+        return body(c, merged_frames)
+
+    heads = {
+        "MossTranscribeDiarizeModel": without_head(inside),
+        "MossTranscribeDiarizeForConditionalGeneration": with_lm_head(inside),
+    }
+    quiet, name = IGNORED_KEYS | {"audio_token_id", "audio_chunk_size"}, "moss_transcribe_diarize"
+    tower = "MossTranscribeDiarizeAudioModel"
+    return {
+        name: Family(name, parts, heads, "MossTranscribeDiarizeModel", quiet),
+        f"{name}_audio": Family(f"{name}_audio", encoder_fields, {tower: encoder}, tower, frozenset(("activation_function",))),
+    }
 
 
 def kin(name: str, prefix: str, fields: tuple[Field, ...], inside: Callable[[Config], tuple[Node, ...]], heads: str) -> dict[str, Family]:
@@ -111,6 +145,7 @@ def kin(name: str, prefix: str, fields: tuple[Field, ...], inside: Callable[[Con
 
 
 FAMILIES = {
+    **moss(),
     **kin("qwen2_audio", "Qwen2Audio", (), lambda c: body(c, one_map, last=False), "qwen2 llama"),
     **kin("voxtral", "Voxtral", (), lambda c: body(c, wide_maps), "llama"),
     **kin("audioflamingo3", "AudioFlamingo3", (switch("bias", "projector_bias", True),), lambda c: body(c, two_maps), "qwen2"),

@@ -8,12 +8,12 @@ known by its keys. Which class is built follows from it: CLIP, CustomTextCLIP, o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 
 from weighbridge.blueprints import family
 from weighbridge.blueprints.modules.composite import as_child
 from weighbridge.blueprints.modules.feature_maps import Grid, area
-from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.blueprints.modules.stage_fields import decimal_ratio, numbers
+from weighbridge.blueprints.modules.timm_models import built_with
 from weighbridge.blueprints.modules.vit_common import grid
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, SubConfig, choice, computed, derived, sides, size, switch, with_changes
@@ -33,27 +33,6 @@ WIDER = ("qk_norm", "scaled_cosine_attn", "scale_heads", "scale_attn_inner", "sc
 """The switches any of which takes the block with more norms and scales."""
 
 
-def decimal_ratio(value: Any) -> tuple[int, int]:
-    """Take a ratio of widths, as it is written in decimals, as numerator and denominator.
-
-    >>> decimal_ratio(4.9231)
-    (49231, 10000)
-    """
-    if type(value) not in (int, float) or not 0 < value < 2**20:
-        raise ConfigError(Text("expected a ratio, found {value!r:.60}", value=value), key="mlp_ratio", value=value)
-    return Decimal(repr(value)).as_integer_ratio()
-
-
-def _rounded_alike(c: Config) -> bool:
-    """Refuse a ratio whose product the class rounds otherwise than its decimals say."""
-    above, below = c.ratio
-    if int(c.hidden * (above / below)) != c.mlp:
-        raise ConfigError(
-            Text("{hidden} times {ratio} is rounded", hidden=c.hidden, ratio=above / below), key="mlp_ratio", value=above / below
-        )
-    return True
-
-
 def block_kind(value: Any) -> str | None:
     """Take the kind of block: named, or told by the switches."""
     if value not in (None, "default", "custom"):
@@ -69,9 +48,7 @@ def pooling(value: Any) -> Any:
 
 
 BLOCK = (
-    choice("ratio", "mlp_ratio", 4.0, read=decimal_ratio),
-    derived("mlp", lambda c: c.hidden * c.ratio[0] // c.ratio[1], "width", "mlp_ratio"),
-    computed("rounded_alike", _rounded_alike),
+    *decimal_ratio("width"),
     choice("layer_scale", "ls_init_value", None, report_default=False),
     choice("block_type", "block_type", None, read=block_kind, report_default=False),
     *(switch(key, key, False, report_default=False) for key in WIDER),
@@ -132,15 +109,37 @@ TEXT_KEYS = frozenset(
 )
 
 
+TIMM_FIELDS = (
+    choice("projection", "timm_proj", None, report_default=False),
+    switch("projection_bias", "timm_proj_bias", False, report_default=False),
+)
+
+
 def _vision(value: Any, path: str) -> SubConfig:
     """Find how the image tower is read: a transformer, a ResNet where `layers` is a list, or one of timm's by its name."""
     raw = value or {}
-    name = raw.get("timm_model_name")
-    if name:
-        raise ConfigError(Text("timm's {name!r:.60} is not described", name=name), key=f"{path}.timm_model_name", value=name)
+    if raw.get("timm_model_name"):
+        return _timm(raw, path)
     if isinstance(raw.get("layers"), (list, tuple)):
         return SubConfig(raw, RESNET, VISION_KEYS, "resnet")
     return SubConfig(raw, VISION, VISION_KEYS, "transformer")
+
+
+def _timm(raw: Mapping[str, Any], path: str) -> SubConfig:
+    """Find how a tower of timm's is read: the model's own arguments, and a projection in place of its classifier or by it."""
+    name, pool, projection = raw["timm_model_name"], raw.get("timm_pool", "avg"), raw.get("timm_proj", "linear")
+    model_type, arguments = built_with(name, f"{path}.timm_model_name")
+    if pool in ("abs_attn", "rot_attn") or projection not in (None, "", "none", "linear", "mlp"):
+        raise ConfigError("this pooling or projection is not described", key=f"{path}.timm_pool", value=pool)
+    found = {**arguments, "num_classes": 0, "timm_proj": projection or None, "timm_proj_bias": raw.get("timm_proj_bias", False)}
+    if projection not in ("linear", "mlp"):
+        found["global_pool"] = pool
+    elif pool and pool != "map" and found.get("global_pool") == "map":
+        found["global_pool"] = "token"  # the attention that pools goes with the classifier
+    if model_type != "timm_vit" and "image_size" in raw:
+        found["img_size"] = raw["image_size"]
+    known = family(model_type)
+    return SubConfig(found, (*known.fields, *TIMM_FIELDS), VISION_KEYS | known.ignored_keys, model_type)
 
 
 HF_FIELDS = (
@@ -176,7 +175,7 @@ FIELDS = (
     switch("custom_text", "custom_text", False, report_default=False),
     choice("logit_bias", "init_logit_bias", None, report_default=False),
     switch("vector_scale", "nonscalar_logit_scale", False, report_default=False),
-    computed("one_width", lambda c: c.vision.hidden == c.shared),
+    computed("one_width", lambda c: c.vision.model_type == "transformer" and c.vision.hidden == c.shared),
 )
 
 
@@ -341,9 +340,29 @@ def modified_resnet(c: Config, shared: Size) -> tuple[Node, ...]:
     return *stem, *stages, pool
 
 
+def timm_tower(c: Config, shared: Size) -> tuple[Part, ...]:
+    """Describe a network of timm's, whose classifier makes the vector in the shared space, or a head behind it."""
+    known = family(c.model_type)
+    if c.projection is None:
+        return (as_child("trunk", known.classes[known.base](with_changes(c, headed=True, labels=shared))),)
+    trunk = as_child("trunk", known.classes[known.base](c))
+    width = c.widths[-1] if c.model_type == "timm_convnext" else c.hidden
+    if c.projection == "none":
+        return (trunk,)
+    if c.projection == "linear":
+        inner = linear("proj", width, shared, bias=c.projection_bias)
+    else:
+        inner = part(
+            "mlp", linear("fc1", width, 2 * shared), linear("fc2", 2 * shared, shared, bias=c.projection_bias), kind="feed_forward"
+        )
+    return trunk, part("head", inner, kind="projection", stream="one")
+
+
 def image_tower(c: Config) -> Part:
     """Describe the image tower of any kind."""
     inner = c.vision
+    if inner.model_type.startswith("timm_"):
+        return part("visual", *timm_tower(inner, c.shared), kind="vision")
     if inner.model_type == "resnet":
         return part("visual", *modified_resnet(inner, c.shared), kind="vision")
     return part("visual", *vision_transformer(inner, c.shared, one_width=c.one_width), kind="vision", stream=area(grid(inner)) + 1)

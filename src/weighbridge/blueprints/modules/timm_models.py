@@ -1,0 +1,91 @@
+"""timm's models by name: which class each is built with, and with which arguments; and what a config of timm's on the Hub says.
+
+Source: timm 1.0.31, whose constructors ``python -m truth.timm_models --record`` has asked (``timm_models.json`` beside this file).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from weighbridge.config.fields import did_you_mean
+from weighbridge.core._json import loads
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.messages import Text
+
+if TYPE_CHECKING:
+    from typing import Any
+
+TYPES = {"VisionTransformer": "timm_vit", "VisionTransformerDistilled": "timm_vit", "ConvNeXt": "timm_convnext"}
+"""The classes described, with the model types that describe them here."""
+
+_KNOWN: dict[str, tuple[str, dict[str, Any]]] = {}
+
+
+def built_with(name: Any, key: str = "architecture") -> tuple[str, dict[str, Any]]:
+    """Return the model type that describes a model of timm's, and the arguments of its class; a tag behind a point is no part of the name.
+
+    Raises:
+        UnknownArchitecture: No such model, or one of a class that is not described.
+
+    >>> built_with("vit_base_patch16_224.augreg_in21k")[0]
+    'timm_vit'
+    """
+    if not _KNOWN:
+        with open(os.path.join(os.path.dirname(__file__), "timm_models.json"), encoding="utf-8") as file:
+            _KNOWN.update(loads(file.read()))
+    plain = name.partition(".")[0] if isinstance(name, str) else ""
+    if plain not in _KNOWN:
+        raise UnknownArchitecture(
+            Text("timm's {name!r:.60} is not described", name=name), key=key, value=name, hint=did_you_mean(plain, _KNOWN, typos=True)
+        )
+    class_name, arguments = _KNOWN[plain]
+    return TYPES[class_name], {**arguments, **({"distilled": True} if class_name.endswith("Distilled") else {})}
+
+
+def is_timm(raw: Mapping[str, Any]) -> bool:
+    """Say whether a config is one of timm's on the Hub.
+
+    >>> is_timm({"architecture": "resnet50", "num_features": 2048}), is_timm({"architecture": "encoder"})
+    (True, False)
+    """
+    return isinstance(raw.get("architecture"), str) and bool({"num_features", "pretrained_cfg", "model_args"} & set(raw))
+
+
+def arguments_of(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments with which a class is built from a config of the Hub's.
+
+    They are the model's own; what the config says of the pretrained weights (labels, colours, the image's side); and ``model_args``.
+
+    >>> found = arguments_of({"architecture": "vit_tiny_patch16_224", "num_features": 192, "num_classes": 10})
+    >>> found["num_classes"], found["embed_dim"]
+    (10, 192)
+    """
+    if "architecture" not in raw:
+        return dict(raw)
+    _, arguments = built_with(raw["architecture"])
+    inner = raw.get("pretrained_cfg")
+    pretrained = dict(inner) if isinstance(inner, Mapping) else dict(raw)
+    found = {**arguments, **_pretrained(pretrained, arguments)}
+    if type(raw.get("num_classes")) is int:
+        found["num_classes"] = raw["num_classes"]
+    more = raw.get("model_args") or {}
+    if not isinstance(more, Mapping):
+        raise ConfigError(Text("expected a mapping, found {name}", name=type(more).__name__), key="model_args", value=more)
+    stated = {key: value for key, value in more.items() if value is not None}  # timm leaves out what is null
+    return {**found, **stated, **({"model_type": raw["model_type"]} if "model_type" in raw else {})}
+
+
+def _pretrained(said: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    size = said.get("input_size")
+    if isinstance(size, (list, tuple)) and len(size) == 3:
+        found["in_chans"] = size[0]
+        if "img_size" in arguments:
+            found["img_size"] = list(size[1:])
+    if type(said.get("num_classes")) is int:
+        found["num_classes"] = said["num_classes"]
+    if "global_pool" not in arguments and isinstance(said.get("global_pool"), str):
+        found["global_pool"] = said["global_pool"]
+    return found

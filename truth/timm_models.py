@@ -1,0 +1,204 @@
+"""timm's own classes, held to ours; needs torch, torchvision and timm (1.0.31).
+
+PYTHONPATH=src:. python -m truth.timm_models            # every model of the classes described, and random arguments, against ours
+PYTHONPATH=src:. python -m truth.timm_models --record   # write modules/timm_models.json and tests/truth/packages/timm.json
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import random
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from truth.packages import digest, import_torchvision, meta, print_differences, tensors_of
+from weighbridge import WeighbridgeError, model
+
+ROOT = Path(__file__).parent.parent
+NAMES = ROOT / "src" / "weighbridge" / "blueprints" / "modules" / "timm_models.json"
+RECORD = ROOT / "tests" / "truth" / "packages" / "timm.json"
+CLASSES = {"vision_transformer": "VisionTransformer", "deit": "VisionTransformerDistilled", "convnext": "ConvNeXt"}
+IGNORED = (
+    "act_layer",
+    "dynamic_img_size",
+    "pool_include_prefix",
+    "weight_init",
+    "fix_init",
+    "strict_img_size",
+    "head_init_scale",
+    "norm_eps",
+)
+ODD = ("ParallelScalingBlock", "ParallelThingsBlock", "DiffParallelScalingBlock")
+
+
+class Asked(Exception):
+    """What a constructor was called with."""
+
+
+def live() -> ModuleType:
+    """Return the package."""
+    import_torchvision()
+    return import_module("timm")
+
+
+def plain(value: Any) -> Any:
+    """Return an argument as JSON has it: classes by their names."""
+    if isinstance(value, functools.partial):
+        value = value.func
+    name = getattr(value, "__name__", value) if callable(value) else value
+    words = {"LayerNorm": "layernorm", "RmsNorm": "rmsnorm", "rmsnorm2d": "rmsnorm", "GluMlp": "GluMlp"}
+    if isinstance(name, str):
+        return words.get(name, name)
+    return list(name) if isinstance(name, tuple) else name
+
+
+def ask(package: ModuleType) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Return the class of every model, with the arguments that its constructor gets."""
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for module, class_name in CLASSES.items():
+        cls = getattr(import_module(f"timm.models.{module}"), class_name)
+        signature, own = inspect.signature(cls.__init__), cls.__init__
+        cls.__init__ = _asking(signature)
+        try:
+            for name in package.list_models(module=module):
+                try:
+                    package.create_model(name)
+                except Asked as asked:
+                    arguments = asked.args[0]
+                    if arguments.get("block_fn") not in ODD and arguments.get("attn_layer", "Attention") == "Attention":
+                        found[name] = (class_name, arguments)
+                except Exception:  # of another class
+                    continue
+        finally:
+            cls.__init__ = own
+    return dict(sorted(found.items()))
+
+
+def _asking(signature: inspect.Signature) -> Callable[..., None]:
+    def called(self: Any, *values: Any, **keywords: Any) -> None:
+        bound = dict(signature.bind(self, *values, **keywords).arguments)
+        bound.pop("self")
+        given = {**bound.pop("kwargs", {}), **bound}
+        raise Asked({key: plain(value) for key, value in given.items() if key not in IGNORED})
+
+    return called
+
+
+def random_config(rng: random.Random, names: list[str]) -> dict[str, Any]:
+    """Draw a config as the Hub has it: a model's name, with other labels, sides and arguments."""
+    name = rng.choice(names)
+    raw: dict[str, Any] = {"architecture": name, "num_features": 1, "num_classes": rng.choice((0, 10, 1000))}
+    raw["pretrained_cfg"] = {"input_size": [rng.choice((1, 3)), 224, 224], "num_classes": 1000, "fixed_input_size": True}
+    if name.startswith(("vit", "deit")):
+        heads = rng.choice((2, 4))
+        more: dict[str, Any] = {"depth": rng.randint(1, 3), "num_heads": heads, "embed_dim": 8 * heads * rng.randint(1, 4)}
+        more |= {"img_size": 16 * rng.randint(2, 6), "patch_size": rng.choice((8, 16)), "qkv_bias": rng.random() < 0.5}
+        more |= {"init_values": rng.choice((None, 1e-5)), "qk_norm": rng.random() < 0.3, "pre_norm": rng.random() < 0.3}
+        more |= {"mlp_ratio": rng.choice((4.0, 2.6666666666666665, 3.7362, 2)), "no_embed_class": rng.random() < 0.3}
+        if "distilled" not in name:
+            more |= {"reg_tokens": rng.choice((0, 1, 4)), "fc_norm": rng.choice((None, True, False))}
+        raw["model_args"] = more
+    else:
+        more = {"depths": [rng.randint(1, 3) for _ in range(4)], "dims": [8 * rng.randint(1, 6) for _ in range(4)]}
+        more |= {"conv_mlp": rng.random() < 0.5, "use_grn": rng.random() < 0.5, "ls_init_value": rng.choice((None, 1e-6))}
+        raw["model_args"] = more
+    return raw
+
+
+def build(package: ModuleType, raw: dict[str, Any]) -> Any:
+    """Build what timm builds from a config of the Hub's."""
+    parsed = import_module("timm.models._hub")._parse_model_cfg(json.loads(json.dumps(raw)), {})
+    pretrained, name, arguments = parsed
+    with meta():
+        return package.create_model(name, pretrained_cfg=pretrained, **arguments)
+
+
+def rows_of(built: Any) -> dict[str, list[int]]:
+    """Return the names and shapes of a class's parameters."""
+    return {name: list(tensor.shape) for name, tensor in built.named_parameters()}
+
+
+def forward_matmul(built: Any, sides: tuple[int, int], channels: int) -> int:
+    """Return what torch's counter gives for one image."""
+    torch, counter = import_module("torch"), import_module("torch.utils.flop_counter")
+    built.eval()
+    with counter.FlopCounterMode(display=False) as found:
+        built(torch.empty(1, channels, *sides, device="meta"))
+    return int(found.get_total_flops())
+
+
+def compared(count: int = 150, seed: int = 20261122) -> int:
+    """Compare names, shapes and matrix products of every model and of *count* random configs."""
+    package, rng = live(), random.Random(seed)
+    names = list(json.loads(NAMES.read_text()))
+    cases = [(name, {"architecture": name, "num_features": 1}) for name in names]
+    cases += [(f"random {number}", random_config(rng, names)) for number in range(count)]
+    wrong = same = passes = refused = 0
+    for name, raw in cases:
+        try:
+            built = build(package, raw) if "pretrained_cfg" in raw else _named(package, name)
+        except (AssertionError, RuntimeError, TypeError, ValueError):
+            refused += 1  # timm's class does not build either
+            continue
+        try:
+            found = model(raw)
+        except WeighbridgeError as error:
+            wrong += 1
+            print(f"{name}: {error}: {json.dumps(raw)[:300]}")
+            continue
+        ours, theirs = tensors_of(found), rows_of(built)
+        if list(ours.items()) != list(theirs.items()):
+            wrong += 1
+            print_differences(f"{name} {json.dumps(raw)[:400]}", ours, theirs)
+            continue
+        same += 1
+        sides = getattr(getattr(built, "patch_embed", None), "img_size", None) or (224, 224)
+        try:
+            products = forward_matmul(
+                built, tuple(sides), ours[next(key for key in ours if "proj.weight" in key or "stem.0.weight" in key)][1]
+            )
+        except RuntimeError:
+            continue
+        mine = found.flops(batch=1).forward_matmul
+        passes += mine == products
+        if mine != products:
+            wrong += 1
+            print(f"{name}: {mine:,} FLOPs, live {products:,}: {json.dumps(raw)[:300]}")
+    print(f"{same} agree tensor for tensor, {passes} of them in their FLOPs; {wrong} differ; {refused} are built by neither")
+    return 1 if wrong else 0
+
+
+def _named(package: ModuleType, name: str) -> Any:
+    with meta():
+        return package.create_model(name)
+
+
+def record(count: int = 40, seed: int = 20261122) -> int:
+    """Write the table of models, the digest of each, and the tensors of random configs."""
+    package, rng = live(), random.Random(seed)
+    names = ask(package)
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(found)}" for name, found in names.items())
+    NAMES.write_text("{\n" + lines + "\n}\n")
+    published = {}
+    for name in names:
+        rows = rows_of(_named(package, name))
+        published[name] = [sum(functools.reduce(lambda a, b: a * b, shape, 1) for shape in rows.values()), digest(rows)]
+    drawn: list[dict[str, Any]] = []
+    while len(drawn) < count:
+        raw = random_config(rng, list(names))
+        try:
+            drawn.append({"config": raw, "tensors": rows_of(build(package, raw))})
+        except (AssertionError, RuntimeError, TypeError, ValueError):
+            continue
+    RECORD.write_text(json.dumps({"package": "timm 1.0.31", "seed": seed, "published": published, "cases": drawn}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(record() if "--record" in sys.argv else compared())
