@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
 from weighbridge.blueprints.mixtures.mixtral import GLM_GATE, MIXTRAL, inner, mixtral, with_layer_kinds
-from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_MLP_BIAS, NO_OUT_BIAS, with_heads
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_MLP_BIAS, NO_OUT_BIAS, default_head_dim, with_heads
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.layer_types import first_dense
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, SHARED
@@ -101,6 +101,18 @@ BOTH_CLASSES = {"Glm46VModel": without_head(body), "Glm46VForConditionalGenerati
 FAMILIES = {
     "glm46v": Family("glm46v", BOTH, BOTH_CLASSES, "Glm46VModel", VISION_IGNORED_KEYS | MARKS),
     "glmga": Family("glmga", BOTH, BOTH_CLASSES, "Glm46VModel", VISION_IGNORED_KEYS | MARKS),
+    "glm_image_text": Family(
+        "glm_image_text",
+        variant(
+            TEXT,
+            size("head_dim", "head_dim", default_head_dim, "D", "width of a head", null=default_head_dim),
+            switch("qkv_bias", "attention_bias", True),
+            vocab=168064,
+        ),
+        with_heads("GlmImageText", glm, ""),
+        "GlmImageTextModel",
+        IGNORED_KEYS | {"vision_vocab_size"},
+    ),
     **kin("glm4v", "Glm4v", TEXT, with_heads("Glm4vText", glm, "")),
     **kin("glm4v_moe", "Glm4vMoe", SPARSE, with_heads("Glm4vMoeText", mixtral, "")),
 }

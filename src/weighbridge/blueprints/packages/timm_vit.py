@@ -64,6 +64,7 @@ FIELDS = (
     choice("positioned", "pos_embed", "learn", read=lambda value: value == "learn", report_default=False),
     switch("patches_alone", "no_embed_class", False, report_default=False),
     choice("registers", "reg_tokens", 0, report_default=False),
+    switch("pooled_whole", "pool_include_prefix", False, report_default=False),
     switch("pre_norm", "pre_norm", False, report_default=False),
     switch("final_norm", "final_norm", True, report_default=False),
     choice("fc_norm", "fc_norm", None, report_default=False),
@@ -117,7 +118,7 @@ def layer(c: Config) -> Part:
 
 
 def attention_pool(c: Config, tokens: Size) -> Part:
-    """Describe attention of one learned query to all tokens, and an MLP on what it finds."""
+    """Describe attention of one learned query to the patches, or to all *tokens*, and an MLP on what it finds."""
     H = c.hidden
     mlp = part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
     return part(
@@ -154,7 +155,7 @@ def vision_transformer(c: Config) -> Part:
         *((norm(c, "norm_pre", H),) if c.pre_norm else ()),
         layer(c),
         *((norm(c, "norm", H),) if c.final_norm and not c.normed_late else ()),
-        *((attention_pool(c, tokens),) if c.pool == "map" else ()),
+        *((attention_pool(c, tokens if c.pooled_whole else patches),) if c.pool == "map" else ()),
         *((norm(c, "fc_norm", H),) if late else ()),
         *((linear(name, H, c.labels, stream="one") for name in heads) if c.headed else ()),
         kind="model",
@@ -164,7 +165,7 @@ def vision_transformer(c: Config) -> Part:
 
 IGNORED_KEYS = frozenset(
     """act_layer architecture attn_drop_rate drop_path_rate drop_rate dynamic_img_pad dynamic_img_size fix_init model_args num_features
-    patch_drop_rate pool_include_prefix pos_drop_rate pretrained_cfg proj_drop_rate strict_img_size weight_init""".split()
+    patch_drop_rate pos_drop_rate pretrained_cfg proj_drop_rate strict_img_size weight_init""".split()
 )
 FAMILIES = {
     "timm_vit": Family(
