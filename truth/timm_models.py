@@ -27,7 +27,6 @@ CLASSES = {"vision_transformer": "VisionTransformer", "deit": "VisionTransformer
 IGNORED = (
     "act_layer",
     "dynamic_img_size",
-    "pool_include_prefix",
     "weight_init",
     "fix_init",
     "strict_img_size",

@@ -28,7 +28,7 @@ def _merge(model: Any) -> int:
         return 2
     layers = config.vision_config.num_hidden_layers
     merges = config.downsample_mode != "4x" and 0 <= config.insert_layer_id < layers
-    return 2 ** (config.merger_times + (1 if merges else 0))
+    return int(2 ** (config.merger_times + (1 if merges else 0)))
 
 
 def passes(model: Any) -> list[Pass]:
