@@ -14,6 +14,7 @@ from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, with_lm_head, without_head
 from weighbridge.config.family import Family
 from weighbridge.config.fields import IMAGE, PATCH, TIED, Config, choice, computed, sides, with_changes
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, merge, product_of
 from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, part, plain_mlp, replace, stack
 from weighbridge.core.sizes import Size, layer_range
@@ -34,6 +35,13 @@ VISION = (
 def _kinds(c: Config, insert: int) -> list[str]:
     """Return for each layer whether it sees all patches or what the merger leaves of them."""
     return ["whole" if insert < 0 or index <= insert else "merged" for index in layer_range(c.layers)]
+
+
+def _few_rounds(c: Config) -> bool:
+    """Refuse more rounds than any image has patches for."""
+    if c.rounds > 32:
+        raise ConfigError("an image is not halved so often", key="merger_times", value=c.rounds)
+    return True
 
 
 def merged(times: int) -> Stream:
@@ -107,6 +115,7 @@ def kin(name: str, prefix: str, mode: str, *, tied: bool) -> dict[str, Family]:
         computed("inserted", lambda c: 0 <= c.insert < c.vision.layers),
         choice("mode", "downsample_mode", mode),
         number("rounds", "merger_times", 1),
+        computed("few", _few_rounds),
         TIED.with_default(tied),
     )
     classes = {f"{prefix}Model": without_head(body), f"{prefix}ForConditionalGeneration": with_lm_head(body)}

@@ -156,7 +156,7 @@ def _text(value: Any, path: str) -> SubConfig:
     name = raw.get("hf_model_name")
     if not name:
         return SubConfig(raw, TEXT, TEXT_KEYS, "transformer")
-    found = preset(name)
+    found = preset(name) if isinstance(name, str) else None
     if found is None:
         hint = "a name from weigh models"
         raise ConfigError(Text("the config of {name!r:.60} is not known", name=name), key=f"{path}.hf_model_name", value=name, hint=hint)
