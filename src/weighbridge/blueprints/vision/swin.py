@@ -52,7 +52,10 @@ def attention(c: Config, index: int, grid: tuple[int, int], whole: bool) -> Part
     places, count, inside = windows(c, grid, whole)
     names = ("query", "key", "value") if c.older else ("q_proj", "k_proj", "v_proj")
     queries = tuple(linear(name, width, width, bias=c.qkv_bias) for name in names)
-    scores = attend(heads=heads, head_dim=exact(width, heads), queries=inside, keys=inside, groups=count)
+    uneven = not c.older and type(width) is int and width % heads
+    scores = attend(heads=heads, head_dim=width // heads if uneven else exact(width, heads), queries=inside, keys=inside, groups=count)
+    if uneven:  # the present class builds, but cannot split its vectors
+        places = unknown(f"{heads} heads do not divide a width of {width}")
     if c.older:
         where = Tensor("relative_position_index", (c.window**2, c.window**2), "buffer")
         inner = part("self", table(c, heads), where, *queries, scores, kind="self_attention")
