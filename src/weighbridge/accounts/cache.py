@@ -139,6 +139,8 @@ def _with_window(part: Part, limit: Limit) -> Part:
             return _with_window(node, limit)
         if isinstance(node, Attend) and node.window is None:
             return node._replace(window=limit.window, windowed=limit.layers)
+        if isinstance(node, Attend) and node.windowed is None and limit.layers is not None:
+            return node._replace(windowed=limit.layers)  # it has a window of its own, and a list says which layers have it
         return node._replace(window=limit.window) if isinstance(node, State) and node.window is None else node
 
     return part._replace(children=tuple(limited(node) for node in part.children))

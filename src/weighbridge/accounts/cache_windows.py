@@ -24,8 +24,8 @@ KINDS = {"sliding_attention": "sliding_window", "chunked_attention": "attention_
 """From a kind of layer to the key of its window."""
 
 
-UNLIMITED = frozenset(("axk2", "deepseek_v32", "glm_moe_dsa", "reformer", "xlnet"))
-"""Model types that these keys do not limit: their config names a kind of layer of its own, ``indexed_attention``, or their cache is one of its own."""
+UNLIMITED = frozenset(("axk2", "deepseek_v32", "glm_moe_dsa", "jamba", "reformer", "xlnet"))
+"""Model types that these keys do not limit: their config names the kinds of its layers itself, or their cache is one of its own."""
 
 
 class Limit(NamedTuple):
