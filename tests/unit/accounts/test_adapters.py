@@ -41,6 +41,46 @@ def test_the_library_s_own_figures(case: dict[str, Any]) -> None:
     assert figures(case) == case["figures"]
 
 
+OF_CONVOLUTIONS = json.loads((ROOT / "tests/truth/adapters/convolutions.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("model_type", "adapter", "expected"), OF_CONVOLUTIONS["cases"])
+def test_the_library_s_own_figures_of_convolutions(model_type: str, adapter: dict[str, Any], expected: list[int]) -> None:
+    class_name, config = OF_CONVOLUTIONS["bases"][model_type]
+    assert figures({"model_type": model_type, "class_name": class_name, "config": config, "adapter": adapter}) == expected
+
+
+OF_SHAPES = json.loads((ROOT / "tests/truth/adapters/shapes.json").read_text("utf-8"))["cases"]
+
+assert len(OF_SHAPES) > 80
+
+
+@pytest.mark.parametrize("case", OF_SHAPES, ids=lambda case: f"{case['adapter']['peft_type']}-{case['class_name']}")
+def test_the_library_s_own_shapes(case: dict[str, Any]) -> None:
+    """Two matrices of exchanged shapes have as many elements, and are wrong all the same."""
+    found = model({**case["config"], "model_type": case["model_type"]}, case["class_name"]).adapters(case["adapter"])
+    tensors = (*(tensor for _, added in found.sites for tensor in added), *found.shared)
+    assert sorted(list(tensor.shape) for tensor in tensors if tensor.saved) == case["shapes"]
+
+
+def test_parameters_of_experts_alone_are_adapted() -> None:
+    """Mixtral's experts stand in [E, 2 I, H] and [E, H, I]: each expert has matrices of its own, [r, in] and [out, r]; no other module is touched."""
+    sizes = {
+        "hidden_size": 24,
+        "intermediate_size": 40,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 4,
+        "vocab_size": 50,
+        "num_local_experts": 3,
+    }
+    base = model({"model_type": "gpt_oss", "num_key_value_heads": 2, "head_dim": 6, **sizes}, "GptOssForCausalLM")
+    found = base.adapters({"peft_type": "LORA", "r": 2, "target_modules": [], "target_parameters": ["experts.down_proj"]})
+    assert [site.path for site, _ in found.sites] == ["model.layers.0.mlp.experts.down_proj"]
+    shapes = [tensor.shape for _, added in found.sites for tensor in added]
+    assert shapes == [(2 * 3, 40), (24, 2 * 3)] or shapes == [(2 * 3, 24), (40, 2 * 3)]
+    assert found.trainable == 2 * 3 * (24 + 40)
+
+
 def test_a_wrong_figure_is_found() -> None:
     case = {**CASES[0], "adapter": {**CASES[0]["adapter"], "r": CASES[0]["adapter"].get("r", 8) + 1}}
     assert figures(case) != CASES[0]["figures"]

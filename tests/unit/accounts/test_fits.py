@@ -169,3 +169,17 @@ def test_devices_are_those_of_the_tables_that_are_said_to_confirm_them() -> None
         assert float(memory) <= device.memory / GIB <= float(memory) * 1.07
         assert float(bandwidth) * 0.999 <= device.bandwidth / 1e9 <= float(bandwidth) * 1.05
         assert abs(device.peaks["bfloat16"] / 1e12 - float(peak)) <= 0.005 * float(peak)
+
+
+def test_no_batch_beyond_a_million_is_looked_for() -> None:
+    """Fewer than 1,048,576 examples; of tokens 64 times as many, unless the model's positions end before."""
+    way = model({**SMALL, "max_position_embeddings": 10**12}, "LlamaForCausalLM").fits(gib=10**5, seq=1).ways[0]
+    assert (way.batch, way.seq) == (2**20 - 1, 2**26 - 1)
+    assert model({**SMALL, "max_position_embeddings": 2048}, "LlamaForCausalLM").fits(gib=10**5, seq=1).ways[0].seq == 2048
+
+
+@pytest.mark.parametrize(("purpose", "word"), [("serving", "workspaces"), ("training", ""), ("lora", "full training")])
+def test_notes_are_of_their_purpose(purpose: str, word: str) -> None:
+    notes = model(SMALL, "LlamaForCausalLM").fits(gib=24, purpose=purpose).notes
+    assert len(notes) == bool(word)
+    assert all(word in note for note in notes)

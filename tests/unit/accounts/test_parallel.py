@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from weighbridge import model
+from weighbridge.accounts.adapters.base import base as base_at
+from weighbridge.accounts.adapters.base import facts_of
 from weighbridge.accounts.parallel.deepspeed import estimate, largest_module
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.accounts.parallel.megatron import estimate as of_megatron
-from weighbridge.accounts.parallel.shards import chunk
+from weighbridge.accounts.parallel.shards import chunk, cuts
 from weighbridge.accounts.parallel.stages import layer_names, share_layers
 from weighbridge.accounts.parallel.traffic import bubble, message
 from weighbridge.core.errors import UsageError
@@ -84,6 +86,16 @@ def test_experts_are_spread() -> None:
     whole, found = base.parallel(dp=4).largest, base.parallel(dp=4, ep=4).largest
     assert whole.expert == 4 * found.expert
     assert whole.replicated == found.replicated
+
+
+def test_only_experts_are_spread() -> None:
+    """Jamba's convolutions have three axes like its experts, and every device keeps them whole."""
+    config = {"model_type": "jamba", "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 4, "num_attention_heads": 4,
+              "num_key_value_heads": 2, "vocab_size": 50, "num_experts": 4, "mamba_dt_rank": 3}  # fmt: skip
+    base = model(config, "JambaForCausalLM")
+    assert any(len(row.shape) == 3 and ".conv1d." in row.name for row in base.tensors())
+    whole, found = base.parallel(dp=4).largest, base.parallel(dp=4, ep=4).largest
+    assert whole.elements - found.elements == whole.expert - found.expert == whole.expert * 3 // 4
 
 
 def test_interleaved_layers_and_bubbles() -> None:
@@ -245,6 +257,8 @@ def test_nothing_is_sent_of_activations_where_no_length_is_said() -> None:
 def test_a_key_value_head_on_several_devices_and_what_stays_whole_is_said() -> None:
     grouped = model({**LLAMA, "num_attention_heads": 4, "num_key_value_heads": 1}, "LlamaForCausalLM").parallel(tp=4)
     assert "4 devices keep the same key-value head, whole" in grouped.notes
+    paired = model({**LLAMA, "num_attention_heads": 8, "num_key_value_heads": 2}, "LlamaForCausalLM").parallel(tp=8)
+    assert "4 devices keep the same key-value head, whole" in paired.notes
     plain = model(LLAMA, "LlamaForCausalLM").parallel(tp=4)
     assert not any("key-value" in note for note in plain.notes)
     for zero, word in ((0, None), (1, "flat list"), (2, "flat list"), (3, "each tensor flat")):
@@ -311,3 +325,25 @@ def test_deepspeed_s_estimate_stands_beside_ours() -> None:
         assert found == estimate(unique, largest_module(bert.tree), zero, 4)
     assert bert.parallel(dp=4, zero=1).deepspeed is None
     assert bert.parallel(dp=4, tp=2, zero=2).deepspeed is None
+
+
+@pytest.mark.parametrize(
+    ("model_type", "class_name"),
+    [
+        ("mixtral", "MixtralForCausalLM"),
+        ("gpt_oss", "GptOssForCausalLM"),
+        ("qwen3_moe", "Qwen3MoeForCausalLM"),
+        ("llama4_text", "Llama4ForCausalLM"),
+    ],
+)
+def test_experts_are_cut_along_their_inner_width_however_they_are_stored(model_type: str, class_name: str) -> None:
+    """Mixtral holds [E, 2 I, H] and [E, H, I], gpt-oss and Llama 4 [E, H, 2 I] and [E, I, H]: tensor parallelism cuts I (Megatron-LM, section 3)."""
+    inner = {"intermediate_size": 40, "moe_intermediate_size": 40, "intermediate_size_mlp": 56}
+    config = {**MOE, **inner, "model_type": model_type, "head_dim": 6, "num_experts": 8, "mlp_only_layers": [], "decoder_sparse_step": 1}
+    weighed = model(config, class_name)
+    found = [cut for cut in cuts(base_at(weighed.tree, model_type, facts_of(weighed))) if cut.expert and len(cut.row.shape) == 3]
+    assert found
+    for cut in found:
+        assert cut.dim is not None
+        assert cut.row.shape[cut.dim] in (40, 80), cut
+        assert cut.way == ("row" if "down" in cut.row.name else "column")

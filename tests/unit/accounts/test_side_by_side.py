@@ -34,6 +34,20 @@ def test_one_model_is_the_same_as_itself() -> None:
     assert all(set(measure.differences) <= {0, None} for measure in compare(["gpt2", "gpt2"]).measures)
 
 
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (("bert-base-uncased", "bert-large-uncased"), set()),
+        (("bert-base-uncased", "mixtral-8x7b"), {"active"}),
+        (("bert-base-uncased", "whisper-base"), {"trainable"}),
+        (("mixtral-8x7b", "whisper-base"), {"active", "trainable"}),
+    ],
+)
+def test_what_is_active_or_trained_is_shown_where_it_is_not_all(names: tuple[str, str], shown: set[str]) -> None:
+    """Experts rest, and Whisper's fixed positions are not trained; of plain models both are the unique parameters once more."""
+    assert {measure.key for measure in compare(names).measures} & {"active", "trainable"} == shown
+
+
 @pytest.mark.parametrize("name", ["resnet-50", "bert-base-uncased"])
 def test_memory_at_rest_is_weights_and_buffers(name: str) -> None:
     """ResNet-50's batch norms keep 53,120 numbers of four bytes and 53 counters of eight."""

@@ -10,6 +10,7 @@ import weighbridge
 from weighbridge.config.bind import bind, with_overrides
 from weighbridge.config.check import missing_fields, unknown
 from weighbridge.config.fields import LABELS, TIED, Field, choice, nested, sequence, sides, size, switch
+from weighbridge.config.read import parse_config
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
 
@@ -151,3 +152,11 @@ def test_a_switch_may_be_written_as_one_or_zero(value: object, tied: bool) -> No
 def test_a_switch_is_nothing_else(value: object) -> None:
     with pytest.raises(ConfigError, match=r"tie_word_embeddings: expected true or false, found "):
         weighbridge.model({"model_type": "bert", "tie_word_embeddings": value})
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", ['{"model_type": "bert"}', '{"配置": 1}'])
+def test_utf_16_is_told_with_a_mark_at_its_beginning_or_without(codec: str, text: str) -> None:
+    """Every second byte of a brace is zero."""
+    with pytest.raises(ConfigError, match="is UTF-16 text; save it as UTF-8"):
+        parse_config(text.encode(codec), "a.json")

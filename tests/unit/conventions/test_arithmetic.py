@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -106,3 +107,10 @@ def test_an_unknown_convention() -> None:
 
 def test_six_for_each_parameter_and_token() -> None:
     assert model("gpt2").arithmetic("6n", batch=3, seq=100).value == 6 * 300 * 124_439_808
+
+
+@pytest.mark.parametrize("name", ["bert-base-uncased", "mixtral-8x7b", "t5-small"])
+def test_what_an_answer_is_held_against_is_torch_s_figure(name: str) -> None:
+    weighed = model(name)
+    lengths: dict[str, Any] = {"decoder_seq": 128} if name == "t5-small" else {}
+    assert weighed.reconcile_flops("1", **lengths).forward_matmul == weighed.flops(seq=128, **lengths).forward_matmul

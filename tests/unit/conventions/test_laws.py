@@ -229,3 +229,56 @@ def test_rotary_frequencies_are_half_a_head_for_each_layer() -> None:
     )
     bert = weigh("bert-base-uncased")
     assert not [m for m in bert.reconcile(109_482_240 + 12 * 32).matches if "rotary" in m.convention], "BERT has a table of positions"
+
+
+def test_layers_for_multi_token_prediction() -> None:
+    """Layer 61 of DeepSeek-V3's file: a sparse layer, norms of both inputs and of its output, a map of two hidden states into one, two tables."""
+    weighed = weigh("deepseek-v3")
+    unique = weighed.count().unique
+    assert isinstance(unique, int)
+    layer = total(weighed, lambda name: name.startswith("model.layers.60."))
+    each = layer + 2 * 7168 * 7168 + 3 * 7168
+    tables = 2 * 129_280 * 7168
+    words = [match.convention for match in weighed.reconcile(unique + each + tables).matches]
+    assert words == ["DeepseekV3ForCausalLM, with layers for multi-token prediction"]
+    shared = [match.convention for match in weighed.reconcile(unique + each).matches]
+    assert shared == ["DeepseekV3ForCausalLM, with layers for multi-token prediction, their tables shared"]
+
+
+def test_how_many_things_are_left_out_at_once() -> None:
+    """Four of the class that was asked for, three of its family's others, two of a part or beside ties, one beside an addition of one library."""
+    weighed = weigh("bert-base-uncased")
+    most: dict[str, int] = {}
+    for several in conventions(weighed).by_value.values():
+        for made in several:
+            view = made.view
+            kind = "part" if view.scope else "added" if view.added or view.less else "own" if made.class_name == "BertModel" else "other"
+            most[kind] = max(most.get(kind, 0), len(made.omitted))
+    assert most == {"own": 4, "other": 3, "part": 2, "added": 2}
+
+
+@pytest.mark.parametrize(("layers", "said"), [(0, False), (1, True), (2, True), (99, True), (100, False), (True, False), ("1", False)])
+def test_a_number_of_prediction_layers_that_makes_none_explains_nothing(layers: object, said: bool) -> None:
+    weighed = model({**PREDICTING, "num_nextn_predict_layers": layers}, "DeepseekV3ForCausalLM")
+    assert any("multi-token" in made.text(str) for several in conventions(weighed).by_value.values() for made in several) == said
+
+
+PREDICTING = {
+    "model_type": "deepseek_v3", "hidden_size": 16, "intermediate_size": 24, "moe_intermediate_size": 8, "num_hidden_layers": 3, "vocab_size": 30,
+    "num_attention_heads": 2, "num_key_value_heads": 2, "n_routed_experts": 4, "first_k_dense_replace": 1, "q_lora_rank": 4, "kv_lora_rank": 4,
+    "qk_nope_head_dim": 4, "qk_rope_head_dim": 2, "v_head_dim": 4,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_every_prediction_layer_is_as_large_as_the_last(layers: int) -> None:
+    weighed = model({**PREDICTING, "num_nextn_predict_layers": layers}, "DeepseekV3ForCausalLM")
+    each = total(weighed, lambda name: name.startswith("model.layers.2.")) + 2 * 16 * 16 + 3 * 16
+    added = {
+        piece.amount
+        for several in conventions(weighed).by_value.values()
+        for made in several
+        for piece in made.added
+        if piece.what == "layers for multi-token prediction"
+    }
+    assert added == {layers * (each + 2 * 30 * 16)}

@@ -63,6 +63,8 @@ def test_cut_off_digits_leave_a_whole_step_open_above(digits: int, decimals: int
         ("110M", [10**7]),  # one zero may be rounding: 105 to 115 million
         ("100M", [10**7]),  # a whole digit of it would leave half of the number open
         ("1,200M", [10**7, 10**8]),
+        ("345M", []),
+        ("0.34B", []),
         ("130,000", [10**3, 10**4]),  # three zeros or more where no unit is written, and never more than a tenth
         ("13,000,000", [10**3, 10**4, 10**5, 10**6]),
         ("109,000,000", [10**3, 10**4, 10**5, 10**6]),

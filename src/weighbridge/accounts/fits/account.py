@@ -30,7 +30,7 @@ LORA = "lora:r=16,target_modules=all-linear"
 """The adapter that ``lora`` is answered for."""
 
 MOST = 1 << 20
-"""The largest batch that is looked for."""
+"""Larger batches than those below it are not looked for, nor contexts of 64 times as many tokens."""
 
 POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_source_positions", "seq_length")
 """Fields of configs that say how many tokens a model takes."""
