@@ -1534,6 +1534,7 @@ CLASSES: dict[str, str] = {
     "UniSpeechSatForSequenceClassification": "unispeech-sat",
     "UniSpeechSatForXVector": "unispeech-sat",
     "UniSpeechSatModel": "unispeech-sat",
+    "UnivNetModel": "univnet",
     "UperNetForSemanticSegmentation": "upernet",
     "VJEPA2ForVideoClassification": "vjepa2",
     "VJEPA2Model": "vjepa2",

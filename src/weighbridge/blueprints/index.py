@@ -588,6 +588,7 @@ MODULES: dict[str, str] = {
     "umt5": "seq2seq.t5",
     "unispeech": "speech.wav2vec2",
     "unispeech-sat": "speech.wav2vec2",
+    "univnet": "speech.univnet",
     "upernet": "detection.upernet",
     "vaultgemma": "decoders.gemma",
     "video_llama_3": "multimodal.video_llama_3",
