@@ -317,7 +317,9 @@ class _Author(NamedTuple):
 
 
 def _where(part: Part) -> str:
-    """Write the indices of a repeated part's copies, ``3–60`` or ``3, 7, 11, …, 47``."""
+    """Write the indices of a repeated part's copies, ``3–60`` or ``3, 7, 11, …, 47``; nothing where a letter says how many there are."""
+    if not isinstance(part.repeat, int):
+        return ""
     places = positions(part)
     if len(places) < 3:
         return ", ".join(map(str, places))

@@ -42,7 +42,8 @@ OF_SECTIONS = {
     "Stored once, run 12 times": "albert-base-v2",
     "writes one token after another": "t5-small whisper-base",
     "stands for the whole input": BERTS,
-    "outputs that the task asks for": f"{RMS} gpt2 vit-base-patch16-224 resnet-50 falcon-7b",
+    "each token of the vocabulary a score": f"{RMS} gpt2 whisper-base falcon-7b",
+    "into the outputs of the task": "vit-base-patch16-224 resnet-50",
     "Turns an image into vectors": "clip-vit-base-patch32",
     "Turns text into vectors": "clip-vit-base-patch32",
     "space of another": "clip-vit-base-patch32",
@@ -113,13 +114,3 @@ def test_letters_of_a_formula_are_positive_whole_numbers_in_sympy_too() -> None:
     symbols = model("bert-base-uncased").formula().sympy().free_symbols
     assert symbols
     assert all(symbol.is_integer and symbol.is_positive for symbol in symbols)
-
-
-def test_shares_are_rounded_by_the_largest_remainders() -> None:
-    """Of 1,000 among 5, 3 and 1: 555.6, 333.3 and 111.1, so the first is rounded up."""
-    from weighbridge.explain.derive import apportioned
-
-    assert apportioned([5, 3, 1], 1000) == [556, 333, 111]
-    assert apportioned([1, 5, 3], 10) == [1, 6, 3]
-    assert apportioned([2, 2, 3], 100) == [29, 28, 43]
-    assert apportioned([7, 11, 13, 17], 1000) == [146, 229, 271, 354]
