@@ -480,26 +480,41 @@ def _with_padded_vocabulary(model: ModelValue, view: View) -> Iterator[View]:
 
 
 def _enumerate(view: View, order: int) -> Iterator[Convention]:
+    """Yield the view with nothing left out, with one thing, with two, and so on; of combinations that leave out the same the first."""
     covers = [sum(1 << n for n, cell in enumerate(view.cells) if cell.covered >> index & 1) for index in range(len(view.omissions))]
     usable = [index for index, cells in enumerate(covers) if cells]
-    counts = [cell.amount for cell in view.cells]
-    plus = sum(piece.amount for piece in view.added) - sum(piece.amount for piece in view.less)
-    sums: dict[int, int] = {}
+    barred = {index for index in usable if view.omissions[index].key in view.barred}
+    amounts = [cell.amount for cell in view.cells]
+    start = sum(amounts) + sum(piece.amount for piece in view.added) - sum(piece.amount for piece in view.less)
+    sums = {(): (0, start)}  # by combination: the cells that are gone, and what is left
     seen: set[int] = set()
     for size in range(view.depth + 1):
+        longer: dict[tuple[int, ...], tuple[int, int]] = {}
         for omitted in combinations(usable, size):
-            gone = 0
-            for index in omitted:
-                gone |= covers[index]
-            if gone in seen or (view.barred and any(view.omissions[index].key in view.barred for index in omitted)):
+            if omitted:
+                gone, left = sums[omitted[:-1]]
+                left -= _sum_of(amounts, covers[omitted[-1]] & ~gone)
+                gone |= covers[omitted[-1]]
+            else:
+                gone, left = sums[omitted]
+            longer[omitted] = gone, left
+            if gone in seen or not barred.isdisjoint(omitted):
                 continue
             seen.add(gone)
-            if gone not in sums:
-                sums[gone] = sum(amount for n, amount in enumerate(counts) if not gone >> n & 1)
             cost = view.cost + sum(view.omissions[index].cost for index in omitted)
-            if cost > MOST_COST:
-                continue
-            yield Convention(cost, order, omitted, view, sums[gone] + plus)
+            if cost <= MOST_COST:
+                yield Convention(cost, order, omitted, view, left)
+        sums = longer
+
+
+def _sum_of(amounts: Sequence[int], cells: int) -> int:
+    """Add the amounts of the cells whose bits are set."""
+    total = 0
+    while cells:
+        lowest = cells & -cells
+        total += amounts[lowest.bit_length() - 1]
+        cells ^= lowest
+    return total
 
 
 def _label(atom: Atom) -> str:
