@@ -486,7 +486,7 @@ def _enumerate(view: View, order: int) -> Iterator[Convention]:
     barred = {index for index in usable if view.omissions[index].key in view.barred}
     amounts = [cell.amount for cell in view.cells]
     start = sum(amounts) + sum(piece.amount for piece in view.added) - sum(piece.amount for piece in view.less)
-    sums = {(): (0, start)}  # by combination: the cells that are gone, and what is left
+    sums: dict[tuple[int, ...], tuple[int, int]] = {(): (0, start)}  # by combination: the cells that are gone, and what is left
     seen: set[int] = set()
     for size in range(view.depth + 1):
         longer: dict[tuple[int, ...], tuple[int, int]] = {}

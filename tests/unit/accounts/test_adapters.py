@@ -208,3 +208,13 @@ def test_parts_of_a_model_are_trained() -> None:
     assert head.trainable == bitfit.trainable + 2 * 769
     with pytest.raises(UsageError, match="no module of the base model is named nothing"):
         base.adapters({"peft_type": "FREEZE", "train": ["nothing"]})
+
+
+@pytest.mark.parametrize("pattern", [r".*\.experts\.w2", r"model\.layers\.0\..*w2"])
+def test_a_pattern_means_experts_by_the_names_of_published_files(pattern: str) -> None:
+    """Mixtral's files hold each expert's w2; the class holds all of them in one parameter, which is adapted."""
+    config = {**LLAMA, "model_type": "mixtral", "num_key_value_heads": 2, "num_local_experts": 3, "num_hidden_layers": 1}
+    base = model(config, "MixtralForCausalLM")
+    found = base.adapters({"peft_type": "LORA", "r": 2, "target_modules": pattern})
+    assert [site.path for site, _ in found.sites] == ["model.layers.0.mlp.experts.down_proj"]
+    assert found.trainable == 2 * 3 * (24 + 40)

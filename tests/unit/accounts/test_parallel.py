@@ -15,7 +15,7 @@ from weighbridge.accounts.parallel.deepspeed import estimate, largest_module
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.accounts.parallel.megatron import estimate as of_megatron
 from weighbridge.accounts.parallel.shards import chunk, cuts
-from weighbridge.accounts.parallel.stages import layer_names, share_layers
+from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import bubble, message
 from weighbridge.core.errors import UsageError
 
@@ -347,3 +347,16 @@ def test_experts_are_cut_along_their_inner_width_however_they_are_stored(model_t
         assert cut.dim is not None
         assert cut.row.shape[cut.dim] in (40, 80), cut
         assert cut.way == ("row" if "down" in cut.row.name else "column")
+
+
+@pytest.mark.parametrize(
+    ("layers", "stages", "chunks", "expected"),
+    [(7, 3, 1, "0001122"), (5, 5, 1, "01234"), (8, 2, 2, "00110011"), (7, 2, 3, "0010101"), (4, 1, 1, "0000")],
+)
+def test_every_layer_stands_on_one_stage(layers: int, stages: int, chunks: int, expected: str) -> None:
+    """Earlier pieces take what is over; interleaved, the pieces go round the stages (Narayanan et al. 2021, figure 4)."""
+    names = [f"model.layers.{index}" for index in range(layers)]
+    tensors = ["model.embed_tokens.weight", *(f"{name}.mlp.weight" for name in names), "lm_head.weight"]
+    found = stage_of(tensors, names, stages, chunks)
+    assert "".join(str(found[f"{name}.mlp.weight"]) for name in names) == expected
+    assert (found[tensors[0]], found[tensors[-1]]) == (0, stages - 1)
