@@ -30,7 +30,7 @@ class Measure(NamedTuple):
         key: A name of ``parameters`` in the JSON of a count, our word for a size, or ``forward_matmul``.
         group: ``parameters``, ``sizes`` or ``arithmetic``.
         title: What it is, in English, to be translated.
-        values: One for each model; None where a model has none or it cannot be told.
+        values: One for each model; None where a model has none or the config does not determine it.
     """
 
     key: str
@@ -80,7 +80,7 @@ class Comparison(NamedTuple):
     Attributes:
         models: In the order given.
         measures: Parameters first, then sizes, then the arithmetic.
-        untold: Why the arithmetic of a model cannot be told, if so.
+        untold: Why the arithmetic of a model is not determined, if so.
         batch, seq: Examples, and tokens of each, that the arithmetic is for.
         explained: For each model but the first, the config fields behind its difference; None where they cannot tell.
     """
@@ -107,10 +107,10 @@ def compare(models: Sequence[ModelValue], batch: int = 1, seq: int = 128) -> Com
     """
     if not models:
         raise UsageError("nothing to compare")
-    told = [_forward(model, batch, seq) for model in models]
-    forward = Measure("forward_matmul", "arithmetic", mark("forward FLOPs"), tuple(value for value, _ in told))
-    rows = (*_parameters(models), *_sizes(models), *((forward,) if any(value is not None for value, _ in told) else ()))
-    return Comparison(tuple(models), rows, tuple(dict.fromkeys(why for _, why in told if why)), batch, seq)
+    forwards = [_forward(model, batch, seq) for model in models]
+    forward = Measure("forward_matmul", "arithmetic", mark("forward FLOPs"), tuple(value for value, _ in forwards))
+    rows = (*_parameters(models), *_sizes(models), *((forward,) if any(value is not None for value, _ in forwards) else ()))
+    return Comparison(tuple(models), rows, tuple(dict.fromkeys(why for _, why in forwards if why)), batch, seq)
 
 
 def _parameters(models: Sequence[ModelValue]) -> Iterator[Measure]:

@@ -1,4 +1,4 @@
-"""Fields of a config that its model type does not have: one that is nearly another's name is most likely a slip."""
+"""Fields of a config that its model type does not have: one that is nearly another's name is most likely a typing error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weighbridge.core.visible import visible
 from weighbridge.value import ModelValue
 
 MOST = 100
-"""Fields that are looked at; a config with more of them that nobody knows has not one slip of the pen."""
+"""Fields that are looked at; a config with more of them that nobody knows has more than one typing error."""
 
 
 def look_at(model: ModelValue, *, strict: bool = False, lang: str = "en") -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LARGEST = 10**15
-"""No size of any model comes near this; what is larger is a slip or an attack."""
+"""No size of any model comes near this; what is larger is an error or an attack."""
 
 LONGEST = 4096
 """Nor has any so many stages, strides or kinds."""

@@ -71,10 +71,10 @@ class Field(NamedTuple):
         aliases: Other keys of the same field, which the config class sets after its own (``attribute_map``): they win over it.
             Where the class sets the key itself as late, it stands among them.
         minimum: The smallest value that can be meant.
-        read: Turns the raw value into the one the blueprint sees (for switches told by a size); for a size, picks
+        read: Turns the raw value into the one the blueprint sees (for switches that a size decides); for a size, picks
             its own out of a list of height and width.
         fields: For ``nested``, the fields of the sub-config.
-        null: What an explicit null means, told from the fields above, where it is not the default.
+        null: What an explicit null means, computed from the fields above, where it is not the default.
         resolve: For ``nested`` whose type the sub-config states: what finds its fields, from its value and key path.
         report_default: Whether an absent key is reported as defaulted (not so for an argument of the class).
         nullable: Whether an explicit null means that there is none, and only an absent key the default.
@@ -185,7 +185,7 @@ def optional(word: str, key: str, default: Default, letter: str, meaning: str, *
 def constant(word: str, value: Any) -> Field:
     """Declare a concrete value that no key states: a trait of the architecture, or what *value* tells from the fields above.
 
-    A fact told from sizes (whether two are equal, the kinds of the layers) is told once, from ints,
+    A fact that sizes decide (whether two are equal, the kinds of the layers) is computed once, from ints,
     and stays as it is when symbols or columns take their place.
 
     >>> constant("gated", True).kind
@@ -250,7 +250,7 @@ def computed(word: str, rule: Callable[[Config], Any]) -> Field:
 
     def concrete(c: Config) -> Any:
         # Two quantities compare by identity; the answer would be wrong without a word.
-        assert not any(isinstance(value, Quantity) for value in vars(c).values()), f"{word} can be told only from numbers"
+        assert not any(isinstance(value, Quantity) for value in vars(c).values()), f"{word} can be computed only from numbers"
         return rule(c)
 
     return Field(word, "", concrete, "choice", report_default=False)
@@ -357,7 +357,7 @@ def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str
     Args:
         name: What was written.
         known: What could have been meant.
-        typos: Only names that a slip of the keyboard leads away from: minimax_m2 is another model than minimax_m3.
+        typos: Only names that a typing error makes: minimax_m2 is another model than minimax_m3.
 
     >>> did_you_mean("hiden_size", ["hidden_size", "vocab_size"])
     'did you mean hidden_size?'

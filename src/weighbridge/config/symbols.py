@@ -61,6 +61,6 @@ def _has_own_letter(field: Field, fields: tuple[Field, ...], raw: Mapping[str, A
     """Say whether a size that is not given has a letter all the same.
 
     The class may have derived it before an alias came, so that it does not follow from the other sizes; and a decoder's layers are
-    told apart from an encoder's, though there are by default as many.
+    distinguished from an encoder's, though there are by default as many.
     """
     return field.word == "decoder_layers" or (type(field.default) is AtInit and without_aliases(fields, raw) is not raw)

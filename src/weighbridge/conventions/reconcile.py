@@ -201,7 +201,7 @@ def _hints(model: ModelValue, table: Conventions, number: int, nearest: int, say
 
 
 def _slips(table: Conventions, number: int, say: Say) -> Iterator[str]:
-    """Yield what a slip of the pen would explain: a power of ten, a digit, two digits exchanged."""
+    """Yield what a typing error would explain: a power of ten, a digit, two digits exchanged."""
     for power in (1, 2, 3):
         for value in (number * 10**power, number // 10**power if number % 10**power == 0 else 0):
             if value in table.by_value and table.by_value[value][0].cost <= 2:

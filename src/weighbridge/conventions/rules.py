@@ -69,7 +69,7 @@ LABELS = {
     "embeddings": mark("embeddings"), "layers": mark("layers"), "pooler": mark("pooler"), "head": mark("output head"),
     "other": mark("other modules"),
 }  # fmt: skip
-"""The coarse parts of a model, which a difference between two classes is told in."""
+"""The coarse parts of a model, in which a difference between two classes is listed."""
 SCOPES = {
     "layers": mark("the layers"), "layer": mark("one layer"), "embeddings": mark("the embeddings"),
     "attention": mark("the attention of all layers"), "attention-one": mark("the attention of one layer"),
@@ -105,7 +105,7 @@ class View(NamedTuple):
         less: What it counts less of than the class has, such as rows of a table.
         barred: Keys of omissions that make no sense beside *added* and *less*.
         state: How the class came about, if not built from its config: as loaded, or by an older release.
-        told: What that state adds to the class's unique parameters; its cells hold it.
+        gained: What that state adds to the class's unique parameters; its cells hold it.
     """
 
     class_name: str
@@ -120,7 +120,7 @@ class View(NamedTuple):
     less: tuple[Piece, ...] = ()
     barred: frozenset[str] = frozenset()
     state: str = ""
-    told: tuple[Piece, ...] = ()
+    gained: tuple[Piece, ...] = ()
 
 
 class Convention(NamedTuple):
@@ -154,7 +154,7 @@ class Convention(NamedTuple):
         """What it counts beyond the class's unique parameters."""
         done = sum(1 << index for index in self.omitted)
         twice = sum(cell.amount for cell in self.view.cells if cell.tied and not cell.covered & done)
-        return (*self.view.told, *self.view.added, *((Piece(mark("tied tensors, counted under every name"), twice),) if twice else ()))
+        return (*self.view.gained, *self.view.added, *((Piece(mark("tied tensors, counted under every name"), twice),) if twice else ()))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class Convention(NamedTuple):
         if left:
             whole = say("{whole} without {left}").format(whole=whole, left=join_words(left, say))
         less = () if scope == "active" else self.view.less
-        more = (*less, *self.added[len(self.view.told) :])
+        more = (*less, *self.added[len(self.view.gained) :])
         if more:
             whole = say("{whole}, with {added}").format(whole=whole, added=join_words([say(piece.what) for piece in more], say))
         return whole
@@ -344,8 +344,8 @@ def _states(model: ModelValue, built: View) -> Iterator[View]:
         taken = parts(tree)
         view = _view(built.class_name, built.class_count, "", taken.atoms, (*OMISSIONS, *_head_omissions(taken)), 0)
         gained = taken.unique - built.class_count
-        pieces = {"told": (Piece(state.what, gained),)} if gained > 0 else {"outside": (Piece(state.what, -gained),)}
-        yield view._replace(state=state.name, cost=state.cost, depth=2, told=pieces.get("told", ()), outside=pieces.get("outside", ()))
+        pieces = {"gained": (Piece(state.what, gained),)} if gained > 0 else {"outside": (Piece(state.what, -gained),)}
+        yield view._replace(state=state.name, cost=state.cost, depth=2, gained=pieces.get("gained", ()), outside=pieces.get("outside", ()))
 
 
 def _variants(view: View, taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[View]:

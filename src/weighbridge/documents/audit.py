@@ -110,24 +110,24 @@ def _not_judged(audit: Audit, say: Say) -> list[str]:
     for claim in audit.claims:
         if claim.verdict == "unsettled":
             reasons.setdefault(spoken(claim.reason, say), []).append(claim.line)
-    told = []
+    texts = []
     for reason, found in reasons.items():
         lines = list(dict.fromkeys(found))
         first = ", ".join(map(str, lines[:_LINES])) + (", ..." if len(lines) > _LINES else "")
-        told.append(say(mark("{number} {reason} (lines {lines})")).format(number=len(found), reason=reason, lines=first))
-    return told
+        texts.append(say(mark("{number} {reason} (lines {lines})")).format(number=len(found), reason=reason, lines=first))
+    return texts
 
 
 def _subjects(audit: Audit, say: Say) -> list[str]:
     """Name each model of a text as written, with what it was taken for."""
-    told = []
+    texts = []
     for subject in audit.subjects[:12]:
         if subject.kind == "model":
-            told.append(subject.text if subject.text == subject.name else f"{subject.text} = {subject.name}")
+            texts.append(subject.text if subject.text == subject.name else f"{subject.text} = {subject.name}")
         else:
             kind = mark("{name} (a family)") if subject.kind == "family" else mark("{name} (not known)")
-            told.append(say(kind).format(name=subject.text))
-    return told + (["..."] if len(audit.subjects) > len(told) else [])
+            texts.append(say(kind).format(name=subject.text))
+    return texts + (["..."] if len(audit.subjects) > len(texts) else [])
 
 
 def as_html(audit: Audit, say: Say, title: str) -> str:

@@ -55,12 +55,12 @@ def answer_document(answer: FlopsReconciliation, lang: str = "en") -> Document:
     )
     ways = answer.matches or ((answer.nearest,) if answer.nearest else ())
     rows = tuple(Row((way.key, way.value, say(way.unit), _steps(way.steps, say))) for way in ways)
-    told: list[str] = []
+    remarks: list[str] = []
     if answer.nearest is not None:
         off = f"{answer.residual:+,}".replace("-", "−")
-        told = [say("No convention gives this number; the nearest is off by {difference}.").format(difference=off)]
+        remarks = [say("No convention gives this number; the nearest is off by {difference}.").format(difference=off)]
     figure = say(mark("{value} FLOPs forward as torch counts them")).format(value=f"{answer.forward_matmul:,}")
-    return Document(head, figure, (*((Table(columns, rows),) if rows else ()), *notes(told)), lang)
+    return Document(head, figure, (*((Table(columns, rows),) if rows else ()), *notes(remarks)), lang)
 
 
 def _way(way: Explained) -> dict[str, Any]:

@@ -123,7 +123,7 @@ class _Writer:
         self.derivation = derivation
         self.values = derivation.values
         self.fold = fold
-        self.told: set[str] = set()
+        self.sentences: set[str] = set()
         self.written: dict[object, str] = {}
 
     def body(self, root: Section) -> Iterator[Block]:
@@ -169,8 +169,8 @@ class _Writer:
     def deciders(self, section: Section, level: int) -> Iterator[Block]:
         """Say, with the first of several kinds of layer, which keys of the config decide where each stands."""
         keys = self.derivation.deciders
-        if section.where and keys and "where" not in self.told:
-            self.told.add("where")
+        if section.where and keys and "where" not in self.sentences:
+            self.sentences.add("where")
             names = [key.key if key.value is None else f"{key.key} = {key.value}" for key in keys]
             text = self.say("The layers are of several kinds; {keys} decides which is which.")
             yield Paragraph(level, text.format(keys=self.say(", ").join(names)))
@@ -216,9 +216,9 @@ class _Writer:
             yield Equation(level, steps, _label(every.format(copies=f"{section.copies:,}"), self.say))
 
     def once(self, says: tuple[str, ...], level: int) -> Iterator[Block]:
-        """Write the sentences that were not written before; after an attention of one kind another is told only what differs."""
-        new = [self.say(text) for text in says if text not in self.told]
-        self.told.update(says)
+        """Write the sentences that were not written before; of another attention of that kind only what differs is said."""
+        new = [self.say(text) for text in says if text not in self.sentences]
+        self.sentences.update(says)
         if new:
             yield Paragraph(level, (" " if new[0].isascii() else "").join(new))
 

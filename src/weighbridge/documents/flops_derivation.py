@@ -62,7 +62,7 @@ class _Author:
     def __init__(self, say: Say, values: dict[str, int]) -> None:
         self.say = say
         self.values = values
-        self.told: set[str] = set()
+        self.written: set[str] = set()
 
     def inside(self, lettered: Entry, counted: Entry, path: str, number: str, level: int) -> Iterator[Block]:
         """Write what a part holds, each line and module in turn, and their sum."""
@@ -83,8 +83,8 @@ class _Author:
         """Write one product."""
         sentence = PRODUCT if isinstance(line.node, Tensor) else ATTENTION
         yield Item(level, "", "", (f"{path}.{line.node.name}".lstrip("."),))
-        if sentence not in self.told:
-            self.told.add(sentence)
+        if sentence not in self.written:
+            self.written.add(sentence)
             yield Paragraph(level + 1, self.say(sentence))
         yield Equation(level + 1, chain(as_expression(line.amount), self.values))
 

@@ -32,10 +32,10 @@ def document(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> 
     say = translator(lang)
     found = formula(model, of_flops=of_flops)
     whole = [Row((say("closed"), found.unicode))]
-    told = _insight(found)
-    if told and told.relations:
-        relations = say(", ").join(f"{symbol.letter} = {write(multiple, UNICODE)}" for symbol, multiple in told.relations)
-        whole.append(Row((say("collected, as {relations}").format(relations=relations), write(told.collected, UNICODE))))
+    insight = _insight(found)
+    if insight and insight.relations:
+        relations = say(", ").join(f"{symbol.letter} = {write(multiple, UNICODE)}" for symbol, multiple in insight.relations)
+        whole.append(Row((say("collected, as {relations}").format(relations=relations), write(insight.collected, UNICODE))))
     symbols = [Row((symbol.letter, symbol.key, say(symbol.meaning), found.values[symbol.letter])) for symbol in found.symbols]
     modules = [
         Row((part.path, write(part.closed.expression(), UNICODE), part.value), part.path.count(".")) for part in found.modules if part.value
@@ -53,12 +53,12 @@ def as_json(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> d
     """Return a closed formula as plain data."""
     say = translator(lang)
     found = formula(model, of_flops=of_flops)
-    told = _insight(found)
+    insight = _insight(found)
     return {
         "source": model.source, "class": model.class_name, "of": "forward_matmul" if of_flops else "unique",
         "value": found.value, "text": found.text, "latex": found.latex, "mathml": found.mathml, "tree": found.json,
-        "collected": write(told.collected, TEXT) if told else None,
-        "relations": [f"{symbol.letter} = {write(multiple, TEXT)}" for symbol, multiple in told.relations] if told else [],
+        "collected": write(insight.collected, TEXT) if insight else None,
+        "relations": [f"{symbol.letter} = {write(multiple, TEXT)}" for symbol, multiple in insight.relations] if insight else [],
         "symbols": [{"letter": s.letter, "key": s.key, "meaning": say(s.meaning), "value": found.values[s.letter]} for s in found.symbols],
         "modules": [
             {"path": part.path, "text": write(part.closed.expression(), TEXT), "latex": write(part.closed.expression(), LATEX),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Derive: TypeAlias = Callable[[ModelValue, Inputs, Settings, Memory, Say], Iterator[Block]]
 
 PARTS = (mark("weights"), mark("buffers"), mark("gradients"), mark("master"), mark("optimizer"), mark("activations"))
-"""What memory is for, in the order in which it is told."""
+"""What memory is for, in the order in which it is shown."""
 
 TRUST = (mark("exact"), mark("bound"), mark("estimate"))
 """What a figure can be worth."""

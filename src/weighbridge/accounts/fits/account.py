@@ -389,7 +389,7 @@ PASSES = {"serving": 1, "training": 3, "lora": 2}
 def _least_arithmetic(model: ModelValue, batch: int, seq: int, purpose: str) -> int:
     """Return FLOPs that no engine can leave out: two for each weight in a matrix and token; attention and, serving, the head are left out.
 
-    Of models that do not read tokens, or read them in an encoder first, it is not told: 0.
+    Of models that do not read tokens, or read them in an encoder first, it is not known: 0.
     """
     below = base(model.tree, model.model_type or "", facts_of(model))
     if below.input_embedding is None or any(path.rpartition(".")[2] == "decoder" for path in below.modules):

@@ -51,7 +51,7 @@ class Run(NamedTuple):
     batch: int
     lengths: dict[str, int]
 
-    def told(self, name: str) -> Any:
+    def setting(self, name: str) -> Any:
         """Return what the config says under the style's key of that name, or the style's default."""
         for key, default in self.style.keys:
             if key.partition("=")[0] == name:
@@ -64,7 +64,7 @@ class Run(NamedTuple):
     @property
     def activation(self) -> str:
         """The activation function."""
-        name = str(self.told("activation"))
+        name = str(self.setting("activation"))
         # T5 says whether its MLP is gated in the same word, and means another function by "gated-gelu"
         return "gelu_new" if name == "gated-gelu" else name.rpartition("-")[2]
 
@@ -168,8 +168,8 @@ def _shared_layers(run: Run, inside: Part, value: Value) -> Value:
 def encoder_layer(run: Run, part: Part, value: Value) -> Value:
     """Run attention and two linear maps, each half added to what it was given and normalised."""
     tape, paths = run.tape, run.style.paths
-    query, key, told = project_qkv(tape, at(part, paths["projections"]), value)
-    mixed = scores(tape, run.ways, query, key, told)
+    query, key, values = project_qkv(tape, at(part, paths["projections"]), value)
+    mixed = scores(tape, run.ways, query, key, values)
     attended = tape.drop(linear(tape, at(part, paths["out"]), mixed), "attended")
     value = norm(tape, at(part, paths["first"]), tape.add(attended, value))
     inner = tape.drop(plain_mlp(tape, at(part, paths["up"]), at(part, paths["down"]), value, run.activation))
@@ -194,10 +194,10 @@ def gpt2_layer(run: Run, part: Part, value: Value) -> Value:
     op = attend_of(attention)
     fused = linear(tape, need(attention, "c_attn"), norm(tape, need(part, "ln_1"), value))
     width = op.kv_heads * op.head_dim
-    query, key, told = fused.split(op.heads * op.head_dim, width, width)
+    query, key, values = fused.split(op.heads * op.head_dim, width, width)
     query = tape.heads(query, op.heads, op.head_dim)
-    key, told = (tape.joined(tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, told))
-    mixed = scores(tape, run.ways, query, key, told)
+    key, values = (tape.concatenate(tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, values))
+    mixed = scores(tape, run.ways, query, key, values)
     value = tape.add(value, tape.drop(linear(tape, need(attention, "c_proj"), mixed)))
     inner = plain_mlp(tape, need(mlp, "c_fc"), need(mlp, "c_proj"), norm(tape, need(part, "ln_2"), value), run.activation)
     return tape.add(value, tape.drop(inner))
@@ -258,21 +258,25 @@ def _rotary_width(run: Run, op: Any) -> int:
     return whole(op.head_dim) if factor is None else int(op.head_dim * factor)
 
 
+    factor = run.setting("partial")
+    return int(op.head_dim) if factor is None else int(op.head_dim * factor)
+
+
 def decoder_layer(run: Run, part: Part, value: Value, cos: Value, sin: Value) -> Value:
     """Run attention and an MLP or experts, with norms before, after, or on both sides of each."""
     tape = run.tape
 
-    def normed(name: str, value: Value) -> Value:
+    def normalize(name: str, value: Value) -> Value:
         found = child(part, name)
         return value if found is None else norm(tape, found, value, run.style.shifted)
 
     sandwiched = child(part, "pre_feedforward_layernorm") is not None
     after = sandwiched or child(part, "input_layernorm") is None
-    attended = causal_attention(run, need(part, "self_attn"), normed("input_layernorm", value), cos, sin)
-    value = tape.add(value, tape.drop(normed("post_attention_layernorm", attended) if after else attended))
-    inner = normed("pre_feedforward_layernorm" if sandwiched else "" if after else "post_attention_layernorm", value)
+    attended = causal_attention(run, need(part, "self_attn"), normalize("input_layernorm", value), cos, sin)
+    value = tape.add(value, tape.drop(normalize("post_attention_layernorm", attended) if after else attended))
+    inner = normalize("pre_feedforward_layernorm" if sandwiched else "" if after else "post_attention_layernorm", value)
     inner = feed_forward(run, need(part, "mlp"), inner)
-    return tape.add(value, tape.drop(normed("post_feedforward_layernorm", inner)))
+    return tape.add(value, tape.drop(normalize("post_feedforward_layernorm", inner)))
 
 
 def causal_attention(run: Run, part: Part, value: Value, cos: Value, sin: Value) -> Value:
@@ -283,11 +287,11 @@ def causal_attention(run: Run, part: Part, value: Value, cos: Value, sin: Value)
 
 def _causal_attention(run: Run, part: Part, op: Any, value: Value, cos: Value, sin: Value) -> Value:
     tape = run.tape
-    query, key, told = _causal_projections(run, part, op, value)
+    query, key, values = _causal_projections(run, part, op, value)
     width = cos.shape[-1]
     query, key = rotary(tape, query, cos, sin, width), rotary(tape, key, cos, sin, width)
     mixed = scores(
-        tape, run.ways, query, tape.joined(key), tape.joined(told), wide=True, capped=run.told("capped") is not None
+        tape, run.ways, query, tape.concatenate(key), tape.concatenate(values), wide=True, capped=run.setting("capped") is not None
     )  # fmt: skip
     return linear(tape, need(part, "o_proj", "dense", "out_proj"), mixed)
 
@@ -297,9 +301,9 @@ def _causal_projections(run: Run, part: Part, op: Any, value: Value) -> tuple[Va
     tape, widths = run.tape, (op.heads * op.head_dim, op.kv_heads * op.head_dim, op.kv_heads * op.value_dim)
     fused = child(part, "qkv_proj")
     if fused is not None:
-        query, key, told = linear(tape, fused, value).split(*widths)
+        query, key, values = linear(tape, fused, value).split(*widths)
     else:
-        query, key, told = (linear(tape, need(part, name), value) for name in ("q_proj", "k_proj", "v_proj"))
+        query, key, values = (linear(tape, need(part, name), value) for name in ("q_proj", "k_proj", "v_proj"))
     made = [query, key]
     for place, (names, heads) in enumerate(((("q_norm", "query_layernorm"), op.heads), (("k_norm", "key_layernorm"), op.kv_heads))):
         found = child(part, *names)
@@ -310,7 +314,7 @@ def _causal_projections(run: Run, part: Part, op: Any, value: Value) -> tuple[Va
             inner = made[place] if run.style.shifted or run.style.normed_last else made[place].transpose(1, 2)
             inner = norm(tape, found, inner, run.style.shifted)
             made[place] = inner if run.style.shifted or run.style.normed_last else inner.transpose(1, 2)
-    return made[0], made[1], tape.heads(told, op.kv_heads, op.value_dim)
+    return made[0], made[1], tape.heads(values, op.kv_heads, op.value_dim)
 
 
 def feed_forward(run: Run, part: Part, value: Value) -> Value:
@@ -327,7 +331,7 @@ def _feed_forward(run: Run, part: Part, value: Value) -> Value:
         return gated_mlp(tape, part, value, run.activation)
     rows, shared = flat(tape, value), child(part, "shared_expert")
     beside = gated_mlp(tape, shared, rows, run.activation) if shared is not None else None
-    router(tape, need(part, "gate", "router"), rows, whole(experts.experts or 1), whole(experts.active or 1), bool(run.told("normed")))
+    router(tape, need(part, "gate", "router"), rows, whole(experts.experts or 1), whole(experts.active or 1), bool(run.setting("normed")))
     mixed = fused_experts(tape, experts, rows, whole(experts.active or 1), run.activation)
     if beside is not None:
         share = tape.by_result(linear(tape, need(part, "shared_expert_gate"), rows), "sigmoid")
@@ -379,12 +383,12 @@ def t5_block(run: Run, part: Part, value: Value, memory: Value | None, zeros: Va
         if child(attention, "relative_attention_bias") is not None:
             tape.save(Value((value.shape[1], value.shape[1]), INDEX, grad=False), "embedding")
         crossed = memory if attention.name == "EncDecAttention" else None
-        query, key, told = project_qkv(tape, attention, normed, crossed)
-        key, told = (tape.joined(kept) if memory is not None else kept for kept in (key, told))
+        query, key, values = project_qkv(tape, attention, normed, crossed)
+        key, values = (tape.concatenate(kept) if memory is not None else kept for kept in (key, values))
         fused = run.ways.attention != "eager" and "attention" not in tape.dropped
         if fused and memory is not None:
             tape.save(Value((1, 1, value.shape[1], value.shape[1]), BOOL, grad=False) if crossed is None else zeros, "mask")
-        mixed = scores(tape, run.ways, query, key, told, wide=True, biased=crossed is None)
+        mixed = scores(tape, run.ways, query, key, values, wide=True, biased=crossed is None)
         value = tape.add(value, tape.drop(linear(tape, need(attention, "o"), mixed)))
     return value
 
@@ -452,10 +456,10 @@ def bart_layer(run: Run, part: Part, value: Value, memory: Value | None) -> Valu
     def attention(name: str, seen: Value | None) -> Callable[[Value], Value]:
         def inner(value: Value) -> Value:
             held = need(part, name)
-            query, key, told = project_qkv(tape, held, value, seen)
-            key, told = (tape.joined(kept) if memory is not None else kept for kept in (key, told))
+            query, key, values = project_qkv(tape, held, value, seen)
+            key, values = (tape.concatenate(kept) if memory is not None else kept for kept in (key, values))
             query = tape.contiguous(query) if run.style.packed else query
-            return linear(tape, need(held, "out_proj"), scores(tape, run.ways, query, key, told))
+            return linear(tape, need(held, "out_proj"), scores(tape, run.ways, query, key, values))
 
         return inner
 
@@ -500,8 +504,8 @@ def vit(run: Run, body: Part) -> Value:
 def vit_layer(run: Run, part: Part, value: Value) -> Value:
     """Run one layer of ViT."""
     tape, attention, mlp = run.tape, need(part, "attention"), need(part, "mlp")
-    query, key, told = project_qkv(tape, attention, norm(tape, need(part, "layernorm_before"), value))
-    value = tape.add(tape.drop(linear(tape, need(attention, "o_proj"), scores(tape, run.ways, query, key, told))), value)
+    query, key, values = project_qkv(tape, attention, norm(tape, need(part, "layernorm_before"), value))
+    value = tape.add(tape.drop(linear(tape, need(attention, "o_proj"), scores(tape, run.ways, query, key, values))), value)
     inner = norm(tape, need(part, "layernorm_after"), value)
     return tape.add(tape.drop(plain_mlp(tape, need(mlp, "fc1"), need(mlp, "fc2"), inner, run.activation)), value)
 

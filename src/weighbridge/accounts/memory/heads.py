@@ -57,7 +57,7 @@ def summarize(run: Run, part: Part | None, states: Value, pooled: Value | None) 
 
 def first(states: Value) -> Value:
     """View the first token of each example."""
-    return states.seen((states.shape[0], states.shape[2]), (states.strides[0], states.strides[2]))
+    return states.view((states.shape[0], states.shape[2]), (states.strides[0], states.strides[2]))
 
 
 def pool(run: Run, part: Part, states: Value) -> Value:
@@ -79,7 +79,7 @@ def vocabulary(run: Run, part: Part, states: Value, pooled: Value | None) -> Val
     """Apply a vocabulary head: a linear map alone, its logits capped where the type does so, or one with a transform before it."""
     if part.kind == "linear":
         logits = linear(run.tape, part, states)
-        return logits if run.told("capped_logits") is None else run.tape.by_result(logits, "tanh")
+        return logits if run.setting("capped_logits") is None else run.tape.by_result(logits, "tanh")
     return within(run.tape, part.name, lambda: _transform(run, part, states))
 
 

@@ -190,7 +190,7 @@ def gated_mlp(tape: Tape, part: Part, value: Value, activation: str) -> Value:
 
 def rotary(tape: Tape, value: Value, cos: Value, sin: Value, width: int | None = None) -> Value:
     """Turn queries or keys by their positions: ``x * cos + rotate_half(x) * sin``; what is not turned is joined on again."""
-    turned = value if width is None or width == value.shape[-1] else value.seen((*value.shape[:-1], width), value.strides)
+    turned = value if width is None or width == value.shape[-1] else value.view((*value.shape[:-1], width), value.strides)
     half = Value(turned.shape, turned.size)
     result = tape.add(tape.multiply(turned, cos), tape.multiply(half, sin))
     return result if turned is value else Value(value.shape, value.size)
@@ -202,7 +202,7 @@ def repeat_kv(tape: Tape, value: Value, times: int) -> Value:
         return value
     batch, heads, tokens, width = value.shape
     first, second, third, fourth = value.strides
-    spread = value.seen((batch, heads, times, tokens, width), (first, second, 0, third, fourth))
+    spread = value.view((batch, heads, times, tokens, width), (first, second, 0, third, fourth))
     return tape.reshape(spread, batch, heads * times, tokens, width)
 
 
@@ -261,11 +261,11 @@ def project_qkv(tape: Tape, part: Part, value: Value, memory: Value | None = Non
     seen = value if memory is None else memory
     query = linear(tape, need(part, *QUERY), value)
     key = linear(tape, need(part, *KEY), seen)
-    told = linear(tape, need(part, *VALUE), seen)
+    values = linear(tape, need(part, *VALUE), seen)
     return (
         tape.heads(query, op.heads, op.head_dim),
         tape.heads(key, op.kv_heads, op.head_dim),
-        tape.heads(told, op.kv_heads, op.value_dim),
+        tape.heads(values, op.kv_heads, op.value_dim),
     )
 
 

@@ -69,7 +69,7 @@ class Value:
         self.storage = Storage(elements(shape) * size, held)
         self.grad = grad
 
-    def seen(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Value:
+    def view(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Value:
         """Return a view of the same storage."""
         view = Value.__new__(Value)
         view.shape, view.strides, view.size, view.storage, view.grad = shape, strides, self.size, self.storage, self.grad
@@ -79,11 +79,11 @@ class Value:
         """Swap two axes; the storage stays."""
         order = list(range(len(self.shape)))
         order[first], order[second] = order[second], order[first]
-        return self.seen(tuple(self.shape[axis] for axis in order), tuple(self.strides[axis] for axis in order))
+        return self.view(tuple(self.shape[axis] for axis in order), tuple(self.strides[axis] for axis in order))
 
     def split(self, *widths: int) -> list[Value]:
         """Cut the last axis into views."""
-        return [self.seen((*self.shape[:-1], width), self.strides) for width in widths]
+        return [self.view((*self.shape[:-1], width), self.strides) for width in widths]
 
 
 def dense(shape: Sequence[int]) -> tuple[int, ...]:
@@ -175,7 +175,7 @@ class Tape:
     def reshape(self, value: Value, *shape: int) -> Value:
         """View where that is possible, else copy."""
         strides = view_strides(value.shape, value.strides, shape)
-        return Value(shape, value.size, grad=value.grad) if strides is None else value.seen(shape, strides)
+        return Value(shape, value.size, grad=value.grad) if strides is None else value.view(shape, strides)
 
     def contiguous(self, value: Value) -> Value:
         """Copy, unless it is contiguous already."""
@@ -193,9 +193,9 @@ class Tape:
         batch, tokens = value.shape[:2]
         strides = view_strides(value.shape, value.strides, (batch, tokens, heads, width))
         assert strides is not None, "a last axis can always be cut"
-        return value.seen((batch, tokens, heads, width), strides).transpose(1, 2)
+        return value.view((batch, tokens, heads, width), strides).transpose(1, 2)
 
-    def joined(self, value: Value) -> Value:
+    def concatenate(self, value: Value) -> Value:
         """Concatenate: a new contiguous value, of which nothing is saved."""
         return Value(value.shape, value.size, grad=value.grad)
 

@@ -201,7 +201,7 @@ COUNTERS = frozenset(("num_batches_tracked",))
 
 
 def buffer_bytes(tree: Part) -> int:
-    """Add up the bytes of saved buffers, taken as float32 (counters as int64) where their type is not told."""
+    """Add up the bytes of saved buffers, taken as float32 (counters as int64) where their type is not known."""
     total = 0
     for entry in owned_tensors(tree):
         if entry.tensor.role == "buffer":
