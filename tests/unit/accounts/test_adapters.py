@@ -218,3 +218,11 @@ def test_a_pattern_means_experts_by_the_names_of_published_files(pattern: str) -
     found = base.adapters({"peft_type": "LORA", "r": 2, "target_modules": pattern})
     assert [site.path for site, _ in found.sites] == ["model.layers.0.mlp.experts.down_proj"]
     assert found.trainable == 2 * 3 * (24 + 40)
+
+
+@pytest.mark.parametrize(("rate", "mixed"), [(0.0, 0), (1e-9, 1), (0.01, 5), (0.5, 288), (1.0, 24 * 23)])
+def test_a_sparse_share_is_at_least_one_and_at_most_all_but_the_diagonal(rate: float, mixed: int) -> None:
+    base = model({**LLAMA, "num_hidden_layers": 1}, "LlamaForCausalLM")
+    found = base.adapters({"peft_type": "FROD", "sparse_rate": rate, "target_modules": ["q_proj"]})
+    (_, added) = found.sites[0]
+    assert [tensor.shape for tensor in added] == [(24,), (mixed,)]

@@ -360,3 +360,13 @@ def test_every_layer_stands_on_one_stage(layers: int, stages: int, chunks: int, 
     found = stage_of(tensors, names, stages, chunks)
     assert "".join(str(found[f"{name}.mlp.weight"]) for name in names) == expected
     assert (found[tensors[0]], found[tensors[-1]]) == (0, stages - 1)
+
+
+@pytest.mark.parametrize(("optimizer", "dtype", "each"), [
+    ("adamw", "float32", 8), ("adamw", "bfloat16", 12), ("momentum", "float32", 4), ("sgd", "float32", 0), ("sgd", "float16", 4),
+    ("lion", "bfloat16", 8),
+])  # fmt: skip
+def test_states_and_master_weights(optimizer: str, dtype: str, each: int) -> None:
+    """Four bytes for each state, and for a master weight beside 16 bits (ZeRO, arXiv 1910.02054, section 3.1: 12 bytes of Adam)."""
+    base = model(LLAMA, "LlamaForCausalLM")
+    assert base.parallel(optimizer=optimizer, dtype=dtype).largest.optimizer == each * base.count().unique

@@ -160,3 +160,11 @@ def test_utf_16_is_told_with_a_mark_at_its_beginning_or_without(codec: str, text
     """Every second byte of a brace is zero."""
     with pytest.raises(ConfigError, match="is UTF-16 text; save it as UTF-8"):
         parse_config(text.encode(codec), "a.json")
+
+
+@pytest.mark.parametrize("model_type", ["llama", "bert", "mixtral", "t5", "clip", "mamba2", "deepseek_v3"])
+def test_a_default_that_is_said_has_a_key(model_type: str) -> None:
+    """What no key states is a trait of the architecture and no default of the config."""
+    defaulted = weighbridge.model({"model_type": model_type}).defaulted
+    assert "hidden_size" in defaulted or "d_model" in defaulted or model_type == "clip"
+    assert all(path and not path.endswith(".") for path in defaulted)

@@ -60,3 +60,15 @@ def test_flatten_undoes_fold(tensors: dict[str, tuple[tuple[int, ...], str]]) ->
     """The law: nothing is lost, added or renamed."""
     rows = [row(name, *shape, role=role) for name, (shape, role) in tensors.items()]
     assert sorted(flatten(fold(rows))) == sorted(rows)
+
+
+@pytest.mark.parametrize("names", [
+    ["model.encoder.block.weight", "model.encoder.block.bias"],
+    ["model.encoder.block.dense.weight", "model.encoder.norm.weight", "model.encoder.norm.bias"],
+    ["visual.blocks.0.attention.query.weight", "visual.blocks.0.attention.key.weight", "visual.blocks.1.attention.query.weight",
+     "visual.blocks.1.attention.key.weight"],
+    ["a.bc.def.w", "a.bc.deg.w"],
+])  # fmt: skip
+def test_modules_that_hold_nothing_but_the_next_keep_their_names(names: list[str]) -> None:
+    tree = fold([row(name, 2, 3) for name in names])
+    assert sorted(found.name for found in flatten(tree)) == sorted(names)

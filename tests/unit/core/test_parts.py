@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from weighbridge.core.parts import embedding, layer_norm, linear, part, replace, rms_norm
+import pytest
+
+from weighbridge.core.length import evaluate
+from weighbridge.core.parts import depthwise, embedding, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.tree import Every, Part, Tensor
 
 WEIGHT = Tensor(name="weight", shape=(3, 2), role="weight", tied_to="a.weight", dtype=None, frozen=False)
@@ -28,3 +31,11 @@ def test_linear_and_norms_are_what_their_attributes_say() -> None:
     assert layer_norm("n", 2) == Part(name="n", children=(gain, shift), kind="layer_norm")
     assert layer_norm("n", 2, bias=False) == replace(rms_norm("n", 2), kind="layer_norm")
     assert embedding("e", 4, 2).children == (Tensor(name="weight", shape=(4, 2), role="embedding"),)
+
+
+@pytest.mark.parametrize(("tokens", "kernel", "seen"), [(10, 3, 12), (10, 1, 10), (2, 4, 7), (4, 4, 7)])
+def test_a_depthwise_convolution_runs_over_its_padding_too(tokens: int, kernel: int, seen: int) -> None:
+    """As many positions less one as the kernel is wide come out beyond the tokens; of fewer tokens than that the state is filled up first."""
+    stream = depthwise("conv1d", 6, kernel).stream
+    assert stream is not None
+    assert evaluate(stream, {"seq": tokens}) == seen
