@@ -18,7 +18,7 @@ PUBLISHED = [
         "model.language_model of Gemma3ForConditionalGeneration, with a vocabulary of 262,144 instead of 262,208",
     ),
     ("mit-b0", 3_321_962, "SegformerForImageClassification, with 10 labels instead of 1,000"),
-    ("resnet-50", 23_561_152, "ResNetForImageClassification without classifier.1, with running means and variances of batch norms"),
+    ("resnet-50", 23_561_152, "ResNetModel, with running means and variances of batch norms"),
     ("llama-2-7b", 6_739_839_488, "LlamaForCausalLM, with int8 scales, one per output and per row"),
     ("llama-3-8b", 8_031_894_016, "LlamaForCausalLM, with int8 scales, one per output and per row"),
     ("whisper-base", 71_825_920, "WhisperForConditionalGeneration without fixed position tables"),
@@ -60,7 +60,7 @@ def test_a_placeholder_is_a_rounded_number() -> None:
     [
         ("clip-vit-base-patch16", "86.19M", "the image tower with its projection of CLIPModel", "rounded"),
         ("clip-vit-base-patch16", "63.43M", "the text tower with its projection of CLIPModel", "rounded"),
-        ("deepseek-v3", "37B", "the active parameters of DeepseekV3ForCausalLM without embedding tables", "rounded"),
+        ("deepseek-v3", "37B", "the active parameters of DeepseekV3ForCausalLM", "truncated"),
         (
             "deepseek-v3",
             "685B",
