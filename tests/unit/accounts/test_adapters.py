@@ -143,7 +143,7 @@ def test_published_runs(row: dict[str, Any]) -> None:
         ("lora:target_modules=qproj", UsageError, "no module of the base model is adapted: target_modules qproj"),
         ({"peft_type": "LORE"}, ConfigError, "peft_type: expected one of"),
         ({"peft_type": "LORA", "bias": "some"}, ConfigError, "bias: expected none, all or an ending in _only"),
-        ({"peft_type": "LORA", "target_modules": "(q"}, ConfigError, "target_modules: is no regular expression"),
+        ({"peft_type": "LORA", "target_modules": "(q"}, ConfigError, "target_modules: is not a regular expression"),
         ({"peft_type": "LORA", "target_modules": "(.*a+)+q"}, ConfigError, "could take forever"),
         ({"peft_type": "LORA", "modules_to_save": ["q_proj"]}, None, ""),
         ({"peft_type": "LORA", "modules_to_save": ["proj"]}, UsageError, "is adapted too"),

@@ -199,7 +199,7 @@ def test_numbers_as_people_write_them(text: str, low: int, high: int, how: str) 
 
 @pytest.mark.parametrize("text", ["", "many", "12x", "1,23", "--5", "1.2.3", "9" * 80])
 def test_what_is_no_number_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is no number; expected one such as"):
+    with pytest.raises(UsageError, match="is not a number; expected one such as"):
         readings(text)
 
 
