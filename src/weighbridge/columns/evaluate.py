@@ -218,11 +218,7 @@ def _evaluate(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> I
                 for block in blocks(table)
             ]
         except (TypeError, AssertionError):
-            pass  # a rule of the fields, or an account, compares sizes to choose another: then only row by row is it told
-
-
-        except TypeError:
-            pass  # a rule of the fields compares sizes to choose another: then it is evaluated row by row
+            pass  # a rule of the fields, or an account, compares sizes to choose another: then it is evaluated row by row
         else:
             yield from found
             return

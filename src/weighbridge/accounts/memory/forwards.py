@@ -254,12 +254,8 @@ def turn_of(run: Run, op: Any) -> object:
 
 def _rotary_width(run: Run, op: Any) -> int:
     """Return how many elements of a head turn with the position."""
-    factor = run.told("partial")
-    return whole(op.head_dim) if factor is None else int(op.head_dim * factor)
-
-
     factor = run.setting("partial")
-    return int(op.head_dim) if factor is None else int(op.head_dim * factor)
+    return whole(op.head_dim) if factor is None else int(op.head_dim * factor)
 
 
 def decoder_layer(run: Run, part: Part, value: Value, cos: Value, sin: Value) -> Value:
