@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -26,6 +27,12 @@ SHOWN = {
     "text_config: a list", "quantization_config: true", "rope_parameters: 2^63", "gemma3_text, layer_types: a list of lists", "clip, vision_config: an object of itself", "100,000 keys", "id2label: 2^63",
 }  # fmt: skip
 """Configs that every command meets: those that once were too much for one, and one of each kind."""
+
+
+@cache
+def files_made() -> list[checkpoints.HostileFile]:
+    """Return the hostile files; making the archives among them takes seconds, so it is done once."""
+    return list(checkpoints.hostile_files())
 
 
 def wrong(expected: int | str, found: Outcome, number: int | None) -> str | None:
@@ -50,7 +57,7 @@ def test_every_config_is_counted_exactly_or_refused(group: int, tmp_path: Path) 
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_every_file_is_counted_exactly_or_refused(group: int, tmp_path: Path) -> None:
     faults = {}
-    for number, file in enumerate(list(checkpoints.hostile_files())[group::GROUPS]):
+    for number, file in enumerate(files_made()[group::GROUPS]):
         folder = tmp_path / str(number)
         folder.mkdir()
         found = weigh(["count", str(checkpoints.write(file, folder)), "--json"])
@@ -93,7 +100,7 @@ def run(command: str, config: HostileConfig, places: dict[str, str], folder: Pat
 @pytest.mark.parametrize("command", FILE_COMMANDS)
 def test_every_command_bears_files(command: str, places: dict[str, str], tmp_path: Path) -> None:
     faults = {}
-    files = [file for file in checkpoints.hostile_files() if len(file.data) < 1_000_000]
+    files = [file for file in files_made() if len(file.data) < 1_000_000]
     for number, file in enumerate(Random(command).sample(files, 30)):
         folder = tmp_path / f"folder{number}"
         folder.mkdir()
@@ -104,7 +111,7 @@ def test_every_command_bears_files(command: str, places: dict[str, str], tmp_pat
 
 def test_a_census_bears_all_of_them_at_once(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="the extra bulk is not installed")
-    for number, file in enumerate(file for file in checkpoints.hostile_files() if len(file.data) < 300_000):
+    for number, file in enumerate(file for file in files_made() if len(file.data) < 300_000):
         folder = tmp_path / "models" / str(number)
         folder.mkdir(parents=True)
         checkpoints.write(file, folder)
