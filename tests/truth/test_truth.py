@@ -50,7 +50,7 @@ def test_the_blueprints_agree_with_the_file(model_type: str) -> None:
             try:
                 assert compare.flops(ours, lengths, count) is None, f"{case.class_name} {case.raw}"
             except UsageError as error:  # arithmetic that depends on the data, which the blueprint says and does not guess
-                if "cannot be told from a config" not in str(error):
+                if "cannot be worked out from a config" not in str(error):
                     raise
 
 

@@ -45,7 +45,7 @@ def test_a_report_of_a_model_whose_arithmetic_nobody_can_tell(tmp_path: Path) ->
     config = tmp_path / "config.json"
     config.write_text('{"model_type": "mra"}')
     assert main(["report", str(config), "-o", str(tmp_path / "r.md")]) == 0
-    assert "cannot be told" in (tmp_path / "r.md").read_text("utf-8")
+    assert "cannot be worked out" in (tmp_path / "r.md").read_text("utf-8")
 
 
 def test_a_picture_is_xml_and_its_areas_are_the_amounts(tmp_path: Path) -> None:

@@ -174,6 +174,7 @@ def elements(shape: tuple[Size, ...]) -> Expression:
 def cancelled(size: Size) -> Size:
     """Write a size without the letters that cancel out in it, ``A * (H / A)`` as ``H``; any other stays as it is.
 
+    >>> from weighbridge.core.sizes import exact
     >>> H, A = Symbol("H"), Symbol("A")
     >>> str(cancelled(A * exact(H, A))), str(cancelled(A * exact(H, Symbol("K"))))
     ('H', 'A*(H/K)')

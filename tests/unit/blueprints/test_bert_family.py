@@ -73,5 +73,5 @@ def test_an_adaptive_softmax_is_refused() -> None:
 def test_a_fact_can_be_told_only_from_numbers() -> None:
     fields = (size("a", "a", 1, "a", ""), computed("large", lambda c: c.a > 1))
     assert bind(fields, {"a": 2}).large is True
-    with pytest.raises(AssertionError, match="large can be told only from numbers"):
+    with pytest.raises(AssertionError, match="large can be computed only from numbers"):
         bind(fields, {"a": Symbol("a")})

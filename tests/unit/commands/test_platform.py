@@ -58,6 +58,7 @@ def test_every_command_can_be_written_in_every_encoding(encoding: str, monkeypat
         assert out.getvalue().decode(encoding) or err.getvalue().decode(encoding), command
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # hypothesis watches the garbage collector
 @pytest.mark.parametrize(("command", "file"), LONG, ids=[command for command, _ in LONG])
 def test_an_interruption_at_any_moment_is_quiet(command: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if "xlsx" in file:

@@ -86,7 +86,7 @@ def test_a_missing_file_and_an_unknown_format(tmp_path: Path) -> None:
 
 
 def test_headers_that_would_only_fill_the_memory_are_refused() -> None:
-    with pytest.raises(ReadError, match="bytes that hardly speaks of tensors"):
+    with pytest.raises(ReadError, match="bytes that says almost nothing about tensors"):
         safetensors.parse(b'{"a":[' + b"[]," * 900_000 + b"[]]}", 0)
 
 

@@ -6,7 +6,7 @@ from weighbridge import model
 from weighbridge.explain.derive import sections
 from weighbridge.explain.rotary import rotary_places
 
-ROTATED = "Positions come in by rotating queries and keys (rotary embeddings), which has no parameters."
+ROTATED = "Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters."
 
 
 @pytest.mark.parametrize("model_type", ["llama", "qwen2_vl", "gptj", "modernbert", "bert", "whisper", "bloom", "smollm3"])

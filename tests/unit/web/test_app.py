@@ -43,7 +43,7 @@ def test_the_numbers_of_the_page_are_the_librarys(client: TestClient) -> None:
 def test_a_model_whose_arithmetic_nobody_can_tell_still_has_its_page(client: TestClient) -> None:
     page = client.get("/model?source=mra")
     assert page.status_code == 200
-    assert "cannot be told from a config" in page.text
+    assert "cannot be worked out from a config" in page.text
     assert f"{weighbridge.count({'model_type': 'mra'}).unique:,}" in page.text
 
 

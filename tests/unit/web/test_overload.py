@@ -48,7 +48,7 @@ def test_who_finds_no_free_process_is_told_to_come_back(server: Served) -> None:
         answers = [future.result() for future in heavy]
     assert {status for status, _ in answers} == {503}
     assert all("retry-after: 5" in text for _, text in answers)
-    assert any("too much is asked" in text for _, text in answers)
+    assert any("this server is too busy" in text for _, text in answers)
     assert time.monotonic() - begun < 12
     assert max(waited) < 1, waited
     assert is_well(server)
