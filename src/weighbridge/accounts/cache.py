@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.cache_engines import ENGINES, Engine
-from weighbridge.accounts.cache_windows import Limit, limit_of
+from weighbridge.accounts.cache_windows import WHOLE, Limit, limit_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.weights import bits
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -127,10 +127,22 @@ UNKNOWN = dict.fromkeys(
 
 def _limited(model: ModelValue) -> Part:
     """Return the tree with the window that the cache reads out of the config, where the architecture has none; a hybrid names its kinds itself."""
+    assert model.description is not None
+    if model.description.family.model_type in WHOLE:
+        return _without_window(model.tree)
     limit = limit_of(model)
     if limit is None or any(isinstance(node, State) and not node.per_token for _, part in walk(model.tree) for node in part.children):
         return model.tree
     return _with_window(model.tree, limit)
+
+
+def _without_window(part: Part) -> Part:
+    def whole(node: Node) -> Node:
+        if isinstance(node, Part):
+            return _without_window(node)
+        return node._replace(window=None, windowed=None) if isinstance(node, Attend) else node
+
+    return part._replace(children=tuple(whole(node) for node in part.children))
 
 
 def _with_window(part: Part, limit: Limit) -> Part:

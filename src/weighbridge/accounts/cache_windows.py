@@ -28,6 +28,10 @@ UNLIMITED = frozenset(("axk2", "deepseek_v32", "glm_moe_dsa", "jamba", "reformer
 """Model types that these keys do not limit: their config names the kinds of its layers itself, or their cache is one of its own."""
 
 
+WHOLE = frozenset(("minimax",))
+"""Model types whose cache is made without their config: what no query sees any more is kept all the same."""
+
+
 class Limit(NamedTuple):
     """A window, and how many layers have it; None is all of them."""
 
