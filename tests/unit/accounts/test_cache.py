@@ -122,3 +122,11 @@ def test_minimax_keeps_what_no_query_sees_any_more() -> None:
     raw = {"model_type": "minimax", "vocab_size": 78, "hidden_size": 12, "num_attention_heads": 3, "num_key_value_heads": 1}
     raw |= {"sliding_window": 16, "num_hidden_layers": 2, "layer_types": ["full_attention", "full_attention"]}
     assert model(raw, "MiniMaxForCausalLM").cache(batch=1, seq=23, dtype="float32").bytes == 1_472
+
+
+@pytest.mark.parametrize("model_type", ["moonshine", "moonshine_streaming"])
+def test_heads_that_are_padded_for_the_product_are_kept_as_they_are(model_type: str) -> None:
+    """Moonshine pads after the cache (transformers 5.23.0): with a multiple of 48 its decoder kept 2,304 bytes where padding would be 13,824."""
+    raw = {"model_type": model_type, "hidden_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2}
+    plain = model(raw).cache(batch=3, seq=7, decoder_seq=5).bytes
+    assert model({**raw, "pad_head_dim_to_multiple_of": 48}).cache(batch=3, seq=7, decoder_seq=5).bytes == plain

@@ -49,7 +49,7 @@ def attention(c: Config, name: str, heads: Size, kv_heads: Size, keys: Stream | 
         linear("k_proj", H, kv_heads * D, bias=bias, stream=keys),
         linear("v_proj", H, kv_heads * D, bias=bias, stream=keys),
         linear("o_proj", heads * D, H, bias=False),
-        attend(heads=heads, kv_heads=kv_heads, head_dim=padded, keys=keys, causal=causal),
+        attend(heads=heads, kv_heads=kv_heads, head_dim=padded, keys=keys, causal=causal, cache=2 * kv_heads * D),  # kept unpadded
         kind="self_attention" if keys is None else "cross_attention",
         requires=requires,
     )

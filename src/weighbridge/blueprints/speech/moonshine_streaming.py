@@ -60,13 +60,14 @@ FIELDS = (
 def attention(c: Config, name: str, out_bias: bool, keys: Stream | None = None, causal: bool = False) -> Part:
     """Describe attention, whose heads may be padded for the product."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    padded = D if c.multiple is None else round_up(D, c.multiple)
     return part(
         name,
         linear("q_proj", H, A * D, bias=c.bias),
         linear("k_proj", H, K * D, bias=c.bias, stream=keys),
         linear("v_proj", H, K * D, bias=c.bias, stream=keys),
         linear("o_proj", A * D, H, bias=out_bias),
-        attend(heads=A, kv_heads=K, head_dim=D if c.multiple is None else round_up(D, c.multiple), keys=keys, causal=causal),
+        attend(heads=A, kv_heads=K, head_dim=padded, keys=keys, causal=causal, cache=2 * K * D),  # kept unpadded
         kind="self_attention" if keys is None else "cross_attention",
     )
 
