@@ -219,7 +219,12 @@ def _copies(run: list[Part]) -> Iterator[tuple[int, Part]]:
     if len(run) == 1:
         return _copies_of(run[0])
     from heapq import merge
+    from itertools import pairwise
 
+    spans = [positions(part) for part in run if part.repeat]
+    ends = [(places[0], places[-1]) for places in spans if isinstance(places, range) and places.step > 0]
+    if len(ends) == len(run) and all(last < first for (_, last), (first, _) in pairwise(ends)):
+        return ((index, part) for part, places in zip(run, spans, strict=True) for index in places)  # one run after the other
     return merge(*map(_copies_of, run), key=lambda copy: copy[0])
 
 

@@ -66,12 +66,12 @@ def diff(a: ModelValue, b: ModelValue) -> Difference:
     >>> [(change.name, change.b) for change in found.reshaped], [change.name for change in found.fields]
     ([('embeddings.word_embeddings.weight', (21128, 768))], ['vocab_size'])
     """
-    first = {row.name: row for row in list_rows(a.tree)}
-    second = {row.name: row for row in list_rows(b.tree)}
+    rows_a, rows_b = list_rows(a.tree), list_rows(b.tree)
+    first, second = {row.name: row for row in rows_a}, {row.name: row for row in rows_b}
     if any(steps_for_names(first)) and not any(steps_for_names(second)):
-        first, renamed = _in_names_of(second, a)
+        first, renamed = _in_names_of(second, a, rows_a)
     else:
-        second, renamed = _in_names_of(first, b)
+        second, renamed = _in_names_of(first, b, rows_b)
     both = [(first[name], row) for name, row in second.items() if name in first]
     reshaped = tuple(Change(one.name, one.shape, two.shape) for one, two in both if one.shape != two.shape)
     retyped = tuple(Change(one.name, one.dtype, two.dtype) for one, two in both if one.dtype and two.dtype and one.dtype != two.dtype)
@@ -86,9 +86,8 @@ def diff(a: ModelValue, b: ModelValue) -> Difference:
     )  # fmt: skip
 
 
-def _in_names_of(first: dict[str, Row], b: ModelValue) -> tuple[dict[str, Row], bool]:
-    """Return the second model's rows by the first's names, where one name becomes one."""
-    rows = list_rows(b.tree)
+def _in_names_of(first: dict[str, Row], b: ModelValue, rows: list[Row]) -> tuple[dict[str, Row], bool]:
+    """Return the second model's *rows* by the first's names, where one name becomes one."""
     if all(row.name in first for row in rows):
         return {row.name: row for row in rows}, False
     keys = [b.class_name, b.model_type or ""]
