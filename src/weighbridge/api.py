@@ -239,13 +239,13 @@ class Model(ModelValue):
         return adapters_of(self, adapter, dtype=dtype, autocast=autocast, resized=resized)
 
     def cache(
-        self, batch: int = 1, seq: int = 4096, decoder_seq: int | None = None, dtype: str = "bfloat16", engine: str = "reference"
+        self, batch: int = 1, seq: int | None = None, decoder_seq: int | None = None, dtype: str = "bfloat16", engine: str = "reference"
     ) -> CacheSize:
         """Add up what the model keeps between tokens: keys and values, compressed or in windows, and states.
 
         Args:
             batch: Examples.
-            seq: Tokens of the prompt; of the encoder, where there are both.
+            seq: Tokens of the prompt; of the encoder, where there are both. By default 4,096, or as many as the model has positions for.
             decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
             dtype: The type of keys and values.
             engine: Whose rules: ``reference``, ``llama.cpp``, ``vllm``, ``sglang``.
@@ -256,9 +256,12 @@ class Model(ModelValue):
         >>> model("llama-3.2-1b").cache(seq=1024).bytes
         33554432
         """
-        from weighbridge.accounts.cache import cache_of
+        from weighbridge.accounts.cache import SEQ, cache_of
         from weighbridge.accounts.inputs import inputs
+        from weighbridge.accounts.possible import usual_lengths
 
+        if seq is None:
+            seq, decoder_seq = usual_lengths(self, SEQ, decoder_seq)
         return cache_of(self, inputs(batch=batch, seq=seq, decoder_seq=decoder_seq), dtype, engine)
 
     def memory(
@@ -364,7 +367,7 @@ class Model(ModelValue):
         gib: float | None = None,
         purpose: str = "serving",
         batch: int = 1,
-        seq: int = 2048,
+        seq: int | None = None,
         dtype: str = "bfloat16",
         overhead: float = 1,
     ) -> Fit:
@@ -375,7 +378,7 @@ class Model(ModelValue):
             gib: Memory in GiB, in place of a device.
             purpose: ``serving``, ``training`` or ``lora``.
             batch: Examples.
-            seq: Tokens of each.
+            seq: Tokens of each; by default 2,048, or as many as the model takes.
             dtype: Of the weights.
             overhead: GiB that are kept back for the engine.
 
@@ -488,7 +491,13 @@ def params(config: object, model_class: str | None = None) -> int:
 
 
 def kv_bytes(
-    config: object, seq: int = 4096, batch: int = 1, *, dtype: str = "bfloat16", engine: str = "reference", decoder_seq: int | None = None
+    config: object,
+    seq: int | None = None,
+    batch: int = 1,
+    *,
+    dtype: str = "bfloat16",
+    engine: str = "reference",
+    decoder_seq: int | None = None,
 ) -> int:
     """Return the bytes of keys, values and states that a model keeps after a prompt; see :meth:`Model.cache`.
 
@@ -498,13 +507,19 @@ def kv_bytes(
     return model(config).cache(batch, seq, decoder_seq, dtype, engine).bytes
 
 
-def flops_per_token(config: object, seq: int = 4096, *, convention: str = "torch") -> float:
+def flops_per_token(config: object, seq: int | None = None, *, convention: str = "torch") -> float:
     """Return the FLOPs of one forward pass over *seq* tokens, for each of them, by a convention of :meth:`Model.arithmetic`.
+
+    By default they are 4,096, or as many as the model has positions for.
 
     >>> flops_per_token("bert-base-uncased", 128)
     174597120.0
     """
+    from weighbridge.accounts.cache import SEQ
+    from weighbridge.accounts.possible import usual_lengths
+
     whole = model(config)
+    seq = usual_lengths(whole, SEQ)[0] if seq is None else seq
     value = whole.flops(seq=seq).forward_matmul if convention == "torch" else whole.arithmetic(convention, seq=seq).value
     assert isinstance(value, int), "a config has ints"
     return value / seq

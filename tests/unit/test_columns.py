@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 import weighbridge
 from weighbridge.blueprints import MODULES, family
+from weighbridge.cli import main
 from weighbridge.columns import LIMIT, Column, cache_per_token, column, count, measure
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 
@@ -176,3 +179,14 @@ def test_an_account_that_compares_sizes_is_told_row_by_row() -> None:
     for row, (window, layers) in enumerate(zip(windows, (1, 2, 3), strict=True)):
         model = weighbridge.model({"model_type": "mistral", "sliding_window": window, "num_hidden_layers": layers})
         assert found[row] == model.cache(seq=64).per_token
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["design --like llama --params 124M±1%", "sweep bert-base-uncased --set num_hidden_layers=2:4"],
+    ids=lambda words: words.split()[0],
+)
+def test_without_numpy_it_is_said_how_it_comes(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    assert main(words.split()) == 2
+    assert capsys.readouterr().err == "weigh: many configs at a time need numpy: pip install 'weighbridge[columns]'\n"

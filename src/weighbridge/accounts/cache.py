@@ -14,6 +14,7 @@ from weighbridge.accounts.cache_engines import ENGINES, Engine
 from weighbridge.accounts.cache_windows import WHOLE, Limit, limit_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.weights import bits
+from weighbridge.accounts.possible import refuse_too_long
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
@@ -24,6 +25,10 @@ from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
     from typing import Any
+
+
+SEQ = 4096
+"""Tokens of the prompt where nobody says how many, and the model takes as many."""
 
 
 class Kept(NamedTuple):
@@ -103,6 +108,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     why = UNKNOWN.get(model.model_type or "")
     if why is not None:
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
+    refuse_too_long(model, given)
     tree = _limited(model) if engine == "reference" else model.tree
     now = list_kept(tree, given, size, ENGINES[engine])
     total = sum(entry.bytes for entry in now)

@@ -65,7 +65,7 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
             raise UsageError(Text("patches: of how many images? say how many images each example has"))
         if "rows" not in seen:
             raise UsageError(Text("patches: {name} reads no images of any size", name=name))
-    _refuse_too_long(model, name, given)
+    refuse_too_long(model, given, usual=Inputs().seq)
 
 
 BESIDE = (
@@ -78,16 +78,35 @@ BESIDE = (
 """An input, the length that stands for it in trees, and what is said where a tree has none."""
 
 
-def _refuse_too_long(model: ModelValue, name: str, given: Inputs) -> None:
-    """Refuse more tokens than there are positions; the number that is taken where nobody says one is not asked for."""
+def refuse_too_long(model: ModelValue, given: Inputs, usual: int | None = None) -> None:
+    """Refuse more tokens than there are positions.
+
+    Args:
+        usual: What is taken where nobody says how many: nobody asked for it, and it is not refused.
+
+    Raises:
+        UsageError: There are too many.
+    """
     asked = {"seq": ("seq", given.seq), "decoder": ("decoder_seq", given.decoder_seq)}
     for stream, rows in places(model).items():
         entry, tokens = asked[stream]
-        if tokens is not None and tokens > rows and (entry, tokens) != ("seq", Inputs().seq):
+        if tokens is not None and tokens > rows and (entry, tokens) != ("seq", usual):
             raise UsageError(
-                Text("{entry}: {name} has learned positions for {rows} tokens; {tokens} are too many", entry=entry, name=name,
+                Text("{entry}: {name} has learned positions for {rows} tokens; {tokens} are too many", entry=entry, name=model.class_name or "this model",
                      rows=f"{rows:,}", tokens=f"{tokens:,}")
             )  # fmt: skip
+
+
+def usual_lengths(model: ModelValue, usual: int, decoder_seq: int | None = None) -> tuple[int, int | None]:
+    """Return how many tokens are taken where nobody says: the usual number, or as many as there are positions; of a decoder, too.
+
+    >>> from weighbridge import model
+    >>> usual_lengths(model("gpt2"), 4096), usual_lengths(model("llama-2-7b"), 4096), usual_lengths(model("whisper-tiny"), 4096)
+    ((1024, None), (4096, None), (4096, 448))
+    """
+    rows = places(model)
+    seq = min(usual, rows.get("seq", usual))
+    return seq, rows["decoder"] if decoder_seq is None and rows.get("decoder", seq) < seq else decoder_seq
 
 
 def places(model: ModelValue) -> dict[str, int]:

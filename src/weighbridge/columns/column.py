@@ -11,7 +11,7 @@ from operator import add, mul, sub
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from weighbridge.config.bind import LARGEST
-from weighbridge.core.errors import ConfigError
+from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Quantity, Size, Undecided
 
@@ -77,6 +77,18 @@ class Column(Quantity):
         raise Undecided("a column holds many sizes: it is neither true nor false, and cannot be compared")
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = _refuse_comparison
+
+
+def require_numpy() -> None:
+    """Say how NumPy comes, where it is missing.
+
+    Raises:
+        UsageError: It is.
+    """
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        raise UsageError("many configs at a time need numpy: pip install 'weighbridge[columns]'") from None
 
 
 def column(values: object, key: str = "", minimum: int = 1) -> Column:

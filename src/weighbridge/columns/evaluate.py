@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints import family
 from weighbridge.blueprints.describe import from_config
-from weighbridge.columns.column import Column, column, values_of
+from weighbridge.columns.column import Column, column, require_numpy, values_of
 from weighbridge.columns.groups import group
 from weighbridge.config.bind import bind, with_overrides, within
 from weighbridge.config.check import refuse_undescribed
@@ -93,6 +93,7 @@ def measure(
     >>> measure("mixtral", {"num_local_experts": [8, 16]}, model_class="MixtralForCausalLM")["active"].tolist()
     [12879925248, 12880973824]
     """
+    require_numpy()
     import numpy as np
 
     chosen = _accounts(accounts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.columns.column import require_numpy
 from weighbridge.columns.evaluate import measure
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -53,6 +54,7 @@ def measure_table(
     >>> measure_table({"model_type": ["bert", "gpt2"], "vocab_size": [21128, 50257]}, ["parameters"])["parameters"].tolist()
     [102267648, 124439808]
     """
+    require_numpy()
     import numpy as np
 
     own, columns = kind_of(table), arrays_of(table)

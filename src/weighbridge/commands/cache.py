@@ -16,10 +16,7 @@ EXAMPLE = """example:
   weigh cache gemma-3-1b --seq 32768 --engine llama.cpp --json
 """
 
-SEQ = 4096
-"""Tokens of the prompt where nothing is said."""
-
-LENGTHS = tuple(option._replace(default=SEQ) if option.name == "seq" else option for option in INPUTS[:3])
+LENGTHS = tuple(option._replace(default=None) if option.name == "seq" else option for option in INPUTS[:3])
 OPTIONS = (
     *SOURCE,
     *LENGTHS,
@@ -32,10 +29,14 @@ OPTIONS = (
 
 def answer(asked: Asked) -> Answer:
     """Add up what the model keeps between tokens."""
+    from weighbridge.accounts.cache import SEQ
     from weighbridge.accounts.inputs import inputs
+    from weighbridge.accounts.possible import usual_lengths
     from weighbridge.documents import cache
 
-    given, model = inputs(vars(asked)), asked.model()
+    model = asked.model()
+    lengths = {} if asked.seq is not None else dict(zip(("seq", "decoder_seq"), usual_lengths(model, SEQ, asked.decoder_seq), strict=True))
+    given = inputs({**vars(asked), **lengths})
 
     def document() -> Document:
         if not asked.explain:

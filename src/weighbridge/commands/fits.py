@@ -16,7 +16,7 @@ OPTIONS = (
     Option("gib", mark("memory in GiB, in place of a device"), "N", kind="number", default=None),
     Option("purpose", mark("purpose: serving, training or lora (default serving)"), "WORD", default="serving", flag="--for"),
     Option("batch", mark("examples (default 1)"), "N", kind="whole", default=1),
-    Option("seq", mark("tokens of each (default 2048)"), "N", kind="whole", default=2048),
+    Option("seq", mark("tokens of each (default 2048, or as many as it takes)"), "N", kind="whole", default=None),
     Option("dtype", mark("of weights: bfloat16, float16 or float32 (default bfloat16)"), "WORD", default="bfloat16"),
     Option("overhead", mark("GiB kept back for the engine (default 1)"), "N", kind="number", default=1),
     *OUTPUT,

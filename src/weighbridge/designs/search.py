@@ -15,6 +15,7 @@ from weighbridge.accounts.flops import flops
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
 from weighbridge.columns import ACCOUNTS, cache_per_token, forward_flops, measure, memory
+from weighbridge.columns.column import require_numpy
 from weighbridge.config.bind import within
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
@@ -142,6 +143,7 @@ def design(
     True
     """
     _check(sort, limit, budget)
+    require_numpy()
     drawing, workload = Drawing(like, space or Space()), workload or Workload()
     given, wanted = inputs_of(like, workload), dict(limits or {})
     workload = workload._replace(seq=given.seq)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.blueprints.describe import from_config
 from weighbridge.columns import ACCOUNTS, measure
+from weighbridge.columns.column import require_numpy
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.designs.costs import whole
@@ -108,6 +109,7 @@ def sweep(model: ModelValue, ranges: Mapping[str, Sequence[int]], accounts: Sequ
     unknown = [name for name in accounts if name not in ACCOUNTS]
     if unknown:
         raise UsageError(Text("no account {unknown!r}; known: {accounts}", unknown=unknown[0], accounts=", ".join(ACCOUNTS)))
+    require_numpy()
     grid = _grid(ranges)
     try:
         found = measure(model.description.family.model_type, {**_plain(model, grid), **grid}, accounts, model.class_name)

@@ -66,7 +66,11 @@ def _layers(layers: tuple[Kept, ...], say: Say) -> Table:
 def _remarks(found: CacheSize, given: Inputs, dtype: str, say: Say) -> list[str]:
     nothing = [] if found.layers else [say("It keeps nothing between tokens: it reads a text as a whole.")]
     what = say("{batch} × {seq} tokens, {dtype}, {engine} ({trust})").format(
-        batch=given.batch, seq=f"{given.seq:,}", dtype=dtype, engine=found.engine, trust=say(found.trust)
+        batch=given.batch,
+        seq=f"{given.seq if given.decoder_seq is None else given.decoder_seq:,}",
+        dtype=dtype,
+        engine=found.engine,
+        trust=say(found.trust),
     )
     grows = say("one more token of every example adds {per_token} bytes; {fixed} bytes do not grow.").format(
         per_token=f"{found.per_token:,}", fixed=f"{found.fixed:,}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from weighbridge import UsageError, model
+from weighbridge import UsageError, flops_per_token, kv_bytes, model
 
 RECORDED = Path(__file__).parents[2] / "costs" / "caches.jsonl"
 CASES: list[list[Any]] = [json.loads(line) for line in RECORDED.read_text().splitlines()[1:]]
@@ -130,3 +130,13 @@ def test_heads_that_are_padded_for_the_product_are_kept_as_they_are(model_type: 
     raw = {"model_type": model_type, "hidden_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2}
     plain = model(raw).cache(batch=3, seq=7, decoder_seq=5).bytes
     assert model({**raw, "pad_head_dim_to_multiple_of": 48}).cache(batch=3, seq=7, decoder_seq=5).bytes == plain
+
+
+def test_no_more_tokens_than_there_are_positions() -> None:
+    with pytest.raises(UsageError, match=r"^seq: GPT2LMHeadModel has learned positions for 1,024 tokens; 4,096 are too many$"):
+        model("gpt2").cache(seq=4096)
+    assert model("gpt2").cache() == model("gpt2").cache(seq=1024), "as many as there are, where nobody says"
+    assert model("llama-3-8b").cache() == model("llama-3-8b").cache(seq=4096)
+    assert model("whisper-tiny").cache() == model("whisper-tiny").cache(seq=4096, decoder_seq=448)
+    assert model("gpt2").fits(gib=8).seq == 1024 and model("llama-3-8b").fits(gib=80).seq == 2048
+    assert flops_per_token("gpt2") == flops_per_token("gpt2", 1024) and kv_bytes("gpt2") == kv_bytes("gpt2", 1024)

@@ -15,6 +15,7 @@ from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import forward_activations, memory_of, settings, training_states
 from weighbridge.accounts.parameters import tally_of
+from weighbridge.accounts.possible import places
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
@@ -31,6 +32,9 @@ LORA = "lora:r=16,target_modules=all-linear"
 
 MOST = 1 << 20
 """Larger batches than those below it are not looked for, nor contexts of 64 times as many tokens."""
+
+SEQ = 2048
+"""Tokens of each example where nobody says how many, and the model takes as many."""
 
 POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_source_positions", "seq_length")
 """Fields of configs that say how many tokens a model takes."""
@@ -101,7 +105,7 @@ def fits_of(
     purpose: str = "serving",
     *,
     batch: int = 1,
-    seq: int = 2048,
+    seq: int | None = None,
     dtype: str = "bfloat16",
     overhead: int = OVERHEAD,
     device: Accelerator | None = None,
@@ -115,6 +119,7 @@ def fits_of(
         raise UsageError(Text("for: expected one of {purposes}, found {purpose!r:.40}", purposes=", ".join(PURPOSES), purpose=purpose))
     if dtype not in ("float32", "float16", "bfloat16"):
         raise UsageError(Text("dtype: expected float32, float16 or bfloat16, found {dtype!r:.40}", dtype=dtype))
+    seq = min(SEQ, _positions(model)) if seq is None else seq
     for name, value in (("batch", batch), ("seq", seq)):
         if type(value) is not int or value < 1:
             raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
@@ -244,8 +249,8 @@ def _positions(model: ModelValue) -> int:
     facts = facts_of(model)
     nested = facts.get("text_config")
     facts = nested if isinstance(nested, dict) else facts
-    found = [facts[key] for key in POSITIONS if type(facts.get(key)) is int]
-    return min(found, default=MOST << 6)
+    found: list[int] = [facts[key] for key in POSITIONS if type(facts.get(key)) is int]
+    return min((MOST << 6, *found, *places(model).values()))
 
 
 def _keeps(model: ModelValue) -> bool:

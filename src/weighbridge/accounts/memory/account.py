@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.optimizers import HELD, optimizer_bytes, trainable
-from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
+from weighbridge.accounts.possible import refuse_too_long
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Tensor, walk
+from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
@@ -157,7 +157,7 @@ def forward_activations(model: ModelValue, given: Inputs, how: Settings) -> tupl
     """Return what a forward keeps, or why that is not known."""
     if model.description is None:
         return None, f"activations: {model.source} has only tensors; they need a config"
-    _check_positions(model, given)
+    refuse_too_long(model, given)
     asked = Pass(
         given.batch,
         given.seq,
@@ -173,29 +173,3 @@ def forward_activations(model: ModelValue, given: Inputs, how: Settings) -> tupl
         return activations(model.model_type or "", model.class_name, model.tree, model.description.raw, asked), ""
     except UsageError as error:
         return None, str(error)
-
-
-def _check_positions(model: ModelValue, given: Inputs) -> None:
-    """Refuse a text that is longer than a table of positions.
-
-    Raises:
-        UsageError: It is.
-    """
-    for entry in _tables(model):
-        if given.seq > entry:
-            raise UsageError(
-                Text(
-                    "seq: {seq:,} tokens, but {class_name} has {entry:,} positions", seq=given.seq, class_name=model.class_name, entry=entry
-                )
-            )
-
-
-def _tables(model: ModelValue) -> list[int]:
-    names = ("position_embeddings", "wpe", "embed_positions")
-    return [
-        elements(node.shape[:1])
-        for path, part in walk(model.tree)
-        if part.name in names and "decoder" not in path and model.model_type != "whisper"
-        for node in part.children
-        if isinstance(node, Tensor) and node.role == "embedding"
-    ]

@@ -67,7 +67,7 @@ def test_a_type_whose_forward_is_not_described_is_refused_by_name() -> None:
 
 @pytest.mark.parametrize(("said", "why"), [
     ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
-    ({"seq": 513}, "seq: 513 tokens, but BertModel has 512 positions"),
+    ({"seq": 513}, "seq: BertModel has learned positions for 512 tokens; 513 are too many"),
     ({"optimizer": "shampoo"}, "optimizer: expected one of sgd, momentum, adam"),
     ({"attention": "magic"}, "attention: expected one of eager, sdpa, flash, found 'magic'"),
     ({"dtype": "float3"}, "dtype: expected one of float64, float32"),
