@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     Derive: TypeAlias = Callable[[ModelValue, Inputs, str, str, Say], Iterator[Block]]
 
 REASONS = {
-    mark("attention"): mark("causal attention keeps keys and values of every token: key-value heads × (width of a key + width of a value),"
-                      " or what latent attention compresses to, once for all heads"),
-    mark("window"): mark("a query sees {window} tokens, so the keys and values of the last {less} are kept for the next one"),
-    mark("memory"): mark("this much is kept for each of these tokens, beside keys and values or in place of them"),
-    mark("cross attention"): mark("keys and values of the encoder's tokens are made once and kept"),
-    mark("state"): mark("a recurrence keeps a state of one size, whatever the length"),
-}  # fmt: skip
+    mark("attention"): mark("The key and the value of every token are kept: key-value heads × (width of a key + width of a value)."),
+    mark("window"): mark("A query sees {window} tokens, so the keys and values of the last {less} are kept for the next one."),
+    mark("memory"): mark("So much is kept of each of these tokens, beside keys and values or in their place."),
+    mark("cross attention"): mark("The keys and values of the encoder's tokens are computed once and kept."),
+    mark("state"): mark("A recurrence keeps a state of fixed size, whatever the length."),
+}
 """Why each kind of layer keeps what it keeps."""
+
+LATENT = mark("Of every token one vector is kept for all heads: its compressed keys and values, and the rotary part of its key.")
+"""The same of latent attention."""
 
 
 def as_json(model: ModelValue, given: Inputs, dtype: str, engine: str) -> dict[str, Any]:

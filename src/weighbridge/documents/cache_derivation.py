@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.cache import cache_of
-from weighbridge.documents.cache import REASONS
-from weighbridge.documents.cost_lines import Group, equation, letters_line, sum_line
+from weighbridge.core.tree import walk
+from weighbridge.documents.cache import LATENT, REASONS
+from weighbridge.documents.cost_lines import Group, equation, letter_table, sum_line
 from weighbridge.documents.document import Block, Item, Paragraph
 from weighbridge.explain.traced import lettered
 
@@ -21,10 +22,12 @@ def derivation(model: ModelValue, given: Inputs, dtype: str, engine: str, say: S
     """Yield for each kind of layer why it keeps as much, the formula, the substitution and the number; and their sum."""
     book = lettered(model, given)
     found = cache_of(book.model, book.given, dtype, engine)
-    yield letters_line(book)
+    kinds = {path: part.kind for path, part in walk(book.model.tree)}
+    blocks: list[Block] = []
     for kept in found.layers:
-        why = say(REASONS[kept.kind]).format(window=kept.window, less=(kept.window or 1) - 1)
-        yield Item(1, "", "", (kept.module,))
-        yield Paragraph(2, why)
-        yield equation(Group(1, kept.bytes, ""), book, 2)
+        latent = kept.kind == "attention" and kinds.get(kept.module) == "latent_attention"
+        why = say(LATENT if latent else REASONS[kept.kind]).format(window=kept.window, less=(kept.window or 1) - 1)
+        blocks += [Item(1, "", "", (kept.module,)), Paragraph(2, why), equation(Group(1, kept.bytes, ""), book, 2)]
+    yield letter_table(blocks, book, say)
+    yield from blocks
     yield from sum_line([kept.bytes for kept in found.layers], 1, say("{label}: ").format(label=say("sum")))

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.core.formula import Number, Product, Sum
-from weighbridge.documents.document import Block, Equation, Paragraph
+from weighbridge.core.formula import Number, Product, Sum, letters
+from weighbridge.core.messages import mark
+from weighbridge.documents.document import Block, Equation, Table
+from weighbridge.documents.symbols import symbol_table
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.traced import formula_of
 
 if TYPE_CHECKING:
     from weighbridge.core.formula import Expression
+    from weighbridge.core.messages import Say
     from weighbridge.explain.traced import Lettered
 
 
@@ -28,9 +31,16 @@ class Group(NamedTuple):
         return int(self.times) * int(self.each)
 
 
-def letters_line(lettered: Lettered) -> Paragraph:
-    """Say what the letters of the inputs are."""
-    return Paragraph(1, ", ".join(f"{letter} = {lettered.values[letter]:,}" for letter in lettered.lengths))
+FLAGS = (("--batch", mark("examples")), ("--seq", mark("tokens")), ("--decoder-seq", mark("tokens of the decoder")))
+"""Where the letters of what is put in come from, in the order in which they stand."""
+
+
+def letter_table(blocks: Iterable[Block], lettered: Lettered, say: Say) -> Table:
+    """Say what the letters stand for that *blocks* use."""
+    used = {letter for block in blocks if isinstance(block, Equation) for letter in letters(block.steps[0])}
+    put_in = ((letter, flag, say(meaning)) for letter, (flag, meaning) in zip(lettered.lengths, FLAGS, strict=False))
+    sizes = ((letter, symbol.key, say(symbol.meaning)) for letter, symbol in lettered.table.items())
+    return symbol_table(((*entry, lettered.values[entry[0]]) for entry in (*put_in, *sizes) if entry[0] in used), say)
 
 
 def grouped(terms: Iterable[tuple[int, int, str]]) -> list[Group]:

@@ -8,7 +8,8 @@ from typing import Any
 from weighbridge.core.formula import Expression, Number, Product, Sum, letters
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
-from weighbridge.documents.document import Block, Column, Document, Equation, Heading, Item, Paragraph, Row, Share, Table, notes, shares
+from weighbridge.documents.document import Block, Document, Equation, Heading, Item, Paragraph, Share, notes, shares
+from weighbridge.documents.symbols import symbol_table
 from weighbridge.explain.derive import Derivation, depth_of, fold_below, readable_depth
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.overview import formula_by_module
@@ -109,10 +110,10 @@ def _insight_json(insight: Insight) -> dict[str, Any]:
 def _symbols(derivation: Derivation, say: Say) -> Iterator[Block]:
     if not derivation.symbols:
         return
-    columns = (Column(say("symbol"), "letter"), Column(say("config key")), Column(say("meaning")), Column(say("value"), "integer"))
-    rows = (Row((symbol.letter, symbol.key, meaning, derivation.values[symbol.letter])) for symbol, meaning in derivation.symbols)
     yield Heading(1, "", say("Symbols"))
-    yield Table(columns, tuple(rows))
+    yield symbol_table(
+        ((symbol.letter, symbol.key, meaning, derivation.values[symbol.letter]) for symbol, meaning in derivation.symbols), say
+    )
 
 
 class _Writer:

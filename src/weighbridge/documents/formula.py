@@ -8,6 +8,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
 from weighbridge.documents.document import Column, Document, Row, Table
+from weighbridge.documents.symbols import symbol_table
 from weighbridge.explain.formulas import Formula, flops_formula, parameter_formula
 from weighbridge.explain.sensitivity import Insight, insight
 
@@ -36,13 +37,13 @@ def document(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> 
     if insight and insight.relations:
         relations = say(", ").join(f"{symbol.letter} = {write(multiple, UNICODE)}" for symbol, multiple in insight.relations)
         whole.append(Row((say("collected, as {relations}").format(relations=relations), write(insight.collected, UNICODE))))
-    symbols = [Row((symbol.letter, symbol.key, say(symbol.meaning), found.values[symbol.letter])) for symbol in found.symbols]
+    symbols = ((symbol.letter, symbol.key, say(symbol.meaning), found.values[symbol.letter]) for symbol in found.symbols)
     modules = [
         Row((part.path, write(part.closed.expression(), UNICODE), part.value), part.path.count(".")) for part in found.modules if part.value
     ]
     tables = (
         Table((Column(say("form")), Column(say("formula"))), tuple(whole)),
-        Table((Column(say("symbol")), Column(say("config key")), Column(say("meaning")), Column(say("value"), "integer")), tuple(symbols)),
+        symbol_table(symbols, say),
         Table((Column(say("module")), Column(say("formula of one copy")), Column(say("value"), "integer")), tuple(modules)),
     )
     head = f"{model.class_name} · {model.source}: {say(HEADLINES[of_flops])}"

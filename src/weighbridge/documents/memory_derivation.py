@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.memory.account import forward_activations
 from weighbridge.accounts.memory.optimizers import kept_for
 from weighbridge.accounts.memory.tape import elements
-from weighbridge.accounts.memory.weights import bits, element_bytes, is_packed, owned_tensors, packed_bytes
+from weighbridge.accounts.memory.weights import Owned, bits, element_bytes, is_packed, owned_tensors, packed_bytes
 from weighbridge.core.formula import Floor, Number, Product, Sum
-from weighbridge.documents.cost_lines import Group, equation, grouped, letters_line, sum_line
+from weighbridge.documents.cost_lines import Group, equation, grouped, letter_table, sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Paragraph
-from weighbridge.explain.traced import lettered
+from weighbridge.explain.traced import formula_of, lettered
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
@@ -27,16 +27,22 @@ if TYPE_CHECKING:
 def derivation(model: ModelValue, given: Inputs, how: Settings, found: Memory, say: Say) -> Iterator[Block]:
     """Yield the derivation of every amount, and of their sum."""
     book = _Book(lettered(model, given), how, found, say)
-    yield letters_line(book.lettered)
     amounts = []
+    blocks: list[Block] = []
     for name in ("weights", "buffers", "gradients", "master", "optimizer", "activations"):
         amount = getattr(found, name)
         if amount:
             amounts.append(amount)
             trust = say(found.trust.get(name, "exact"))
-            yield Heading(1, str(len(amounts)), f"{say(name)} ({trust})", f"{amount:,}")
-            yield from book.activations(len(amounts)) if name == "activations" else getattr(book, name)()
+            blocks.append(Heading(1, str(len(amounts)), f"{say(name)} ({trust})", f"{amount:,}"))
+            blocks += book.activations(len(amounts)) if name == "activations" else getattr(book, name)()
+    yield letter_table(blocks, book.lettered, say)
+    yield from blocks
     yield from sum_line(amounts, 1, say("{label}: ").format(label=say("sum")))
+
+
+NAMED = 3
+"""Names of tensors that stand before a formula; the others of its shape are not listed."""
 
 
 class _Book:
@@ -52,14 +58,14 @@ class _Book:
         width, scheme = bits(self.how.dtype), self.how.quantization
         plain = [entry for entry in self.owned if scheme is None or not is_packed(entry)]
         packed = [] if scheme is None else [entry for entry in self.owned if is_packed(entry)]
-        groups = grouped((entry.copies, packed_bytes(entry.tensor.shape, str(scheme)), str(scheme)) for entry in packed)
+        groups = _by_shape(packed, lambda entry: packed_bytes(entry.tensor.shape, str(scheme)), str(scheme))
         if width % 8:
             count = sum(int(entry.copies) * int(elements(entry.tensor.shape)) for entry in plain)
             rest = Floor(Sum((Product((Number(width), Number(count))), Number(7))), Number(8))
             yield Equation(2, (rest, Number((width * count + 7) // 8)), f"{self.how.dtype}: ")
             yield from self._groups(groups, [(width * count + 7) // 8])
         else:
-            groups += grouped((entry.copies, elements(entry.tensor.shape) * (width // 8), self.how.dtype) for entry in plain)
+            groups += _by_shape(plain, lambda entry: elements(entry.tensor.shape) * (width // 8), self.how.dtype)
             yield from self._groups(groups)
 
     def buffers(self) -> Iterator[Block]:
@@ -78,8 +84,8 @@ class _Book:
     def optimizer(self) -> Iterator[Block]:
         """Derive the states: tensors that are treated alike together."""
         size = element_bytes(self.how.dtype) if self.how.precision == "pure" else 4
-        terms = ((entry.copies, kept_for(entry, self.how.optimizer, size), "") for entry in self.learned)
-        yield from self._groups([group for group in grouped(terms) if group.bytes])
+        groups = _by_shape(self.learned, lambda entry: kept_for(entry, self.how.optimizer, size))
+        yield from self._groups([group for group in groups if group.bytes])
 
     def activations(self, section: int) -> Iterator[Block]:
         """Derive what is kept for backward, module by module, in the order in which it is kept; *section* is the number above theirs."""
@@ -108,6 +114,20 @@ class _Book:
         yield from sum_line(
             [*(before or []), *(group.bytes for group in groups)], level, self.say("{label}: ").format(label=self.say("sum"))
         )
+
+
+def _by_shape(owned: Iterable[Owned], bytes_of: Callable[[Owned], int], dtype: str = "") -> list[Group]:
+    """Put tensors of one formula together under their names, and the type they are in."""
+    entries = [(entry, bytes_of(entry)) for entry in owned]
+    names: dict[str, dict[str, None]] = {}
+    for entry, size in entries:
+        names.setdefault(str(formula_of(size)), {})[f"{entry.part.name}.{entry.tensor.name}".strip(".")] = None
+    found = []
+    for group in grouped((entry.copies, size, "") for entry, size in entries):
+        alike = list(names[str(formula_of(group.each))])
+        shown = [*alike[:NAMED], *(["…"] if len(alike) > NAMED else []), *([dtype] if dtype else [])]
+        found.append(group._replace(label=", ".join(shown)))
+    return found
 
 
 def _place(row: Row) -> tuple[str, int]:

@@ -110,7 +110,7 @@ def _traffic(found: Parallel, say: Say, explain: bool) -> Table:
 def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
     state = found.fullest
     held = say(
-        "Of the {elements} parameters of the largest device, {sharded} are pieces, {replicated} are whole on each, {expert} experts'."
+        "Of the {elements} parameters on the largest device, {sharded} are sharded, {replicated} are replicated, and {expert} belong to experts."
     )
     lines = [
         held.format(

@@ -89,12 +89,14 @@ class Lettered(NamedTuple):
     Attributes:
         model, given: As they were, of traced ints.
         values: The number of each letter.
+        table: The symbol of each letter of a size.
         lengths: The letters of what is put in: examples, tokens, and the decoder's where they are others.
     """
 
     model: ModelValue
     given: Inputs
     values: dict[str, int]
+    table: dict[str, Symbol]
     lengths: tuple[str, ...]
 
 
@@ -113,7 +115,7 @@ def lettered(model: ModelValue, given: Inputs) -> Lettered:
         changed["decoder_seq"] = Traced(given.decoder_seq, Symbol(decoder))
         known[decoder] = given.decoder_seq
     letters = (batch, seq, *((decoder,) if given.decoder_seq is not None else ()))
-    return Lettered(model.replace(tree=_part(model.tree, tree)), given._replace(**changed), known, letters)
+    return Lettered(model.replace(tree=_part(model.tree, tree)), given._replace(**changed), known, table, letters)
 
 
 def _part(counted: Part, symbols: Part) -> Part:

@@ -333,30 +333,28 @@ def _notes(found: list[Cut], layout: Layout, kept: int | None, working: Working 
     if layout.tp > 1:
         whole = sorted({cut.row.name.rsplit(".", 2)[-2] for cut in found if cut.dim is None and len(cut.row.shape) > 1})
         if whole:
-            shown = ", ".join(whole[:8]) + (f" and {len(whole) - 8} more" if len(whole) > 8 else "")
-            yield f"held whole by every tensor-parallel device, beside norms: {shown}"
+            shown = ", ".join(whole[:8]) + (", …" if len(whole) > 8 else "")
+            yield Text("Held whole by every tensor-parallel device, beside norms: {names}.", names=shown)
     if layout.zero in (1, 2):
-        yield mark("ZeRO cuts one flat list of all elements; padding to its alignment is left out")
+        yield mark("ZeRO splits one flat list of all elements; padding to its alignment is not counted.")
     if layout.zero == 3:
-        yield mark("ZeRO-3 cuts each tensor flat; padding to its alignment is left out")
+        yield mark("ZeRO-3 splits each tensor flat; padding to its alignment is not counted.")
     if layout.pp > 1:
         yield mark(
-            "layers are shared out evenly, earlier stages take what is over; tied embeddings stand on the first and on the last stage"
+            "Layers are spread evenly, and earlier stages take the remainder; tied embeddings stand on the first and on the last stage."
         )
     if working is None:
-        yield mark(
-            "activations and buffers of communication are not in these bytes; --seq says for how many tokens to count activations and caches"
-        )
+        yield mark("Activations and communication buffers are not counted; --seq N counts activations and caches for N tokens.")
         return
     if working.activations is None:
         yield working.why
     else:
         yield mark(
-            "activations are an estimate: what autograd keeps on one device, the parts that tensor parallelism cuts divided by its ways"
+            "Activations are an estimate: what autograd keeps on one device, with the parts that tensor parallelism splits divided by its degree."
         )
     if working.estimated:
-        yield mark("of the cache, layers with and without a window are spread evenly over the stages")
-    yield mark("the cache is that of one replica in serving, and in no sum; buffers of communication are not in these bytes")
+        yield mark("Of the cache, the layers with a window are taken to be spread evenly over the stages.")
+    yield mark("The cache is that of one replica in serving and is not in the sum; communication buffers are not counted.")
 
 
 def by_class(state: State) -> Mapping[str, int]:
