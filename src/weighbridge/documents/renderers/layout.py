@@ -357,7 +357,14 @@ def _squeeze(sizes: list[int], columns: list[Column], grid: list[list[str]], wid
 
 def _least(grid: list[list[str]], at: int, column: Column, size: int) -> int:
     """Return how far a column of numbers can be narrowed: a number is never broken, the words of its title may be."""
-    return max((measure(row[at]) if row[at] != column.title else _widest([row], at, seams=False) for row in grid), default=size)
+    return max((measure(row[at]) if row[at] != column.title else _least_title(column.title) for row in grid), default=size)
+
+
+def _least_title(title: str) -> int:
+    """Return how narrow a title can stand: in Chinese, which breaks anywhere, up to four characters on a line, longer ones on two lines."""
+    whole = measure(title)
+    least = 0 if title.isascii() else whole if whole <= 8 else -(-whole // 4) * 2
+    return max(least, _widest([[title]], 0, seams=False))
 
 
 def _widest(grid: list[list[str]], at: int, *, seams: bool) -> int:
