@@ -114,7 +114,8 @@ def _not_judged(audit: Audit, say: Say) -> list[str]:
     for reason, found in reasons.items():
         lines = list(dict.fromkeys(found))
         first = ", ".join(map(str, lines[:_LINES])) + (", ..." if len(lines) > _LINES else "")
-        texts.append(say(mark("{number} {reason} (lines {lines})")).format(number=len(found), reason=reason, lines=first))
+        line = mark("{number} {reason} (lines {lines})") if len(lines) > 1 else mark("{number} {reason} (line {lines})")
+        texts.append(say(line).format(number=len(found), reason=reason, lines=first))
     return texts
 
 

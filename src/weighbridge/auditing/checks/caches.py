@@ -57,7 +57,8 @@ def _amounts(models: Sequence[ModelValue], sentence: str, lengths: Sequence[Frac
                     if elements:
                         number = Fraction(elements * size) * length
                         yield Amount(
-                            number, said(mark("keys and values of every layer: {bytes} bytes of {size} each"), bytes=number, size=size)
+                            number,
+                            said(mark("keys and values of every layer: {bytes} bytes, {size} for each element"), bytes=number, size=size),
                         )
 
 

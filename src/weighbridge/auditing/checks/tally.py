@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.table_subjects import column_heads, is_grid, kind_of
 from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.claims import Claim, Reason, said
@@ -14,6 +14,7 @@ from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import printed, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
+from weighbridge.auditing.text.sizes import Stated
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.thresholds import SMALLEST_CLAIM
 from weighbridge.core.messages import mark
@@ -63,11 +64,11 @@ def _columns(scene: Scene, token: Token) -> tuple[int, int]:
 def _seen(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[Token, str, Reason]]:
     tabled = {line: table for table in scene.tables for line in table.lines}
     sized = {
-        (s.token.line, s.token.start)
+        (s.token.line, s.token.start): s
         for s in scene.stated
         if s.word not in ("positions", "types") and (s.firm or s.label.start > s.token.start)
     }
-    sized = sized if scene.mentions or scene.main is not None else set()
+    sized = sized if scene.mentions or scene.main is not None else {}
     grids = {line for table in scene.tables if is_grid(table) for line in table.lines}
     for statement in scene.statements:
         results = {
@@ -86,13 +87,22 @@ def _seen(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[To
             if token.line in tabled and token.line not in {row.line for row in tabled[token.line].head}:
                 found = _in_table(scene, token, tabled[token.line])
             elif (token.line, token.start) in sized:
-                found = ("configuration", said(mark("no model is settled for it: name one in the text, or give --model")))
+                found = ("configuration", _why_not(scene, sized[token.line, token.start]))
             elif token.start in results and statement[index].line == token.line and token.value >= 24:
                 found = ("arithmetic", said(mark("the equation could not be read whole")))
             else:
                 found = _in_prose(scene, statement, index)
             if found is not None:
                 yield token, *found
+
+
+def _why_not(scene: Scene, size: Stated) -> Reason:
+    """Say why a size was not judged: no model is settled for it, or it is said in passing and the model's is another."""
+    model = scene.model_at(size.label.line, size.label.start)
+    right = words_of(model).get(size.word) if model is not None else None
+    if model is None or right is None:
+        return said(mark("of no settled model: name one in the text, or give --model"))
+    return said(mark("said in passing, though {name} has {right}"), name=model.class_name, right=right)
 
 
 def _is_definition(chain: Chain) -> bool:
