@@ -324,12 +324,12 @@ def test_a_touch_tells_and_a_second_one_leads_inside(opened: Opened) -> None:
 
 def test_what_a_size_costs_stands_beside_it(opened: Opened) -> None:
     with opened(BERT) as (page, _):
-        assert page.inner_text("[id='cost-num_hidden_layers']") == "+1 costs +7,087,872"
+        assert page.inner_text("[id='cost-num_hidden_layers']") == "+1 changes the total by +7,087,872"
         page.fill("#f-intermediate_size", "1536")
         assert_total(page, written(intermediate_size=1536))
         more = weighbridge.count("bert-base-uncased", None, {"intermediate_size": 1536, "num_hidden_layers": 13}).unique
         own = weighbridge.count("bert-base-uncased", None, {"intermediate_size": 1536}).unique
-        page.wait_for_selector(f"text=+1 costs +{int(str(more)) - int(str(own)):,}")
+        page.wait_for_selector(f"text=+1 changes the total by +{int(str(more)) - int(str(own)):,}")
 
 
 def test_a_number_is_reconciled_on_the_page(opened: Opened) -> None:

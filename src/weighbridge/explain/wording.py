@@ -62,7 +62,7 @@ NAMES: dict[str, dict[str, str]] = {
         "distillation_token": mark("Distillation token"), "mask_token": mark("Mask token"), "register_tokens": mark("Register tokens"),
     },
     "head": {
-        **dict.fromkeys(("lm_head", "decoder", "embed_out", "output_projection", "proj_out"), mark("Vocabulary head")),
+        **dict.fromkeys(("lm_head", "decoder", "embed_out", "output_projection", "proj_out", "output_layer"), mark("Vocabulary head")),
         **dict.fromkeys(("classifier", "score", "out_proj"), mark("Classifier")),
         "qa_outputs": mark("Start and end of the answer"),
         "seq_relationship": mark("Next-sentence prediction"),

@@ -57,7 +57,7 @@ STRINGS = {
     "models": mark("Models"),
     "quiz": mark("Exercises"),
     "costs": mark("What it costs"),
-    "cost_of_step": mark("+{step} costs {cost}"),
+    "cost_of_step": mark("+{step} changes the total by {cost}"),
     "stale": mark("not of these sizes"),
     "gone": mark("The server does not answer. These figures are for the previous sizes; trying again ..."),
     "busy": mark("Too many requests in a minute. These figures are for the previous sizes; trying again ..."),
