@@ -140,6 +140,19 @@ def with_overrides(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None, 
     return result
 
 
+def without_key(raw: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return *raw* without one key, which a dotted path names.
+
+    >>> without_key({"a": 1, "text_config": {"b": 2, "c": 3}}, "text_config.b")
+    {'a': 1, 'text_config': {'c': 3}}
+    """
+    head, _, rest = path.partition(".")
+    if not rest:
+        return {key: value for key, value in raw.items() if key != head}
+    inner = raw.get(head)
+    return {**raw, head: without_key(inner, rest)} if isinstance(inner, Mapping) else dict(raw)
+
+
 def without_aliases(fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return *raw* as a config class has it while it derives its defaults: without the other names of its fields.
 

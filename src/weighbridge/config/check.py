@@ -8,7 +8,7 @@ from weighbridge.config.bind import bind, is_nulled, within
 from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from typing import Any
@@ -185,7 +185,7 @@ def alias_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "
 
 
 def derivation_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, path: str = "") -> list[str]:
-    """Say where the class takes a key as it stands though other keys make something else, or has derived a default too early.
+    """Say where the class takes a key as it stands though other keys make something else, leaves entries out, or derives a default early.
 
     >>> from weighbridge.config.bind import bind
     >>> from weighbridge.config.fields import settable, size
@@ -193,55 +193,48 @@ def derivation_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: C
     >>> derivation_notes(fields, {"intermediate_size": 128}, bind(fields, {"intermediate_size": 128}))
     ['intermediate_size: 128 is taken as it stands, though the other fields make it 1536']
     """
-    notes = []
+    notes: list[str] = []
     for field in fields:
         if field.kind == "nested":
             inner = within(field, raw, path)
             if inner is not None:
                 notes += derivation_notes(inner.fields, inner.raw, getattr(sizes, field.word), f"{path}{field.key}.")
-        elif field.key.endswith("layer_types") and isinstance(raw.get(field.key), list):
-            named, layers = len(raw[field.key]), vars(sizes).get("layers")
-            if type(layers) is int and named > layers:
-                notes.append(
-                    Text(
-                        "{key}: {entries} entries for {layers} layers; those beyond are left out",
-                        key=path + field.key,
-                        entries=named,
-                        layers=layers,
-                    )
-                )
-        elif field.kind == "sequence" and isinstance(raw.get(field.key), list) and type(vars(sizes).get("stages")) is int:
-            named, stages = len(raw[field.key]), sizes.stages
-            if named > stages and len(getattr(sizes, field.word)) == named:
-                notes.append(
-                    Text(
-                        "{key}: {entries} entries for {stages} stages; those beyond are left out",
-                        key=path + field.key,
-                        entries=named,
-                        stages=stages,
-                    )
-                )
+        elif isinstance(raw.get(field.key), list) and (of := _listed_by(field, vars(sizes))):
+            notes += _left_out(field, of, len(raw[field.key]), vars(sizes), path)
         elif type(field.default) is AtInit:
-            value, given = getattr(sizes, field.word), raw.get(field.key)
-            made = None if value is None else field.default(sizes)
-            if made == value:
-                continue
-            if given is not None and not field.report_default:
-                notes.append(
-                    Text(
-                        "{key}: {value} is taken as it stands, though the other fields make it {made}",
-                        key=path + field.key,
-                        value=value,
-                        made=made,
-                    )
-                )
-            elif given is None:
-                notes.append(
-                    Text(
-                        "{key}: {value}, which the class derives before it takes other names of its fields; after it would be {made}",
-                        key=path + field.key,
-                        value=value,
-                        made=made,
-                    )
-                )
+            notes += _as_it_stands(field, raw.get(field.key), sizes, path)
     return notes
+
+
+LEFT_OUT = {
+    "layers": mark("{key}: {entries} entries for {count} layers; those beyond are left out"),
+    "stages": mark("{key}: {entries} entries for {count} stages; those beyond are left out"),
+}
+
+
+def _listed_by(field: Field, sizes: Mapping[str, Any]) -> str:
+    """Return what a list has an entry for: each of the layers, or of the stages."""
+    of = "layers" if field.key.endswith("layer_types") else "stages" if field.kind == "sequence" else ""
+    return of if of == "layers" or type(sizes.get(of)) is int else ""
+
+
+def _left_out(field: Field, of: str, entries: int, sizes: Mapping[str, Any], path: str) -> list[str]:
+    """Say whether a list has more entries than the layers or stages that it is for."""
+    count = sizes.get(of)
+    if type(count) is not int or entries <= count or (of == "stages" and len(sizes[field.word]) != entries):
+        return []
+    return [Text(LEFT_OUT[of], key=path + field.key, entries=entries, count=count)]
+
+
+def _as_it_stands(field: Field, given: Any, sizes: Config, path: str) -> list[str]:
+    """Say whether the class has another value than the finished config would make: stated so, or derived before aliases came."""
+    value = getattr(sizes, field.word)
+    made = None if value is None else field.default(sizes)  # type: ignore[misc,operator]
+    if made == value or (given is not None and field.report_default):
+        return []
+    line = STATED if given is not None else EARLY
+    return [Text(line, key=path + field.key, value=value, made=made)]
+
+
+STATED = mark("{key}: {value} is taken as it stands, though the other fields make it {made}")
+EARLY = mark("{key}: {value}, which the class derives before it takes other names of its fields; after it would be {made}")

@@ -19,7 +19,7 @@ from weighbridge.accounts.memory.account import settings, static_bytes
 from weighbridge.accounts.memory.weights import bits
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
-from weighbridge.config.bind import bind, with_overrides, within
+from weighbridge.config.bind import bind, with_overrides, within, without_key
 from weighbridge.config.fields import Field, did_you_mean
 from weighbridge.conventions.loading import loaded_of
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
@@ -119,7 +119,7 @@ class Problem:
         for key, field in zip(self.keys, self.fields, strict=True):
             parents = key.split(".")[:-1]
             for name in (field.key, *field.aliases):
-                raw = _without(raw, ".".join([*parents, name]))
+                raw = without_key(raw, ".".join([*parents, name]))
         return raw
 
     def _current(self, index: int) -> int | None:
@@ -399,15 +399,6 @@ def in_one(terms: Terms, index: int = 0) -> list[Fraction]:
     for powers, coefficient in terms.items():
         found[powers[index]] += coefficient
     return found
-
-
-def _without(raw: dict[str, Any], path: str) -> dict[str, Any]:
-    """Return *raw* without one key, which a dotted path names."""
-    head, _, rest = path.partition(".")
-    if not rest:
-        return {key: value for key, value in raw.items() if key != head}
-    inner = raw.get(head)
-    return {**raw, head: _without(dict(inner), rest)} if isinstance(inner, Mapping) else raw
 
 
 def _positive(value: int, key: str) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 from weighbridge.accounts.compare import Cause, Comparison, Explained
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.blueprints.describe import from_config
-from weighbridge.config.bind import with_overrides
+from weighbridge.config.bind import with_overrides, without_key
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.value import ModelValue
 
@@ -103,7 +103,7 @@ def _count(start: ModelValue, other: Mapping[str, Any], keys: Iterable[str]) -> 
     raw = dict(start.description.raw)
     for key in keys:
         value = _at(other, key)
-        raw = _without(raw, key) if value is _ABSENT else with_overrides(raw, {key: value})
+        raw = without_key(raw, key) if value is _ABSENT else with_overrides(raw, {key: value})
     try:
         return unique_of(from_config(raw, start.source, start.class_name, None))
     except WeighbridgeError:
@@ -129,11 +129,3 @@ def _at(raw: Mapping[str, Any], path: str) -> Any:
             return _ABSENT
         value = value[piece]
     return value
-
-
-def _without(raw: Mapping[str, Any], path: str) -> dict[str, Any]:
-    head, _, rest = path.partition(".")
-    if not rest:
-        return {key: value for key, value in raw.items() if key != head}
-    inner = raw.get(head)
-    return {**raw, head: _without(inner, rest)} if isinstance(inner, Mapping) else dict(raw)

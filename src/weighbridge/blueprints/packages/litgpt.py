@@ -6,30 +6,17 @@ Source: litgpt 0.5.13, litgpt/config.py and litgpt/model.py, whose live class th
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.words import one_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, choice, computed, optional, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, rms_norm, stack
 from weighbridge.core.sizes import Size, exact, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
-
-
-def one_of(key: str, *known: str) -> Callable[[Any], str]:
-    """Return what reads a word that must be one of those known."""
-
-    def read(value: Any) -> str:
-        if value not in known:
-            expected = ", ".join(known)
-            raise ConfigError(Text("expected one of {expected}, found {value!r:.60}", expected=expected, value=value), key=key, value=value)
-        return str(value)
-
-    return read
 
 
 def _pad_vocab(c: Config) -> int:

@@ -7,7 +7,7 @@ defaults as in NVIDIA/Megatron-LM, megatron/training/arguments.py. Transformer E
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.mixture_of_experts import required_field
-from weighbridge.blueprints.packages.litgpt import one_of
+from weighbridge.blueprints.modules.words import one_of
 from weighbridge.config.bind import LARGEST
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, choice, computed, optional, size, switch

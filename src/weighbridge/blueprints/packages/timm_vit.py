@@ -9,30 +9,16 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.stage_fields import decimal_ratio
 from weighbridge.blueprints.modules.timm_models import arguments_of
 from weighbridge.blueprints.modules.vit_common import grid, token
+from weighbridge.blueprints.modules.words import one_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, computed, derived, sides, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.errors import ConfigError
-from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, rms_norm
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-
-def one_of(key: str, *known: str) -> Callable[[Any], str]:
-    """Return what reads one of the words that are described."""
-
-    def read(value: Any) -> str:
-        if value not in known:
-            expected = ", ".join(known)
-            raise ConfigError(Text("expected one of {expected}, found {value!r:.60}", expected=expected, value=value), key=key, value=value)
-        return str(value)
-
-    return read
+    pass
 
 
 NORMS = ("layernorm", "rmsnorm", "simplenorm")

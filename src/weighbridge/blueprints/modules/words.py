@@ -1,0 +1,23 @@
+"""Words of a config that must be known: what reads them, and refuses any other."""
+
+from __future__ import annotations
+
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def one_of(key: str, *known: str) -> Callable[[Any], str]:
+    """Return what reads a word that must be one of those known."""
+
+    def read(value: Any) -> str:
+        if value not in known:
+            expected = ", ".join(known)
+            raise ConfigError(Text("expected one of {expected}, found {value!r:.60}", expected=expected, value=value), key=key, value=value)
+        return str(value)
+
+    return read
