@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from heapq import nsmallest
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any
 
 from weighbridge.config.bind import LARGEST
@@ -18,7 +18,7 @@ from weighbridge.designs.single import BEYOND, FITTED, MOST, Outcome, candidates
 PAIRS = 3_000_000
 """Values of the first unknown that are tried for two unknowns."""
 CLOSE = 1_000
-"""Pairs that are remembered for the nearest."""
+"""Pairs that are remembered for the nearest, on either side of the target."""
 OUTER, NODES = 4_000, 1_000_000
 """Where there is no polynomial in both: values of the first unknown that are tried, and parts and tensors that are counted, about, before the search ends."""
 INNER = 400
@@ -90,11 +90,11 @@ def _paired(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
     cut = False
     for value in range(low, ranges[first] + 1, step):
         cut = _add_second(problem, terms, first, value, hits, close) or cut
-        close = sorted(close)[:CLOSE] if len(close) > 4 * CLOSE else close
+        close = _nearest(close) if len(close) > 8 * CLOSE else close
         if len(hits) > 40 * MOST:
             hits, cut = nsmallest(20 * MOST, hits), True
     found, refused, left = hits_of(problem, (choice for _, choice in sorted(hits)), MOST)
-    nearest = () if found else closest(problem, (choice for _, choice in sorted(close)[:CLOSE]))
+    nearest = () if found else closest(problem, (choice for _, choice in _nearest(close)))
     details: dict[str, Any] = {
         "measure": problem.measure, "equation": problem.equation(terms), "first": problem.keys[first], "second": problem.keys[1 - first],
         "low": low, "high": ranges[first],
@@ -120,8 +120,19 @@ def _add_second(
     if inside:
         hits.extend((abs(value_of(ints, other) // scale - budget.target), _pair(first, value, other)) for other in chosen)
     about = {start // step * step, (start // step + 1) * step, (start // step - 1) * step}
-    close.extend((abs(value_of(ints, other) // scale - budget.target), _pair(first, value, other)) for other in about if other >= low)
+    close.extend((value_of(ints, other) // scale - budget.target, _pair(first, value, other)) for other in about if other >= low)
     return len(chosen) < len(inside)
+
+
+def _nearest(close: list[tuple[int, list[int]]]) -> list[tuple[int, list[int]]]:
+    """Return the nearest pairs below the target and above it by turns, so that many on one side leave room for the other.
+
+    Args:
+        close: Each pair behind how far it is from the target: less than 0 is below.
+    """
+    below = nsmallest(CLOSE, (entry for entry in close if entry[0] < 0), key=lambda entry: (-entry[0], entry[1]))
+    above = nsmallest(CLOSE, (entry for entry in close if entry[0] >= 0))
+    return [entry for both in zip_longest(below, above) for entry in both if entry is not None]
 
 
 def _largest_below(coefficients: list[int], target: int, low: int) -> int:
@@ -156,7 +167,7 @@ def _sliced(problem: Problem) -> Outcome:
     first = _first_to_fix(problem)
     low, step = problem.least(first), problem.step[first]
     hits: dict[tuple[int, ...], Found] = {}
-    near: dict[tuple[int, ...], int] = {}
+    near: list[tuple[int, list[int]]] = []
     high, beyond, exactly, cut = low, 0, True, False
     for value in islice(range(low, LARGEST, step), OUTER):
         part = problem.slice_at(first, value)
@@ -167,7 +178,7 @@ def _sliced(problem: Problem) -> Outcome:
         exactly, cut = exactly and exact, cut or found.cut
         for entry in (*found.solutions, *found.nearest):
             choice = _pair(first, value, *entry.values.values())
-            near[tuple(choice)] = abs(entry.measured[problem.measure] - problem.budget.target)
+            near.append((entry.measured[problem.measure] - problem.budget.target, choice))
         for entry in found.solutions:
             choice = _pair(first, value, *entry.values.values())
             hits[tuple(choice)] = Found(dict(zip(problem.keys, choice, strict=True)), entry.measured)
@@ -177,7 +188,7 @@ def _sliced(problem: Problem) -> Outcome:
             cut = cut or len(hits) > 20 * MOST
             break
     ordered = sorted(hits.values(), key=lambda entry: abs(entry.measured[problem.measure] - problem.budget.target))
-    nearest = () if hits else closest(problem, sorted(near, key=lambda choice: near[choice])[:CLOSE])
+    nearest = () if hits else closest(problem, (choice for _, choice in _nearest(near)))
     second = problem.keys[1 - first]
     how = Text(EXACTLY, second=second) if exactly else Text(ONE_BY_ONE, most=INNER, second=second)
     details: dict[str, Any] = {"measure": problem.measure, "first": problem.keys[first], "low": low, "high": high, "how": how}

@@ -263,6 +263,18 @@ def test_any_measure_of_any_model_against_every_choice_of_a_box(
         assert not above or min(above) >= min(count for count in measured if count >= target)
 
 
+def test_many_neighbours_on_one_side_leave_room_for_the_other() -> None:
+    phi = weighbridge.model({"model_type": "phi", "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 90, "intermediate_size": 40})
+    found = solve(
+        phi,
+        ["num_attention_heads", "vocab_size"],
+        {"parameters": Budget(528321, 528321, 528321)},
+        step={"num_attention_heads": 2, "vocab_size": 2},
+    )
+    assert not found.solutions
+    assert [entry.measured["parameters"] for entry in found.nearest] == [528320, 528336]
+
+
 def test_only_what_is_proven_is_called_so() -> None:
     bert = weighbridge.model("bert-base-uncased")
     assert solve(bert, ["num_hidden_layers"], {"parameters": parse_budget("110M")}).proven
