@@ -69,3 +69,17 @@ def test_an_unknown_format_is_refused() -> None:
 
 def test_a_share_has_one_decimal() -> None:
     assert [str(Share(n)) for n in (0, 5, 163, 1000)] == ["0.0%", "0.5%", "16.3%", "100.0%"]
+
+
+def test_a_sum_with_words_in_it_is_broken_at_once() -> None:
+    told = "60,506,624 + 49,348,608 (tied tensors, counted under every name) = 109,855,232"
+    table = Table((Column("convention"), Column("how it comes about")), (Row(("with tied tensors", told)),))
+    shown = render(Document("", "", (table,)), "text", width=50)
+    assert " ".join(shown.split()).endswith("(tied tensors, counted under every name) = 109,855,232")
+    assert all(measure(line) <= 50 for line in shown.splitlines())
+
+
+def test_a_formula_in_a_cell_is_broken_outside_its_brackets() -> None:
+    table = Table((Column("module"), Column("formula")), (Row(("layers", "L_enc × (4 × H² + 2 × H × I) + (4 × H² + 2 × H × I + 9 × H)")),))
+    shown = render(Document("", "", (table,)), "text", width=44)
+    assert "L_enc × (4 × H² + 2 × H × I)\n" in shown.replace(" +\n", "\n")

@@ -27,7 +27,7 @@ _UNITS = re.compile(rf"\s+|\[[\d, ]{{1,28}}\]|[{_OPEN}]*[{_WIDE}][{_CLOSE}]*|[{_
 JOINT = "\ue000"
 """Stands for a space at which no line is broken."""
 
-_FORMULA = re.compile(r" *(?:\w{1,2}(?:_\w+)?[⁰¹²³⁴⁵⁶⁷⁸⁹]*|[\d,]+|[()⌊⌋×+−/ ])+")
+_FORMULA = re.compile(r"(?:[^\W\d_]\w?[⁰¹²³⁴⁵⁶⁷⁸⁹]*+(?:_\w++)?(?!\w)|\d[\d,]*+[⁰¹²³⁴⁵⁶⁷⁸⁹]*+(?!\w)|[()⌊⌋×+−/ ])++")
 """A closed formula: letters, numbers and signs, no words."""
 
 _SEAMS = re.compile(r"(?<=[^\W\d_])(?=[._/])|(?<=,) ")
