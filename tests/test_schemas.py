@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 schemas: Any = import_module("schemas")  # the folder of the site's scripts is no package
 
-WITHOUT = frozenset({"report", "census", "serve", "completion", "man", "verify"})
+WITHOUT = frozenset({"report", "census", "serve", "completion", "man"})
 """Commands that print no JSON, or need files for it."""
 
 
@@ -42,6 +42,15 @@ def test_answers_fit_their_schema(command: str) -> None:
         assert not misfit, (
             f"weigh {line} --json: {misfit}. Run docs/site/schemas.py; where a key went or changed its type, raise the version"
         )
+
+
+@pytest.mark.parametrize("page", ["docs/json.md", "docs/zh/json.md"])
+@pytest.mark.parametrize("command", schemas.SAMPLES)
+def test_every_key_is_described(command: str, page: str) -> None:
+    sections = (ROOT / page).read_text("utf-8").split("\n## `weigh ")
+    section = next(text for text in sections if text.split()[0] == command)
+    found = committed(command)
+    assert [key for key in found.get("items", found)["properties"] if f"`{key}`" not in section] == []
 
 
 def test_a_misfit_is_found() -> None:

@@ -76,7 +76,7 @@ _ARCHITECTURES = {"en": "Architectures", "zh": "结构"}
 def written(lang: str) -> Iterator[tuple[str, str]]:
     """Yield the pages that people wrote."""
     if lang == "zh":
-        reference = ["reference/commands/index", "reference/python", "reference/json/index", "reference/formats/index",
+        reference = ["reference/commands/index", "reference/python", "json", "reference/json/index", "reference/formats/index",
                      "reference/architectures/index"]  # fmt: skip
         names = [*(f"tutorials/{name}" for name in CHINESE), "tutorial-sentiment"]
         start = (ROOT / "README.zh.md").read_text("utf-8")
@@ -85,7 +85,7 @@ def written(lang: str) -> Iterator[tuple[str, str]]:
             chinese_links(start, ROOT)
             + toctree([("教程", names), *((title, list(pages)) for title, pages in CHINESE_GROUPS.items()), ("参考", reference)]),
         )
-        for name in (name for pages in CHINESE_GROUPS.values() for name in pages if name != "glossary"):
+        for name in ("json", *(name for pages in CHINESE_GROUPS.values() for name in pages if name != "glossary")):
             yield name, chinese_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh")
         for name in CHINESE:
             yield f"tutorials/{name}", chinese_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", "tutorials")
@@ -124,7 +124,7 @@ def plain_links(text: str, folder: Path, known: set[str]) -> str:
 
 def chinese_links(text: str, folder: Path, here: str = ".") -> str:
     """Keep the links of a Chinese page to others of its language and to addresses; a link to any other file becomes its words."""
-    pages = {name for group in CHINESE_GROUPS.values() for name in group}
+    pages = {name for group in CHINESE_GROUPS.values() for name in group} | {"json"}
 
     def replaced(found: re.Match[str]) -> str:
         words, target, anchor = found[1], found[2], found[3] or ""
@@ -168,9 +168,10 @@ def schema_page(path: Path, lang: str) -> str:
     schema = json.loads(path.read_text("utf-8"))
     words = {"en": ("Version", "JSON Schema"), "zh": ("版本", "JSON Schema")}[lang]
     command = path.stem
-    sections = re.split(r"^## ", (DOCS / "json.md").read_text("utf-8"), flags=re.M)[1:]
+    page = DOCS / "json.md" if lang == "en" else DOCS / "zh" / "json.md"
+    sections = re.split(r"^## ", page.read_text("utf-8"), flags=re.M)[1:]
     told = next((text.partition("\n")[2].strip() for text in sections if text.startswith(f"`weigh {command} ")), "")
-    keys = plain_links(told, DOCS, set()) if lang == "en" else ""
+    keys = plain_links(told, page.parent, set())
     return f"# weigh {command} --json\n\n{words[0]} {schema['version']}\n\n{keys}\n\n## {words[1]}\n\n```json\n{json.dumps(schema, indent=1)}\n```\n"
 
 

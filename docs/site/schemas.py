@@ -10,10 +10,13 @@ import contextlib
 import io
 import json
 import sys
+import tempfile
 from collections.abc import Iterator
+from math import prod
 from pathlib import Path
 from typing import Any
 
+from weighbridge import model
 from weighbridge.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +38,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "memory": ("memory bert-base-uncased", "memory bert-base-uncased --training"),
     "parallel": ("parallel llama-3-8b --tp 2 --pp 2 --dp 2",),
     "fits": ("fits llama-3-8b --device rtx-4090", "fits llama-3-8b --device a100-80g --for training --seq 4096"),
+    "verify": ("verify {whole}", "verify {cut}", "verify {untied}"),
     "diff": ("diff bert-base-uncased bert-base-chinese", "diff bert-base-uncased roberta-base"),
     "compare": ("compare bert-base-uncased gpt2 llama-3-8b",),
     "solve": ("solve t5-small d_ff --params 80M",),
@@ -44,15 +48,53 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "adapters": ("adapters bert-base-uncased lora:r=8,target_modules=query+value",),
     "quiz": ("quiz bert-base-uncased",),
 }  # fmt: skip
-"""Commands that together show what each answer can hold."""
+"""Commands that together show what each answer can hold; a name in braces is a folder of ``write_samples``."""
 
 
 def answer(line: str) -> Any:
     """Return what a command answers, as data."""
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
-        main([*line.split(), "--json"])
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        main([*line.format(**(write_samples(Path(folder)) if "{" in line else {})).split(), "--json"])
     return json.loads(printed.getvalue())
+
+
+SHARD = "model-00001-of-00001.safetensors"
+
+
+def write_samples(folder: Path) -> dict[str, Path]:
+    """Write small checkpoints of GPT-2, each beside its config; return their folders by name.
+
+    *whole* is as its class saves it, and says how large it is; *cut* lacks a tensor and has two of its own; *untied* holds another head than the tied one.
+    """
+    config = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_layer": 2, "n_embd": 8, "n_head": 2, "vocab_size": 16}
+    rows = model(config).tensors()
+    saved, tied = ({row.name: row.shape for row in rows if (row.tied_to is not None) is chosen} for chosen in (False, True))
+    contents = {
+        "whole": saved,
+        "cut": dict(list(saved.items())[1:]) | {"transformer.h.0.attn.masked_bias": (), "extra.weight": (4, 4)},
+        "untied": saved | tied,
+    }
+    for name, shapes in contents.items():
+        (folder / name).mkdir()
+        (folder / name / "config.json").write_text(json.dumps(config), "utf-8")
+        (folder / name / SHARD).write_bytes(_safetensors(shapes, {"total_parameters": "1000"} if name == "whole" else {}))
+        size = {"total_size": 4 * sum(map(prod, shapes.values()))}
+        index = {"metadata": size, "weight_map": dict.fromkeys(shapes, SHARD)}
+        (folder / name / "model.safetensors.index.json").write_text(json.dumps(index), "utf-8")
+    return {name: folder / name for name in contents}
+
+
+def _safetensors(shapes: dict[str, tuple[Any, ...]], metadata: dict[str, str]) -> bytes:
+    """Return a file of which no two tensors hold the same."""
+    header: dict[str, Any] = {"__metadata__": metadata}
+    data = bytearray()
+    for number, (name, shape) in enumerate(shapes.items()):
+        begin = len(data)
+        data += bytes([number]) * (4 * prod(shape))
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [begin, len(data)]}
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
 
 
 def learn(values: list[Any]) -> dict[str, Any]:
