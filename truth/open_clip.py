@@ -1,7 +1,7 @@
 """OpenCLIP's own classes, written down and held to ours; needs torch, transformers, torchvision, timm and open_clip_torch (3.3.0).
 
 PYTHONPATH=src:. python -m truth.open_clip            # the package's own model configs and 200 random ones against ours
-PYTHONPATH=src:. python -m truth.open_clip --record   # write tests/truth/packages/open_clip.json
+PYTHONPATH=src:. python -m truth.open_clip --record   # write packages/open_clip_models.json and tests/truth/packages/open_clip.json
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from truth.packages import digest, import_torchvision, meta, print_differences, 
 from weighbridge import WeighbridgeError, model
 from weighbridge.presets import preset
 
-RECORD = Path(__file__).parent.parent / "tests" / "truth" / "packages" / "open_clip.json"
+ROOT = Path(__file__).parent.parent
+RECORD = ROOT / "tests" / "truth" / "packages" / "open_clip.json"
+MODELS = ROOT / "src" / "weighbridge" / "blueprints" / "packages" / "open_clip_models.json"
 
 
 def live() -> ModuleType:
@@ -152,6 +154,8 @@ def compared(count: int = 200, seed: int = 20261122) -> int:
 def record(count: int = 30, seed: int = 20261122) -> int:
     """Write down what the package's own configs come to, and the tensors of *count* random ones."""
     package, rng = live(), random.Random(seed)
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(raw)}" for name, raw in configs(package).items())
+    MODELS.write_text("{\n" + lines + "\n}\n")
     published = {}
     for name, raw in configs(package).items():
         try:

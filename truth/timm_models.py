@@ -23,7 +23,13 @@ from weighbridge import WeighbridgeError, model
 ROOT = Path(__file__).parent.parent
 NAMES = ROOT / "src" / "weighbridge" / "blueprints" / "modules" / "timm_models.json"
 RECORD = ROOT / "tests" / "truth" / "packages" / "timm.json"
-CLASSES = {"vision_transformer": "VisionTransformer", "deit": "VisionTransformerDistilled", "convnext": "ConvNeXt"}
+CLASSES = (
+    ("vision_transformer", "VisionTransformer"),
+    ("deit", "VisionTransformer"),
+    ("deit", "VisionTransformerDistilled"),
+    ("convnext", "ConvNeXt"),
+)
+"""Files of models, each with a class that builds some of them."""
 IGNORED = (
     "act_layer",
     "dynamic_img_size",
@@ -57,26 +63,37 @@ def plain(value: Any) -> Any:
     return list(name) if isinstance(name, tuple) else name
 
 
-def ask(package: ModuleType) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Return the class of every model, with the arguments that its constructor gets."""
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
-    for module, class_name in CLASSES.items():
+def ask(package: ModuleType) -> dict[str, tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Return the class of every model, the arguments that its constructor gets, and what the tag of published weights changes of them."""
+    found: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {}
+    for module, class_name in CLASSES:
         cls = getattr(import_module(f"timm.models.{module}"), class_name)
         signature, own = inspect.signature(cls.__init__), cls.__init__
         cls.__init__ = _asking(signature)
         try:
             for name in package.list_models(module=module):
-                try:
-                    package.create_model(name)
-                except Asked as asked:
-                    arguments = asked.args[0]
-                    if arguments.get("block_fn") not in ODD and arguments.get("attn_layer", "Attention") == "Attention":
-                        found[name] = (class_name, arguments)
-                except Exception:  # of another class
+                arguments = asked(package, name)
+                if arguments is None or arguments.get("block_fn") in ODD or arguments.get("attn_layer", "Attention") != "Attention":
                     continue
+                tagged = {full.partition(".")[2]: asked(package, full) or {} for full in package.list_pretrained(f"{name}.*")}
+                changes = {tag: {key: value for key, value in one.items() if arguments.get(key) != value} for tag, one in tagged.items()}
+                found[name] = class_name, arguments, {tag: changed for tag, changed in changes.items() if tag}
         finally:
             cls.__init__ = own
     return dict(sorted(found.items()))
+
+
+def asked(package: ModuleType, name: str) -> dict[str, Any] | None:
+    """Return the arguments that the constructor of a model gets; None if it is of another class."""
+    try:
+        with meta():
+            package.create_model(name)
+    except Asked as found:
+        arguments: dict[str, Any] = found.args[0]
+        return arguments
+    except Exception:  # of another class
+        return None
+    return None
 
 
 def _asking(signature: inspect.Signature) -> Callable[..., None]:

@@ -93,6 +93,9 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     known = None if os.path.exists(text) else preset_like(text) or preset_called(text)
     if known is not None:
         return from_config(known.config, known.name, model_class, overrides)
+    config_of_package = None if os.path.exists(text) else _package_model(text)
+    if config_of_package is not None:
+        return from_config(config_of_package, text, model_class, overrides)
     from pathlib import Path
 
     path = Path(text) if os.path.exists(text) else place(text)
@@ -112,6 +115,13 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     if model_class or overrides:
         raise UsageError(Text("{text}: --class and --set are for configs; a file holds what it holds", text=text))
     return checkpoint_of(path)
+
+
+def _package_model(name: str) -> dict[str, Any] | None:
+    """Return the config of one of timm's or OpenCLIP's models by its name."""
+    from weighbridge.blueprints.package_models import package_model
+
+    return package_model(name)
 
 
 def place(source: Path | str) -> Path:
@@ -213,8 +223,9 @@ def raw_config(source: str) -> tuple[dict[str, Any], str]:
     if source == "-":
         return standard_input(), "standard input"
     found = preset(source) or (None if os.path.exists(source) else preset_like(source) or preset_called(source))
-    if found is not None:
-        return found.config, source
+    config = found.config if found is not None else None if os.path.exists(source) else _package_model(source)
+    if config is not None:
+        return config, source
     path = Path(source)
     if path.is_dir():
         path /= "config.json"

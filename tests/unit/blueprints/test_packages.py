@@ -147,3 +147,25 @@ def test_nanogpt_is_known_by_its_keys() -> None:
 def test_what_litgpt_has_otherwise_is_refused(more: dict[str, Any]) -> None:
     with pytest.raises(WeighbridgeError):
         model({"n_layer": 2, "n_embd": 64, "n_head": 2, "norm_class_name": "RMSNorm", **more})
+
+
+PROFILED = [
+    ("ViT-B-32-quickgelu", "151.28M", "14.78G"), ("ViT-M-16-alt", "78.98M", "19.36G"), ("RN50x4", "178.3M", "51.82G"),
+    ("convnext_large_d", "351.77M", "107.5G"), ("ViT-L-14-CLIPA", "414.21M", "167.5G"), ("ViT-e-14", "4581.09M", "2091.45G"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "parameters", "flops"), PROFILED)
+def test_open_clip_names_and_what_its_profile_says(name: str, parameters: str, flops: str) -> None:
+    """docs/model_profile.csv of mlfoundations/open_clip: M parameters, and GFLOPs of one image and one text."""
+    found = model(f"open_clip/{name}")
+    assert found.reconcile(parameters).matches[0].convention == "open_clip.CLIP"
+    assert found.reconcile_flops(flops).matches[0].key == "torch"
+
+
+def test_timm_names_and_tags() -> None:
+    assert model("deit3_large_patch16_224").count().unique == TIMM["published"]["deit3_large_patch16_224"][0]
+    assert model("timm/vit_base_patch16_224.augreg_in21k").count().unique == 85_798_656 + 769 * 21_843
+    with pytest.raises(WeighbridgeError):
+        model("vit_base_patch16_224.no_such_weights")
+    assert model("deit3_large_patch16_224").reconcile_flops("61.6G", images=1).matches[0].key == "fvcore"

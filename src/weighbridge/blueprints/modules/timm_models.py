@@ -20,28 +20,47 @@ if TYPE_CHECKING:
 TYPES = {"VisionTransformer": "timm_vit", "VisionTransformerDistilled": "timm_vit", "ConvNeXt": "timm_convnext"}
 """The classes described, with the model types that describe them here."""
 
-_KNOWN: dict[str, tuple[str, dict[str, Any]]] = {}
+_KNOWN: dict[str, tuple[str, dict[str, Any], dict[str, dict[str, Any]]]] = {}
 
 
 def built_with(name: Any, key: str = "architecture") -> tuple[str, dict[str, Any]]:
-    """Return the model type that describes a model of timm's, and the arguments of its class; a tag behind a point is no part of the name.
+    """Return the model type that describes a model of timm's, and the arguments of its class.
+
+    The tag of published weights, behind a point, may change them: other labels, another side of the image.
 
     Raises:
         UnknownArchitecture: No such model, or one of a class that is not described.
 
-    >>> built_with("vit_base_patch16_224.augreg_in21k")[0]
-    'timm_vit'
+    >>> built_with("vit_base_patch16_224.augreg_in21k")[1]["num_classes"]
+    21843
     """
-    if not _KNOWN:
-        with open(os.path.join(os.path.dirname(__file__), "timm_models.json"), encoding="utf-8") as file:
-            _KNOWN.update(loads(file.read()))
-    plain = name.partition(".")[0] if isinstance(name, str) else ""
-    if plain not in _KNOWN:
+    plain, _, tag = name.partition(".") if isinstance(name, str) else ("", "", "")
+    if plain not in _models():
         raise UnknownArchitecture(
             Text("timm's {name!r:.60} is not described", name=name), key=key, value=name, hint=did_you_mean(plain, _KNOWN, typos=True)
         )
-    class_name, arguments = _KNOWN[plain]
-    return TYPES[class_name], {**arguments, **({"distilled": True} if class_name.endswith("Distilled") else {})}
+    class_name, arguments, tags = _models()[plain]
+    distilled = {"distilled": True} if class_name.endswith("Distilled") else {}
+    return TYPES[class_name], {**arguments, **tags.get(tag, {}), **distilled}
+
+
+def timm_model(name: str) -> dict[str, Any] | None:
+    """Return a config that names one of timm's models, with the tag of its weights or without; None if there is no such model.
+
+    >>> timm_model("timm/convnext_atto"), timm_model("vit_base_patch16_224.no_such_weights")
+    ({'architecture': 'convnext_atto', 'model_args': {}}, None)
+    """
+    plain, _, tag = name.removeprefix("timm/").partition(".")
+    if plain not in _models() or (tag and tag not in _models()[plain][2]):
+        return None
+    return {"architecture": name.removeprefix("timm/"), "model_args": {}}
+
+
+def _models() -> Mapping[str, tuple[str, dict[str, Any], dict[str, dict[str, Any]]]]:
+    if not _KNOWN:
+        with open(os.path.join(os.path.dirname(__file__), "timm_models.json"), encoding="utf-8") as file:
+            _KNOWN.update(loads(file.read()))
+    return _KNOWN
 
 
 def is_timm(raw: Mapping[str, Any]) -> bool:

@@ -7,6 +7,7 @@ known by its keys. Which class is built follows from it: CLIP, CustomTextCLIP, o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from weighbridge.blueprints import family
@@ -17,6 +18,7 @@ from weighbridge.blueprints.modules.timm_models import built_with
 from weighbridge.blueprints.modules.vit_common import grid
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, SubConfig, choice, computed, derived, sides, size, switch, with_changes
+from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
@@ -461,6 +463,21 @@ def coca(c: Config) -> Part:
         stream=WRITTEN,
     )
     return part("", *scales(c), text_tower(c.text, c.shared), image_tower(c), writer, kind="model")
+
+
+def open_clip_model(name: str) -> dict[str, Any] | None:
+    """Return the config of one of OpenCLIP's models by the name that ``open_clip.create_model`` takes; None if there is no such model.
+
+    >>> open_clip_model("open_clip/ViT-B-32-quickgelu")["embed_dim"], open_clip_model("ViT-Z-1")
+    (512, None)
+    """
+    if not _MODELS:
+        with open(os.path.join(os.path.dirname(__file__), "open_clip_models.json"), encoding="utf-8") as file:
+            _MODELS.update(loads(file.read()))
+    return _MODELS.get(name.removeprefix("open_clip/").replace("/", "-"))
+
+
+_MODELS: dict[str, dict[str, Any]] = {}
 
 
 def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:

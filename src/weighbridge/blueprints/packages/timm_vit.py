@@ -128,7 +128,7 @@ def vision_transformer(c: Config) -> Part:
     tokens, late = patches + c.tokens, c.final_norm and c.normed_late
     first = (Tensor("cls_token", (1, 1, H), "embedding"),) if c.class_token else ()
     registers = (Tensor("reg_token", (1, c.registers, H), "embedding"),) if c.registers else ()
-    table = (Tensor("pos_embed", (1, patches if c.patches_alone else tokens, H), "embedding"),) if c.positioned else ()
+    table = (Tensor("pos_embed", (1, patches if c.patches_alone and not c.distilled else tokens, H), "embedding"),) if c.positioned else ()
     embed = conv2d("proj", c.channels, H, (c.patch_height, c.patch_width), bias=not c.pre_norm, stream=patches)
     heads = ("head", "head_dist") if c.distilled else ("head",)
     return part(
