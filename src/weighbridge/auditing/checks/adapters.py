@@ -17,6 +17,12 @@ _PRINTED = re.compile(
     r"trainable params?\W{1,4}(?P<trainable>[\d,]+)\W+all params?\W{1,4}(?P<all>[\d,]+)(?:\W+trainable ?%\W{1,4}(?P<share>\d+(?:\.\d+)?))?", re.IGNORECASE
 )  # fmt: skip
 
+_SHARE_SAID = re.compile(
+    r"trainable ?(?:param(?:eter)?s?)? ?%\W{0,4}(?:is|was|of|为|是|占)?\W{0,3}(?P<share>\d+(?:\.\d+)? ?%?)|可训练参数(?:的?占比|比例)\D{0,4}(?P<said>\d+(?:\.\d+)? ?%)",
+    re.IGNORECASE,
+)
+"""The share said in words of the same line: ``trainable% is 0.56``."""
+
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check such a line: its share against its two counts, and all parameters against the model with the adapter on it."""
@@ -36,8 +42,10 @@ def check(scene: Scene) -> Iterator[Claim]:
                 yield _claim(scene, index, found.span("trainable"), trainable, trainable, reason)
             else:
                 yield _otherwise(scene, index, found.span("trainable"), trainable, setup)
-        if found["share"] and everything:
-            yield _share(scene, index, found, Fraction(100 * trainable, everything))
+        share = found if found["share"] else _SHARE_SAID.search(line.text)
+        if share is not None and everything:
+            group = "share" if share["share"] else "said"
+            yield _share(scene, index, share[group], share.span(group), Fraction(100 * trainable, everything))
 
 
 def _otherwise(scene: Scene, index: int, span: tuple[int, int], trainable: int, setup: Configured) -> Claim:
@@ -52,14 +60,15 @@ def _otherwise(scene: Scene, index: int, span: tuple[int, int], trainable: int, 
     return _claim(scene, index, span, trainable, setup.trainable, reason, verdict="wrong")
 
 
-def _share(scene: Scene, index: int, found: re.Match[str], right: Fraction) -> Claim:
-    value = Fraction(found["share"])
-    places = len(found["share"].partition(".")[2])
+def _share(scene: Scene, index: int, written: str, span: tuple[int, int], right: Fraction) -> Claim:
+    written = written.rstrip("% ")
+    value = Fraction(written)
+    places = len(written.partition(".")[2])
     away = abs(value - right) * 10 ** min(places, 10)
     if away <= 1:
-        return _claim(scene, index, found.span("share"), value, right, said(mark("rounded")), kind="share", verdict="rounded")
+        return _claim(scene, index, span, value, right, said(mark("rounded")), kind="share", verdict="rounded")
     reason = said(mark("should be {right} %"), right=f"{float(right):.{max(2, min(places, 4))}f}")
-    return _claim(scene, index, found.span("share"), value, right, reason, kind="share", verdict="wrong")
+    return _claim(scene, index, span, value, right, reason, kind="share", verdict="wrong")
 
 
 def _claim(

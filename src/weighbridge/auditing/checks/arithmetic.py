@@ -7,12 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from weighbridge.auditing.checks.equation_readings import Equation
-from weighbridge.auditing.checks.readings import (
-    is_label,
-    is_percentage,
-    precision,
-    too_much,
-)
+from weighbridge.auditing.checks.readings import is_asked, is_label, is_list, is_percentage, precision, too_much
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.equations import Chain, Side
@@ -172,8 +167,9 @@ class _Judged(Equation):
             known = [i for i, v in enumerate(self.values) if v is not None]
             return max(known, key=lambda i: (precision(self.chain.sides[i].term), -i))
         first = formulas[0]
-        others = {v for i, v in enumerate(self.values) if v is not None and i != first}
-        if len(formulas) > 1 and len(others) == 1 and self.values[first] not in others and not self._is_of_sizes(first):
+        others = [v for i, v in enumerate(self.values) if v is not None and i != first]
+        agree = len(others) > 1 and len(set(others)) == 1
+        if len(formulas) > 1 and agree and self.values[first] not in others and not self._is_of_sizes(first):
             return formulas[1]
         return first
 
@@ -211,7 +207,7 @@ class _Judged(Equation):
         first = sides[0].term
         if isinstance(first, Token) and first.unit != "%" and len(sides) == 2 and is_percentage(sides[1].term):
             return True  # ``38.6M of 124M ≈ 31%``: the share is of what stands before
-        if isinstance(first, Token) and first.kind == "name":
+        if (isinstance(first, Token) and first.kind == "name") or is_list(self.chain) or is_asked(self.chain):
             return True
         if all(isinstance(side.term, Token) for side in sides):
             units = {side.term.unit in BYTES for side in sides if isinstance(side.term, Token)}

@@ -25,7 +25,7 @@ OF_CACHE = re.compile(
 SHORT = 16
 """Tokens of a cache that no window limits."""
 _EVERY = re.compile(r"\bMHA\b|multi[- ]head attention", re.IGNORECASE)
-_GROUPED = re.compile(r"\b[GM]QA\b|grouped|分组", re.IGNORECASE)
+_GROUPED = re.compile(r"\b[GM]QA\b|grouped|分组|k[/-]?v heads|key[- ]value heads|kv 头", re.IGNORECASE)
 _LENGTHS = re.compile(
     r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)\W{0,4}(\d[\d,]*)(k\b)?",
     re.IGNORECASE,
@@ -36,23 +36,35 @@ _BATCH = re.compile(
 )
 
 
-def judge(place: Figure, models: Sequence[ModelValue], *, firm: bool) -> Claim | None:
-    """Check a cache for one token, or for as many as the words about it say; in 16, 32 or 8 bits."""
+def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] = (), *, firm: bool) -> Claim | None:
+    """Check a cache for one token, or for as many as the words about it say; in 16, 32 or 8 bits, or as is told."""
+    sizes = [int(told[0])] if len(told) == 1 and told[0] >= 1 else [2, 4, 1]
     each = PER_TOKEN.search(place.near) is not None
-    times = _tokens(place.text)
+    times = _paired(place) or _tokens(place.text)
     lengths = [Fraction(1)] if each else times
-    amounts = list(_amounts(models, place.sentence, lengths))
+    amounts = list(_amounts(models, place, lengths, sizes))
     if each and times:
-        amounts += _amounts(models, place.sentence, times)  # ``per token`` may be said of another figure beside it
+        amounts += _amounts(models, place, times, sizes)  # ``per token`` may be said of another figure beside it
     return hold(place, amounts if len(amounts) <= MOST_READINGS else [], firm=firm and bool(lengths))
 
 
-def _amounts(models: Sequence[ModelValue], sentence: str, lengths: Sequence[Fraction]) -> Iterator[Amount]:
+def _paired(place: Figure) -> list[Fraction]:
+    """Return the length that a figure of a list is of, where each has its own: ``4K tokens 0.5 GB 32K tokens 4 GB``."""
+    line, own = place.scene.lines[place.token.line].text, _LENGTHS.search(place.near)
+    lengths = [match.start() for match in _LENGTHS.finditer(line)]
+    pairs = len(lengths) > 1 and len(lengths) == len(_BYTES.findall(line))
+    return _tokens(own[0]) if pairs and own is not None else []
+
+
+_BYTES = re.compile(r"\d\s?[KMGT]i?B\b", re.IGNORECASE)
+
+
+def _amounts(models: Sequence[ModelValue], place: Figure, lengths: Sequence[Fraction], sizes: Sequence[int]) -> Iterator[Amount]:
     for model in models:
         own, every = _per_token(model)
-        chosen = (every,) if _EVERY.search(sentence) else (own,) if _GROUPED.search(sentence) else (own, every)
+        chosen = (every,) if _EVERY.search(place.sentence) else (own,) if _GROUPED.search(place.text) else (own, every)
         for length in lengths:
-            for size in (2, 4, 1):
+            for size in sizes:
                 for elements in chosen:
                     if elements:
                         number = Fraction(elements * size) * length

@@ -72,7 +72,8 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
     around = _around(scene, token.line, table)
     of_cache, of_weights = ([m.start() for m in pattern.finditer(text[start : token.end + 16])] for pattern in (OF_CACHE, _STORED))
     if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (OF_CACHE.search(around) and not _WEIGHTS.search(place.sentence)):
-        return judge(place, models, firm=sure)
+        told = [size for size, pattern in _DTYPES if pattern.search(f"{place.sentence} {around}")]
+        return judge(place, models, told, firm=sure)
     if _DEVICE.match(text, token.end):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
     sizes = _nearest_dtype(text, token, start) or [size for size, pattern in _DTYPES if pattern.search(place.sentence)]

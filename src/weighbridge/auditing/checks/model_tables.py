@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.configuration import NAMES
@@ -30,13 +30,15 @@ from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import MOST_MEMBERS, NAME_AND_SIZE
+from weighbridge.auditing.thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import FAMILY
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
+_Judged: TypeAlias = tuple[Row, Cell, str, Subject, str]
+"""A row, one of its cells, what that holds, its model, and the head of its column."""
 _UNIT = re.compile(r"[(\[（]\s*(?:in )?(?:×?\s*10\^?(\d+)|(millions?|billions?|[MBK]|百万|亿|万|十亿))\s*[)\]）]", re.IGNORECASE)
 PRINTED = {("gpt3-13b", "hidden"): 5140, ("gpt3-1.3b", "heads"): 24}
 """Sizes that a paper's own table has otherwise than any model can be; everybody copies them."""
@@ -96,12 +98,31 @@ def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
                 right = words_of(subject.models[0]).get(kind)
                 agreed[id(row)] += right is not None and right == whole_number(cell)
             judged.append((row, cell, kind, subject, head))
+        judged = _renamed(judged)
         yield from _remarks(scene, one)
         for row, cell, kind, subject, head in judged:
             if kind in SIZE_COLUMNS:
                 yield from _size(scene, row, cell, kind, subject, sure=agreed[id(row)] >= 1)
             else:
                 yield from _count(scene, row, cell, kind, subject, head)
+
+
+def _renamed(cells: Sequence[_Judged]) -> list[_Judged]:
+    """Take a column for the size that it holds in every row, where its head names another: widths are called many things."""
+    columns: dict[tuple[str, str], list[_Judged]] = {}
+    for one in cells:
+        columns.setdefault((one[2], one[4]), []).append(one)
+    other: dict[tuple[str, str], str] = {}
+    for key, column in columns.items():
+        told = [(whole_number(cell), words_of(subject.models[0])) for _, cell, _, subject, _ in column if whole_number(cell) is not None]
+        if len(told) < LEAST_ROWS or key[0] not in SIZE_COLUMNS or any(own.get(key[0]) == value for value, own in told):
+            continue
+        same = [word for word in _CALLED_ALIKE if all(own.get(word) == value for value, own in told)]
+        other |= {key: word for word in same[:1]}
+    return [(row, cell, other.get((kind, head), kind), subject, head) for row, cell, kind, subject, head in cells]
+
+
+_CALLED_ALIKE = ("hidden", "mlp", "head_dim", "heads", "kv_heads")
 
 
 def _remarks(scene: Scene, bound: Bound) -> Iterator[Claim]:

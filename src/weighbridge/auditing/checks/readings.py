@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from weighbridge.auditing.claims import Reason, said, shown
 from weighbridge.auditing.text.equations import Chain
@@ -27,6 +28,20 @@ def is_label(chain: Chain, lead: Token) -> bool:
 def is_percentage(term: Term) -> bool:
     """Tell whether a side is a lone share."""
     return isinstance(term, Token) and term.unit == "%"
+
+
+def is_list(chain: Chain) -> bool:
+    """Tell whether signs of nearness stand before each amount of a list: ``≈ 35 GB ≈ 55 GB ≈ 180 GB`` in a row of a table."""
+    terms = [side.term for side in chain.sides]
+    figures = [term for term in terms if isinstance(term, Token) and term.unit and term.value]
+    signs = {chain.tokens[side.end].text for side in chain.sides[:-1]}
+    apart = (a.unit == b.unit and abs((a.value or 0) - (b.value or 0)) * 10 > (a.value or 0) for a, b in pairwise(figures))
+    return len(figures) == len(terms) and signs == {"≈"} and any(apart)
+
+
+def is_asked(chain: Chain) -> bool:
+    """Tell whether a question mark stands behind an equation: what is asked is not claimed."""
+    return chain.end < len(chain.tokens) and chain.tokens[chain.end].text in ("?", "？")
 
 
 FACTORS = tuple(Fraction(base**power) for base in (1000, 1024) for power in (1, 2, 3, 4))

@@ -12,6 +12,7 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.subjects import family_of
+from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import FAMILY_ABOVE, MOST_MEMBERS
@@ -83,12 +84,19 @@ def column_heads(table: Table) -> list[str]:
 def kind_of(head: str) -> str:
     """Return what a column holds.
 
-    >>> kind_of("Non-Embedding Params"), kind_of("#Params"), kind_of("d_model"), kind_of("FLOPs"), kind_of("Name")
-    ('non_embedding', 'total', 'hidden', 'other', '')
+    >>> kind_of("Non-Embedding Params"), kind_of("#Params"), kind_of("d_model"), kind_of("FLOPs"), kind_of("Name"), kind_of("FFN units (H)")
+    ('non_embedding', 'total', 'hidden', 'other', '', 'hidden')
     """
     plain = re.sub(r"[*`_\\]+(?=\s|$)|^[*`_\\]+", "", head).strip()
     bare = re.sub(r"[(（\[].*?[)）\]]", "", plain).strip() or plain
-    return next((kind for kind, pattern in _COLUMNS if pattern.search(bare)), "")
+    kind = next((kind for kind, pattern in _COLUMNS if pattern.search(bare)), "")
+    letter = _SYMBOL.search(plain)
+    return LETTERS[letter[1]] if letter and kind in _WIDTHS and LETTERS.get(letter[1]) in _WIDTHS else kind
+
+
+_SYMBOL = re.compile(r"[(（]\$?([A-Z])\$?[)）]")
+_WIDTHS = ("mlp", "hidden")
+"""Columns whose letter says which width they hold, whatever it is called: ``FFN units (H)``."""
 
 
 def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, str]]:

@@ -69,6 +69,8 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
         return True  # ``(s + o)h + 2h^2`` goes on a factor
     if start > floor and statement[start - 1].end == statement[start].start and statement[start - 1].text in (",", ".", "_"):
         return True  # ``37632,000 * 4,096`` begins in the middle of a number
+    if start > floor and statement[start - 1].kind == "num" and statement[start - 1].end == statement[start].start:
+        return True  # ``18rh / 12h^2`` is no h^2
     if statement[start].kind == "num" and statement[start].text.startswith("00"):
         return True
     if (start > floor and statement[start - 1].text in ("…", "⋯")) or (
@@ -150,8 +152,8 @@ def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
             return None
         if following.kind == "(" and glued and _goes_on_in(statement, parsed, end):
             return None
-        if following.kind in ("word", "name") and glued and statement[end - 1].kind == "name" and following.text.isascii():
-            return None
+        if following.kind in ("word", "name") and glued and statement[end - 1].kind in ("name", "num") and following.text.isascii():
+            return None  # ``5rh`` is no 5
     return Side(parsed.term, start, end)
 
 

@@ -88,6 +88,9 @@ def _product(tokens: Sequence[Token], at: int, end: int, depth: int) -> tuple[Te
                 right, after = _power(tokens, at + 1, end, depth)
             except _Unreadable:
                 return term, at, True
+            if token.text == "/" and _is_scientific(tokens, at + 1, end):
+                power, after = _power(tokens, at + 3, end, depth)
+                right = Binary("*", right, power)
             term, at = Binary(token.text, term, right), after
             continue
         if not _multiplies(tokens, at, end, term):
@@ -98,6 +101,12 @@ def _product(tokens: Sequence[Token], at: int, end: int, depth: int) -> tuple[Te
             break
         term, at = Binary("*", term, right), after
     return term, at, False
+
+
+def _is_scientific(tokens: Sequence[Token], at: int, end: int) -> bool:
+    """Tell whether a number with its power of ten begins here, which is divided by as a whole: ``3×10^23 / 1.5×10^17``."""
+    pieces = tokens[at : min(end, at + 4)]
+    return len(pieces) == 4 and [piece.text for piece in pieces[1:]] == ["*", "10", "^"] and pieces[0].kind == "num"
 
 
 def _power(tokens: Sequence[Token], at: int, end: int, depth: int) -> tuple[Term, int]:

@@ -105,6 +105,9 @@ def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -
         return None  # ``4H = 3072`` states no H
     if before is not None and before.kind == "num" and len(label.text) == 1 and before.line == label.line:
         return None  # nor does ``4 H = 3072``
+    after = statement[index + 1] if index + 1 < len(statement) else None
+    if before is not None and before.kind == "num" and before.line == label.line and after is not None and after.text == "|":
+        return None  # ``768 embedding dim | 12 layers``: the number before it is its own
     if before is not None and before.kind in ("op", "rel") and before.line == label.line:
         bullet = before.text in "-*+" and before.end < label.start and (index == 1 or statement[index - 2].line != label.line)
         if not bullet:
@@ -187,7 +190,7 @@ def _counted(statement: Sequence[Token], index: int, number: Token) -> Stated | 
     word = _COUNTED.get(following.text.lower()) if following.line == number.line else None
     if following.kind == "name" and following.text == "hidden" and following.line == number.line and number.value >= 64:
         after = statement[index + 2] if index + 2 < len(statement) else None
-        labels = after is not None and (after.kind in ("rel", "num") or after.text in (":", "|"))
+        labels = after is not None and (after.kind in ("rel", "num") or after.text == ":")
         word = None if labels else "hidden"  # ``1600 hidden size``, and no label of the next number
     summed = following.text.startswith(("层合计", "层总计", "层共")) and following.line == number.line
     if summed or (following.text == "layers" and index and statement[index - 1].text.lower() == "all"):
