@@ -117,8 +117,7 @@ def _renamed(cells: Sequence[_Judged]) -> list[_Judged]:
         told = [(whole_number(cell), words_of(subject.models[0])) for _, cell, _, subject, _ in column if whole_number(cell) is not None]
         if len(told) < LEAST_ROWS or key[0] not in SIZE_COLUMNS or any(own.get(key[0]) == value for value, own in told):
             continue
-        same = [word for word in _CALLED_ALIKE if all(own.get(word) == value for value, own in told)]
-        other |= {key: word for word in same[:1]}
+        other[key] = next((word for word in _CALLED_ALIKE if all(own.get(word) == value for value, own in told)), key[0])
     return [(row, cell, other.get((kind, head), kind), subject, head) for row, cell, kind, subject, head in cells]
 
 

@@ -33,9 +33,9 @@ def is_percentage(term: Term) -> bool:
 def is_list(chain: Chain) -> bool:
     """Tell whether signs of nearness stand before each amount of a list: ``≈ 35 GB ≈ 55 GB ≈ 180 GB`` in a row of a table."""
     terms = [side.term for side in chain.sides]
-    figures = [term for term in terms if isinstance(term, Token) and term.unit and term.value]
+    figures = [(term.unit, term.value) for term in terms if isinstance(term, Token) and term.unit and term.value]
     signs = {chain.tokens[side.end].text for side in chain.sides[:-1]}
-    apart = (a.unit == b.unit and abs((a.value or 0) - (b.value or 0)) * 10 > (a.value or 0) for a, b in pairwise(figures))
+    apart = (unit == other and abs(amount - after) * 10 > amount for (unit, amount), (other, after) in pairwise(figures))
     return len(figures) == len(terms) and signs == {"≈"} and any(apart)
 
 
