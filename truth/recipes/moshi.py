@@ -1,16 +1,33 @@
-"""Random configs of Moshi and CSM's decoder: an even inner width, and more codebooks than the tokens of a pass."""
+"""Moshi: the tokens of one frame with the backbone's states, for its depth decoder."""
 
 from __future__ import annotations
 
 import random
+from importlib import import_module
 from typing import Any
+
+from truth.forward import Pass, plain
+from truth.live import RefusedError
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
-    """Draw what must fit."""
-    if raw["model_type"] == "moshi":
-        raw["ffn_dim"] = 2 * rng.randint(2, 30)
-        return raw
-    raw["num_codebooks"] = rng.randint(17, 24)
-    raw.pop("tie_word_embeddings", None)
+    """Draw even widths for the depth decoder, whose feed-forward network is halved."""
+    if raw["model_type"] == "moshi_depth":
+        raw["ffn_dim"] = 2 * rng.randint(2, 20)
     return raw
+
+
+def passes(model: Any) -> list[Pass]:
+    """List passes over all codebooks of a frame."""
+    return [Pass(2, model.config.num_codebooks)] if type(model).__name__ == "MoshiDepthDecoder" else []
+
+
+def inputs(model: Any, lengths: Any) -> dict[str, Any]:
+    """Make tokens, and a state of the backbone for each."""
+    torch = import_module("torch")
+    if type(model).__name__ != "MoshiDepthDecoder":
+        return plain(model, lengths)
+    if lengths.seq != model.config.num_codebooks:
+        raise RefusedError("a frame has as many tokens as codebooks")
+    tokens = torch.zeros(lengths.batch, lengths.seq, dtype=torch.long)
+    return {"input_ids": tokens, "last_hidden_state": torch.zeros(lengths.batch, lengths.seq, model.config.input_size)}

@@ -118,8 +118,8 @@ def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: 
         if key == "per_layer_config" and value and all(key != field.key for field in fields):
             raise ConfigError("layers that each have sizes of their own are not described for this type", key=path + key, value=value)
         if isinstance(value, str) and value in ACTIVATIONS_WITH_PARAMETERS:
-            if value == "xielu" and any(key in (field.key, *field.aliases) for field in fields):
-                continue
+            if any(key in (field.key, *field.aliases) and field.default == value for field in fields):
+                continue  # a family whose class has it by default describes it
             raise ConfigError(
                 Text("{value} has parameters of its own, which no blueprint of this type describes", value=value),
                 key=path + key,

@@ -1,4 +1,4 @@
-"""Speech decoders: Moshi's text model, and CSM's depth decoder of one audio frame's codebooks.
+"""Speech decoders: Moshi's text model, and Moshi's and CSM's depth decoders of one audio frame's codebooks.
 
 Source: arXiv 2410.00037; Sesame, CSM (2025); class and tensor names as in transformers 5.23.0, models/moshi/modeling_moshi.py and
 models/csm/modeling_csm.py.
@@ -10,8 +10,9 @@ from weighbridge.blueprints.decoders.llama import LLAMA, llama
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, variant
-from weighbridge.core.length import length
+from weighbridge.config.fields import CODEBOOKS, HEAD_DIM, HEADS, HIDDEN, KV_HEADS, LAYERS, VOCAB, Config, computed, size, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.length import length, valid_up_to
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -58,10 +59,59 @@ def codebooks(c: Config) -> Part:
     return part("", part("model", *depth(c), kind="backbone"), head, kind="model")
 
 
+def _is_even(c: Config) -> bool:
+    """Refuse an odd width, which has no halves."""
+    if c.mlp % 2:
+        raise ConfigError("gate and up projection are halves of it, so it is even", key="ffn_dim", value=c.mlp)
+    return True
+
+
+def per_codebook(c: Config, name: str, inputs: Size, outputs: Size) -> Part:
+    """Describe a linear map of its own for every codebook, all in one tensor; a token passes that of its place."""
+    weight = Tensor("weight", (c.codebooks, outputs, inputs))
+    return part(name, weight, kind="linear", experts=c.codebooks, active=1)
+
+
+def moshi_depth(c: Config) -> Part:
+    """Describe MoshiDepthDecoder: the text's token and the codes of one frame, each with maps of its own in every layer."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    sizes = (("q_proj", H, A * D), ("k_proj", H, K * D), ("v_proj", H, K * D), ("o_proj", A * D, H))
+    maps = (part(name, per_codebook(c, "linear", inputs, outputs)) for name, inputs, outputs in sizes)
+    attention = part("self_attn", *maps, attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window), kind="self_attention")
+    halves = ("fc1", H, c.mlp), ("fc2", c.mlp // 2, H)
+    mlp = (linear(*half, bias=False) if c.single else per_codebook(c, *half) for half in halves)
+    norms = rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
+    return part(
+        "",
+        embedding("text_embed_tokens", c.vocab + 1, H),
+        embedding("embed_tokens", c.codes + 1, H, repeat=c.codebooks - 1),
+        per_codebook(c, "input_projections", c.series, H),
+        part("layers", attention, part("mlp", *mlp, kind="feed_forward"), *norms, kind="layer", repeat=c.layers),
+        per_codebook(c, "lm_heads", H, c.codes),
+        kind="model",
+        stream=valid_up_to("seq", c.codebooks, "codebooks of a frame"),
+    )
+
+
 MOSHI = variant(
     tuple(field for field in FIELDS if field.word not in ("labels", "tied", "qkv_bias", "out_bias", "mlp_bias")),
     mlp=size("mlp", "ffn_dim", 22528, "I", "width of gate and up projection together", minimum=2),
     window=window(default=3000),
+)
+MOSHI_DEPTH = (
+    VOCAB.with_default(32000),
+    HIDDEN.with_default(1024),
+    size("series", "input_size", 4096, "U", "hidden size of the backbone"),
+    LAYERS.with_default(6),
+    HEADS.with_default(16),
+    KV_HEADS.with_default(lambda c: c.heads),
+    HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
+    size("codes", "audio_vocab_size", 2048, "E", "codes of a codebook"),
+    size("mlp", "ffn_dim", 5632, "I", "width of gate and up projection together", minimum=2),
+    CODEBOOKS.with_default(8),
+    computed("single", lambda c: c.codebooks == 1),
+    computed("halved", _is_even),
+    window(default=8),
 )
 DEPTH = variant(
     LLAMA,
@@ -82,8 +132,10 @@ MORE_IGNORED_KEYS = IGNORED_KEYS | {
     "tie_word_embeddings",
 }
 CLASSES = {"MoshiModel": lambda c: part("", *moshi(c), kind="model"), "MoshiForCausalLM": causal}
+IGNORED_BY_DEPTH = frozenset(("max_position_embeddings", "tie_word_embeddings"))
 DEPTH_CLASSES = {"CsmDepthDecoderModel": lambda c: part("", *depth(c), kind="model"), "CsmDepthDecoderForCausalLM": codebooks}
 FAMILIES = {
     "moshi": Family("moshi", MOSHI, CLASSES, "MoshiForCausalLM", MORE_IGNORED_KEYS),
+    "moshi_depth": Family("moshi_depth", MOSHI_DEPTH, {"MoshiDepthDecoder": moshi_depth}, "MoshiDepthDecoder", IGNORED_BY_DEPTH),
     "csm_depth_decoder_model": Family("csm_depth_decoder_model", DEPTH, DEPTH_CLASSES, "CsmDepthDecoderForCausalLM", MORE_IGNORED_KEYS),
 }

@@ -1,0 +1,156 @@
+"""Perceiver IO: inputs of any length are read by a fixed number of latents, which a decoder's queries read in turn.
+
+Source: Jaegle et al. 2021, arXiv 2107.14795; names as in transformers 5.23.0, models/perceiver/modeling_perceiver.py. ``seq`` counts
+tokens, or positions of whatever is put in.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.words import one_of
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, POSITIONS, VOCAB, Config, choice, derived, size
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor
+
+FIELDS = (
+    size("latents", "num_latents", 256, "N", "latents"),
+    size("width", "d_latents", 1280, "W", "width of a latent"),
+    size("hidden", "d_model", 768, "H", "width of an input"),
+    size("blocks", "num_blocks", 1, "B", "times that the layers are run"),
+    size("layers", "num_self_attends_per_block", 26, "L", "layers of self-attention"),
+    size("heads", "num_self_attention_heads", 8, "A", "heads of self-attention"),
+    size("cross_heads", "num_cross_attention_heads", 8, "A_cro", "heads of the attention to the inputs"),
+    choice("shape", "cross_attention_shape_for_attention", "kv", read=one_of("cross_attention_shape_for_attention", "kv", "q")),
+    size("keys", "qk_channels", lambda c: c.width, "Q", "width of queries and keys"),
+    size("values", "v_channels", lambda c: c.keys, "U", "width of values"),
+    size("cross_keys", "qk_channels", None, "Q_cro", "width of queries and keys over the inputs", report_default=False),
+    size("cross_values", "v_channels", None, "U_cro", "width of values over the inputs", report_default=False),
+    size("widening", "self_attention_widening_factor", 1, "R", "widening of the feed-forward layers"),
+    size("cross_widening", "cross_attention_widening_factor", 1, "R_cro", "widening behind the attention to the inputs"),
+    VOCAB.with_default(262),
+    POSITIONS.with_default(2048),
+    size("image", "image_size", 56, "P", "side of the image"),
+    LABELS,
+    derived("per_head", lambda c: exact(c.width, c.heads), "d_latents", "num_self_attention_heads"),
+    derived("per_cross_head", lambda c: exact(c.width, c.cross_heads), "d_latents", "num_cross_attention_heads"),
+)
+IMAGE_CHANNELS = 256
+"""Channels of a pixel and of its position in the classifier of images, which its class fixes."""
+QUERY_CHANNELS = 8 * 32
+"""Width of queries and keys of the language model's decoder, which its class fixes."""
+
+
+def layer(
+    name: str,
+    hidden: Size,
+    inputs: Size | None,
+    keys: Size,
+    values: Size,
+    heads: Size,
+    widening: Size,
+    *,
+    to: Stream | None = None,
+    repeat: Size | None = None,
+    executions: Size | None = None,
+    stream: Stream | None = None,
+) -> Part:
+    """Describe attention to the inputs, of the stream *to*, or without them to itself, and a feed-forward network."""
+    seen = hidden if inputs is None else inputs
+    maps: tuple[Node, ...] = (
+        layer_norm("layernorm1", hidden),
+        *(() if inputs is None else (layer_norm("layernorm2", inputs, stream=to),)),
+        linear("query", hidden, keys),
+        linear("key", seen, keys, stream=to),
+        linear("value", seen, values, stream=to),
+        attend(heads=heads, head_dim=exact(keys, heads), value_dim=exact(values, heads), keys=to),
+    )
+    kind = "self_attention" if inputs is None else "cross_attention"
+    output = part("output", linear("dense", values, values if inputs is None else hidden), kind="attention")
+    mlp = part("mlp", linear("dense1", hidden, widening * hidden), linear("dense2", widening * hidden, hidden), kind="feed_forward")
+    return part(
+        name,
+        part("attention", part("self", *maps, kind=kind), output, kind=kind),
+        layer_norm("layernorm", hidden),
+        mlp,
+        kind="layer",
+        repeat=repeat,
+        executions=executions,
+        stream=stream,
+    )
+
+
+def body(c: Config, inputs: Size, places: Stream) -> tuple[Part, Part]:
+    """Describe the latents, and the encoder in which they read inputs of a width and then each other."""
+    keys = c.cross_keys if c.cross_keys is not None else (c.width if c.shape == "q" else inputs)
+    values = c.cross_values if c.cross_values is not None else keys
+    crossed = layer("cross_attention", c.width, inputs, keys, values, c.cross_heads, c.cross_widening, to=places)
+    own = layer("self_attends", c.width, None, c.keys, c.values, c.heads, c.widening, repeat=c.layers, executions=c.layers * c.blocks)
+    latents = part("embeddings", Tensor("latents", (c.latents, c.width), "embedding"), kind="embeddings")
+    return latents, part("encoder", crossed, own, kind="encoder", stream=c.latents)
+
+
+def queries(rows: Size, width: Size) -> Part:
+    """Describe the learned queries of a decoder, as many as it puts out."""
+    return part("output_position_encodings", Tensor("position_embeddings", (rows, width), "embedding"), kind="embeddings")
+
+
+def text(c: Config) -> Part:
+    """Describe words and positions."""
+    words = embedding("embeddings", c.vocab, c.hidden), embedding("position_embeddings", c.positions, c.hidden)
+    return part("input_preprocessor", *words, kind="embeddings")
+
+
+def pixels(c: Config) -> Part:
+    """Describe a map of each pixel's channels, and one of its learned position."""
+    C, places = IMAGE_CHANNELS, c.image * c.image
+    return part(
+        "input_preprocessor",
+        conv2d("convnet_1x1", 3, C, 1),
+        part("position_embeddings", Tensor("position_embeddings", (places, C), "embedding"), kind="embeddings"),
+        linear("positions_projection", C, C),
+        kind="embeddings",
+        stream=places,
+    )
+
+
+def model(c: Config) -> Part:
+    """Describe PerceiverModel, which is given vectors."""
+    return part("", *body(c, c.hidden, "seq"), kind="model")
+
+
+def classified(c: Config, first: Part, inputs: Size, places: Stream) -> Part:
+    """Describe one query that reads the latents, and a map of it to the labels."""
+    keys = c.width
+    crossed = layer("decoding_cross_attention", c.width, c.width, keys, keys, 1, 1, to=c.latents)
+    decoder = part(
+        "decoder",
+        part("decoder", queries(1, c.width), crossed, linear("final_layer", c.width, c.labels), kind="decoder", stream="one"),
+        kind="decoder",
+    )
+    return part("", part("perceiver", first, *body(c, inputs, places), decoder, kind="backbone"), kind="model")
+
+
+def masked(c: Config) -> Part:
+    """Describe PerceiverForMaskedLM: a query for every position, and the words again."""
+    H = c.hidden
+    crossed = layer("decoding_cross_attention", H, c.width, QUERY_CHANNELS, H, 8, 1, to=c.latents)
+    decoder = part("decoder", queries(c.positions, H), crossed, kind="decoder", stream=c.positions)
+    backbone = part("perceiver", text(c), *body(c, H, "seq"), decoder, kind="backbone")
+    bias = Tensor("bias", (c.vocab,), "bias")
+    head = part("embedding_decoder", bias, matmul("words", (c.positions, H, c.vocab)), kind="head", stream=c.positions)
+    return part("", backbone, head, kind="model")
+
+
+CLASSES = {
+    "PerceiverModel": model,
+    "PerceiverForMaskedLM": masked,
+    "PerceiverForSequenceClassification": lambda c: classified(c, text(c), c.hidden, "seq"),
+    "PerceiverForImageClassificationLearned": lambda c: classified(c, pixels(c), 2 * IMAGE_CHANNELS, c.image * c.image),
+}
+IGNORED_KEYS = frozenset(
+    """_label_trainable_num_channels audio_samples_per_frame num_frames output_num_channels output_shape samples_per_patch train_size
+    use_query_residual""".split()
+)
+FAMILIES = {"perceiver": Family("perceiver", FIELDS, CLASSES, "PerceiverModel", IGNORED_KEYS)}
