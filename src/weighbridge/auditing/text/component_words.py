@@ -43,7 +43,6 @@ _INSIDE = {
     "total": set(_PHRASES) - {"total"},
     "tables": {"word", "position", "type"},
     "norm": {"embedding_norm"},
-    "out": set(),
 }
 _BLOCKERS = re.compile(
     r"per head|each head|one head|per-head|每个头|单头|一个头|without|except|exclud|not includ|ignor|不含|除了|去掉|忽略|不计|不包括|first|第一|second|第二|third|matrix|matrices|矩阵|"
@@ -99,8 +98,3 @@ def subject(text: str) -> tuple[str | None, bool]:
 def speaks_of_parameters(text: str) -> bool:
     """Tell whether a text speaks of a number of parameters."""
     return bool(_PARAMETERS.search(text.lower()))
-
-
-def is_inside(inner: str, outer: str) -> bool:
-    """Tell whether one component is part of another."""
-    return inner in _INSIDE.get(outer, ())

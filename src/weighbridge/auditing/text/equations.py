@@ -28,13 +28,11 @@ class Chain(NamedTuple):
         tokens: The statement it stands in.
         sides: One or more; a single one where only words stand before the sign.
         start: Index of the first token of the chain; what is before it in the statement are its words.
-        labelled: Whether only words stand before the first sign.
     """
 
     tokens: Sequence[Token]
     sides: tuple[Side, ...]
     start: int
-    labelled: bool
     end: int
 
 
@@ -59,7 +57,7 @@ def chains(statement: Sequence[Token]) -> Iterator[Chain]:
         end = sides[-1].end if sides else sign + 1
         start = sides[0].start if left else sign
         if sides and not (left and _is_end_of_formula(statement, floor, start)):
-            yield Chain(statement, tuple(sides), start, left is None and _is_label(statement, floor, sign), end)
+            yield Chain(statement, tuple(sides), start, end)
         floor = max(end, sign + 1)
 
 
@@ -80,10 +78,6 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
     if start > floor and statement[start].kind == "(" and statement[start - 1].kind == "num" and not statement[start - 1].unit:
         return True  # ``12 (H^2 + H)`` may be a product
     return start - floor > 1 and statement[start - 1].text in ("+", "-", "−", "×", "*", "/")
-
-
-def _is_label(statement: Sequence[Token], floor: int, sign: int) -> bool:
-    return sign > floor and statement[sign - 1].kind in ("word", "name", "num", ")")
 
 
 def _left(statement: Sequence[Token], floor: int, sign: int) -> Side | None:
