@@ -165,7 +165,7 @@ def tests_of(path: Path, room: str) -> tuple[str, ...]:
 def reaching(mutant: Mutant, table: dict[str, Any] | None) -> list[str] | None:
     """Return the tests that run a mutant's line: those of its room first, the shortest first, as many as there is time for.
 
-    A line that runs when its module is loaded belongs to no test: there it is all tests that run some line of the module.
+    A line that runs when its module is loaded, in a function or not, belongs to no test: there it is the nearest tests, and all that run some line of it.
     None without a table: then it is the nearest tests.
     """
     if table is None:
@@ -174,8 +174,10 @@ def reaching(mutant: Mutant, table: dict[str, Any] | None) -> list[str] | None:
     lines: dict[str, list[int]] = table["lines"].get(str(mutant.path.relative_to(ROOT)), {})
     first, last = mutant.lines
     found = {number for line in range(first, last + 1) for number in lines.get(str(line), ())}
-    if not found and mutant.at_import:
+    if not found and (mutant.at_import or any(str(line) in lines for line in range(first, last + 1))):
+        nearest = tests_of(mutant.path, room)
         found = {number for numbers in lines.values() for number in numbers}
+        found |= {number for number, (test, _) in enumerate(table["tests"]) if test.startswith(nearest)}
     seconds = dict(table["tests"])
     chosen, spent = [], 0.0
     for test in sorted((table["tests"][number][0] for number in found), key=lambda test: (f"/{room}/" not in test, seconds[test])):

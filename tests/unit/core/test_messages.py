@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import LOCALE, Text, language, languages, translator
+from weighbridge.core.errors import ConfigError, ReadError, UsageError, WeighbridgeError
+from weighbridge.core.messages import LOCALE, Text, either, error_text, language, languages, translator
 
 pytest.importorskip("babel")
 SCRIPT = Path(__file__).parents[3] / "scripts" / "messages"
@@ -98,3 +98,46 @@ def test_nothing_is_translated_to_nothing() -> None:
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(UsageError, match="no catalogue for the language 'tlh'; known: en, zh"):
         translator("tlh")
+
+
+def test_a_long_word_for_a_language_is_cut() -> None:
+    with pytest.raises(UsageError) as caught:
+        language("x" * 50)
+    assert str(caught.value) == f"lang: expected one of en, zh, found '{'x' * 40}'"
+
+
+def test_alternatives_are_joined_in_the_readers_language() -> None:
+    assert either(["bert"]) == "bert"
+    assert translator("zh")(either(["bert", "gpt2"])) == "bert 或 gpt2"
+
+
+@pytest.mark.parametrize(
+    ("error", "english", "chinese"),
+    [
+        (ConfigError("expected a list of names", key="modules_to_save"), "modules_to_save: expected a list of names", "modules_to_save：应为名称列表"),
+        (
+            ConfigError("the key stands twice in one object", key="a and b", hint="keep one"),
+            "a and b: the key stands twice in one object (keep one)",
+            "a、b：同一对象中该键出现两次（请只保留一个）",
+        ),
+        (
+            ReadError(Text("the name {name!r:.200} stands twice", name="w"), path="x.bin", offset=1234),
+            "x.bin: the name 'w' stands twice (at byte 1,234)",
+            "x.bin：名称 'w' 出现两次（位于第 1,234 字节）",
+        ),
+        (ReadError(Text("the name {name!r:.200} stands twice", name="w"), offset=0), "the name 'w' stands twice (at byte 0)", "名称 'w' 出现两次（位于第 0 字节）"),
+        (WeighbridgeError(), "", ""),
+        ("expected a list of names", "expected a list of names", "应为名称列表"),
+    ],
+    ids=["key", "keys and hint", "path and byte", "first byte", "nothing", "plain"],
+)  # fmt: skip
+def test_an_error_says_the_same_in_both_languages(error: WeighbridgeError | str, english: str, chinese: str) -> None:
+    """Key, path, byte and remedy stand in the Chinese line as in the English one."""
+    assert (error_text(error), error_text(error, "zh")) == (english, chinese)
+
+
+def test_what_went_wrong_inside_is_said_in_the_readers_language_too() -> None:
+    inner = ConfigError(Text("{numerator:,} is not divisible by {denominator:,}", numerator=770, denominator=12))
+    for cause in (inner, ValueError(Text("{numerator:,} is not divisible by {denominator:,}", numerator=770, denominator=12))):
+        said = translator("zh")(Text("{word} cannot be computed from the other fields: {error}", word="head_dim", error=cause))
+        assert "770" in said and "divisible" not in said and "computed" not in said
