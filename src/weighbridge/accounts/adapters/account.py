@@ -32,6 +32,9 @@ WIDENED = ("float16", "bfloat16")
 EMBEDDINGS = ("embed_tokens", "lm_head")
 """Names by which the library knows embeddings: where one is a target, its table is saved with the adapter."""
 
+COUNTER = ".num_batches_tracked"
+"""A batch norm's count of batches, a whole number of 64 bits."""
+
 CLASSIFIER_NAMES = {"SEQ_CLS": ("classifier", "score"), "TOKEN_CLS": ("classifier", "score"), "QUESTION_ANS": ("qa_outputs",)}
 """By task: heads that are trained and saved whole, beside whatever ``modules_to_save`` names."""
 
@@ -366,7 +369,7 @@ def _sum_up(
     for tensor in added:
         if tensor.saved:
             book.put(tensor.name, tensor.count, tensor.dtype or own)
-    adapted_paths = {place.path for place, _ in given}
+    adapted_paths = {place.path for place, _ in given if config["peft_type"] != "OSF" or place.kind == "linear"}
     trainable = sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable)
     total = _elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None)
     total += sum(tensor.count for tensor in added if tensor.parameter)
@@ -408,6 +411,8 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
     for tensor in added:
         if tensor.saved:
             book.put(tensor.name, tensor.count, tensor.dtype or own)
+    if any("base_model".endswith(saved) for saved in saves) and name != "ADAPTION_PROMPT":
+        raise UsageError(Text("modules_to_save: {saves} names the whole model too, which the library then copies", saves=", ".join(saves)))
     copies = _copies(base, config, (), book) if name != "ADAPTION_PROMPT" else ()
     if resized:
         _save_embeddings(base, {**config, "target_modules": ()}, (), True, book)
@@ -487,7 +492,7 @@ def _copies(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str
         rows = base.within(path)
         found.append((path, _elements(_distinct(rows))))
         for row in rows:
-            book.put(f"copy:{row.name}", _elements((row,)), base.dtype)
+            book.put(f"copy:{row.name}", _elements((row,)), "int64" if row.name.endswith(COUNTER) else base.dtype)
             if config.get("bias") == "all" and row.name.endswith(".bias"):
                 book.put(f"wrapped:{row.name}", _elements((row,)), base.dtype)
     for path in config["tied_saves"]:

@@ -5,27 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.accounts.adapters.modules import Module, modules
+from weighbridge.config.bind import within
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.tree import Part, Row, list_rows
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from weighbridge.config.fields import Field
     from weighbridge.value import ModelValue
 
 HEADS = (
     "lm_head",
     "embed_out",
-    "proj_out",
     "predictions.decoder",
     "lm_head.decoder",
+    "lm_head.out_proj",
     "head.decoder",
     "generator_lm_head",
     "vocab_projector",
+    "mlm_score.decoder",
+    "pred_layer.proj",
 )
 """Names of output embeddings, where no tie tells which module it is."""
 
-TRANSPOSED = frozenset(("gpt2", "openai-gpt", "imagegpt", "decision_transformer", "clvp", "clvp_decoder", "clvp_encoder"))
+OUTERMOST_HEADS = ("proj_out", "output")
+"""Names of output embeddings that other modules further inside have too."""
+
+WITHOUT_OUTPUT = frozenset(("blip", "clvp_decoder", "fsmt", "lxmert", "shieldgemma2"))
+WITHOUT_OUTPUT_CLASSES = frozenset(("VisualBertForRegionToPhraseAlignment",))
+"""Model types and classes with a head that ``get_output_embeddings`` does not return."""
+
+TIES_UNSAID = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
+TIES_SAID = frozenset(("T5ForQuestionAnswering", "MT5ForQuestionAnswering", "UMT5ForQuestionAnswering"))
+"""Classes of encoder-decoders by their endings whose tables are tied inside, and which do not say so themselves; and those that do."""
+
+UNTIED_OUTSIDE = frozenset(("blip-2", "instructblip", "instructblipvideo", "musicgen", "musicgen_melody"))
+"""Types whose text model ties its embeddings, and whose own config says that nothing is tied."""
+
+TRANSPOSED = frozenset(("gpt2", "gpt-sw3", "openai-gpt", "imagegpt", "decision_transformer", "clvp", "clvp_decoder", "clvp_encoder"))
 TRANSPOSED_NAMES = frozenset(("c_attn", "c_fc", "c_proj", "q_attn"))
 """Model types and modules that are ``Conv1D``: linear layers whose weights are ``[inputs, outputs]``."""
 
@@ -34,7 +52,9 @@ LINEAR_ROUTERS = frozenset(("llama4", "llama4_text", "phimoe"))
 """A router beside fused experts is a module of its own with a bare weight, but for these types, whose router is a linear layer."""
 
 QUANTISED = frozenset(("ibert",))
-"""Types whose linear layers and tables are classes of their own, which no adapter knows."""
+"""Types whose encoders' linear layers and tables are classes of their own, which no adapter knows."""
+
+QUANTISED_PARTS = ("encoder.layer.", "embeddings.")
 
 
 class Base(NamedTuple):
@@ -70,51 +90,83 @@ class Base(NamedTuple):
         return [row for row in self.rows if row.name.startswith(f"{path}.")]
 
 
-def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = None, dtype: str = "float32") -> Base:
+def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = None, dtype: str = "float32", class_name: str = "") -> Base:
     """Read the model below an adapter from its tree."""
     rows, facts = tuple(list_rows(tree)), config or {}
-    known = {path: module._replace(kind=_kind(module, found, model_type)) for found in (modules(tree),) for path, module in found.items()}
-    inputs = _input_embedding(known, facts)
+    found = modules(tree)
+    known = {path: module._replace(kind=_kind(module, found, model_type, facts)) for path, module in found.items()}
+    inputs = _input_embedding(known, facts, model_type)
     table = known[inputs].weight if inputs else None
     shared = _tied_with(table, rows) if table is not None else []
-    outputs = _output_embedding(known, shared, facts)
-    return Base(known, rows, model_type, facts, inputs, outputs, tuple(sorted(set(shared))), dtype)
+    returned = inputs is not None and model_type not in WITHOUT_OUTPUT and class_name not in WITHOUT_OUTPUT_CLASSES
+    outputs = _output_embedding(known, shared, facts) if returned else None
+    unsaid = model_type in UNTIED_OUTSIDE or (class_name.endswith(TIES_UNSAID) and class_name not in TIES_SAID)
+    return Base(known, rows, model_type, facts, inputs, outputs, () if unsaid else tuple(sorted(set(shared))), dtype)
 
 
 def facts_of(model: ModelValue) -> dict[str, Any]:
-    """Return what the model's config says, under the library's names, defaults put in."""
+    """Return what the model's config says, under the library's names, defaults put in; sub-configs too."""
     if model.description is None:
         return {}
+    return _facts(model.description.family.fields, vars(model.description.sizes), model.description.raw)
+
+
+def _facts(fields: tuple[Field, ...], sizes: Mapping[str, Any], raw: Mapping[str, Any]) -> dict[str, Any]:
     facts: dict[str, Any] = {}
-    sizes = vars(model.description.sizes)
-    for field in model.description.family.fields:
-        if field.key and field.word in sizes and "." not in field.key:
+    stated = {key: value for key, value in raw.items() if value is not None}
+    for field in fields:
+        if not field.key or field.word not in sizes or "." in field.key:
+            continue
+        if field.kind != "nested":
             facts[field.key] = sizes[field.word]
-    return {**facts, **{key: value for key, value in model.description.raw.items() if value is not None}}
+        elif sizes[field.word] is not None:
+            inner = within(field, raw)
+            if inner is not None:
+                found = vars(sizes[field.word])
+                stated[field.key] = {"model_type": found.get("model_type"), **_facts(inner.fields, found, inner.raw)}
+    return {**facts, **stated}
 
 
-def _kind(module: Module, known: Mapping[str, Module], model_type: str) -> str:
+def _kind(module: Module, known: Mapping[str, Module], model_type: str, facts: Mapping[str, Any]) -> str:
     """Return what an adapter library takes a module for, where that is not what it is for everybody else."""
     parent, _, name = module.path.rpartition(".")
-    if module.kind == "linear" and name in TRANSPOSED_NAMES and model_type in TRANSPOSED:
+    if module.kind == "linear" and name in TRANSPOSED_NAMES and _owner_type(module.path, model_type, facts) in TRANSPOSED:
         return "conv1d"
+    if model_type == "layoutlmv3" and name.startswith("rel_pos_"):
+        return "linear"
     if module.kind == "linear" and name in ROUTERS and model_type not in LINEAR_ROUTERS:
         experts = known.get(f"{parent}.experts")
         return "router" if experts is not None and any(len(row.shape) == 3 for row in experts.tensors) else "linear"
-    if model_type in QUANTISED and module.kind in ("linear", "embedding"):
+    if model_type in QUANTISED and module.kind in ("linear", "embedding") and any(part in module.path for part in QUANTISED_PARTS):
         return "quantised"
     return module.kind
 
 
+def _owner_type(path: str, model_type: str, facts: Mapping[str, Any]) -> str:
+    """Return the type of the model that a module stands in: of an encoder or a decoder with a config of its own, that one's."""
+    inner = facts.get(path.partition(".")[0])
+    return str(inner.get("model_type", "")) if isinstance(inner, Mapping) else model_type
+
+
 TABLES = frozenset((
-    "embed_tokens", "word_embeddings", "wte", "tok_embeddings", "shared", "embed_in", "tokens_embed", "embeddings", "token_embedding", "word_embedding",
+    "embed_tokens", "word_embeddings", "wte", "tok_embeddings", "shared", "embed_in", "tokens_embed", "embeddings", "input_embedding", "token_embedding", "word_embedding",
 ))  # fmt: skip
 """Names of input embeddings, where the config's vocabulary does not tell which table it is."""
 
 
-def _input_embedding(known: Mapping[str, Module], facts: Mapping[str, Any]) -> str | None:
+BESIDE = "qformer."
+"""Modules whose own table of words is not the language model's."""
+
+INPUTS = dict.fromkeys(("seamless_m4t", "seamless_m4t_v2"), "text_decoder.embed_tokens")
+"""The input embedding of types that have several."""
+
+
+def _input_embedding(known: Mapping[str, Module], facts: Mapping[str, Any], model_type: str) -> str | None:
     """Return the table that is looked up by tokens."""
+    if INPUTS.get(model_type) in known:
+        return INPUTS[model_type]
     tables = [module for module in known.values() if module.kind == "embedding" and module.weight is not None]
+    tables = [table for table in tables if not table.path.startswith(BESIDE)] or tables
     rows = _vocabulary(facts)
     fitting = [table.path for table in tables if rows is not None and table.weight and table.weight.shape[0] == rows]
     named = [table.path for table in tables if table.path.rpartition(".")[2] in TABLES]
@@ -133,14 +185,14 @@ def _vocabulary(facts: Mapping[str, Any]) -> int | None:
     return found if type(found) is int else None
 
 
+def _is_head(path: str) -> bool:
+    return path in OUTERMOST_HEADS or any(path == name or path.endswith(f".{name}") for name in HEADS)
+
+
 def _output_embedding(known: Mapping[str, Module], shared: list[str], facts: Mapping[str, Any]) -> str | None:
     """Return the head whose outputs are tokens."""
     rows = _vocabulary(facts)
-    heads = [
-        path
-        for path, module in known.items()
-        if module.kind == "linear" and module.weight is not None and any(path == name or path.endswith(f".{name}") for name in HEADS)
-    ]
+    heads = [path for path, module in known.items() if module.kind == "linear" and module.weight is not None and _is_head(path)]
     fitting = [path for path in heads if rows is None or known[path].weight.shape[0] == rows]  # type: ignore[union-attr]
     if fitting or heads:
         return (fitting or heads)[0]

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 VARIANTS = ("use_dora", "velora_config", "alora_invocation_tokens", "monteclora_config", "use_bdlora", "arrow_config", "kasa_config")
-"""Switches of which one at most may be on."""
+"""Switches of which one at most may be on; those that hold a config of their own are on with an empty one too."""
 
-WITHOUT_EFFECT = frozenset(("alora_invocation_tokens", "arrow_config"))
-"""Variants that add no parameters."""
+ON_LINEAR_ALONE = frozenset(VARIANTS) - {"use_dora"}
 
 
 FROM_THE_WEIGHT = ("olora", "pissa")
@@ -55,34 +54,90 @@ def lora(site: Site, config: Mapping[str, Any]) -> Iterator[Added]:
     if str(config.get("init_lora_weights")).lower() in FROM_THE_WEIGHT:
         r = min(r, site.inputs, site.outputs)
     narrow = site.shape[2:] if site.kind == "convolution" else ()
-    frozen_b = variant == "mica"
-    yield Added(f"{path}.lora_A.weight", (r, site.inputs, *narrow))
-    yield Added(f"{path}.lora_B.weight", (site.outputs, r, *(1 for _ in narrow)), trainable=not frozen_b)
-    if config.get("lora_bias"):
+    shape_a, shape_b = (r, site.inputs, *narrow), (site.outputs, r, *(1 for _ in narrow))
+    whole_b = True
+    if variant == "use_bdlora":
+        shape_a, shape_b = _in_blocks(site, config["use_bdlora"], shape_a, shape_b)
+        whole_b = shape_b == (site.outputs, r)
+    yield Added(f"{path}.lora_A.weight", shape_a)
+    yield Added(f"{path}.lora_B.weight", shape_b, trainable=variant != "mica")
+    if config.get("lora_bias") and whole_b:
         yield Added(f"{path}.lora_B.bias", (site.outputs,))
-    if variant == "use_dora":
-        yield Added(f"{path}.lora_magnitude_vector", (site.outputs,))
-    elif variant == "kasa_config":
-        yield Added(f"{path}.lora_diag", (r,))
+    yield from _of_variant(site, r, config, variant)
     if site.kind == "multihead_attention":
         out = f"{path}.out_proj"
         yield Added(f"{out}.lora_A.weight", (r, site.inputs))
         yield Added(f"{out}.lora_B.weight", (site.inputs, r))
 
 
+def _of_variant(site: Site, r: int, config: Mapping[str, Any], variant: str) -> Iterator[Added]:
+    """Yield what a variant has beside A and B."""
+    path = site.path
+    if variant == "use_dora":
+        yield Added(f"{path}.lora_magnitude_vector", (site.outputs,))
+    elif variant == "kasa_config":
+        yield Added(f"{path}.lora_diag", (r,))
+    elif variant == "velora_config":
+        groups = _whole(config["velora_config"], "num_groups", 64, "velora_config")
+        yield Added(f"{path}.lora_velora_embed", (-(-site.inputs // groups),), trainable=False, parameter=False)
+    elif variant == "monteclora_config":
+        samples, sampler = _whole(config["monteclora_config"], "num_samples", 8, "monteclora_config"), f"{path}.lora_monteclora_sampler"
+        yield Added(f"{sampler}.std_prior", (r,))
+        yield Added(f"{sampler}.expert_weights_prior", (samples,))
+        yield Added(f"{sampler}.gaussian_var_prior", (r, r), trainable=False, parameter=False)
+        yield Added(f"{sampler}.expert_weights", (samples,), trainable=False, parameter=False)
+
+
+def _whole(config: Mapping[str, Any], key: str, default: int, holder: str) -> int:
+    found = config.get(key, default)
+    if type(found) is not int or found < 1:
+        raise ConfigError("expected a whole number from 1 up", key=f"{holder}.{key}", value=found)
+    return found
+
+
+def _in_blocks(
+    site: Site, config: Mapping[str, Any], shape_a: tuple[int, ...], shape_b: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shapes of A and B where one of the two has blocks on its diagonal alone."""
+    blocks = _whole(config, "nblocks", 1, "use_bdlora")
+    in_a, in_b = (any(name in site.path for name in config.get(f"target_modules_bd_{side}") or ()) for side in "ab")
+    if in_a and in_b:
+        raise UsageError(Text("{path}: named by both target_modules_bd_a and target_modules_bd_b", path=site.path))
+    if not in_a and not in_b:
+        if config.get("match_strict", True):
+            raise UsageError(
+                Text("{path}: named by neither target_modules_bd_a nor target_modules_bd_b; match_strict=false allows that", path=site.path)
+            )
+        return shape_a, shape_b
+    cut = shape_a if in_a else shape_b
+    if any(size % blocks for size in cut):
+        raise UsageError(
+            Text("{path}: {shape} cannot be cut into nblocks = {blocks} blocks", path=site.path, shape=list(cut), blocks=blocks)
+        )
+    thin = (cut[0], cut[1] // blocks)
+    return (thin, shape_b) if in_a else (shape_a, thin)
+
+
+def _is_on(config: Mapping[str, Any], name: str) -> bool:
+    value = config.get(name)
+    return isinstance(value, Mapping) or bool(value)
+
+
 def _variant(site: Site, config: Mapping[str, Any]) -> str:
-    found = [name for name in VARIANTS if config.get(name) and name not in WITHOUT_EFFECT]
+    found = [name for name in VARIANTS if _is_on(config, name)]
     if config.get("init_lora_weights") == "mica":
         found.append("mica")
     if len(found) > 1:
         raise UsageError(Text("{found} cannot be combined in one LoRA", found=" and ".join(found)))
     name = found[0] if found else ""
-    if name not in ("", "use_dora", "kasa_config", "mica"):
-        raise UsageError(Text("{name}: this variant of LoRA is not counted; what it adds depends on more than the shapes", name=name))
     if name == "use_dora" and site.kind in ("parameter", "multihead_attention"):
         raise UsageError(Text("{path}: DoRA does not adapt a {replace}", path=site.path, replace=site.kind.replace("_", " ")))
+    if name in ON_LINEAR_ALONE and site.kind not in ("linear", "conv1d"):
+        raise UsageError(Text("{path}: {name} adapts linear layers alone", path=site.path, name=name))
     if name == "kasa_config" and site.kind != "linear":
         raise UsageError(Text("{path}: KaSA adapts linear layers stored as [outputs, inputs] alone", path=site.path))
+    if name == "use_bdlora" and not isinstance(config[name], Mapping):
+        raise ConfigError("expected a mapping, such as {nblocks: 2}", key=name, value=config[name])
     return name
 
 

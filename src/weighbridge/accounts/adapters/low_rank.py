@@ -30,8 +30,11 @@ def adalora(site: Site, config: Config) -> Iterator[Added]:
 
 
 def hira(site: Site, config: Config) -> Iterator[Added]:
-    """Yield A ``[r, inputs]`` and B ``[outputs, r]``, whose product is taken element by element with the weight."""
-    r = rank(config, site.path)
+    """Yield A ``[r, inputs]`` and B ``[outputs, r]``, whose product is taken element by element with the weight.
+
+    The library reads ``rank_pattern``, and builds every module with the config's own rank all the same.
+    """
+    r = rank({**config, "rank_pattern": None}, site.path)
     if site.kind == "embedding":
         yield Added(f"{site.path}.hira_embedding_A", (r, site.inputs))
         yield Added(f"{site.path}.hira_embedding_B", (site.outputs, r))

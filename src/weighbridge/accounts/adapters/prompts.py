@@ -55,19 +55,12 @@ def prepare_prompt(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
     found = {
         **config,
         "num_virtual_tokens": tokens,
-        "num_layers": config.get("num_layers") or fact(facts, LAYERS, "num_layers"),
+        "num_layers": config.get("num_layers") or _layers(base, facts),
         "token_dim": config.get("token_dim") or fact(facts, WIDTHS, "token_dim"),
         "num_attention_heads": config.get("num_attention_heads") or fact(facts, HEADS, "num_attention_heads"),
     }
     if found["peft_type"] in ("PREFIX_TUNING", "CARTRIDGE"):
-        if any(module.kind == "latent_attention" for module in base.modules.values()):
-            raise UsageError(
-                Text(
-                    "{found}: what latent attention keeps has no width of its own in a config that this library reads",
-                    found=found["peft_type"],
-                )
-            )
-        found["token_dim"] = _cached_width(facts, found)
+        found["token_dim"] = _cached_width(base, facts, found)
     found["encoder_hidden_size"] = config.get("encoder_hidden_size") or found["token_dim"]
     submodules = config.get("num_transformer_submodules")
     if found["peft_type"] == "CPT":
@@ -76,20 +69,76 @@ def prepare_prompt(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _cached_width(facts: Config, found: Mapping[str, Any]) -> int:
-    """Return the width of a layer's keys, which are those of the key-value heads where the config tells them."""
+LAYERS_BY_TYPE: dict[str, Callable[[Config], Any]] = {
+    "funnel": lambda facts: sum(facts["block_sizes"]),
+    "longcat_flash": lambda facts: 2 * facts["num_layers"],
+    "hrm_text": lambda facts: None,  # rewritten from the cycles of both stacks
+}
+"""Types whose config works its number of layers out; a prompt asks for as many."""
+
+
+def _layers(base: Base, facts: Config) -> int:
+    """Return the number of layers: the outer config's own, where it has one, before the text model's."""
+    if base.model_type in LAYERS_BY_TYPE:
+        try:
+            facts = {"num_hidden_layers": LAYERS_BY_TYPE[base.model_type](facts)}
+        except (KeyError, TypeError):
+            facts = {}
+        return fact(facts, LAYERS, "num_layers")
+    own = base.config.get("num_hidden_layers")
+    return own if type(own) is int else fact(facts, LAYERS, "num_layers")
+
+
+LATENT_HEADS = {
+    "axk1": 64, "axk2": 32, "deepseek_v2": None, "deepseek_v3": 128, "deepseek_v32": 128, "glm4_moe_lite": 20, "glm_moe_dsa": 64,
+    "longcat_flash": None, "minicpm3": 40, "youtu": 16,
+}  # fmt: skip
+"""Types with latent attention: the key-value heads that their config states by default and their attention does not read; None is as many
+as heads. The library takes them for what is cached, each as wide as the part of a key that is rotated."""
+
+
+def _cached_width(base: Base, facts: Config, found: Mapping[str, Any]) -> int:
+    """Return the width of a layer's keys, which are those of the key-value heads where the config tells them.
+
+    Raises:
+        UsageError: The config does not tell it.
+    """
+    heads, model_type = found["num_attention_heads"], facts.get("model_type") or base.model_type
+    if any(module.kind == "latent_attention" for module in base.modules.values()):
+        head = facts.get("qk_rope_head_dim")
+        if model_type not in LATENT_HEADS or type(head) is not int:
+            raise UsageError(
+                Text(
+                    "{found}: what latent attention keeps has no width of its own in a config that this library reads",
+                    found=found["peft_type"],
+                )
+            )
+        return head * (facts.get("num_key_value_heads") or LATENT_HEADS[model_type] or heads)
     kept = facts.get("num_key_value_heads")
-    if "num_key_value_heads" not in facts or type(kept) is not int:
+    if model_type == "gpt_bigcode":
+        kept = 1 if facts.get("multi_query", True) else facts["n_head"]
+    if type(kept) is not int:
         return found["token_dim"]  # type: ignore[no-any-return]
-    if facts.get("global_head_dim") is not None:
-        return facts["global_head_dim"] * (facts.get("num_global_key_value_heads") or kept)  # type: ignore[no-any-return]
-    head = facts.get("head_dim") or found["token_dim"] // found["num_attention_heads"]
+    whole = facts.get("global_head_dim")
+    head, given = facts.get("head_dim"), found["token_dim"] // heads
+    if head is not None and head != given and (found["token_dim"], heads) != (_first(facts, WIDTHS), _first(facts, HEADS)):
+        raise UsageError(
+            Text("{found}: leave out token_dim and num_attention_heads; the library takes both from the base", found=found["peft_type"])
+        )
+    head = head or given
+    if type(whole) is int and whole > head:
+        wide = facts.get("num_global_key_value_heads") if facts.get("attention_k_eq_v", True) else None
+        return whole * (wide or kept)
     return head * kept  # type: ignore[no-any-return]
+
+
+def _first(facts: Config, names: tuple[str, ...]) -> int | None:
+    return next((facts[name] for name in names if type(facts.get(name)) is int), None)
 
 
 def fact(facts: Config, names: tuple[str, ...], key: str) -> int:
     """Return the first of the config's fields that is there; *key* is what is missing where none is."""
-    value = next((facts[name] for name in names if type(facts.get(name)) is int), None)
+    value = _first(facts, names)
     if value is None:
         raise ConfigError("is needed: the base model's config does not tell it", key=key, value=None)
     return int(value)

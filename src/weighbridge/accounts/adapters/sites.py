@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 GROUPED = frozenset(("squeezebert", "regnet", "mgp-str", "zaya", "encodec", "mimi", "musicgen", "musicgen_melody", "dac", "clvp"))
-UNTOLD = re.compile(r"pos_conv_embed|upsampl|upscale|fpn\d|resize|compress_vit|encoder_conv|hifi_gan|vocoder|seanet")
+UNTOLD = re.compile(
+    r"pos_conv_embed|upsampl|upscale|fpn\d|resize|compress_vit|encoder_conv|hifi_gan|vocoder|seanet"
+    r"|transposed|sampling_layers|convt_pre|(^|\.)ups\.|encoder\.conv\.conv"
+)
 """Types and modules whose convolutions are in groups or transposed, which a tree does not say."""
 
 

@@ -33,7 +33,10 @@ def adapters_of(model: ModelValue, adapter: object, *, dtype: str = "float32", a
         raise UsageError(Text("dtype: expected one of {bytes}, found {dtype!r}", bytes=", ".join(BYTES), dtype=dtype))
     facts = facts_of(model)
     return count_adapter(
-        base(model.tree, model.model_type or "", facts, dtype), adapter_config(adapter), autocast=autocast, resized=resized
+        base(model.tree, model.model_type or "", facts, dtype, model.class_name),
+        adapter_config(adapter),
+        autocast=autocast,
+        resized=resized,
     )
 
 

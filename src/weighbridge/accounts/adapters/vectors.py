@@ -145,5 +145,7 @@ def ln_copies(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
         for row in base.within(site.path):
             owner, buffer = row.tied_to or row.name, row.role == "buffer"
             parameter = not buffer and owner not in seen
-            yield Added(f"{site.path}.ln_tuning_layers.{row.name}", tuple(row.shape), trainable=not buffer, parameter=parameter)  # type: ignore[arg-type]
+            dtype = "int64" if row.name.endswith(".num_batches_tracked") else None
+            shape: tuple[int, ...] = tuple(row.shape)  # type: ignore[arg-type]
+            yield Added(f"{site.path}.ln_tuning_layers.{row.name}", shape, trainable=not buffer, parameter=parameter, dtype=dtype)
             seen.add(owner)
