@@ -87,6 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
     adapting.add_argument("--n", type=int, default=200, help="random cases")
     adapting.add_argument("--seed", default="adapters")
     adapting.add_argument("--record", type=int, default=0, metavar="N", help="write N cases of each method for the ordinary tests")
+    adapting.add_argument("--again", type=Path, metavar="FILE", help="ask the library once more for the figures of the cases in FILE")
     adapting.add_argument("--verbose", action="store_true", help="show what one side alone refuses")
     meanings = {"cache": "what a forward leaves in its cache, to the byte", "memory": "what autograd keeps of a forward, to the byte"}
     for name, meaning in meanings.items():
@@ -128,6 +129,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "adapters":
         from truth import adapters
 
+        if options.again:
+            return adapters.again(options.again)
         if options.record:
             return adapters.record(options.record, options.seed)
         return adapters.compared([name.upper() for name in options.methods], options.n, options.seed, options.verbose)

@@ -419,6 +419,21 @@ def record(each: int, seed: str) -> int:
     return 0
 
 
+def again(path: Path) -> int:
+    """Ask the library once more for the figures of every case in a file, which may have none yet."""
+    recorded = json.loads(path.read_text("utf-8"))
+    lines = []
+    for entry in recorded["cases"]:
+        case = Case(entry["model_type"], entry["class_name"], entry["config"], entry["adapter"])
+        lines.append(json.dumps({**case._asdict(), "figures": theirs(case)}))
+    libraries = {**live.versions(), "peft": import_module("peft").__version__}
+    head = {"libraries": libraries, "command": f"python -m truth adapters --again tests/truth/adapters/{path.name}"}
+    head["figures"] = "trainable, total, saved, saved_bytes"
+    path.write_text(json.dumps(head)[:-1] + ',\n"cases": [\n' + ",\n".join(lines) + "\n]}\n", "utf-8")
+    print(f"{len(lines)} cases: {path}")
+    return 0
+
+
 def compared(methods: list[str], number: int, seed: str, verbose: bool = False) -> int:
     """Compare *number* random cases; 1 if any figure differs."""
     outcome: Counter[str] = Counter()

@@ -41,6 +41,17 @@ def test_the_library_s_own_figures(case: dict[str, Any]) -> None:
     assert figures(case) == case["figures"]
 
 
+OF_SETTINGS = json.loads((ROOT / "tests/truth/adapters/settings.json").read_text("utf-8"))["cases"]
+
+assert len(OF_SETTINGS) > 30
+
+
+@pytest.mark.parametrize("case", OF_SETTINGS, ids=lambda case: f"{case['adapter']['peft_type']}-{case['class_name']}")
+def test_the_library_s_own_figures_of_rarer_settings(case: dict[str, Any]) -> None:
+    """Variants of LoRA, replicated layers, heads and ties that only the class knows, statistics of norms in copies, computed depths."""
+    assert figures(case) == case["figures"]
+
+
 OF_CONVOLUTIONS = json.loads((ROOT / "tests/truth/adapters/convolutions.json").read_text("utf-8"))
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from weighbridge.accounts.adapters import defaults, matching, vectors
+from weighbridge.accounts.adapters import defaults, low_rank, matching, vectors
 from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.lora import lora
 from weighbridge.accounts.adapters.methods import METHODS, Method
 from weighbridge.accounts.adapters.modules import Module
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepare_prompt
+from weighbridge.accounts.adapters.replication import replicate
 from weighbridge.accounts.adapters.sites import Added, Site, site
 from weighbridge.accounts.adapters.tokens import trainable_rows
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -102,6 +104,8 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
     if isinstance(name, str) and name.upper() in PARTIAL:
         return _in_part(base, raw, name.upper())
     method, config = _method(raw)
+    if config.get("layer_replication") and method.add in (lora, low_rank.adalora):
+        base = replicate(base, config["layer_replication"])
     config = _resolve_config(base, method, config)
     found = [site(base, base.modules[path]) for path in _targets(base, config)]
     _refuse_others(found, method, config)

@@ -163,7 +163,7 @@ def lily(site: Site, config: Config) -> Iterator[Added]:
 def lily_matrices(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
     """Yield the A of each stride of layers and the B's of each kind of module; every module saves them again."""
     r, stride, number = config["r"], config["stride_A"], config["num_B"]
-    if type(stride) is not int or stride < 1:
+    if not isinstance(stride, int) or isinstance(stride, bool) or stride < 1:
         raise ConfigError("expected a whole number from 1 up", key="stride_A", value=stride)
     groups: dict[object, list[Site]] = {}
     targets = config["target_modules"]

@@ -29,7 +29,7 @@ HEADS = (
 )
 """Names of output embeddings, where no tie tells which module it is."""
 
-OUTERMOST_HEADS = ("proj_out", "output")
+OUTERMOST_HEADS = ("proj_out", "output", "decoder", "head", "output_projection", "lm_predictions.lm_head.dense")
 """Names of output embeddings that other modules further inside have too."""
 
 WITHOUT_OUTPUT = frozenset(("blip", "clvp_decoder", "fsmt", "lxmert", "shieldgemma2"))
@@ -40,7 +40,10 @@ TIES_UNSAID = ("ForSequenceClassification", "ForTokenClassification", "ForQuesti
 TIES_SAID = frozenset(("T5ForQuestionAnswering", "MT5ForQuestionAnswering", "UMT5ForQuestionAnswering"))
 """Classes of encoder-decoders by their endings whose tables are tied inside, and which do not say so themselves; and those that do."""
 
-UNTIED_OUTSIDE = frozenset(("blip-2", "instructblip", "instructblipvideo", "musicgen", "musicgen_melody"))
+UNTIED_OUTSIDE = frozenset((
+    "blip-2", "encoder-decoder", "florence2", "instructblip", "instructblipvideo", "kosmos-2", "kosmos-2.5", "llama4", "musicgen",
+    "musicgen_melody", "pix2struct", "speech-encoder-decoder", "vision-encoder-decoder",
+))  # fmt: skip
 """Types whose text model ties its embeddings, and whose own config says that nothing is tied."""
 
 TRANSPOSED = frozenset(("gpt2", "gpt-sw3", "openai-gpt", "imagegpt", "decision_transformer", "clvp", "clvp_decoder", "clvp_encoder"))
@@ -157,14 +160,15 @@ TABLES = frozenset((
 BESIDE = "qformer."
 """Modules whose own table of words is not the language model's."""
 
-INPUTS = dict.fromkeys(("seamless_m4t", "seamless_m4t_v2"), "text_decoder.embed_tokens")
+INPUTS = dict.fromkeys(("seamless_m4t", "seamless_m4t_v2"), "text_decoder.embed_tokens") | {"marian": "encoder.embed_tokens"}
 """The input embedding of types that have several."""
 
 
 def _input_embedding(known: Mapping[str, Module], facts: Mapping[str, Any], model_type: str) -> str | None:
     """Return the table that is looked up by tokens."""
-    if INPUTS.get(model_type) in known:
-        return INPUTS[model_type]
+    for path in (INPUTS.get(model_type, ""), f"model.{INPUTS.get(model_type)}"):
+        if path in known:
+            return path
     tables = [module for module in known.values() if module.kind == "embedding" and module.weight is not None]
     tables = [table for table in tables if not table.path.startswith(BESIDE)] or tables
     rows = _vocabulary(facts)

@@ -30,7 +30,7 @@ FROM_THE_WEIGHT = ("olora", "pissa")
 def rank(config: Mapping[str, Any], path: str, key: str = "r") -> int:
     """Return the rank of one module: of the first of the rank patterns that its name matches, else the config's own."""
     found = by_pattern(config.get("rank_pattern"), path, config[key])
-    if type(found) is not int or found < 1:
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         raise ConfigError("expected a whole number from 1 up", key=key, value=found)
     return found
 
@@ -90,7 +90,7 @@ def _of_variant(site: Site, r: int, config: Mapping[str, Any], variant: str) -> 
 
 def _whole(config: Mapping[str, Any], key: str, default: int, holder: str) -> int:
     found = config.get(key, default)
-    if type(found) is not int or found < 1:
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         raise ConfigError("expected a whole number from 1 up", key=f"{holder}.{key}", value=found)
     return found
 
@@ -137,7 +137,7 @@ def _variant(site: Site, config: Mapping[str, Any]) -> str:
     if name == "kasa_config" and site.kind != "linear":
         raise UsageError(Text("{path}: KaSA adapts linear layers stored as [outputs, inputs] alone", path=site.path))
     if name == "use_bdlora" and not isinstance(config[name], Mapping):
-        raise ConfigError("expected a mapping, such as {nblocks: 2}", key=name, value=config[name])
+        raise ConfigError("expected a mapping, with nblocks and the target modules of each side", key=name, value=config[name])
     return name
 
 

@@ -72,7 +72,7 @@ def bottlenecks(base: Base, config: Config) -> Iterable[Added]:
     """Yield two bottlenecks of a layer: down, up, and their biases, after its attention and after its feed-forward."""
     width, layers = fact(base.config, WIDTHS, "hidden_size"), fact(base.config, LAYERS, "num_layers")
     inner = config.get("bottleneck", 64)
-    if type(inner) is not int or inner < 1:
+    if not isinstance(inner, int) or isinstance(inner, bool) or inner < 1:
         raise ConfigError("expected a whole number from 1 up", key="bottleneck", value=inner)
     for layer in range(layers):
         for place in ("attention", "output"):

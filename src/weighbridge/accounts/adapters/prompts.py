@@ -48,7 +48,7 @@ def prepare_prompt(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
     tokens = config.get("num_virtual_tokens")
     if config["peft_type"] == "CPT":
         tokens = len(config.get("cpt_token_ids") or [0])
-    if type(tokens) is not int or tokens < 1:
+    if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1:
         raise ConfigError("expected a whole number from 1 up", key="num_virtual_tokens", value=tokens)
     nested = base.config.get("text_config")
     facts = nested if isinstance(nested, Mapping) else base.config
@@ -72,6 +72,7 @@ def prepare_prompt(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
 LAYERS_BY_TYPE: dict[str, Callable[[Config], Any]] = {
     "funnel": lambda facts: sum(facts["block_sizes"]),
     "longcat_flash": lambda facts: 2 * facts["num_layers"],
+    "nemotron_h": lambda facts: len(facts.get("hybrid_override_pattern") or facts["layers_block_type"]),
     "hrm_text": lambda facts: None,  # rewritten from the cycles of both stacks
 }
 """Types whose config works its number of layers out; a prompt asks for as many."""
@@ -251,7 +252,7 @@ def adaption_prompts(base: Base, config: Config) -> Iterator[Added]:
     name = config.get("target_modules") or ATTENTIONS[base.model_type]
     layers, length = config.get("adapter_layers"), config.get("adapter_len")
     for key, value in (("adapter_layers", layers), ("adapter_len", length)):
-        if type(value) is not int or value < 1:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ConfigError("expected a whole number from 1 up", key=key, value=value)
     found = [path for path in base.modules if path.endswith(f".{name}")]
     if len(found) < layers:  # type: ignore[operator]

@@ -116,7 +116,7 @@ def proportional(sites: list[Site], config: Config) -> dict[str, int]:
 
 
 def _spectrum(method: str, site: Site, number: object) -> Added:
-    if type(number) is not int or not 1 <= number <= site.inputs * site.outputs:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= site.inputs * site.outputs:
         raise UsageError(
             Text(
                 "{path}: n_frequency must be from 1 to the {value:,} elements of its weight, found {number!r}",
@@ -133,7 +133,7 @@ def _behind_dot(patterns: Mapping[str, Any] | None, path: str, default: Any) -> 
     for key, value in (patterns or {}).items():
         if pattern(rf".*\.{key}$", "pattern").match(path):
             return value
-    if type(default) is not int or default < 1:
+    if not isinstance(default, int) or isinstance(default, bool) or default < 1:
         raise ConfigError("expected a whole number from 1 up", key="block_size or n_frequency", value=default)
     return default
 
