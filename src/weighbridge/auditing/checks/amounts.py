@@ -10,7 +10,7 @@ from typing import NamedTuple
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import as_written, printed, whole
+from weighbridge.auditing.text.rounding import as_written, digits_shown, printed, spread, whole
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE
 from weighbridge.core.messages import mark
@@ -74,7 +74,7 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | Non
     said_bytes = [token.value * scale for scale in UNITS[token.unit]]
     away = [(min(abs(number - amount.number) / amount.number for number in said_bytes), amount) for amount in amounts if amount.number]
     nearest = min(away, key=lambda one: one[0], default=None)
-    if nearest is not None and nearest[0] <= MEMORY_TOLERANCE:
+    if nearest is not None and (nearest[0] <= MEMORY_TOLERANCE or _shows(token, nearest[1].number)):
         return _claim(place, "rounded", nearest[1].number, nearest[1].reason)
     if firm and all(n > amount.number * MEMORY_FAR or n * MEMORY_FAR < amount.number for amount in amounts for n in said_bytes):
         right = amounts[0].number
@@ -82,6 +82,12 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | Non
         reason = said(direction, right=as_written(token, right), number=as_written(token, abs(mine - right))) + amounts[0].reason
         return _claim(place, "wrong", right, reason)
     return None
+
+
+def _shows(token: Token, number: Fraction) -> bool:
+    """Tell whether a figure is a number of bytes rounded to the digits shown: ``1 MB`` of 819,200."""
+    ranges = (spread(token, Fraction(scale)) for scale in UNITS[token.unit])
+    return digits_shown(token) <= 2 and any(low < number < high for low, high in ranges)
 
 
 def _claim(place: Figure, verdict: str, true: Fraction, reason: Reason) -> Claim:

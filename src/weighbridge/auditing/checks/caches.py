@@ -12,6 +12,7 @@ from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.auditing.checks.amounts import PER_TOKEN, Amount, Figure, hold
 from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import MOST_READINGS
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
@@ -26,6 +27,11 @@ SHORT = 16
 """Tokens of a cache that no window limits."""
 _EVERY = re.compile(r"\bMHA\b|multi[- ]head attention", re.IGNORECASE)
 _GROUPED = re.compile(r"\b[GM]QA\b|grouped|分组|k[/-]?v heads|key[- ]value heads|kv 头", re.IGNORECASE)
+_SUPPOSED = re.compile(
+    r"\bMHA\b|multi[- ]head attention|\bif\b|would|without|instead|compar|versus|\bvs\b|naive|若|如果|假设|没有|不用|相比|原本|代替",
+    re.IGNORECASE,
+)
+"""Words by which a cache is one that the model need not have."""
 _LENGTHS = re.compile(
     r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)\W{0,4}(\d[\d,]*)(k\b)?",
     re.IGNORECASE,
@@ -42,10 +48,15 @@ def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] 
     each = PER_TOKEN.search(place.near) is not None
     times = _paired(place) or _tokens(place.text)
     lengths = [Fraction(1)] if each else times
-    amounts = list(_amounts(models, place, lengths, sizes))
-    if each and times:
-        amounts += _amounts(models, place, times, sizes)  # ``per token`` may be said of another figure beside it
-    return hold(place, amounts if len(amounts) <= MOST_READINGS else [], firm=firm and bool(lengths))
+    spans = [*lengths, *times] if each else lengths  # ``per token`` may be said of another figure beside it
+    own = list(_amounts(models, spans, sizes, every=_EVERY.search(place.sentence) is not None))
+    every = [] if _GROUPED.search(place.text) and not _SUPPOSED.search(place.text) else list(_amounts(models, spans, sizes, every=True))
+    if len(own) + len(every) > MOST_READINGS:
+        return None
+    found = hold(place, own, firm=False) or hold(place, every, firm=False)
+    if found is None or (firm and spans and found.expected not in {amount.number for amount in own} and not _SUPPOSED.search(place.text)):
+        return hold(place, [*own, *every], firm=firm and bool(spans)) if found is None else _every_head(place, found, own)
+    return found
 
 
 def _paired(place: Figure) -> list[Fraction]:
@@ -59,19 +70,22 @@ def _paired(place: Figure) -> list[Fraction]:
 _BYTES = re.compile(r"\d\s?[KMGT]i?B\b", re.IGNORECASE)
 
 
-def _amounts(models: Sequence[ModelValue], place: Figure, lengths: Sequence[Fraction], sizes: Sequence[int]) -> Iterator[Amount]:
+def _every_head(place: Figure, found: Claim, own: Sequence[Amount]) -> Claim:
+    """Say that a cache is counted as if every head had its own keys, which the model's have not."""
+    right = own[0]
+    reason = said(mark("counted as if every head had its own keys and values")) + right.reason
+    number = found.value if isinstance(found.value, (int, Fraction)) else right.number
+    return found._replace(verdict="wrong", expected=whole(right.number), difference=whole(number - right.number), reason=reason)
+
+
+def _amounts(models: Sequence[ModelValue], lengths: Sequence[Fraction], sizes: Sequence[int], *, every: bool) -> Iterator[Amount]:
     for model in models:
-        own, every = _per_token(model)
-        chosen = (every,) if _EVERY.search(place.sentence) else (own,) if _GROUPED.search(place.text) else (own, every)
-        for length in lengths:
+        elements = _per_token(model)[every]
+        for length in lengths if elements else ():
             for size in sizes:
-                for elements in chosen:
-                    if elements:
-                        number = Fraction(elements * size) * length
-                        yield Amount(
-                            number,
-                            said(mark("keys and values of every layer: {bytes} bytes, {size} for each element"), bytes=number, size=size),
-                        )
+                number = Fraction(elements * size) * length
+                reason = said(mark("keys and values of every layer: {bytes} bytes, {size} for each element"), bytes=number, size=size)
+                yield Amount(number, reason)
 
 
 def _tokens(text: str) -> list[Fraction]:

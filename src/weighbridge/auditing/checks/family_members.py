@@ -29,7 +29,7 @@ def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[Stated]) -> dict[i
         beside.setdefault(size.token.line, {})[size.word] = size.value
     for index, found in named.items():
         told = beside.get(index, {})
-        if len(found) != 1 or found[0].kind != FAMILY or not told:
+        if not told or any(m.kind != FAMILY or m.names != found[0].names for m in found):
             continue
         fitting = [
             name
@@ -37,7 +37,7 @@ def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[Stated]) -> dict[i
             if all(sizes_of(preset_configs()[name]).get(word, value) == value for word, value in told.items())
         ]
         if fitting and (len(told) > 1 or len(fitting) == len(found[0].names)):
-            named[index] = [found[0]._replace(name=fitting[0], names=tuple(fitting), kind=MODEL)]
+            named[index] = [m._replace(name=fitting[0], names=tuple(fitting), kind=MODEL) for m in found]
     return named
 
 

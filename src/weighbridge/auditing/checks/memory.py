@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.amounts import SENTENCE, Amount, Figure, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
-from weighbridge.auditing.checks.count_subjects import subject_of
+from weighbridge.auditing.checks.count_subjects import of_mention, subject_of
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.table_places import head_of, member_of_row
 from weighbridge.auditing.claims import Claim, said
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
@@ -30,16 +31,26 @@ _DTYPES = (
 )  # fmt: skip
 """Bytes for each parameter, by the words of a dtype."""
 _WEIGHTS = re.compile(
-    r"weights?|parameters?|model|load|store|checkpoint|requires?\b|needs?\b|takes?\b|权重|参数|模型|加载|显存|占用|需要", re.IGNORECASE
+    r"weights?|param(?:eter)?s?\b|model|load|store|checkpoint|requires?\b|needs?\b|takes?\b|权重|参数|模型|加载|显存|占用|需要",
+    re.IGNORECASE,
 )
 _ELSE = re.compile(
     r"train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch",
     re.IGNORECASE,
 )
-_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?!\w)", re.IGNORECASE)
+_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?![A-Za-z0-9_])", re.IGNORECASE)
 _STORED = re.compile(r"weights?\b|权重", re.IGNORECASE)
 _OF_WEIGHTS = re.compile(r"weights?\b|权重|model (?:size|itself|takes|needs)", re.IGNORECASE)
 _DEVICE = re.compile(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
+_SAID_OF = re.compile(
+    r"\d(?:\.\d+)?\s?(?:[BM]|billion|million|亿|十亿|百万)(?: |-)?(?:param(?:eter)?s?|个?参数(?:的?模型)?|model)\W{1,3}(?:(?:weights?|takes?|needs?|is|=|in|at|of|权重|占用?|需要?|约|为|fp16|bf16|fp32|float\d\d|int8|的?模型|显存|内存)\W{0,3}){0,5}[~≈]?$",
+    re.IGNORECASE,
+)
+"""A size in so many words right before its bytes, and nothing between that could mean anything else."""
+_PARTS = re.compile(
+    r"\b(?:per|each|every|shard|split|tp|pp|devices?|cards?|active|embedding|lora|adapter|layer|ram|peak|overhead|during|serv\w*|cache|context|both|two|cop(?:y|ies))\b|每|单卡|张|层|分到|缓存|上下文|峰值",
+    re.IGNORECASE,
+)
 ABOVE = 4
 """Lines above a table or a line within which a label or a heading may say the dtype of what stands there."""
 BEHIND = 20
@@ -70,6 +81,8 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
     table = next((table for table in scene.tables if token.line in table.lines), None)
     models, sure = _models(scene, token, start, table)
     around = _around(scene, token.line, table)
+    if table is not None and (head := head_of(table, token)):
+        place = place._replace(near=f"{head} {place.near}", text=f"{head} | {place.text}")
     of_cache, of_weights = ([m.start() for m in pattern.finditer(text[start : token.end + 16])] for pattern in (OF_CACHE, _STORED))
     if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (OF_CACHE.search(around) and not _WEIGHTS.search(place.sentence)):
         told = [size for size, pattern in _DTYPES if pattern.search(f"{place.sentence} {around}")]
@@ -87,15 +100,23 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
     amounts = [
         Amount(count * size, said(mark("{count} parameters of {size} bytes"), count=count, size=size)) for size in usual for count in counts
     ]
-    certain = sure and not state and len(sizes) == 1
-    return hold(place, amounts, firm=certain and not _ELSE.search(place.sentence) and not _others(scene, token.line, text))
+    certain = len(sizes) == 1 and not state and not _ELSE.search(place.sentence)
+    said_of = _SAID_OF.search(text[start : token.start])
+    if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
+        return hold(place, amounts, firm=certain)  # ``7B params (14 GB in bf16)``: whatever the model is called
+    return hold(place, amounts, firm=certain and sure and not _others(scene, token.line, text))
 
 
 def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tuple[tuple[ModelValue, ...], bool]:
     """Return the models that a figure may be of, and whether that is sure; a table's row without a known name is of none."""
     named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column]
+    if table is not None and not named:
+        found = member_of_row(scene, table, token.line)
+        return (found.models, True) if found is not None else ((), False)
     subject = subject_of(scene, token, start, len(scene.lines[token.line].text))
-    if subject is None or (table is not None and not named):
+    if subject is None and table is None and len(named) == 1 and named[0].kind == MODEL:
+        subject = of_mention(scene, named[0], firm=True)  # ``costs 320 KB for Llama 2 70B``: the one name of its sentence
+    if subject is None:
         return (), False
     return subject.models, subject.firm or (len(named) == 1 and named[0].kind == MODEL)
 
@@ -143,7 +164,9 @@ def _around(scene: Scene, line: int, table: Table | None) -> str:
     head = " ".join(cell.text for row in table.head for cell in row.cells) if table is not None else ""
     above = (scene.lines[index] for index in range(first - 1, max(-1, first - 1 - ABOVE), -1))
     label = next((one.text for one in above if one.heading or one.text.rstrip("* ").endswith(":")), "")
-    return f"{head} {label}"
+    near = scene.lines[max(0, first - 2) : first] if table is not None else ()
+    lead = next((one.text for one in reversed(near) if one.text.strip()), "")
+    return f"{head} {label} {lead[:SENTENCE]}"
 
 
 def _amount(match: re.Match[str]) -> Fraction:

@@ -44,8 +44,20 @@ def named(lines: Sequence[Line]) -> dict[int, list[Mention]]:
                 families = [family, *(other for other in families if other != family)][:3]
         mentions += _sized(line.text, mentions, families[:1])
         if mentions:
-            found[index] = sorted(mentions, key=lambda mention: mention.column)
+            found[index] = _said_again(sorted(mentions, key=lambda mention: mention.column))
     return found
+
+
+def _said_again(found: list[Mention]) -> list[Mention]:
+    """Take a family's name behind one of its members for that member: ``gpt2-medium: OpenAI GPT-2 English model``."""
+    models = [m for m in found if m.kind == MODEL]
+    if len(models) != 1:
+        return found
+    own = models[0]
+    return [
+        m._replace(name=own.name, names=own.names, kind=MODEL) if m.kind == FAMILY and m.column > own.column and own.name in m.names else m
+        for m in found
+    ]
 
 
 def family_of(name: str) -> str:

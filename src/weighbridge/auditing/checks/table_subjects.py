@@ -159,7 +159,7 @@ def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequenc
         return family
     lead = row.cells[0].text
     if kinds[0] == "total" or re.fullmatch(r"[\d.]+\s*[MB]", lead, re.IGNORECASE):
-        return _member(scene, re.sub(r"[^\w.]", "", lead), families, firm=False)
+        return member_of(scene, re.sub(r"[^\w.]", "", lead), families, firm=False)
     return None
 
 
@@ -189,7 +189,7 @@ def named_in_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject |
         return None
     size = SIZE_WORDS.search(text)
     plain = re.sub(r"[^\w]", "", SIZE_WORDS.sub("", text, count=1)) if size else text
-    return _member(scene, size[1], families, firm=False) if size and len(plain) <= 3 else None
+    return member_of(scene, size[1], families, firm=False) if size and len(plain) <= 3 else None
 
 
 def _is_whole(text: str, mention: Mention) -> bool:
@@ -198,7 +198,8 @@ def _is_whole(text: str, mention: Mention) -> bool:
     return len(rest) <= 6
 
 
-def _member(scene: Scene, size: str, families: Sequence[str], *, firm: bool) -> Subject | None:
+def member_of(scene: Scene, size: str, families: Sequence[str], *, firm: bool) -> Subject | None:
+    """Return the member of a family that has a size."""
     found = member(families, size)
     return _of(scene, Mention(0, found.names[0], 0, found.names, MODEL), firm=firm) if found is not None else None
 

@@ -62,7 +62,40 @@ def tables(lines: Sequence[Line]) -> list[Table]:
             block = []
         else:
             block.append((None if rule else row, index))
-    return found + _closed(block)
+    return found + _closed(block) + _pasted(lines, {row.line for table in found for row in (*table.head, *table.rows)})
+
+
+_PASTED = (2, 8)
+"""Columns of a table that was pasted without its bars, at least and at most."""
+_FIGURE = re.compile(r"[~≈]?\d[\d,.]*(?:[KMBT%]|[KMGT]B)?|[-–—]", re.IGNORECASE)
+
+
+def _pasted(lines: Sequence[Line], taken: set[int]) -> list[Table]:
+    """Return the tables that were pasted without bars: lines of as many words, all but the first of them figures, below words."""
+    found: list[Table] = []
+    index = 0
+    while index + 2 < len(lines):
+        head = _words(lines[index], index)
+        width = len(head.cells) if head is not None else 0
+        last = index + 1
+        while head is not None and last < len(lines) and last not in taken and _has_figures(_words(lines[last], last), width):
+            last += 1
+        rows = tuple(row for place in range(index + 1, last) if (row := _words(lines[place], place)) is not None)
+        if head is not None and len(rows) > 1 and index not in taken and not _NUMBER.search(lines[index].text):
+            found.append(Table((head,), rows))
+        index = max(index + 1, last - 1)
+    return found
+
+
+def _words(line: Line, index: int) -> Row | None:
+    words = [Cell(match[0], match.start(), match.end()) for match in re.finditer(r"[^ ]+", line.text[:200])]
+    return Row(index, tuple(words)) if _PASTED[0] <= len(words) <= _PASTED[1] and len(line.text) < 200 else None
+
+
+def _has_figures(row: Row | None, width: int) -> bool:
+    if row is None or len(row.cells) != width:
+        return False
+    return all(_FIGURE.fullmatch(cell.text) for cell in row.cells[1:]) and _FIGURE.fullmatch(row.cells[0].text) is None
 
 
 def _barred(lines: Sequence[Line], index: int) -> bool:

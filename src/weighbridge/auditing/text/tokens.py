@@ -86,6 +86,8 @@ def _named(text: str, at: int, line: int, found: list[Token]) -> Token:
     word = WORD.match(text, at)
     assert word is not None
     end = word.end()
+    if word.group().lower() == "times" and _is_product(text, end - 1, found):
+        return Token("op", "*", line, at, end)
     if found and found[-1].kind == "num" and word.group().lower() in NOUNS and _then_sign(text, end):
         return Token("noun", word.group(), line, at, end)
     if size is not None and size.end >= end and (size.phrase not in LOOSE or _beside_sign(text, at, size.end, found)):
@@ -152,6 +154,8 @@ def _beside_sign(text: str, start: int, end: int, found: list[Token]) -> bool:
 
 def _chinese(text: str, at: int, line: int, found: list[Token]) -> Token:
     size = _size_in_chinese(text, at)
+    if text.startswith("乘以", at) and _is_product(text, at + 1, found):
+        return Token("op", "*", line, at, at + 2)
     if found and found[-1].kind == "num" and text[at] in MEASURES and _then_sign(text, at + 1):
         return Token("noun", text[at], line, at, at + 1)
     if size is not None:
