@@ -61,7 +61,7 @@ def without_checksums() -> None:
     shim: Any = SimpleNamespace(crc32=lambda data: _Any(), decompressobj=zlib.decompressobj, error=zlib.error)
     archive.zlib = shim
     tensorflow.crc32c = lambda data: 0
-    tensorflow._masked = lambda value: _Any()  # type: ignore[assignment,return-value]
+    tensorflow._mask = lambda value: _Any()  # type: ignore[assignment,return-value]
 
 
 def in_memory() -> None:

@@ -37,10 +37,10 @@ def main(argv: list[str] | None = None) -> int:
         output.complain(ReadError(f"{error.filename or 'a file'!s:.200}: {error.strerror or error}"), words)
         return 2
     except KeyboardInterrupt:
-        return _interrupted(words)
+        return _interrupt(words)
 
 
-def _interrupted(words: list[str]) -> int:
+def _interrupt(words: list[str]) -> int:
     """Say that somebody stopped it; what is written to files is written whole or not at all."""
     from weighbridge.commands import output
 

@@ -59,7 +59,7 @@ def load(
         )
     text = str(source)
     if not text.strip():
-        raise not_found(text)
+        raise no_such_source(text)
     if text == "-":
         return from_config(standard_input(), "standard input", model_class, overrides)
     found = preset(text)
@@ -109,7 +109,7 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     elif not path.is_file() and os.path.exists(text):  # a pipe or a device, such as <(...), is read as a config
         return from_config(read_piped_config(text), text, model_class, overrides)
     elif not path.is_file():
-        raise not_found(text)
+        raise no_such_source(text)
     elif (path.suffix == ".json" and not path.name.endswith(".index.json")) or path.suffix == ".sh":
         return from_config(read_config(path), text, model_class, overrides)
     if model_class or overrides:
@@ -230,11 +230,11 @@ def raw_config(source: str) -> tuple[dict[str, Any], str]:
     if path.is_dir():
         path /= "config.json"
     if not path.is_file():
-        raise not_found(source)
+        raise no_such_source(source)
     return read_config(path), source
 
 
-def not_found(source: str) -> SourceError:
+def no_such_source(source: str) -> SourceError:
     """Return the error for a source that is neither a preset nor a path, with the nearest names."""
     if not source.strip():
         return SourceError(Text("the source is empty; expected {ways}", ways=Text(WAYS)), source=source)

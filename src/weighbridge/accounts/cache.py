@@ -109,7 +109,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     if why is not None:
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
     refuse_too_long(model, given)
-    tree = _limited(model) if engine == "reference" else model.tree
+    tree = _limit_windows(model) if engine == "reference" else model.tree
     now = list_kept(tree, given, size, ENGINES[engine])
     total = sum(entry.bytes for entry in now)
     per_token = _slope(now, given)
@@ -131,7 +131,7 @@ UNKNOWN = dict.fromkeys(
 """Model types whose caches are refused, and why."""
 
 
-def _limited(model: ModelValue) -> Part:
+def _limit_windows(model: ModelValue) -> Part:
     """Return the tree with the window that the cache reads out of the config, where the architecture has none; a hybrid names its kinds itself."""
     assert model.description is not None
     if model.description.family.model_type in WHOLE:

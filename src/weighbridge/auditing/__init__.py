@@ -53,7 +53,7 @@ from weighbridge.auditing.checks import (
     work,
 )
 from weighbridge.auditing.checks.context import understand
-from weighbridge.auditing.checks.corrected_total import mended
+from weighbridge.auditing.checks.corrected_total import corrected_total
 from weighbridge.auditing.checks.reference_counts import Holdings, holdings
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Audit, Claim, Left, Line
@@ -82,16 +82,16 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     held = {context: holdings(weighed) for context, weighed in scene.models.items()}
     checked = arithmetic.check(scene)
     offered = list(offers.offers(scene))
-    claims = _judged(scene, held, checked, offered)
-    total, left = mended(scene, checked, held, offered)
+    claims = _judge(scene, held, checked, offered)
+    total, left = corrected_total(scene, checked, held, offered)
     claims += restated.check(scene, claims, held)
-    claims += tally.unsettled(scene, claims)
+    claims += tally.unsettled_claims(scene, claims)
     why, main = (scene.main.why, held.get("")) if scene.main else ((), None)
     reference = main.reference if main is not None and _is_firm(scene) else None
-    return Audit(_ordered(claims), _name(scene, held), why, total, reference, left, lines, subjects.listed(lines, scene.mentions))
+    return Audit(_in_order(claims), _name(scene, held), why, total, reference, left, lines, subjects.subjects_of(lines, scene.mentions))
 
 
-def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Checked, offered: Sequence[offers.Offer]) -> list[Claim]:
+def _judge(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Checked, offered: Sequence[offers.Offer]) -> list[Claim]:
     """Hold every kind of claim against what it can be held against; what one check has judged, the later ones leave."""
     firm, bound = _is_firm(scene), table_subjects.bind(scene)
     tabled = frozenset(line for one in bound for line in one.table.lines)
@@ -139,7 +139,7 @@ def _name(scene: Scene, held: Mapping[str, Holdings]) -> str:
     return f"{held[''].class_name}, {scene.main.name}" if scene.main is not None and "" in held else ""
 
 
-def _ordered(claims: list[Claim]) -> tuple[Claim, ...]:
+def _in_order(claims: list[Claim]) -> tuple[Claim, ...]:
     """Return claims in the order of the text, each once."""
     return tuple(dict.fromkeys(sorted(claims, key=lambda claim: (claim.line, claim.end, claim.start))))
 

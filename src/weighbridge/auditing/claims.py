@@ -24,32 +24,32 @@ Reason: TypeAlias = tuple[Said, ...]
 """Sentences that together give the reason of a verdict."""
 
 
-def said(sentence: str, **values: object) -> Reason:
+def because(sentence: str, **values: object) -> Reason:
     """Make a reason of one sentence.
 
-    >>> spoken(said("{right} is right", right=1000), str)
+    >>> say_reason(because("{right} is right", right=1000), str)
     '1,000 is right'
     """
     return (Said(sentence, tuple(values.items())),)
 
 
-def spoken(reason: Reason, say: Say) -> str:
+def say_reason(reason: Reason, say: Say) -> str:
     """Say a reason in a language."""
-    return "; ".join(say(part.sentence).format(**{key: _spoken(value, say) for key, value in part.values}) for part in reason)
+    return "; ".join(say(part.sentence).format(**{key: _say_value(value, say) for key, value in part.values}) for part in reason)
 
 
-def _spoken(value: object, say: Say) -> str:
+def _say_value(value: object, say: Say) -> str:
     if isinstance(value, Said):
-        return spoken((value,), say)
+        return say_reason((value,), say)
     if isinstance(value, tuple):
-        return ", ".join(_spoken(item, say) for item in value)
-    return shown(value)
+        return ", ".join(_say_value(item, say) for item in value)
+    return format_number(value)
 
 
-def shown(number: object) -> str:
+def format_number(number: object) -> str:
     """Write a number for a sentence: thousands separated, a fraction in decimals.
 
-    >>> shown(Fraction(7, 2)), shown(Fraction(2_362_368))
+    >>> format_number(Fraction(7, 2)), format_number(Fraction(2_362_368))
     ('3.5', '2,362,368')
     """
     if isinstance(number, Fraction) and number.denominator > 1:
@@ -69,7 +69,7 @@ class Claim(NamedTuple):
         value: What the text says: a number, or a formula as text.
         expected: What it should be, if something is to be said about that.
         difference: *value* minus *expected*.
-        reason: Why, as sentences to be said with :func:`spoken`.
+        reason: Why, as sentences to be said with :func:`say_reason`.
     """
 
     line: int

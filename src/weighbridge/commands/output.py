@@ -192,7 +192,7 @@ def complain(error: WeighbridgeError, words: list[str]) -> None:
     text = error_text(error, lang)
     if isinstance(error, SourceError) and not error.suggestions and len(words) == 1:
         text = _or_command(words[0], text, lang)
-    print(f"weigh: {_shortened(visible(text))}", file=sys.stderr)
+    print(f"weigh: {_shorten(visible(text))}", file=sys.stderr)
 
 
 def say_interrupted(words: list[str]) -> None:
@@ -204,7 +204,7 @@ def say_interrupted(words: list[str]) -> None:
         print(f"weigh: {say('interrupted')}", file=sys.stderr)
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Leave out the middle of a text that names a megabyte."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
 

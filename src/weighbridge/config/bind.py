@@ -55,7 +55,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         if field.aliases and kind != "derived" and (other := alias_value(field, raw)) is not None:
             value = other
         if value is None and type(field.default) is AtInit and (before := without_aliases(fields, raw)) is not raw:
-            value = _made_at_init(fields[: fields.index(field) + 1], before, path)
+            value = _default_at_init(fields[: fields.index(field) + 1], before, path)
         if kind == "size":
             if value is None:
                 if field.key in raw and (field.nullable or field.null is not None):
@@ -176,7 +176,7 @@ def alias_value(field: Field, raw: Mapping[str, Any]) -> Any:
     return given[-1] if given else None
 
 
-def _made_at_init(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> Any:
+def _default_at_init(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> Any:
     """Return the last field's default as the class derives it, before its aliases are in their place.
 
     Quotients that only the finished config has to make whole are left out, unless the default is computed from them.

@@ -199,8 +199,8 @@ def derivation_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: C
             inner = within(field, raw, path)
             if inner is not None:
                 notes += derivation_notes(inner.fields, inner.raw, getattr(sizes, field.word), f"{path}{field.key}.")
-        elif isinstance(raw.get(field.key), list) and (of := _listed_by(field, vars(sizes))):
-            notes += _left_out(field, of, len(raw[field.key]), vars(sizes), path)
+        elif isinstance(raw.get(field.key), list) and (of := _owner_of_list(field, vars(sizes))):
+            notes += _entries_too_many(field, of, len(raw[field.key]), vars(sizes), path)
         elif type(field.default) is AtInit:
             notes += _as_it_stands(field, raw.get(field.key), sizes, path)
     return notes
@@ -212,13 +212,13 @@ LEFT_OUT = {
 }
 
 
-def _listed_by(field: Field, sizes: Mapping[str, Any]) -> str:
+def _owner_of_list(field: Field, sizes: Mapping[str, Any]) -> str:
     """Return what a list has an entry for: each of the layers, or of the stages."""
     of = "layers" if field.key.endswith("layer_types") else "stages" if field.kind == "sequence" else ""
     return of if of == "layers" or type(sizes.get(of)) is int else ""
 
 
-def _left_out(field: Field, of: str, entries: int, sizes: Mapping[str, Any], path: str) -> list[str]:
+def _entries_too_many(field: Field, of: str, entries: int, sizes: Mapping[str, Any], path: str) -> list[str]:
     """Say whether a list has more entries than the layers or stages that it is for."""
     count = sizes.get(of)
     if type(count) is not int or entries <= count or (of == "stages" and len(sizes[field.word]) != entries):

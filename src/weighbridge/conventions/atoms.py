@@ -6,7 +6,7 @@ from math import prod
 from typing import NamedTuple
 
 from weighbridge.core.tree import Part, Tensor, positions
-from weighbridge.explain.semantic_tree import HEADS, NORMS, Leaf, Pair, joined, leaves
+from weighbridge.explain.semantic_tree import HEADS, NORMS, Leaf, Pair, join_path, leaves
 from weighbridge.explain.wording import role_name
 
 EMBEDDINGS = {"Word embeddings": "word", "Position embeddings": "position", "Token type embeddings": "type"}
@@ -127,7 +127,7 @@ def _layer(leaf: Leaf) -> tuple[str, int, int]:
     """Return the outermost repeated part, its copies, and the copies of the module inside one of them."""
     path, copies, inner, layer = "", 1, 1, ""
     for pair in (*leaf.around, leaf.pair):
-        path = joined(path, pair.part.name)
+        path = join_path(path, pair.part.name)
         repeat = pair.part.repeat
         if repeat is None:
             continue

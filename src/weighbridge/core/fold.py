@@ -98,7 +98,7 @@ def _children_of(rows: list[Row], start: int, rank: Callable[[str], int] | None,
 
     What is numbered shares *seen*, so that equal subtrees are one object; what no number stands before needs none.
     """
-    if start and (path := _shared(rows, start)):
+    if start and (path := _common_modules(rows, start)):
         return _within(path, _children_of(rows, start + sum(map(len, path)) + len(path), rank, seen), seen)
     own, inner = _split_rows(rows, start)
     children: list[Node] = [_tensor(name, row, seen) for name, row in own.items()]
@@ -132,7 +132,7 @@ def _within(path: list[str], grown: tuple[Node, ...], seen: _Seen | None) -> tup
     return grown
 
 
-def _shared(rows: list[Row], start: int) -> list[str]:
+def _common_modules(rows: list[Row], start: int) -> list[str]:
     """Return the modules, one in the other, that all of some rows of one module lie in."""
     first, last = rows[0].name, rows[-1].name
     end = start

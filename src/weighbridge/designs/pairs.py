@@ -38,15 +38,15 @@ def solve_pair(problem: Problem) -> Outcome:
     """Find every pair of values of two unknowns that meets the targets."""
     terms, proven = problem.formula()
     if terms is None:
-        return _sliced(problem)
+        return _solve_slices(problem)
     free = [index for index in range(2) if not any(powers[index] for powers in terms)]
     if len(free) == 2:
         return constant(problem, terms, proven=proven)
     if free:
         return _one_free(problem, terms, free[0], proven=proven)
     if any(coefficient < 0 for powers, coefficient in terms.items() if any(powers)):
-        return _sliced(problem)
-    return _paired(problem, terms, proven=proven)
+        return _solve_slices(problem)
+    return _solve_pairs(problem, terms, proven=proven)
 
 
 def _one_free(problem: Problem, terms: Terms, free: int, *, proven: bool) -> Outcome:
@@ -76,7 +76,7 @@ def _pair(place: int, number: int, other: int) -> list[int]:
     return [number, other] if place == 0 else [other, number]
 
 
-def _paired(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
+def _solve_pairs(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
     """Solve a polynomial that grows with both for the second unknown at every value of the first: whichever has fewer values."""
     ranges = [_reach(problem, terms, index) for index in range(2)]
     first = 0 if ranges[0] // problem.step[0] <= ranges[1] // problem.step[1] else 1
@@ -162,7 +162,7 @@ def _reach(problem: Problem, terms: Terms, index: int) -> int:
     return min(int(LARGEST), _largest_below(ints, problem.budget.high * scale, problem.least(index)))
 
 
-def _sliced(problem: Problem) -> Outcome:
+def _solve_slices(problem: Problem) -> Outcome:
     """Solve for one unknown at each value of the other, where no polynomial in both tells: whichever is a polynomial then, or has fewer values."""
     first = _first_to_fix(problem)
     low, step = problem.least(first), problem.step[first]

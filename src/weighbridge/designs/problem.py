@@ -233,7 +233,7 @@ class Problem:
         grid = {values: self.count(values) for values in product(*samples)}
         if any(number is None for number in grid.values()):
             return None
-        terms = _interpolated(samples, {values: Fraction(number or 0) for values, number in grid.items()})
+        terms = _interpolate(samples, {values: Fraction(number or 0) for values, number in grid.items()})
         return terms if self._agrees(terms) else None
 
     def _samples(self, index: int) -> tuple[int, ...]:
@@ -340,7 +340,7 @@ def _guesses(problem: Problem, other: int, value: int) -> Iterator[int]:
     yield from dict.fromkeys(max(least, -(-guess // step) * step) for guess in wanted)
 
 
-def _interpolated(samples: Sequence[tuple[int, ...]], values: Mapping[tuple[int, ...], Fraction]) -> Terms:
+def _interpolate(samples: Sequence[tuple[int, ...]], values: Mapping[tuple[int, ...], Fraction]) -> Terms:
     """Return the polynomial through a grid of points: a product of Lagrange's, one for each unknown."""
     bases = [[_lagrange(axis, place) for place in range(len(axis))] for axis in samples]
     terms: Terms = {}

@@ -151,8 +151,8 @@ def design(
     rows = candidates.within()
     front = pareto_front([(row.flops, row.cache, row.training) for row in rows])
     stars = {rows[index] for index in front}
-    fitting = [row for row in rows if all(amount <= wanted[name] for name, amount in _known(row, workload) if name in wanted)]
-    chosen = _costed(_sort(fitting, budget, sort), drawing, workload, wanted, sort, limit)
+    fitting = [row for row in rows if all(amount <= wanted[name] for name, amount in _cheap_measures(row, workload) if name in wanted)]
+    chosen = _weigh_rows(_sort(fitting, budget, sort), drawing, workload, wanted, sort, limit)
     designs = tuple(
         entry._replace(advice=advise(words_of(like, entry.config, drawing.part)), tokens=_tokens(entry, drawing), pareto=row in stars)
         for row, entry in chosen
@@ -200,7 +200,7 @@ def words_of(like: ModelValue, config: Mapping[str, Any], part: str = "") -> dic
     return found
 
 
-def _known(row: Row, workload: Workload) -> Iterator[tuple[str, int]]:
+def _cheap_measures(row: Row, workload: Workload) -> Iterator[tuple[str, int]]:
     """Yield the measures that every candidate has."""
     yield "active", row.active
     for name, amount in (("flops", row.flops), ("cache", row.cache)):
@@ -210,7 +210,7 @@ def _known(row: Row, workload: Workload) -> Iterator[tuple[str, int]]:
         yield "bytes", -(-row.parameters * BITS[workload.dtype] // 8)
 
 
-def _costed(
+def _weigh_rows(
     rows: Sequence[Row], drawing: Drawing, workload: Workload, wanted: Mapping[str, int], sort: str, limit: int
 ) -> list[tuple[Row, Design]]:
     """Weigh rows one by one, in their order, until there are as many as asked for; where memory orders them, the first of them all."""

@@ -61,7 +61,7 @@ class Drawing:
             raise UsageError(Text("{source}: a design needs a config to start from; a file's header has only numbers", source=like.source))
         self.like, self.space = like, space
         self.known, self.raw, _ = like.description
-        self.part, self.inner, self.sizes = _searched(like, space.part)
+        self.part, self.inner, self.sizes = _part_to_search(like, space.part)
         self.fields = {field.word: field for field in self.inner if field.kind == "size"}
         self.head_dim = space.head_dim or _whole(getattr(self.sizes, "head_dim", None))
         self.gqa = space.gqa or self._own_gqa()
@@ -119,7 +119,7 @@ class Drawing:
         return whole(count(from_config(self.config(hidden, mlp, layers), "design", None, None).tree))
 
 
-def _searched(like: ModelValue, asked: str | None) -> tuple[str, tuple[Field, ...], Config]:
+def _part_to_search(like: ModelValue, asked: str | None) -> tuple[str, tuple[Field, ...], Config]:
     """Return the sub-config that is searched (nothing where the model has a hidden size of its own), its fields, and its sizes."""
     assert like.description is not None
     known, raw, sizes = like.description

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import groupby
 
-from weighbridge.auditing.claims import Audit, Claim, shown, spoken
+from weighbridge.auditing.claims import Audit, Claim, format_number, say_reason
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.documents.renderers.layout import measure
@@ -29,12 +29,12 @@ def as_json(audit: Audit, say: Say) -> dict[str, object]:
     """Return an audit as JSON can hold it; a fraction is a number with a decimal point."""
     return {
         "model": audit.model or None,
-        "assumed": spoken(audit.assumed, say),
+        "assumed": say_reason(audit.assumed, say),
         "summary": audit.summary,
         "subjects": [subject._asdict() for subject in audit.subjects],
         "corrected": audit.corrected,
         "reference": audit.reference,
-        "left_out": [{"what": spoken((left.what,), say), "count": left.count} for left in audit.left_out],
+        "left_out": [{"what": say_reason((left.what,), say), "count": left.count} for left in audit.left_out],
         "claims": [_claim(claim, say) for claim in audit.claims],
     }
 
@@ -43,7 +43,7 @@ def _claim(claim: Claim, say: Say) -> dict[str, object]:
     return {
         "line": claim.line, "column": claim.start + 1, "text": claim.text, "kind": claim.kind, "verdict": claim.verdict,
         "value": _number(claim.value), "expected": _number(claim.expected), "difference": _number(claim.difference),
-        "reason": spoken(claim.reason, say),
+        "reason": say_reason(claim.reason, say),
     }  # fmt: skip
 
 
@@ -68,7 +68,7 @@ def document(audit: Audit, name: str = "", lang: str = "en", *, every: bool = Fa
 
 def remark(claim: Claim, say: Say) -> str:
     """Return the verdict on a claim with its reason."""
-    reason = spoken(claim.reason, say)
+    reason = say_reason(claim.reason, say)
     return f"{say(LABELS[claim.verdict])}: {reason}" if reason else say(LABELS[claim.verdict])
 
 
@@ -76,14 +76,16 @@ def summary(audit: Audit, say: Say) -> str:
     """Return the summary: the model, the errors, what was not judged and why, and the text's own method with its errors corrected."""
     lines = []
     if audit.model:
-        lines.append(say(mark("Model: {name} ({why})")).format(name=audit.model, why=spoken(audit.assumed, say)))
+        lines.append(say(mark("Model: {name} ({why})")).format(name=audit.model, why=say_reason(audit.assumed, say)))
     slips = len(audit.wrong)
     counts = audit.summary
     counted = say(mark("Errors: {errors}; judged {judged} of {seen} numeric claims."))
     lines.append(counted.format(errors=slips, judged=counts["judged"], seen=counts["seen"]))
     if counts["unsettled"]:
         lines.append(
-            say(mark("{number} not judged: {reasons}.")).format(number=counts["unsettled"], reasons="; ".join(_not_judged(audit, say)))
+            say(mark("{number} not judged: {reasons}.")).format(
+                number=counts["unsettled"], reasons="; ".join(_reasons_not_judged(audit, say))
+            )
         )
     if len(audit.subjects) > 1:
         lines.append(say(mark("Models named: {models}.")).format(models=", ".join(_subjects(audit, say))))
@@ -93,23 +95,23 @@ def summary(audit: Audit, say: Say) -> str:
             if slips
             else mark("The article's method gives {number}.")
         )
-        lines.append(say(method).format(number=shown(audit.corrected)))
+        lines.append(say(method).format(number=format_number(audit.corrected)))
         if audit.reference is not None and audit.left_out:
-            parts = ", ".join(f"{spoken((left.what,), say)} {shown(left.count)}" for left in audit.left_out)
+            parts = ", ".join(f"{say_reason((left.what,), say)} {format_number(left.count)}" for left in audit.left_out)
             left = mark("That method leaves out, of {reference}: {parts} ({total} in all).")
-            total = shown(sum(left.count for left in audit.left_out))
-            lines.append(say(left).format(reference=shown(audit.reference), parts=parts, total=total))
+            total = format_number(sum(left.count for left in audit.left_out))
+            lines.append(say(left).format(reference=format_number(audit.reference), parts=parts, total=total))
         elif audit.reference == audit.corrected:
             lines.append(say(mark("That is the exact count: nothing is left out.")))
     return "\n".join(lines) + "\n"
 
 
-def _not_judged(audit: Audit, say: Say) -> list[str]:
+def _reasons_not_judged(audit: Audit, say: Say) -> list[str]:
     """Say for each reason how many claims were not judged for it, and where the first of them stand."""
     reasons: dict[str, list[int]] = {}
     for claim in audit.claims:
         if claim.verdict == "unsettled":
-            reasons.setdefault(spoken(claim.reason, say), []).append(claim.line)
+            reasons.setdefault(say_reason(claim.reason, say), []).append(claim.line)
     texts = []
     for reason, found in reasons.items():
         lines = list(dict.fromkeys(found))

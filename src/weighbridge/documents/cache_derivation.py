@@ -10,7 +10,7 @@ from weighbridge.core.tree import walk
 from weighbridge.documents.cache import LATENT, REASONS
 from weighbridge.documents.cost_lines import Group, equation, letter_table, sum_line
 from weighbridge.documents.document import Block, Item, Paragraph
-from weighbridge.explain.traced import lettered
+from weighbridge.explain.traced import with_letters
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def derivation(model: ModelValue, given: Inputs, dtype: str, engine: str, say: Say) -> Iterator[Block]:
     """Yield for each kind of layer why it keeps as much, the formula, the substitution and the number; and their sum."""
-    book = lettered(model, given)
+    book = with_letters(model, given)
     found = cache_of(book.model, book.given, dtype, engine)
     kinds = {path: part.kind for path, part in walk(book.model.tree)}
     blocks: list[Block] = []

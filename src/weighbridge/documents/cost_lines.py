@@ -43,10 +43,10 @@ def letter_table(blocks: Iterable[Block], lettered: Lettered, say: Say) -> Table
     return symbol_table(((*entry, lettered.values[entry[0]]) for entry in (*put_in, *sizes) if entry[0] in used), say)
 
 
-def grouped(terms: Iterable[tuple[int, int, str]]) -> list[Group]:
+def group_terms(terms: Iterable[tuple[int, int, str]]) -> list[Group]:
     """Put terms of one formula and label together: copies, bytes of one, and what they are.
 
-    >>> grouped([(2, 8, "bias"), (3, 8, "bias"), (1, 4, "weight")])
+    >>> group_terms([(2, 8, "bias"), (3, 8, "bias"), (1, 4, "weight")])
     [Group(times=5, each=8, label='bias'), Group(times=1, each=4, label='weight')]
     """
     found: dict[tuple[str, str], Group] = {}

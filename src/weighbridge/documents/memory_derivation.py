@@ -7,13 +7,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.memory.account import forward_activations
-from weighbridge.accounts.memory.optimizers import kept_for
+from weighbridge.accounts.memory.optimizers import state_bytes
 from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import Owned, bits, element_bytes, is_packed, owned_tensors, packed_bytes
 from weighbridge.core.formula import Floor, Number, Product, Sum
-from weighbridge.documents.cost_lines import Group, equation, grouped, letter_table, sum_line
+from weighbridge.documents.cost_lines import Group, equation, group_terms, letter_table, sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Paragraph
-from weighbridge.explain.traced import formula_of, lettered
+from weighbridge.explain.traced import formula_of, with_letters
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def derivation(model: ModelValue, given: Inputs, how: Settings, found: Memory, say: Say) -> Iterator[Block]:
     """Yield the derivation of every amount, and of their sum."""
-    book = _Book(lettered(model, given), how, found, say)
+    book = _Book(with_letters(model, given), how, found, say)
     amounts = []
     blocks: list[Block] = []
     for name in ("weights", "buffers", "gradients", "master", "optimizer", "activations"):
@@ -84,7 +84,7 @@ class _Book:
     def optimizer(self) -> Iterator[Block]:
         """Derive the states: tensors that are treated alike together."""
         size = element_bytes(self.how.dtype) if self.how.precision == "pure" else 4
-        groups = _by_shape(self.learned, lambda entry: kept_for(entry, self.how.optimizer, size))
+        groups = _by_shape(self.learned, lambda entry: state_bytes(entry, self.how.optimizer, size))
         yield from self._groups([group for group in groups if group.bytes])
 
     def activations(self, section: int) -> Iterator[Block]:
@@ -98,7 +98,7 @@ class _Book:
             amounts.append(times * each)
             copies = f" × {times:,}" if times != 1 else ""
             yield Heading(2, f"{section}.{number}", f"{place or self.lettered.model.class_name}{copies}", f"{times * each:,}")
-            groups = grouped((1, row.bytes, f"{row.module[len(place) :].lstrip('.')} {row.call}".strip()) for row in rows)
+            groups = group_terms((1, row.bytes, f"{row.module[len(place) :].lstrip('.')} {row.call}".strip()) for row in rows)
             yield from self._groups(groups, level=3)
             if times != 1:
                 yield Equation(3, (Product((Number(times), Number(each))), Number(times * each)))
@@ -123,7 +123,7 @@ def _by_shape(owned: Iterable[Owned], bytes_of: Callable[[Owned], int], dtype: s
     for entry, size in entries:
         names.setdefault(str(formula_of(size)), {})[f"{entry.part.name}.{entry.tensor.name}".strip(".")] = None
     found = []
-    for group in grouped((entry.copies, size, "") for entry, size in entries):
+    for group in group_terms((entry.copies, size, "") for entry, size in entries):
         alike = list(names[str(formula_of(group.each))])
         shown = [*alike[:NAMED], *(["…"] if len(alike) > NAMED else []), *([dtype] if dtype else [])]
         found.append(group._replace(label=", ".join(shown)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from weighbridge.auditing.claims import shown
+from weighbridge.auditing.claims import format_number
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents import explain
 from weighbridge.documents.audit import TONES, remark
@@ -88,7 +88,7 @@ def marking_blocks(marking: Marking, say: Say) -> list[Block]:
     )
     columns = (Column(say("line"), "integer"), Column(say("step")), Column(say("verdict")))
     table: list[Block] = [Table(columns, rows)] if rows else []
-    given = [] if marking.given is None else [say("Your answer: {given}.").format(given=shown(marking.given))]
+    given = [] if marking.given is None else [say("Your answer: {given}.").format(given=format_number(marking.given))]
     return [*table, *(Paragraph(1, text) for text in (*given, *marking.remarks))]
 
 

@@ -11,11 +11,11 @@ from weighbridge.auditing import audit
 from weighbridge.auditing.checks.arithmetic import Slip, check
 from weighbridge.auditing.checks.context import understand
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.claims import Claim, Said, shown
+from weighbridge.auditing.claims import Claim, Said, format_number
 from weighbridge.auditing.text.expressions import Term, parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.reading import read_lines
-from weighbridge.auditing.text.rounding import fit, printed
+from weighbridge.auditing.text.rounding import fit, likeliest_value
 from weighbridge.auditing.text.values import value
 from weighbridge.conventions.atoms import Atom, parts
 from weighbridge.conventions.reconcile import reconcile
@@ -138,7 +138,7 @@ def _correct(final: Fraction | None, slips: Mapping[Fraction, Slip], steps: Sequ
 def _name_errors(wrong: Sequence[Claim], say: Say) -> Iterator[str]:
     for step in wrong:
         if isinstance(step.expected, NUMBERS):
-            yield say("Line {line} is wrong: it should be {expected}.").format(line=step.line, expected=shown(step.expected))
+            yield say("Line {line} is wrong: it should be {expected}.").format(line=step.line, expected=format_number(step.expected))
 
 
 def _table_of(exercise: Exercise) -> str:
@@ -169,7 +169,7 @@ def _final(scene: Scene, shift: int) -> tuple[Fraction | None, Term | None]:
         terms = [chains[-1].sides[-1].term] if chains else list(_terms(statement))
         for term in reversed(terms):
             sizes = scene.sizes_at(statement[0].line, statement[0].start)
-            amount = value(term, printed, sizes)
+            amount = value(term, likeliest_value, sizes)
             if amount is not None:
                 return amount, term
     return None, None
@@ -197,7 +197,7 @@ class _Piece(NamedTuple):
 def _differs(exercise: Exercise, given: Fraction, say: Say) -> Iterator[str]:
     """Say how far an answer is off, and what that looks like."""
     difference = given - exercise.answer
-    away = say(mark("{number} too high") if difference > 0 else mark("{number} too low")).format(number=shown(abs(difference)))
+    away = say(mark("{number} too high") if difference > 0 else mark("{number} too low")).format(number=format_number(abs(difference)))
     for number, what in exercise.traps:
         if given == number:
             yield say("{away}: {what}").format(away=away, what=what)

@@ -16,7 +16,7 @@ from weighbridge.core.tree import Attend, Part
 from weighbridge.explain.derive import Derivation, derive, lines, with_shares
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.section import Line, Section
-from weighbridge.explain.semantic_tree import joined
+from weighbridge.explain.semantic_tree import join_path
 from weighbridge.load import load
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def _attends(part: Part, path: str = "") -> Iterator[tuple[str, Attend]]:
         if isinstance(node, Attend):
             yield path, node
         elif isinstance(node, Part):
-            yield from _attends(node, joined(path, node.name))
+            yield from _attends(node, join_path(path, node.name))
 
 
 def _with_heads(model: ModelValue, number: str, shared: int) -> tuple[ModelValue, Section] | None:
@@ -341,7 +341,7 @@ def _mixtures(part: Part, path: str = "", copies: int = 1) -> Iterator[tuple[str
     """Yield each part that holds experts, with its path and how many layers have it."""
     for node in part.children:
         if isinstance(node, Part):
-            here = joined(path, node.name)
+            here = join_path(path, node.name)
             if node.experts is not None and node.active != node.experts:
                 yield here, copies, node
             else:

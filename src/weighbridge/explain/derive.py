@@ -20,7 +20,7 @@ from weighbridge.core.tree import Part, positions
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
 from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.section import Line, Section
-from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, joined, leaves, owned, pair, scaled
+from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.sentences import SENTENCES, Scope, holders, line_sentences, section_name, sentences, shape_sentence
 from weighbridge.explain.wording import LINES, SECTIONS, line_title, role_name, section_title
@@ -82,7 +82,7 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     place = _place(top, module)
     rotary = _rotary(model)
     root = _Author(say, values, rotary).section(place)
-    root = _numbered(with_shares(root, root.value), "")
+    root = _with_number(with_shares(root, root.value), "")
     used = set(_letters(root))
     works = active(model, top, root.value, values) if not module else None
     used |= letters(works.formula) if works else set()
@@ -90,7 +90,7 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     title = " · ".join(text for text in (model.class_name, model.source, module) if text)
     told = insight(root.closed, table, values, _shorter(root)) if values and not module else None
     kinds = deciders(model) if any(section.where for section in sections(root)) else ()
-    shown = root if depth is None else _pruned(root, depth)
+    shown = root if depth is None else _prune(root, depth)
     known = {symbol.letter: values[symbol.letter] for symbol, _ in symbols}
     return Derivation(title, lang, shown, symbols, known, told, sum_by_module(root), works, kinds)
 
@@ -167,7 +167,7 @@ def _place(top: Pair, path: str) -> _Module:
     around: tuple[Pair, ...] = ()
     found = find(top, path)
     if found is None:
-        known = [joined("", child.part.name) for child in top.children() if child.part.name]
+        known = [join_path("", child.part.name) for child in top.children() if child.part.name]
         raise UsageError(Text("the model has no module {path!r}; at the top it has {known}", path=path, known=", ".join(known)))
     if path:
         pieces = path.split(".")
@@ -182,7 +182,7 @@ def _children(module: _Module) -> Iterator[_Unit]:
     if module.pair.tensors():
         yield Leaf(module.path, module.pair, module.around)
     for child in module.pair.children():
-        path = joined(module.path, child.part.name)
+        path = join_path(module.path, child.part.name)
         if child.repeated or (child.part.repeat is not None and child.part.kind == "layer"):
             yield _Module(path, child, inside)
         elif child.part.kind in TRANSPARENT or child.part.repeat is not None:
@@ -296,7 +296,7 @@ class _Author(NamedTuple):
     def line(self, group: Sequence[Leaf]) -> Line:
         first = group[0]
         tensors = first.pair.tensors()
-        formula = scaled(len(group), owned(tensors))
+        formula = scale(len(group), owned_size(tensors))
         kind, says = first.pair.part.kind, line_sentences(first.pair.part.kind, tensors)
         names = list(dict.fromkeys(role_name(_purpose(leaf), leaf.path) for leaf in group))
         title = (
@@ -343,7 +343,7 @@ def _by_tensor(leaf: Leaf) -> Iterator[Leaf]:
         return
     for ours, theirs in tensors:
         alone = Pair(leaf.pair.part._replace(children=(ours,)), leaf.pair.symbolic._replace(children=(theirs,)))
-        yield leaf._replace(path=joined(leaf.path, ours.name), pair=alone)
+        yield leaf._replace(path=join_path(leaf.path, ours.name), pair=alone)
 
 
 def _likeness(leaf: Leaf) -> object:
@@ -357,7 +357,7 @@ def _paths(leaf: Leaf) -> tuple[str, ...]:
     """Name a module, or, where it holds other modules too, its own tensors."""
     if leaf.path and not leaf.pair.children():
         return (leaf.path,)
-    return tuple(joined(leaf.path, ours.name) for ours, _ in leaf.pair.tensors())
+    return tuple(join_path(leaf.path, ours.name) for ours, _ in leaf.pair.tensors())
 
 
 def with_shares(section: Section, whole: int, copies: int = 1) -> Section:
@@ -368,11 +368,11 @@ def with_shares(section: Section, whole: int, copies: int = 1) -> Section:
     return section._replace(parts=parts, share=share)
 
 
-def _numbered(section: Section, number: str) -> Section:
+def _with_number(section: Section, number: str) -> Section:
     parts: list[Line | Section] = []
     for index, part in enumerate(section.parts, 1):
         own = f"{number}.{index}" if number else str(index)
-        parts.append(_numbered(part, own) if isinstance(part, Section) else part._replace(number=own))
+        parts.append(_with_number(part, own) if isinstance(part, Section) else part._replace(number=own))
     return section._replace(number=number, parts=tuple(parts))
 
 
@@ -383,7 +383,7 @@ def fold_below(derivation: Derivation, depth: int) -> Derivation:
     >>> fold_below(model("bert-base-chinese").explain(), 1).root.parts[1].parts
     ()
     """
-    return derivation._replace(root=_pruned(derivation.root, depth))
+    return derivation._replace(root=_prune(derivation.root, depth))
 
 
 def depth_of(derivation: Derivation) -> int:
@@ -399,7 +399,7 @@ def readable_depth(derivation: Derivation, lines: int) -> int:
     (5, 4)
     """
     depth = 3
-    while depth < _depth(derivation.root) and _length(_pruned(derivation.root, depth + 1)) <= lines:
+    while depth < _depth(derivation.root) and _length(_prune(derivation.root, depth + 1)) <= lines:
         depth += 1
     return depth
 
@@ -413,7 +413,7 @@ def _length(section: Section) -> int:
     return 3 + sum(_length(part) if isinstance(part, Section) else 4 for part in section.parts)
 
 
-def _pruned(section: Section, depth: int) -> Section:
+def _prune(section: Section, depth: int) -> Section:
     if depth <= 0:
         return section._replace(parts=())
-    return section._replace(parts=tuple(_pruned(p, depth - 1) if isinstance(p, Section) else p for p in section.parts))
+    return section._replace(parts=tuple(_prune(p, depth - 1) if isinstance(p, Section) else p for p in section.parts))

@@ -16,34 +16,34 @@ def chain(formula: Expression, values: Mapping[str, int]) -> tuple[Expression, .
     """
     numbers = {letter: Number(value) for letter, value in values.items()}
     steps = [formula]
-    step = substituted(formula, numbers)
+    step = substitute(formula, numbers)
     if str(step) != str(formula):
         steps.append(step)
     while not isinstance(step, Number):
-        step = reduced(step)
+        step = reduce(step)
         if str(step) != str(steps[-1]):  # a number with its sign worked out is written as before
             steps.append(step)
     return tuple(steps)
 
 
-def substituted(expression: Expression, numbers: Mapping[str, Number]) -> Expression:
+def substitute(expression: Expression, numbers: Mapping[str, Number]) -> Expression:
     """Put numbers in place of the letters and work nothing out; one letter is one number object, so powers stay powers."""
     match expression:
         case Symbol():
             return numbers[expression.letter]
         case Sum():
-            return Sum(tuple(substituted(term, numbers) for term in expression.terms))
+            return Sum(tuple(substitute(term, numbers) for term in expression.terms))
         case Product():
-            return Product(tuple(substituted(factor, numbers) for factor in expression.factors))
+            return Product(tuple(substitute(factor, numbers) for factor in expression.factors))
         case Quotient():
-            return Quotient(substituted(expression.numerator, numbers), substituted(expression.denominator, numbers))
+            return Quotient(substitute(expression.numerator, numbers), substitute(expression.denominator, numbers))
         case Floor():
-            return Floor(substituted(expression.numerator, numbers), substituted(expression.denominator, numbers))
+            return Floor(substitute(expression.numerator, numbers), substitute(expression.denominator, numbers))
         case _:
             return expression
 
 
-def reduced(expression: Expression) -> Expression:
+def reduce(expression: Expression) -> Expression:
     """Work out whatever has only numbers in it, and nothing else: one line of a hand calculation."""
     if isinstance(expression, Number):
         return expression
@@ -52,14 +52,14 @@ def reduced(expression: Expression) -> Expression:
         return Number(_whole(evaluate(expression, {})))
     match expression:
         case Sum():
-            return Sum(tuple(reduced(term) for term in inner))
+            return Sum(tuple(reduce(term) for term in inner))
         case Product():
-            return Product(tuple(reduced(factor) for factor in inner))
+            return Product(tuple(reduce(factor) for factor in inner))
         case Quotient():
-            return Quotient(reduced(expression.numerator), reduced(expression.denominator))
+            return Quotient(reduce(expression.numerator), reduce(expression.denominator))
         case _:
             assert isinstance(expression, Floor)
-            return Floor(reduced(expression.numerator), reduced(expression.denominator))
+            return Floor(reduce(expression.numerator), reduce(expression.denominator))
 
 
 def _operands(expression: Expression) -> tuple[Expression, ...]:

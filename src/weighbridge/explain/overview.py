@@ -14,7 +14,7 @@ from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import Undecided, exact, product
 from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.explain.section import Line, Section
-from weighbridge.explain.semantic_tree import Pair, scaled
+from weighbridge.explain.semantic_tree import Pair, scale
 
 if TYPE_CHECKING:
     from weighbridge.config.fields import Field
@@ -55,7 +55,7 @@ def formula_by_module(section: Section) -> Expression:
         many, rest = _front(term)
         key = polynomial(rest)
         found[key] = (found[key][0] + many if key in found else many, found[key][1] if key in found else rest)
-    return total(scaled(many, rest) for many, rest in found.values())
+    return total(scale(many, rest) for many, rest in found.values())
 
 
 def _front(term: Expression) -> tuple[int, Expression]:
@@ -202,7 +202,7 @@ def deciders(model: ModelValue) -> tuple[Decider, ...]:
     build = known.classes[model.class_name]
     usual = _layout(model.tree)
     found = []
-    for path, value, changed in _changed(known.fields, raw, ""):
+    for path, value, changed in _variations(known.fields, raw, ""):
         try:
             layout = _layout(build(bind(known.fields, changed)))
         except (ConfigError, Undecided, AssertionError, TypeError, ValueError, LookupError, ArithmeticError):
@@ -212,14 +212,14 @@ def deciders(model: ModelValue) -> tuple[Decider, ...]:
     return tuple(found)
 
 
-def _changed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> Iterator[tuple[str, object, dict[str, Any]]]:
+def _variations(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> Iterator[tuple[str, object, dict[str, Any]]]:
     """Yield *raw* with one switch of several values changed: a number by one, a list of kinds in its first entry."""
     for field in fields:
         given = raw.get(field.key) if field.key else None
         given = alias_value(field, raw) if field.aliases and given is None else given
         given = field.default if given is None and type(field.default) is int and field.key else given
         if field.kind == "nested" and isinstance(given, dict) and field.fields:
-            for inner, value, changed in _changed(field.fields, given, f"{path}{field.key}."):
+            for inner, value, changed in _variations(field.fields, given, f"{path}{field.key}."):
                 yield inner, value, {**raw, field.key: changed}
         elif field.kind in ("choice", "sequence") and isinstance(given, (int, list)) and not isinstance(given, bool):
             if isinstance(given, int):
@@ -240,10 +240,10 @@ def _layout(part: Part, path: str = "") -> list[tuple[str, range | tuple[int, ..
     return found
 
 
-def used(expressions: tuple[Expression, ...]) -> set[str]:
+def letters_of(expressions: tuple[Expression, ...]) -> set[str]:
     """Return the letters of several formulas.
 
-    >>> sorted(used((Symbol("H") + 1, Symbol("L") * Symbol("H"))))
+    >>> sorted(letters_of((Symbol("H") + 1, Symbol("L") * Symbol("H"))))
     ['H', 'L']
     """
     return set().union(*map(letters, expressions))

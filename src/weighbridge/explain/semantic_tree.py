@@ -128,14 +128,14 @@ def leaves(root: Pair, path: str = "", around: tuple[Pair, ...] = ()) -> list[Le
     """List every part that owns tensors, in the reference's order."""
     found = [Leaf(path, root, around)] if root.tensors() else []
     for child in root.children():
-        found += leaves(child, joined(path, child.part.name), (*around, root))
+        found += leaves(child, join_path(path, child.part.name), (*around, root))
     return found
 
 
-def joined(path: str, name: str) -> str:
+def join_path(path: str, name: str) -> str:
     """Put a dotted path together; the empty name adds nothing.
 
-    >>> joined("encoder", "layer"), joined("", "encoder")
+    >>> join_path("encoder", "layer"), join_path("", "encoder")
     ('encoder.layer', 'encoder')
     """
     return f"{path}.{name}" if path and name else path or name
@@ -171,12 +171,12 @@ def elements(shape: tuple[Size, ...]) -> Expression:
     return times(shape)
 
 
-def cancelled(size: Size) -> Size:
+def cancel(size: Size) -> Size:
     """Write a size without the letters that cancel out in it, ``A * (H / A)`` as ``H``; any other stays as it is.
 
     >>> from weighbridge.core.sizes import exact
     >>> H, A = Symbol("H"), Symbol("A")
-    >>> str(cancelled(A * exact(H, A))), str(cancelled(A * exact(H, Symbol("K"))))
+    >>> str(cancel(A * exact(H, A))), str(cancel(A * exact(H, Symbol("K"))))
     ('H', 'A*(H/K)')
     """
     if not isinstance(size, Expression):
@@ -185,28 +185,28 @@ def cancelled(size: Size) -> Size:
     return collected.expression() if letters(size) - collected.letters() else size
 
 
-def owned(tensors: list[tuple[Tensor, Tensor]]) -> Expression:
+def owned_size(tensors: list[tuple[Tensor, Tensor]]) -> Expression:
     """Write what the tensors hold that are no other's storage, equal terms collected; of stacked experts one, times their number."""
-    shapes = [tuple(map(cancelled, theirs.shape)) for ours, theirs in tensors if ours.tied_to is None]
+    shapes = [tuple(map(cancel, theirs.shape)) for ours, theirs in tensors if ours.tied_to is None]
     experts = shapes[0][0] if shapes and len(shapes[0]) > 2 else None
     if isinstance(experts, Symbol) and experts.word == "experts" and len(shapes) > 1 and all(shape[0] == experts for shape in shapes):
-        return scaled(experts, _collected([shape[1:] for shape in shapes]))
-    return _collected(shapes)
+        return scale(experts, _collect([shape[1:] for shape in shapes]))
+    return _collect(shapes)
 
 
-def _collected(shapes: list[tuple[Size, ...]]) -> Expression:
+def _collect(shapes: list[tuple[Size, ...]]) -> Expression:
     counts: dict[object, tuple[Expression, int]] = {}
     for shape in shapes:
         term = elements(shape)
         key = polynomial(term)
         counts[key] = (term, counts.get(key, (term, 0))[1] + 1)
-    return total(term if many == 1 else scaled(many, term) for term, many in counts.values())
+    return total(term if many == 1 else scale(many, term) for term, many in counts.values())
 
 
-def scaled(many: Size, term: Expression) -> Expression:
+def scale(many: Size, term: Expression) -> Expression:
     """Write ``n × term`` without multiplying it out; once is the term itself.
 
-    >>> str(scaled(4, Symbol("H") * Symbol("H") + Symbol("H")))
+    >>> str(scale(4, Symbol("H") * Symbol("H") + Symbol("H")))
     '4*(H^2 + H)'
     """
     if isinstance(many, int) and many == 1:

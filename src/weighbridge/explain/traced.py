@@ -38,34 +38,34 @@ class Traced(int):
         return made
 
     def __add__(self, other: Any) -> Any:
-        return _traced(int.__add__, self, other, lambda one, more: one + more)
+        return _trace(int.__add__, self, other, lambda one, more: one + more)
 
     def __radd__(self, other: Any) -> Any:
-        return _traced(int.__radd__, self, other, lambda one, more: more + one)
+        return _trace(int.__radd__, self, other, lambda one, more: more + one)
 
     def __sub__(self, other: Any) -> Any:
-        return _traced(int.__sub__, self, other, lambda one, more: one - more)
+        return _trace(int.__sub__, self, other, lambda one, more: one - more)
 
     def __rsub__(self, other: Any) -> Any:
-        return _traced(int.__rsub__, self, other, lambda one, more: more - one)
+        return _trace(int.__rsub__, self, other, lambda one, more: more - one)
 
     def __mul__(self, other: Any) -> Any:
-        return _traced(int.__mul__, self, other, lambda one, more: one * more)
+        return _trace(int.__mul__, self, other, lambda one, more: one * more)
 
     def __rmul__(self, other: Any) -> Any:
-        return _traced(int.__rmul__, self, other, lambda one, more: more * one)
+        return _trace(int.__rmul__, self, other, lambda one, more: more * one)
 
     def __floordiv__(self, other: Any) -> Any:
-        return _traced(int.__floordiv__, self, other, lambda one, more: one // more)
+        return _trace(int.__floordiv__, self, other, lambda one, more: one // more)
 
     def __rfloordiv__(self, other: Any) -> Any:
-        return _traced(int.__rfloordiv__, self, other, lambda one, more: more // one)
+        return _trace(int.__rfloordiv__, self, other, lambda one, more: more // one)
 
     def __neg__(self) -> Traced:
         return Traced(int.__neg__(self), -1 * self.formula)
 
 
-def _traced(apply: Callable[[int, Any], Any], one: Traced, other: Any, combine: Callable[[Expression, Any], Expression]) -> Any:
+def _trace(apply: Callable[[int, Any], Any], one: Traced, other: Any, combine: Callable[[Expression, Any], Expression]) -> Any:
     value = apply(one, other)
     if not isinstance(other, int) or value is NotImplemented:
         return value
@@ -100,7 +100,7 @@ class Lettered(NamedTuple):
     lengths: tuple[str, ...]
 
 
-def lettered(model: ModelValue, given: Inputs) -> Lettered:
+def with_letters(model: ModelValue, given: Inputs) -> Lettered:
     """Put letters behind the sizes of a model and the lengths of what is put in.
 
     Raises:

@@ -48,7 +48,7 @@ def rows_of_configs(configs: Sequence[NamedConfig]) -> list[Row]:
             groups.setdefault(key, []).append(index)
     for members in groups.values():
         if len(members) >= FEWEST:
-            for index, row in zip(members, _grouped([configs[index] for index in members]), strict=True):
+            for index, row in zip(members, _weigh_group([configs[index] for index in members]), strict=True):
                 found[index] = row
     seen: dict[tuple[Any, ...], Row] = {}
     return [row if row is not None else _alone(config, seen) for row, config in zip(found, configs, strict=True)]
@@ -108,7 +108,7 @@ def _keys_of(known: Family) -> _Keys | None:
     return _Keys(frozenset(sizes - concrete), frozenset(sizes | concrete | decisive))
 
 
-def _grouped(configs: list[NamedConfig]) -> Iterable[Row]:
+def _weigh_group(configs: list[NamedConfig]) -> Iterable[Row]:
     """Weigh a group as columns; where that cannot be done, or a witness disagrees, one at a time."""
     try:
         rows = _as_columns(configs)

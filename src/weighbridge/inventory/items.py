@@ -70,7 +70,7 @@ def items(sources: Iterable[str]) -> Iterator[Item]:
     """
     for source in sources:
         if source.startswith("@"):
-            yield from items(_listed(source[1:]))
+            yield from items(_sources_in_list(source[1:]))
         elif REMOTE.match(source):
             yield from _remote(source)
         elif os.path.isdir(source):
@@ -88,7 +88,7 @@ def items(sources: Iterable[str]) -> Iterator[Item]:
             raise SourceError(Text("{source}: no such file or directory", source=source), source=source)
 
 
-def _listed(path: str) -> Iterator[str]:
+def _sources_in_list(path: str) -> Iterator[str]:
     """Yield the sources of a list, one a line; empty lines and those that begin with # are passed over."""
     try:
         with open_file(path) as binary, TextIOWrapper(binary, encoding="utf-8", errors="surrogateescape") as file:
@@ -203,7 +203,7 @@ def _remote(source: str) -> Iterator[Item]:
                 yield Item("source", item.path, version=own)
 
 
-def described(item: Item) -> list[Any]:
+def identity(item: Item) -> list[Any]:
     """Return what identifies an item and the state of its file, for the name of the part it is written to."""
     if item.kind == "source":
         return [*item]

@@ -23,7 +23,7 @@ from weighbridge.conventions.reconcile import reconcile
 from weighbridge.core.errors import UnknownArchitecture, UsageError, WeighbridgeError
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import ROLES, Part
-from weighbridge.inventory.schema import OK, UNKNOWN, Row, failed, fitting
+from weighbridge.inventory.schema import OK, UNKNOWN, Row, failure_row, fitting
 from weighbridge.inventory.years import OF_FILES, stated_year
 from weighbridge.load import load
 from weighbridge.readers import Listing, Stored, listing_at
@@ -51,16 +51,16 @@ def row_of_config(raw: dict[str, Any], path: str) -> Row:
     109482240
     """
     try:
-        return fitting(described(from_config(raw, path, None, None), path))
+        return fitting(row_of_model(from_config(raw, path, None, None), path))
     except UnknownArchitecture as error:
-        return failed(path, error, UNKNOWN)
+        return failure_row(path, error, UNKNOWN)
     except WeighbridgeError as error:
-        return failed(path, error)
+        return failure_row(path, error)
     except Exception as error:  # a fault of ours must not lose the other rows
-        return failed(path, RuntimeError(f"internal fault: {type(error).__name__}: {error}"))
+        return failure_row(path, RuntimeError(f"internal fault: {type(error).__name__}: {error}"))
 
 
-def described(model: ModelValue, path: str) -> Row:
+def row_of_model(model: ModelValue, path: str) -> Row:
     """Return the row of a model made from a config."""
     description = model.description
     assert description is not None
@@ -183,7 +183,7 @@ def row_of_directory(folder: Path, config: Path, name: str) -> Row:
     mismatch = "; ".join(f"{finding.name}: {finding.reason}" for finding in found.unexplained[:5])
     if len(found.unexplained) > 5:
         mismatch += f"; and {len(found.unexplained) - 5:,} more"
-    row = described(model, name) | {"kind": "both", "verified": not found.unexplained, "mismatch": mismatch or None}
+    row = row_of_model(model, name) | {"kind": "both", "verified": not found.unexplained, "mismatch": mismatch or None}
     heads = {head.name for head in separate(model)}
     if heads and not heads & {tensor.name for tensor in listing.tensors}:
         row["loaded"] = row["built"]  # the config says that the head is untied, and the file has none

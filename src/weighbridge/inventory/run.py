@@ -152,17 +152,17 @@ def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: st
                 continue  # what failed far away may have been the network
             under_way[workers.submit(shard, folder)] = shard
             while len(under_way) >= 2 * workers.jobs:
-                yield from _finished(under_way, again, workers)
+                yield from _wait(under_way, again, workers)
                 yield from _one_after_the_other(again, workers, folder)
         while under_way:
-            yield from _finished(under_way, again, workers)
+            yield from _wait(under_way, again, workers)
             yield from _one_after_the_other(again, workers, folder)
         complete = True
     finally:
         workers.end(complete=complete)
 
 
-def _finished(under_way: dict[Future[Done], Shard], again: list[Shard], workers: _Workers) -> Iterator[tuple[Done, bool]]:
+def _wait(under_way: dict[Future[Done], Shard], again: list[Shard], workers: _Workers) -> Iterator[tuple[Done, bool]]:
     """Wait for some shards; those whose worker died are to be done again."""
     ready, _ = wait(under_way, return_when=FIRST_COMPLETED)
     died = False

@@ -88,7 +88,7 @@ def fitting(row: Mapping[str, Any]) -> Row:
     return dict(row)
 
 
-def failed(path: str, error: BaseException, status: str = ERROR) -> Row:
+def failure_row(path: str, error: BaseException, status: str = ERROR) -> Row:
     """Return the row of what could not be weighed."""
     text = str(error) or type(error).__name__
     return {"path": path, "status": status, "error": text if len(text) <= 1000 else text[:999] + "…"}

@@ -24,9 +24,9 @@ from weighbridge.core.errors import ReadError, WeighbridgeError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.inventory.batch import NamedConfig, rows_of_configs
-from weighbridge.inventory.items import OTHER_CONFIGS, Item, described
+from weighbridge.inventory.items import OTHER_CONFIGS, Item, identity
 from weighbridge.inventory.rows import row_of_checkpoint, row_of_config, row_of_directory, with_claim
-from weighbridge.inventory.schema import VERSION, Row, arrow_schema, failed
+from weighbridge.inventory.schema import VERSION, Row, arrow_schema, failure_row
 from weighbridge.inventory.years import STATED, stated_year, year_at
 from weighbridge.readers.hub import place
 
@@ -91,7 +91,7 @@ def shards(found: Iterable[Item], seconds: float) -> Iterator[Shard]:
 
 def shard_of(found: tuple[Item, ...], seconds: float) -> Shard:
     """Name a shard: the same items in the same state have the same name in every run."""
-    digest = blake2b(json.dumps([VERSION, __version__, [described(item) for item in found]]).encode(), digest_size=8)
+    digest = blake2b(json.dumps([VERSION, __version__, [identity(item) for item in found]]).encode(), digest_size=8)
     return Shard(f"part-{digest.hexdigest()}.parquet", found, seconds)
 
 
@@ -161,10 +161,10 @@ def write_part(name: str, rows: list[Row], folder: str) -> Done:
 
 def part_of_the_dead(shard: Shard, folder: str) -> Done:
     """Write the part of a shard whose one item ends every process that reads it."""
-    return write_part(shard.name, [failed(_called(shard.items[0]), RuntimeError("the process that read it died"))], folder)
+    return write_part(shard.name, [failure_row(_row_path(shard.items[0]), RuntimeError("the process that read it died"))], folder)
 
 
-def _called(item: Item) -> str:
+def _row_path(item: Item) -> str:
     """Return what the row of an item is called: a line or a row of a table by its number."""
     if item.kind == "lines":
         return f"{item.path}:{item.line}"
@@ -178,7 +178,7 @@ def _rows(shard: Shard) -> Iterator[Row]:
     configs: list[NamedConfig] = []
     for item in shard.items:
         if item.kind != "config":
-            yield from _weighed(item, shard.seconds)
+            yield from _weigh(item, shard.seconds)
             continue
         try:  # as _guarded does; spelt out, since two context managers take as long as reading the file
             _set_alarm(shard.seconds)
@@ -199,7 +199,7 @@ def _from_afar_together(found: tuple[Item, ...], seconds: float) -> Iterator[Row
     waiting = [(item, pool.submit(_from_afar, item.path)) for item in found]
     try:
         for item, future in waiting:
-            with _guarded(item.path, 0) as outcome:
+            with _guard(item.path, 0) as outcome:
                 outcome.append(_result(future, seconds))
             yield from outcome
     finally:
@@ -227,16 +227,16 @@ def _of_configs(configs: list[NamedConfig], seconds: float) -> list[Row]:
 
 def _config_alone(path: str, raw: dict[str, Any], seconds: float) -> list[Row]:
     found: list[Row] = []
-    with _guarded(path, seconds) as outcome:
+    with _guard(path, seconds) as outcome:
         found.append(row_of_config(raw, path))
     return found or outcome
 
 
-def _weighed(item: Item, seconds: float) -> Iterator[Row]:
+def _weigh(item: Item, seconds: float) -> Iterator[Row]:
     if item.kind in ALONE:
         entries: list[Entry] = []
         reader = {"lines": _lines, "rows": _table_rows, "archive": _members}[item.kind]
-        with _guarded(item.path, 60 * seconds) as outcome:
+        with _guard(item.path, 60 * seconds) as outcome:
             for entry in reader(item):
                 if isinstance(entry, dict):
                     yield entry
@@ -249,7 +249,7 @@ def _weighed(item: Item, seconds: float) -> Iterator[Row]:
             yield dated if entry.claimed is None else with_claim(dated, entry.config, entry.claimed)
         return
     found: list[Row] = []
-    with _guarded(item.path, seconds) as outcome:
+    with _guard(item.path, seconds) as outcome:
         found.append(_one(item))
     timed = os.path.join(item.path, "config.json") if item.kind == "directory" else item.path
     yield from (_with_file_year(row, timed) for row in found)
@@ -278,9 +278,7 @@ def _from_afar(source: str) -> Row:
     path: Any = place(source)
     if not path.is_dir():
         return (
-            rows_of_configs([(source, _parsed(path.read_bytes(), source))])[0]
-            if path.suffix == ".json"
-            else row_of_checkpoint(path, source)
+            rows_of_configs([(source, _parse(path.read_bytes(), source))])[0] if path.suffix == ".json" else row_of_checkpoint(path, source)
         )
     config = path / "config.json"
     if not config.is_file():
@@ -289,7 +287,7 @@ def _from_afar(source: str) -> Row:
 
 
 @contextmanager
-def _guarded(path: str, seconds: float) -> Iterator[list[Row]]:
+def _guard(path: str, seconds: float) -> Iterator[list[Row]]:
     """Turn whatever goes wrong inside into a row, and end what takes too long."""
     outcome: list[Row] = []
     try:
@@ -302,12 +300,12 @@ def _guarded(path: str, seconds: float) -> Iterator[list[Row]]:
 def _failure(path: str, error: Exception, seconds: float) -> Row:
     """Return the row of what went wrong."""
     if isinstance(error, (WeighbridgeError, OSError)):
-        return failed(path, error)
+        return failure_row(path, error)
     if isinstance(error, _TooSlowError):
-        return failed(path, RuntimeError(f"took over {seconds:g} seconds"))
+        return failure_row(path, RuntimeError(f"took over {seconds:g} seconds"))
     if isinstance(error, MemoryError):
-        return failed(path, RuntimeError("took more memory than there is"))
-    return failed(path, RuntimeError(f"internal fault: {type(error).__name__}: {error}"))  # it must not lose the other rows
+        return failure_row(path, RuntimeError("took more memory than there is"))
+    return failure_row(path, RuntimeError(f"internal fault: {type(error).__name__}: {error}"))  # it must not lose the other rows
 
 
 class _TooSlowError(Exception):
@@ -351,12 +349,12 @@ def _set_alarm(seconds: float) -> None:
 def _config_at(path: str) -> dict[str, Any]:
     """Read a config of bounded size from an ordinary file."""
     try:
-        return _parsed(read_whole(path), path)
+        return _parse(read_whole(path), path)
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=path) from None
 
 
-def _parsed(data: bytes, name: str) -> dict[str, Any]:
+def _parse(data: bytes, name: str) -> dict[str, Any]:
     return parse_config(data, name)
 
 
@@ -370,9 +368,9 @@ def _lines(item: Item) -> Iterator[Row | Entry]:
             continue
         where = f"{item.path}:{number}"
         try:
-            yield _entry(_parsed(line, where), where)
+            yield _entry(_parse(line, where), where)
         except WeighbridgeError as error:
-            yield failed(where, error)
+            yield failure_row(where, error)
 
 
 def _entry(record: dict[str, Any], where: str) -> Entry:
@@ -380,13 +378,13 @@ def _entry(record: dict[str, Any], where: str) -> Entry:
     inner = record.get("config")
     name = next((record[key] for key in IDS if isinstance(record.get(key), str) and record[key]), None) if inner is not None else None
     if isinstance(inner, str):
-        inner = _parsed(inner.encode(), where)
+        inner = _parse(inner.encode(), where)
     if isinstance(inner, dict):
-        return Entry(f"{where} {name}" if name else where, inner, _claimed(record), stated_year(record))
+        return Entry(f"{where} {name}" if name else where, inner, _stated_parameters(record), stated_year(record))
     return Entry(where, record)
 
 
-def _claimed(record: Mapping[str, Any]) -> int | None:
+def _stated_parameters(record: Mapping[str, Any]) -> int | None:
     """Return the parameters that a record states beside its config: in a column of its own, or as the Hub's API does."""
     stated = [record.get(key) for key in CLAIMS]
     if isinstance(record.get("safetensors"), dict):
@@ -411,10 +409,10 @@ def _table_rows(item: Item) -> Iterator[Row | Entry]:
         try:
             if config is None:
                 raise ReadError("the config is null", path=where)
-            raw = _parsed(config.encode(), where) if isinstance(config, str) else _without_nulls(config)
-            yield Entry(where, raw, _claimed(record), stated_year(record))
+            raw = _parse(config.encode(), where) if isinstance(config, str) else _without_nulls(config)
+            yield Entry(where, raw, _stated_parameters(record), stated_year(record))
         except WeighbridgeError as error:
-            yield failed(where, error)
+            yield failure_row(where, error)
 
 
 def _without_nulls(record: dict[str, Any]) -> dict[str, Any]:
@@ -424,24 +422,24 @@ def _without_nulls(record: dict[str, Any]) -> dict[str, Any]:
 
 def _members(item: Item) -> Iterator[Row | Entry]:
     """Yield the configs in an archive; weights inside are not read."""
-    for name, size, year, read in _opened(item.path):
+    for name, size, year, read in _open_archive(item.path):
         if not name.endswith("config.json") or name.endswith(OTHER_CONFIGS):
             continue
         where = f"{item.path}!{name}"
         try:
             if size > LARGEST_CONFIG:
                 raise ReadError(Text("{size:,} bytes are too many for a config", size=size), path=where)
-            yield Entry(where, _parsed(read(), where), None, year, "file")
+            yield Entry(where, _parse(read(), where), None, year, "file")
         except (WeighbridgeError, OSError) as error:
-            yield failed(where, error)
+            yield failure_row(where, error)
 
 
-def _unzipped(archive: ZipFile, name: str) -> bytes:
+def _unzip(archive: ZipFile, name: str) -> bytes:
     with archive.open(name) as file:
         return file.read(LARGEST_CONFIG)
 
 
-def _opened(path: str) -> Iterator[tuple[str, int, int, Any]]:
+def _open_archive(path: str) -> Iterator[tuple[str, int, int, Any]]:
     """Yield the members of a ZIP or TAR archive: name, size, year, and how to read one, bounded whatever the header says."""
     if path.lower().endswith(".zip"):
         from zipfile import BadZipFile
@@ -449,7 +447,7 @@ def _opened(path: str) -> Iterator[tuple[str, int, int, Any]]:
         try:
             with ZipFile(path) as archive:
                 for info in archive.infolist():
-                    yield info.filename, info.file_size, info.date_time[0], partial(_unzipped, archive, info.filename)
+                    yield info.filename, info.file_size, info.date_time[0], partial(_unzip, archive, info.filename)
         except (BadZipFile, NotImplementedError, RuntimeError) as error:
             raise ReadError(Text("not a readable ZIP archive: {error}", error=error), path=path) from None
         return

@@ -45,7 +45,7 @@ def read_listing(path: Path) -> Listing:
             if pair is not None:
                 return together(read_file(pair[0]), read_file(pair[1]))
             config = adapter_config(path)
-            listing = _listed(path)
+            listing = _list_directory(path)
             return listing if config is None else with_notes(listing, config)
         if path.name.endswith(".index.json"):
             return list_index(path)
@@ -59,7 +59,7 @@ def read_listing(path: Path) -> Listing:
     return listing
 
 
-def _listed(folder: Path) -> Listing:
+def _list_directory(folder: Path) -> Listing:
     """List a directory as what it is: arrays, a distributed checkpoint, a training's ranks, or files of weights."""
     if isinstance(folder, Path):
         if is_zarr(folder):

@@ -70,7 +70,7 @@ def read(file: BinaryIO) -> Listing:
         _keep(found, found[owner]._replace(name=name, tied_to=owner, size_bytes=0), cursor)
     if cursor.at != cursor.size:
         cursor.fail(f"{cursor.size - cursor.at:,} bytes follow the last variable")
-    tensors = tuple(_told(tensor, found) for tensor in found.values())
+    tensors = tuple(_classify(tensor, found) for tensor in found.values())
     equal = [tensor for tensor in tensors if tensor.tied_to and tensor.role != "buffer"]
     notes = [Text("{count:,} arrays are equal to others, stored once and counted once", count=len(equal))] if equal else []
     return Listing("ctranslate2", tensors, {"spec": spec, "revision": revision}, tuple(notes))
@@ -102,7 +102,7 @@ def _variable(cursor: Cursor) -> Stored:
     return Stored(name, dtype, shape, length)
 
 
-def _told(tensor: Stored, found: dict[str, Stored]) -> Stored:
+def _classify(tensor: Stored, found: dict[str, Stored]) -> Stored:
     """Tell settings and scales from weights, and write names with dots."""
     role, note = None, ""
     if _SCALES.fullmatch(tensor.name):

@@ -18,7 +18,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.formats import FORMATS, read_file
 from weighbridge.readers.gguf import whole
 from weighbridge.readers.listing import PART, Listing, Stored
-from weighbridge.readers.text import parse_object, shown
+from weighbridge.readers.text import parse_object, printable
 
 PREFERRED = (
     "model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors", "pytorch_model.bin", "pytorch_model.bin.index.json",
@@ -146,7 +146,7 @@ def read_index(path: Path) -> Index:
         )
     for name in set(weight_map.values()):
         if not is_file_name(name):
-            raise ReadError(Text("the index names {shown!r}, which is not in this directory", shown=shown(name)), path=str(path))
+            raise ReadError(Text("the index names {shown!r}, which is not in this directory", shown=printable(name)), path=str(path))
     return Index(weight_map, metadata)
 
 
@@ -162,7 +162,7 @@ def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
                 "{count} of {count2} shards are missing: {missing}",
                 count=len(missing),
                 count2=len(index.shards),
-                missing=", ".join(map(shown, missing[:5])),
+                missing=", ".join(map(printable, missing[:5])),
             ),
             path=str(where),
         )
@@ -179,12 +179,12 @@ def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
             Text(
                 "{count} tensors are not in the shards the index gives them: {shown} in {weight_map}",
                 count=len(absent),
-                shown=shown(name),
+                shown=printable(name),
                 weight_map=index.weight_map[name],
             ),
             path=str(where),
         )
-    merged = _merged(listings, kept)
+    merged = _merge(listings, kept)
     notes = [*_unnamed_notes(folder, index.shards), *_stray_notes(strays), *unequal_claims(index.metadata, merged)]
     return merged._replace(metadata={**merged.metadata, **index.metadata}, notes=(*merged.notes, *notes))
 
@@ -211,7 +211,7 @@ def _unnamed_notes(folder: Path, shards: tuple[str, ...]) -> list[str]:
     stems = {match["stem"] for name in shards if (match := SHARD.fullmatch(name))}
     names = sorted(path.name for path in folder.iterdir() if path.name not in shards)
     unnamed = [name for name in names if (match := SHARD.fullmatch(name)) and match["stem"] in stems and name.endswith(_endings())]
-    listed = ", ".join(map(shown, unnamed[:3]))
+    listed = ", ".join(map(printable, unnamed[:3]))
     return (
         [
             Text(
@@ -228,7 +228,7 @@ def _unnamed_notes(folder: Path, shards: tuple[str, ...]) -> list[str]:
 def _stray_notes(strays: list[Stored]) -> list[str]:
     if not strays:
         return []
-    names = ", ".join(shown(tensor.name) for tensor in strays[:3])
+    names = ", ".join(printable(tensor.name) for tensor in strays[:3])
     count = sum(tensor.stored for tensor in strays)
     return [
         Text(
@@ -268,18 +268,18 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
                 raise ReadError(
                     Text(
                         "{shown} is in two shards, {seen} and {shard}; an index would tell which",
-                        shown=shown(tensor.name),
+                        shown=printable(tensor.name),
                         seen=seen[tensor.name],
                         shard=shard,
                     ),
                     path=str(folder),
                 )
             seen[tensor.name] = shard
-    merged = _merged(listings, [tensor for listing in listings.values() for tensor in listing.tensors])
+    merged = _merge(listings, [tensor for listing in listings.values() for tensor in listing.tensors])
     return whole(merged) if merged.format == "gguf" else merged
 
 
-def _merged(listings: Mapping[str, Listing], tensors: list[Stored]) -> Listing:
+def _merge(listings: Mapping[str, Listing], tensors: list[Stored]) -> Listing:
     """Make one listing of several."""
     formats = {listing.format for listing in listings.values()}
     if len(formats) > 1:

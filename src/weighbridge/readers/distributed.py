@@ -17,7 +17,7 @@ from weighbridge.core.files import is_file_name, read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.pickles import Opaque, Stub, load
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 from weighbridge.readers.torch_names import listing_of
 from weighbridge.readers.torch_storages import BYTES, DTYPES, LARGEST_PICKLE, MAKERS, Storage, View, shape_of, storage_of
 
@@ -54,7 +54,7 @@ def listing_from(data: bytes) -> Listing:
     entries = metadata.get("state_dict_metadata")
     if not isinstance(entries, dict):
         raise ReadError("the metadata names no tensors")
-    listing = listing_of(_nested(entries, metadata.get("planner_data")), {})
+    listing = listing_of(_nest(entries, metadata.get("planner_data")), {})
     return listing._replace(format="distributed", tensors=tuple(map(_own, listing.tensors)))
 
 
@@ -74,7 +74,7 @@ def _attributes(node: object, kind: str) -> dict[Any, Any]:
     return state
 
 
-def _nested(entries: dict[Any, Any], paths: object) -> dict[str, Any]:
+def _nest(entries: dict[Any, Any], paths: object) -> dict[str, Any]:
     """Return the state dict that was saved, by the path that each entry had in it."""
     root: dict[str, Any] = {}
     for name, entry in entries.items():
@@ -84,7 +84,7 @@ def _nested(entries: dict[Any, Any], paths: object) -> dict[str, Any]:
         for key in keys[:-1]:
             inner = node.setdefault(str(key), {})
             if not isinstance(inner, dict):
-                raise ReadError(Text("{name} stands within another entry", name=shown(str(name))))
+                raise ReadError(Text("{name} stands within another entry", name=printable(str(name))))
             node = inner
         node[str(keys[-1])] = _tensor(str(name), entry)
     return root
@@ -103,14 +103,14 @@ def _tensor(name: str, entry: object) -> View | None:
     dtype = values[0] if isinstance(values, tuple) and values else values.get("dtype") if isinstance(values, dict) else None
     word = DTYPES.get(getattr(dtype, "name", ""), "")
     if not word:
-        raise ReadError(Text("{name} has no element type", name=shown(name)))
+        raise ReadError(Text("{name} has no element type", name=printable(name)))
     chunks = stated.get("chunks")
     held = [prod(shape_of(_attributes(chunk, "Metadata").get("sizes"))) for chunk in chunks] if isinstance(chunks, list) else []
     if sum(held) != prod(shape):
         raise ReadError(
             Text(
                 "the chunks of {name} hold {held:,} elements, its shape {shape} has {count:,}",
-                name=shown(name),
+                name=printable(name),
                 held=sum(held),
                 shape=list(shape),
                 count=prod(shape),
@@ -140,10 +140,10 @@ def _check_files(folder: Path, ends: dict[str, int]) -> None:
     """Hold the files against the metadata: all there, and long enough."""
     for name, end in ends.items():
         if not is_file_name(name):
-            raise ReadError(Text("the metadata names {name!r}, which is not in this directory", name=shown(name)))
+            raise ReadError(Text("the metadata names {name!r}, which is not in this directory", name=printable(name)))
         path = folder / name
         if not path.is_file():
-            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=shown(name)))
+            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=printable(name)))
         size = path.stat().st_size
         if size < end:
-            raise ReadError(Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=shown(name), size=size, end=end))
+            raise ReadError(Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=printable(name), size=size, end=end))

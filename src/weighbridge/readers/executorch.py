@@ -17,7 +17,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.flatbuffer import I32, U8, U32, U64, Buffer, Table
 from weighbridge.readers.listing import DEEPEST, MOST_TENSORS, Listing, Stored, unique_names
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 from weighbridge.readers.variables import TABLE_NOTE
 
 TYPES = {
@@ -57,7 +57,7 @@ def read(file: BinaryIO) -> Listing:
             Text(
                 "a program whose weights are in {count:,} delegates ({first}), each in a form of its own: weigh the checkpoint that it was exported from",
                 count=len(delegates),
-                first=shown(delegates[0]),
+                first=printable(delegates[0]),
             )
         )
     sizes = _sizes(program)
@@ -70,10 +70,10 @@ def read(file: BinaryIO) -> Listing:
                 found.append(constant)
     if not found:
         raise ReadError("a program without constants: its weights are in another file (.ptd), or it has none")
-    return Listing("executorch", tuple(_tied(found)), notes=(Text("names of weights are not in the file: its constants are numbered"),))
+    return Listing("executorch", tuple(_tie(found)), notes=(Text("names of weights are not in the file: its constants are numbered"),))
 
 
-def _tied(found: list[tuple[int, Stored]]) -> Iterator[Stored]:
+def _tie(found: list[tuple[int, Stored]]) -> Iterator[Stored]:
     """Give each constant a name of its own; of those with the same bytes the largest has them."""
     owners: dict[int, tuple[int, str]] = {}
     names = unique_names([tensor.name for _, tensor in found])

@@ -175,7 +175,7 @@ def _map(cursor: Cursor, length: int, path: str, found: dict[str, _Array], left:
             cursor.fail(f"the key {key!r:.80} stands twice in one map", at)
         keys.add(key)
         if key == CHUNKED:
-            _chunked(cursor, path, found, length)
+            _read_chunks(cursor, path, found, length)
             return
         _value(cursor, f"{path}.{key}" if path else key, found, left, depth)
 
@@ -225,7 +225,7 @@ def _array(cursor: Cursor, length: int, path: str) -> _Array:
     return _Array(TYPES[dtype][0], shape, due, begin)
 
 
-def _chunked(cursor: Cursor, path: str, found: dict[str, _Array], length: int) -> None:
+def _read_chunks(cursor: Cursor, path: str, found: dict[str, _Array], length: int) -> None:
     """Read an array of more than a gigabyte, which is written in flat pieces: its mark, its shape, its chunks."""
     at = cursor.at
     mark = _token(cursor)

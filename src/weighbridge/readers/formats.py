@@ -63,7 +63,7 @@ def read_file(path: Path) -> Listing:
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     except ReadError as error:
-        raise located(error, str(path)) from None
+        raise with_path(error, str(path)) from None
 
 
 def list_open(file: BinaryIO, name: str) -> Listing:
@@ -89,7 +89,7 @@ def list_open(file: BinaryIO, name: str) -> Listing:
     raise ReadError(Text("no reader knows this format; known: {formats}", formats=", ".join(entry.name for entry in FORMATS if entry.name)))
 
 
-def located(error: ReadError, path: str) -> ReadError:
+def with_path(error: ReadError, path: str) -> ReadError:
     """Return *error* with the path it happened at, unless it names one."""
     if error.path:
         return error

@@ -120,7 +120,7 @@ def read(file: BinaryIO) -> Listing:
     if type(alignment) is not int or not 0 < alignment <= 1 << 20 or alignment & (alignment - 1):
         cursor.fail(f"general.alignment is {alignment!r:.40}, expected a power of two")
     tensors, length = _table(cursor, order, counts[0], alignment)
-    data = _padded(cursor, alignment) if tensors else cursor.at
+    data = _skip_padding(cursor, alignment) if tensors else cursor.at
     missing = _missing(cursor, data + length, alignment)
     return Listing("gguf", tuple(tensors), metadata, tuple(_notes(metadata, tensors, missing)))
 
@@ -319,7 +319,7 @@ def _measure(cursor: Cursor, name: str, sizes: tuple[int, ...], kind: int, at: i
     return dtype, elements // block * block_bytes
 
 
-def _padded(cursor: Cursor, alignment: int) -> int:
+def _skip_padding(cursor: Cursor, alignment: int) -> int:
     """Pass over the zeros between the table and the data: anything else there is a table cut short."""
     length = -cursor.at % alignment
     present = min(length, cursor.size - cursor.at)

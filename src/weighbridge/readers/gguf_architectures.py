@@ -126,7 +126,7 @@ def _falcon(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
     return {"new_decoder_architecture": grouped, "multi_query": not grouped, **norms}
 
 
-def _expanded(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
+def _expand(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
     inner, hidden = stated.get("ssm.inner_size"), stated.get("embedding_length")
     if not isinstance(inner, int) or not isinstance(hidden, int) or hidden <= 0 or inner % hidden:
         return {}
@@ -248,7 +248,7 @@ ARCHITECTURES = {
         "mamba", "MambaForCausalLM", MAMBA,
         {"embedding_length": "hidden_size", "block_count": "num_hidden_layers", "ssm.conv_kernel": "conv_kernel",
          "ssm.state_size": "state_size", "ssm.time_step_rank": "time_step_rank"},
-        biased=(("use_bias", "ssm_in.bias"), ("use_conv_bias", "ssm_conv1d.bias")), settled=_expanded),
+        biased=(("use_bias", "ssm_in.bias"), ("use_conv_bias", "ssm_conv1d.bias")), settled=_expand),
     "olmoe": Architecture("olmoe", "OlmoeForCausalLM", {**LLAMA, **SPARSE}, SPARSE_FIELDS, biased=ATTENTION_BIAS),
     "granitemoe": Architecture(
         "granitemoe", "GraniteMoeForCausalLM",

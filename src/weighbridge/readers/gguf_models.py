@@ -63,10 +63,10 @@ def config_of(listing: Listing) -> dict[str, Any]:
     if known.ties:
         config["tie_word_embeddings"] = "output.weight" not in names
     config |= {key: f"blk.0.{bias}" in names for key, bias in known.biased}
-    return config if known.settled is None else {**config, **known.settled(_stated(listing), names)}
+    return config if known.settled is None else {**config, **known.settled(_metadata(listing), names)}
 
 
-def _stated(listing: Listing) -> dict[str, Any]:
+def _metadata(listing: Listing) -> dict[str, Any]:
     """Return the metadata behind the architecture's name."""
     name = f"{listing.metadata.get('general.architecture')}."
     return {key.removeprefix(name): value for key, value in listing.metadata.items() if key.startswith(name)}
@@ -98,7 +98,7 @@ def steps_of(listing: Listing) -> tuple[tuple[str, tuple[str, ...]], ...]:
     ('(^|\\\\.)token_embd(?=\\\\.|$)', ('\\\\1transformer.wte',))
     """
     known = architecture_of(listing)
-    return () if known is None else _steps(known, _stated(listing))
+    return () if known is None else _steps(known, _metadata(listing))
 
 
 def kept_in_metadata(listing: Listing) -> tuple[str, ...]:

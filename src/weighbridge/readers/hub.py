@@ -70,7 +70,7 @@ def at_hub(found: Repository, source: str) -> Path:
     Raises:
         SourceError: The hub cannot be asked, or does not have it.
     """
-    return _cached(found) or cast(Path, _listed(found, source))
+    return _folder_in_cache(found) or cast(Path, _list_files(found, source))
 
 
 def repository(source: str) -> Repository | None:
@@ -102,7 +102,7 @@ def _address(url: str) -> RemotePath:
     return RemotePath(f"{pieces.scheme}://{pieces.netloc}{folder}/", unquote(name), access, shown=url, query=query)
 
 
-def _listed(found: Repository, source: str) -> RemotePath:
+def _list_files(found: Repository, source: str) -> RemotePath:
     """Ask the hub what files the model has."""
     endpoint, access = _endpoint(found.service), _access(found.service)
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE") or os.environ.get("TRANSFORMERS_OFFLINE") == "1":
@@ -182,7 +182,7 @@ def _sendable(token: str | None, where: str) -> str | None:
     return token or None
 
 
-def _cached(found: Repository) -> Path | None:
+def _folder_in_cache(found: Repository) -> Path | None:
     """Return the model's folder in the Hub's cache, if its config or weights are there."""
     if found.service != "hf":
         return None

@@ -18,7 +18,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.archive import content, members, place
 from weighbridge.readers.listing import LONGEST_PATH, Listing, Stored
-from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable
+from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable, with_dots
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -190,7 +190,7 @@ def _type(dtype: Any) -> tuple[str, int]:
 
 def _plain(found: Iterable[str]) -> dict[str, str]:
     """Return the names that variables are listed by."""
-    plain = {name: dotted(name.removeprefix("model_weights/")) for name in found}
+    plain = {name: with_dots(name.removeprefix("model_weights/")) for name in found}
     return plain if len(set(plain.values())) == len(plain) else {name: name.replace("/", ".") for name in plain}
 
 

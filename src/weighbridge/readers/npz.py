@@ -15,7 +15,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.archive import Member, members, place
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.npy import LONGEST_HEADER, MAGIC, header
-from weighbridge.readers.variables import OPTIMISER_NOTE, TABLE_NOTE, dotted, role_of_variable
+from weighbridge.readers.variables import OPTIMISER_NOTE, TABLE_NOTE, role_of_variable, with_dots
 
 MOST_ARRAYS = 25_000
 """Each has a header of its own to be read, which takes its time."""
@@ -40,24 +40,24 @@ def read(file: BinaryIO) -> Listing:
     found = members(file)
     if len(found) > MOST_ARRAYS:
         raise ReadError(Text("{count:,} arrays; at most {most_arrays:,} are accepted", count=len(found), most_arrays=MOST_ARRAYS))
-    tensors = [_stored(file, member) for member in found.values()]
+    tensors = [_read_header(file, member) for member in found.values()]
     names = {tensor.name for tensor in tensors}
     if len(names) != len(tensors):
         raise ReadError("two arrays have the same name once slashes are written as dots")
-    return Listing("npz", tuple(_told(tensor, names) for tensor in tensors), ordered=False)
+    return Listing("npz", tuple(_classify(tensor, names) for tensor in tensors), ordered=False)
 
 
 def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     """Return where each array's bytes begin, how many they are, and their type; packed members are left out."""
     found = {}
     for member in members(file).values():
-        tensor = _stored(file, member)
+        tensor = _read_header(file, member)
         if member.method == 0:
             found[tensor.name] = (place(file, member) + member.size - tensor.size_bytes, tensor.size_bytes, tensor.dtype)
     return found
 
 
-def _told(tensor: Stored, names: set[str]) -> Stored:
+def _classify(tensor: Stored, names: set[str]) -> Stored:
     if re.match(r"(opt_state|optimizer|opt\.state)\b", tensor.name):
         return tensor._replace(role="buffer", note=OPTIMISER_NOTE)
     if tensor.dtype == "U32" and f"{tensor.name.removesuffix('.weight')}.scales" in names:
@@ -67,7 +67,7 @@ def _told(tensor: Stored, names: set[str]) -> Stored:
     return tensor._replace(role=role_of_variable(tensor.name, tensor.shape, names))
 
 
-def _stored(file: BinaryIO, member: Member) -> Stored:
+def _read_header(file: BinaryIO, member: Member) -> Stored:
     """Read one array's header and hold it against the member's size."""
     if not member.name.endswith(".npy"):
         raise ReadError(Text("{name!r:.80} in the archive is no array", name=member.name))
@@ -92,7 +92,7 @@ def _stored(file: BinaryIO, member: Member) -> Stored:
                 data=data,
             )
         )
-    return Stored(dotted(name), dtype, shape, data)
+    return Stored(with_dots(name), dtype, shape, data)
 
 
 def _beginning(file: BinaryIO, member: Member) -> bytes:

@@ -119,7 +119,7 @@ def place(source: str) -> RemotePath:
     own = profile(source) if match["scheme"] == "s3" else Profile("", {}, "", "")
     signer = "the credentials in the environment" if signed else f"the profile {own.name}" if own.keys else ""
     bucket = Bucket(root, service, _stores(source, service, match["bucket"], own if not signed else own._replace(keys={})), signer)
-    bucket = bucket._replace(probed=_probed(service, match["bucket"], own))
+    bucket = bucket._replace(probed=_probe(service, match["bucket"], own))
     access = Access(where=service.set, get=bucket.get)
     folder, slash, name = key.rpartition("/")
     file = RemotePath(root + quote(folder + slash), name, access, shown=source)
@@ -146,7 +146,7 @@ def keys_below(source: str) -> Iterator[tuple[str, str]]:
     service = SERVICES[match["scheme"]]
     own = profile(source) if match["scheme"] == "s3" else Profile("", {}, "", "")
     root = f"{match['scheme']}://{match['bucket']}/"
-    bucket = Bucket(root, service, _stores(source, service, match["bucket"], own), probed=_probed(service, match["bucket"], own))
+    bucket = Bucket(root, service, _stores(source, service, match["bucket"], own), probed=_probe(service, match["bucket"], own))
     prefix = (match["key"] or "").strip("/")
     try:
         pages = bucket._asked(lambda store: iter(store.list(prefix or None)), source)
@@ -270,7 +270,7 @@ TOKENS = (
 """Variables with which requests bear the token of a session."""
 
 
-def _probed(service: Service, bucket: str, own: Profile) -> str:
+def _probe(service: Service, bucket: str, own: Profile) -> str:
     """Return a bucket's address where requests bear the token of a session and go to another server than Amazon's."""
     endpoint = _endpoint(service, own)
     if service.store != "S3Store" or not endpoint or not ("session_token" in own.keys or any(os.environ.get(name) for name in TOKENS)):

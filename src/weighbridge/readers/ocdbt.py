@@ -17,7 +17,7 @@ from typing import NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import is_path_below, open_file
 from weighbridge.core.messages import Text
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 
 MANIFEST = "manifest.ocdbt"
 MANIFEST_MAGIC, NODE_MAGIC = 0x0CDB3A2A, 0x0CDB20DE
@@ -144,14 +144,14 @@ class _Database:
         if not count:
             return None
         file, offset, length = (column[-1] for column in columns)
-        return _Place(*_chosen(files, file), offset, length) if length else None
+        return _Place(*_choose(files, file), offset, length) if length else None
 
     def children(self, body: _Body, files: list[tuple[str, str]], count: int) -> list[tuple[bytes, _Place]]:
         """Return the children of a node, each with what all keys below it begin with."""
         shared: list[int] = []
         keys = body.texts(count, between=lambda: shared.extend(body.varints(count)))
         columns = [body.varints(count) for _ in range(3)]
-        places = (_Place(*_chosen(files, file), offset, length) for file, offset, length in zip(*columns, strict=True))
+        places = (_Place(*_choose(files, file), offset, length) for file, offset, length in zip(*columns, strict=True))
         return [(key[:common], place) for key, common, place in zip(keys, shared, places, strict=True)]
 
     def values(self, body: _Body, files: list[tuple[str, str]], count: int, prefix: bytes) -> Iterator[tuple[str, bytes]]:
@@ -167,49 +167,49 @@ class _Database:
             if length > LARGEST_VALUE or kind > 1:
                 raise ReadError("the metadata of an array in the OCDBT database is damaged")
             within = body.data[begin : begin + length]
-            data = self.taken(_Place(*_chosen(files, file), offset, length)) if kind == 1 else within
+            data = self.taken(_Place(*_choose(files, file), offset, length)) if kind == 1 else within
             yield (prefix + key).decode("utf-8", "replace"), data
 
     def taken(self, place: _Place) -> bytes:
         """Read the bytes at a place, in a file of the database and no other."""
         if not is_path_below(place.path):
-            raise ReadError(Text("the OCDBT database names {name!r}, which is no file of it", name=shown(place.path)))
+            raise ReadError(Text("the OCDBT database names {name!r}, which is no file of it", name=printable(place.path)))
         self.read += place.length
         if place.length > LARGEST_NODE or self.read > MOST_READ:
             raise ReadError(Text("an OCDBT database of more than {most:,} bytes of nodes", most=MOST_READ))
         path = self.folder / place.path
         if not path.is_file():
-            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=shown(place.path)))
+            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=printable(place.path)))
         with open_file(path) as file:
             file.seek(place.offset)
             found = file.read(place.length)
         if len(found) != place.length:
-            raise ReadError(Text("{name} ends before what the OCDBT database says is in it", name=shown(place.path)))
+            raise ReadError(Text("{name} ends before what the OCDBT database says is in it", name=printable(place.path)))
         return found
 
     def unpacked(self, place: _Place, magic: int) -> _Body:
         """Read a manifest or a node, check what stands around its body, and unpack that."""
         data = self.taken(place)
         if len(data) < 18 or _MAGIC.unpack_from(data)[0] != magic or _LENGTH.unpack_from(data, 4)[0] != len(data):
-            raise ReadError(Text("{name} is no node of an OCDBT database", name=shown(place.path)))
+            raise ReadError(Text("{name} is no node of an OCDBT database", name=printable(place.path)))
         head = _Body(data[12:-4])
         version, packed = head.varint(), head.varint()
         if version or packed > 1:
             raise ReadError(Text("an OCDBT database of version {version}, packed in way {packed}", version=version, packed=packed))
         body = head.data[head.at :]
         if packed:
-            body = _inflated(body)
+            body = _inflate(body)
             self.read += len(body)
         return _Body(body)
 
 
-def _chosen(files: list[tuple[str, str]], number: int) -> tuple[str, str]:
+def _choose(files: list[tuple[str, str]], number: int) -> tuple[str, str]:
     if number >= len(files):
         raise ReadError("a node of the OCDBT database names a file that is not in its table")
     return files[number]
 
 
-def _inflated(data: bytes) -> bytes:
+def _inflate(data: bytes) -> bytes:
     """Unpack what Zstandard packed, up to the most that a node can have."""
     try:
         import pyarrow

@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, Stored
-from weighbridge.readers.onnx_roles import MODULES, Use, module_of, told
+from weighbridge.readers.onnx_roles import MODULES, Use, module_of, with_role
 from weighbridge.readers.protobuf import Budget, Field, fields, numbers, text, whole
 
 TYPES = {
@@ -107,7 +107,7 @@ def read(file: BinaryIO) -> Listing:
             metadata["producer_name" if field.number == 2 else "producer_version"] = text(cursor, field, "producer")
     if not any(not scope.prefix for scope in scopes):
         cursor.fail("it holds no graph", cursor.size)
-    tensors = _listed(walk, scopes)
+    tensors = _list_tensors(walk, scopes)
     if walk.modules:
         metadata[MODULES] = walk.modules
     if walk.files:
@@ -123,7 +123,7 @@ def _notes(walk: _Walk, tensors: list[Stored]) -> Iterator[str]:
         yield Text("{count:,} constants of the graph (shapes, indices, scales, zero points) are no parameters", count=constants)
 
 
-def _listed(walk: _Walk, scopes: list[Scope]) -> list[Stored]:
+def _list_tensors(walk: _Walk, scopes: list[Scope]) -> list[Stored]:
     """Check that all inputs come from somewhere, and say what each tensor is by what takes it."""
     tensors: list[Stored] = []
     waiting = list(scopes)
@@ -145,7 +145,7 @@ def _listed(walk: _Walk, scopes: list[Scope]) -> list[Stored]:
     if len(full) != len(tensors):
         walk.cursor.fail("two tensors of one name in one graph")
     walk.modules.update((name, module) for name in full if name.startswith(NUMBERED) and (module := module_of(uses.get(name, []))))
-    return [told(tensor, uses.get(tensor.name, []), full) for tensor in tensors]
+    return [with_role(tensor, uses.get(tensor.name, []), full) for tensor in tensors]
 
 
 def _owner(walk: _Walk, scope: Scope, name: str, at: int) -> Scope:

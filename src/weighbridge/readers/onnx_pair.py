@@ -40,7 +40,7 @@ def together(encoder: Listing, decoder: Listing) -> Listing:
     """
     tensors = [_under("encoder", tensor) for tensor in encoder.tensors] + [_under("decoder", tensor) for tensor in decoder.tensors]
     notes = dict.fromkeys((*encoder.notes, *decoder.notes))
-    notes |= dict.fromkeys(_repeated(encoder, decoder))
+    notes |= dict.fromkeys(_possible_copies(encoder, decoder))
     modules = {
         f"{side}.{name}": f"{side}.{module}"
         for side, listing in (("encoder", encoder), ("decoder", decoder))
@@ -50,7 +50,7 @@ def together(encoder: Listing, decoder: Listing) -> Listing:
     return Listing("onnx", tuple(tensors), metadata, tuple(notes))
 
 
-def _repeated(encoder: Listing, decoder: Listing) -> Iterator[str]:
+def _possible_copies(encoder: Listing, decoder: Listing) -> Iterator[str]:
     """Say what may be in both files: tensors of one name, or embeddings, of one shape and type."""
     named = {(tensor.name, tensor.shape, tensor.dtype): tensor for tensor in decoder.tensors}
     pairs = [(one, named[key]) for one in encoder.tensors if (key := (one.name, one.shape, one.dtype)) in named and one.role != "buffer"]

@@ -75,14 +75,14 @@ SMALL = frozenset("I8 U8 I4 U4 I2 U2".split())
 FLOATS = ("F", "BF")
 
 
-def told(tensor: Stored, uses: list[Use], names: Collection[str]) -> Stored:
+def with_role(tensor: Stored, uses: list[Use], names: Collection[str]) -> Stored:
     """Give a tensor its role, from the operators that take it."""
     overhead = next((kind for use in uses if (kind := QUANTISED.get(use.kind, {}).get(use.position))), None)
     if overhead is None and _named_scale(tensor.name, names):
         overhead = ZERO if tensor.name.endswith("_zero_point") else SCALE
     if overhead is not None:
         return tensor._replace(role="buffer", note=overhead)
-    packed = next((answer for use in uses if (answer := _packed(tensor, use))), None)
+    packed = next((answer for use in uses if (answer := _packed_matrix(tensor, use))), None)
     if packed is not None:
         return packed
     if tensor.dtype.startswith(FLOATS):
@@ -103,7 +103,7 @@ def _named_scale(name: str, names: Collection[str]) -> bool:
     return False
 
 
-def _packed(tensor: Stored, use: Use) -> Stored | None:
+def _packed_matrix(tensor: Stored, use: Use) -> Stored | None:
     """Return the matrix that MatMulNBits or MatMulBnb4 take packed, whose sizes are attributes."""
     if use.kind not in ("MatMulNBits", "MatMulBnb4") or use.position != 1:
         return None

@@ -72,7 +72,7 @@ def unpack(listing: Listing, config: Mapping[str, Any] | None = None) -> Listing
         return listing
     found: dict[str, Stored] = {}
     for module, arrays in _modules(listing).items():
-        found |= _resolved(arrays, settings(config, module))
+        found |= _resolve(arrays, settings(config, module))
     if found:
         found |= {tensor.name: _beside(tensor, "scale of activations") for tensor in listing.tensors if _is_activation(tensor)}
     taken = {tensor.name for tensor in listing.tensors}
@@ -169,13 +169,13 @@ def _modules(listing: Listing) -> dict[str, dict[str, Stored]]:
     return {module: arrays for module, arrays in modules.items() if any(_may_be_packed(tensor) for tensor in arrays.values())}
 
 
-def _resolved(arrays: Arrays, said: Settings) -> dict[str, Stored]:
+def _resolve(arrays: Arrays, said: Settings) -> dict[str, Stored]:
     """Return what a module's arrays are, by their names in the file, where that is not what they seem."""
     answers = bitsandbytes4(arrays) | blocks(arrays)
     if not answers:
         answer = next((answer for scheme in SCHEMES if (answer := scheme(arrays, said))), None)
         answers = {answer.array: answer} if answer else {}
-    found = {arrays[last].name: _told(arrays[last], last, answer) for last, answer in answers.items() if answer}
+    found = {arrays[last].name: _matrix_or_note(arrays[last], last, answer) for last, answer in answers.items() if answer}
     low = {last for last, tensor in arrays.items() if last in answers or (is_low(tensor.dtype) and last.rpartition(".")[2] not in KINDS)}
     for last, tensor in arrays.items():
         kind = _overhead(last, low) if last not in answers else None
@@ -216,7 +216,7 @@ def _overhead(last: str, low: set[str]) -> str | None:
     return None
 
 
-def _told(tensor: Stored, last: str, answer: Matrix | Unclear) -> Stored:
+def _matrix_or_note(tensor: Stored, last: str, answer: Matrix | Unclear) -> Stored:
     """Return the matrix that an array stands for, or say why it is not known."""
     if isinstance(answer, Unclear):
         return tensor._replace(role=BUFFER, note=UNCLEAR + answer.reason)

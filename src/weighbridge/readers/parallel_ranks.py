@@ -22,7 +22,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored
 from weighbridge.readers.pickles import Stub
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 from weighbridge.readers.torch_zip import contents
 
 MOST_RANKS = 1_024
@@ -94,13 +94,13 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
     layers = 0
     for stage in stages:
         joined = _stage([listings[rank, stage] for rank in tensor_ranks], cut)
-        first = layers if any(_counted_on(tensor.name, 0)[1] == 0 for tensor in joined) else 0
+        first = layers if any(_count_on(tensor.name, 0)[1] == 0 for tensor in joined) else 0
         for tensor in joined:
-            name, number = _counted_on(tensor.name, first)
+            name, number = _count_on(tensor.name, first)
             layers = max(layers, number + 1)
             if name in model:
-                raise ReadError(Text("{name} stands in two pipeline stages: {way}", name=shown(name), way=WAY))
-            model[name] = _placed(tensor._replace(name=name), model, facts.arguments)
+                raise ReadError(Text("{name} stands in two pipeline stages: {way}", name=printable(name), way=WAY))
+            model[name] = _tie_output(tensor._replace(name=name), model, facts.arguments)
     _check_whole(model, layers, facts.arguments)
     aside = [
         tensor._replace(name=f"rank {rank}, stage {stage}: {tensor.name}", tied_to=None)
@@ -209,8 +209,8 @@ def _stage(listings: list[Listing], cut: Cut) -> list[Stored]:
     for other in held[1:]:
         lone = held[0].keys() ^ other.keys()
         if lone:
-            raise ReadError(Text("{name} is not on all tensor-parallel ranks: {way}", name=shown(min(lone)), way=WAY))
-    return [_joined_tensor([of[name] for of in held], cut) for name in held[0]]
+            raise ReadError(Text("{name} is not on all tensor-parallel ranks: {way}", name=printable(min(lone)), way=WAY))
+    return [_join_pieces([of[name] for of in held], cut) for name in held[0]]
 
 
 def _is_aside(tensor: Stored) -> bool:
@@ -218,7 +218,7 @@ def _is_aside(tensor: Stored) -> bool:
     return tensor.role == "buffer" and tensor.note != ""
 
 
-def _joined_tensor(pieces: list[Stored], cut: Cut) -> Stored:
+def _join_pieces(pieces: list[Stored], cut: Cut) -> Stored:
     first = pieces[0]
     if len(pieces) == 1:
         return first
@@ -226,7 +226,7 @@ def _joined_tensor(pieces: list[Stored], cut: Cut) -> Stored:
     if dimension is None:
         raise ReadError(
             Text("it is not known whether {name} is cut up among the {count} tensor-parallel ranks or on each of them: {way}",
-                 name=shown(first.name), count=len(pieces), way=WAY)
+                 name=printable(first.name), count=len(pieces), way=WAY)
         )  # fmt: skip
     if dimension == WHOLE or not first.shape:
         alike = all((piece.shape, piece.dtype, piece.tied_to) == (first.shape, first.dtype, first.tied_to) for piece in pieces)
@@ -246,14 +246,14 @@ def _joined_tensor(pieces: list[Stored], cut: Cut) -> Stored:
 
 def _unlike(tensor: Stored) -> ReadError:
     return ReadError(
-        Text("the pieces of {name} on the tensor-parallel ranks do not fit each other: {way}", name=shown(tensor.name), way=WAY)
+        Text("the pieces of {name} on the tensor-parallel ranks do not fit each other: {way}", name=printable(tensor.name), way=WAY)
     )
 
 
-def _counted_on(name: str, first: int) -> tuple[str, int]:
+def _count_on(name: str, first: int) -> tuple[str, int]:
     """Return a name whose layer counts on from those of the stages before, and the layer's number; for what is of no layer, one less than *first*.
 
-    >>> _counted_on("decoder.layers.1.mlp.linear_fc1.weight", 12)
+    >>> _count_on("decoder.layers.1.mlp.linear_fc1.weight", 12)
     ('decoder.layers.13.mlp.linear_fc1.weight', 13)
     """
     match = _LAYER.fullmatch(name)
@@ -263,7 +263,7 @@ def _counted_on(name: str, first: int) -> tuple[str, int]:
     return f"{match['before']}{number}{match['behind']}", number
 
 
-def _placed(tensor: Stored, model: Mapping[str, Stored], arguments: Mapping[str, Any]) -> Stored:
+def _tie_output(tensor: Stored, model: Mapping[str, Stored], arguments: Mapping[str, Any]) -> Stored:
     """Tie the last stage's output matrix to the first one's embeddings, of which it is a copy unless the training unties them."""
     table = next((name for name in model if name.endswith("word_embeddings.weight")), None)
     copied = tensor.name.endswith("word_embeddings_for_head.weight") or (
@@ -284,5 +284,5 @@ def _check_whole(model: Mapping[str, Stored], layers: int, arguments: Mapping[st
         if tensor.name.endswith("word_embeddings.weight") and isinstance(rows, int) and tensor.shape[:1] != (rows,):
             raise ReadError(
                 Text("{name} has {found:,} rows, where the training's padded_vocab_size is {stated:,}",
-                     name=shown(tensor.name), found=tensor.shape[0] if tensor.shape else 0, stated=rows)
+                     name=printable(tensor.name), found=tensor.shape[0] if tensor.shape else 0, stated=rows)
             )  # fmt: skip

@@ -221,7 +221,7 @@ def _line_bytes(s: _State) -> bytes:
     return _take(s, end - s.position + 1)[:-1]
 
 
-def _unescaped(s: _State) -> str:
+def _unescape(s: _State) -> str:
     """Read a line of text as protocol 0 writes it."""
     return _line_bytes(s).decode("raw_unicode_escape")
 
@@ -302,7 +302,7 @@ def _since_mark(s: _State) -> list[Any]:
     return found
 
 
-def _collected(make: Callable[[list[Any]], Any]) -> Callable[[_State], None]:
+def _collector(make: Callable[[list[Any]], Any]) -> Callable[[_State], None]:
     def collected(s: _State) -> None:
         items = _since_mark(s)
         s.stack.append(make(items))
@@ -453,18 +453,18 @@ _OPERATIONS: dict[int, Callable[[_State], None]] = {
     ord("K"): _push(_number(1)), ord("L"): _push(lambda s: int(_line(s).removesuffix("L"))), ord("M"): _push(_number(2)),
     ord("N"): _push(lambda s: None), ord("Q"): _persist, ord("R"): _reduce, ord("S"): _push(_quoted),
     ord("T"): _push(_string(4, signed=True)), ord("U"): _push(_string(1)),
-    ord("V"): _push(_unescaped), ord("X"): _push(_text(4)), ord("a"): _one_more, ord("b"): _build,
-    ord("c"): _push(lambda s: Global(_line(s), _line(s))), ord("d"): _collected(_pairs),
+    ord("V"): _push(_unescape), ord("X"): _push(_text(4)), ord("a"): _one_more, ord("b"): _build,
+    ord("c"): _push(lambda s: Global(_line(s), _line(s))), ord("d"): _collector(_pairs),
     ord("}"): _push(lambda s: {}), ord("e"): lambda s: _append(s, _since_mark(s)), ord("g"): _get(lambda s: int(_line(s))),
-    ord("h"): _get(_number(1)), ord("i"): _instance, ord("j"): _get(_number(4)), ord("l"): _collected(list),
+    ord("h"): _get(_number(1)), ord("i"): _instance, ord("j"): _get(_number(4)), ord("l"): _collector(list),
     ord("]"): _push(lambda s: []), ord("o"): _object, ord("p"): _put(lambda s: int(_line(s))), ord("q"): _put(_number(1)),
-    ord("r"): _put(_number(4)), ord("s"): _one_pair, ord("t"): _collected(tuple),
+    ord("r"): _put(_number(4)), ord("s"): _one_pair, ord("t"): _collector(tuple),
     ord(")"): _push(lambda s: ()), ord("u"): lambda s: _set_items(s, _since_mark(s)),
     ord("G"): _push(lambda s: struct.unpack(">d", _take(s, 8))[0]), ord("B"): _push(_bytes(4)), ord("C"): _push(_bytes(1)),
     0x80: lambda s: _nothing(s) if _take(s, 1) else None, 0x81: _reduce, 0x85: _tuple(1), 0x86: _tuple(2), 0x87: _tuple(3),
     0x88: _push(lambda s: True), 0x89: _push(lambda s: False), 0x8A: _push(_long(1)), 0x8B: _push(_long(4)), 0x8C: _push(_text(1)),
     0x8D: _push(_text(8)), 0x8E: _push(_bytes(8)), 0x8F: _push(lambda s: []), 0x90: lambda s: _append(s, _since_mark(s)),
-    0x91: _collected(list), 0x92: _new_with_keywords, 0x93: _stack_global, 0x94: _memoize,
+    0x91: _collector(list), 0x92: _new_with_keywords, 0x93: _stack_global, 0x94: _memoize,
     0x95: lambda s: _nothing(s) if _take(s, 8) else None, 0x96: _push(_bytes(8)),
 }  # fmt: skip
 """What each opcode does. Left out: extension codes and out-of-band buffers, which no checkpoint has."""

@@ -50,7 +50,7 @@ def profile(source: str) -> Profile:
     """
     asked = os.environ.get("AWS_PROFILE") or os.environ.get("AWS_DEFAULT_PROFILE") or ""
     name = asked or "default"
-    config, credentials = (_parsed(os.path.expanduser(os.environ.get(variable) or path), source) for variable, path in FILES)
+    config, credentials = (_parse(os.path.expanduser(os.environ.get(variable) or path), source) for variable, path in FILES)
     settings = {**_section(config, f"profile {name}"), **(_section(config, "default") if name == "default" else {})}
     own = _section(credentials, name)
     if asked and not settings and not own:
@@ -78,7 +78,7 @@ def profile(source: str) -> Profile:
     return Profile(name, keys, settings.get("region") or own.get("region", ""), _endpoint(config, settings))
 
 
-def _parsed(path: str, source: str) -> RawConfigParser:
+def _parse(path: str, source: str) -> RawConfigParser:
     parser = RawConfigParser(default_section="", interpolation=None)
     try:
         parser.read_string(read_whole(path).decode("utf-8"), path)

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
-from weighbridge.readers.text import parse_object, shortened, shown
+from weighbridge.readers.text import parse_object, printable, shorten_texts
 
 LARGEST_HEADER = 100_000_000
 """MAX_HEADER_SIZE in tensor.rs."""
@@ -135,7 +135,7 @@ def parse(header: bytes, room: int) -> Listing:
     if usual is None:
         entries = parse_object(header, "the header", base=8 if len(header) == length else None, entry=_entry, most=known)
         metadata = _metadata(entries.pop("__metadata__", None))
-        placed = sorted(_placed(name, entry) for name, entry in entries.items())
+        placed = sorted(_check_entry(name, entry) for name, entry in entries.items())
     else:
         placed, metadata = usual
     found = []
@@ -198,7 +198,7 @@ def _without_long_texts(header: bytes, known: int) -> bytes:
     """Return a long header without its long texts, unless what remains would still be too much to parse."""
     length, escapes = len(header), header.count(b"\\")
     if escapes <= MOST_ESCAPES and header.count(b'"') - header.count(b'\\"') <= 4 * known:
-        header = shortened(header, "the header", 8)
+        header = shorten_texts(header, "the header", 8)
         if len(header) <= LARGEST_TEXT or (len(header) <= LARGEST_TABLE and header.isascii()):
             return header
     raise ReadError(Text("a header of {length:,} bytes that says almost nothing about tensors", length=length), offset=8)
@@ -224,19 +224,19 @@ def _metadata(found: object) -> dict[str, str]:
     return found
 
 
-def _placed(name: str, entry: object) -> tuple[int, int, Stored]:
+def _check_entry(name: str, entry: object) -> tuple[int, int, Stored]:
     """Check one tensor's entry: its type, its shape, and that its bytes are as many as they say."""
     if not isinstance(entry, Entry):
-        raise ReadError(Text("{shown}: expected an object with dtype, shape and data_offsets", shown=shown(name)))
+        raise ReadError(Text("{shown}: expected an object with dtype, shape and data_offsets", shown=printable(name)))
     if not isinstance(entry.dtype, str) or entry.dtype not in BITS:
-        raise ReadError(Text("{shown}: the format has no dtype {dtype!r:.40}", shown=shown(name), dtype=entry.dtype))
+        raise ReadError(Text("{shown}: the format has no dtype {dtype!r:.40}", shown=printable(name), dtype=entry.dtype))
     shape = _naturals(name, "shape", entry.shape)
     offsets = _naturals(name, "data_offsets", entry.offsets)
     if len(shape) > DEEPEST:
-        raise ReadError(Text("{shown}: a tensor of {count:,} dimensions", shown=shown(name), count=len(shape)))
+        raise ReadError(Text("{shown}: a tensor of {count:,} dimensions", shown=printable(name), count=len(shape)))
     if len(offsets) != 2 or offsets[0] > offsets[1]:
         raise ReadError(
-            Text("{shown}: data_offsets must be a begin and an end, found {offsets!r:.60}", shown=shown(name), offsets=list(offsets))
+            Text("{shown}: data_offsets must be a begin and an end, found {offsets!r:.60}", shown=printable(name), offsets=list(offsets))
         )
     bits = prod(shape) * BITS[entry.dtype]
     begin, end = offsets
@@ -245,7 +245,7 @@ def _placed(name: str, entry: object) -> tuple[int, int, Stored]:
         raise ReadError(
             Text(
                 "{shown}: {dtype} {shape!r:.80} takes {need}; its offsets hold {value:,} bytes",
-                shown=shown(name),
+                shown=printable(name),
                 dtype=entry.dtype,
                 shape=list(shape),
                 need=need,
@@ -253,11 +253,11 @@ def _placed(name: str, entry: object) -> tuple[int, int, Stored]:
             )
         )
     if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-        raise ReadError(Text("{shown}: the name is no text", shown=shown(name)))
+        raise ReadError(Text("{shown}: the name is no text", shown=printable(name)))
     return begin, end, Stored(name, entry.dtype, shape, end - begin)
 
 
 def _naturals(name: str, what: str, values: object) -> tuple[int, ...]:
     if not isinstance(values, tuple) or not all(type(value) is int and 0 <= value < LONGEST for value in values):
-        raise ReadError(Text("{shown}: {what} must be a list of whole numbers from 0 up to 2^63", shown=shown(name), what=what))
+        raise ReadError(Text("{shown}: {what} must be a list of whole numbers from 0 up to 2^63", shown=printable(name), what=what))
     return values

@@ -82,13 +82,13 @@ def read(file: BinaryIO) -> Listing:
         ReadError: No index, a checksum that does not fit, or shapes that do not fit their bytes.
     """
     entries, shards = _entries(file)
-    return _listing([_stored(name, entry) for name, entry in entries.items()], shards)
+    return _listing([_tensor_of(name, entry) for name, entry in entries.items()], shards)
 
 
 def extents(file: BinaryIO) -> dict[str, tuple[str, int, int, str]]:
     """Return in which data shard each tensor lies (how its file's name ends), where it begins, its bytes, and its type."""
     entries, shards = _entries(file)
-    named = _listing([_stored(name, entry) for name, entry in entries.items()], shards).tensors
+    named = _listing([_tensor_of(name, entry) for name, entry in entries.items()], shards).tensors
     return {
         tensor.name: (f".data-{entry.shard:05}-of-{shards:05}", entry.begin, entry.size_bytes, tensor.dtype)
         for tensor, entry in zip(named, entries.values(), strict=True)
@@ -127,7 +127,7 @@ def _entries(file: BinaryIO) -> tuple[dict[str, Entry], int]:
 
 def _listing(tensors: list[Stored], shards: int) -> Listing:
     google = any(tensor.name == "bert/embeddings/word_embeddings" for tensor in tensors)
-    named = tuple(_renamed(tensor, google) for tensor in tensors)
+    named = tuple(_rename(tensor, google) for tensor in tensors)
     if len({tensor.name for tensor in named}) != len(named):
         raise ReadError("two variables have the same name once slashes are written as dots")
     one = Text("the values lie in 1 data shard beside the index, not opened")
@@ -174,7 +174,7 @@ def _block(data: bytes, start: int, size: int) -> Iterator[tuple[bytes, bytes]]:
     kind, checksum = unpack_from("<BI", data, start + size)
     if kind:
         raise ReadError("a compressed block, which TensorFlow does not write into checkpoints", offset=start + size)
-    if _masked(crc32c(data[start : start + size + 1])) != checksum:
+    if _mask(crc32c(data[start : start + size + 1])) != checksum:
         raise ReadError("a block does not fit its checksum", offset=start)
     (restarts,) = unpack_from("<I", data, start + size - 4)
     if 4 * restarts + 4 > size:
@@ -261,7 +261,7 @@ def _name(key: bytes) -> str:
         raise ReadError(Text("the name {key!r:.80} is not UTF-8", key=key)) from None
 
 
-def _stored(name: str, entry: Entry) -> Stored:
+def _tensor_of(name: str, entry: Entry) -> Stored:
     """Say what a variable is, by its name and type."""
     dtype, bits = TYPES[entry.kind]
     role, note = None, ""
@@ -294,7 +294,7 @@ GOOGLE = (
 """From Google's names to the reference library's."""
 
 
-def _renamed(tensor: Stored, google: bool) -> Stored:
+def _rename(tensor: Stored, google: bool) -> Stored:
     """Give a variable its name with dots, and the role that its last piece tells."""
     name = tensor.name.removesuffix(SUFFIX)
     last = name.rpartition("/")[2]
@@ -310,7 +310,7 @@ def _renamed(tensor: Stored, google: bool) -> Stored:
     return tensor._replace(name=re.sub(r"layer_(\d+)/", r"layer.\1/", name).replace("/.", "/").replace("/", "."), shape=shape, role=role)
 
 
-def _masked(checksum: int) -> int:
+def _mask(checksum: int) -> int:
     """Mask a checksum as core/lib/hash/crc32c.h does, since checksums of checksums are weak."""
     return ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF
 

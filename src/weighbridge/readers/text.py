@@ -84,7 +84,7 @@ def parse_object(
     return found
 
 
-def shortened(data: bytes, what: str, base: int = 0) -> bytes:
+def shorten_texts(data: bytes, what: str, base: int = 0) -> bytes:
     """Return a JSON text in which values that are long texts are replaced by a word on their length, and long blanks by one.
 
     Only what is short is copied, so that a header of any length can be parsed in little memory.
@@ -92,7 +92,7 @@ def shortened(data: bytes, what: str, base: int = 0) -> bytes:
     Raises:
         ReadError: A text that is no JSON text, a name without end, or much that is neither text nor blank.
 
-    >>> shortened(b'{"a": "' + b"x" * 5000 + b'"}', "the header")
+    >>> shorten_texts(b'{"a": "' + b"x" * 5000 + b'"}', "the header")
     b'{"a": "(a text of 5,000 bytes)"}'
     """
     pieces: list[bytes] = []
@@ -151,10 +151,10 @@ def _check_text(data: bytes, span: tuple[int, int], what: str, base: int) -> Non
         raise ReadError(Text("{what} is not UTF-8", what=what), offset=base + span[0]) from None
 
 
-def shown(name: str) -> str:
+def printable(name: str) -> str:
     """Return a name as it can stand in a message: short, and without control characters.
 
-    >>> shown("a" * 500)[-6:], shown("слой")
+    >>> printable("a" * 500)[-6:], printable("слой")
     ('aaa...', 'слой')
     """
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in (name if len(name) <= 120 else name[:117])) + (

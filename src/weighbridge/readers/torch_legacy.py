@@ -12,7 +12,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.pickles import load
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 from weighbridge.readers.torch_names import listing_of, views_of
 from weighbridge.readers.torch_storages import BYTES, LARGEST_PICKLE, MAKERS, rows_first, storage_of
 
@@ -29,18 +29,18 @@ def read_legacy(file: BinaryIO) -> Listing:
     Raises:
         ReadError: The file is damaged or cut off.
     """
-    found, whole, _ = _unpickled(file)
+    found, whole, _ = _unpickle(file)
     return listing_of(found, {}, {key for key, (_, count) in whole.items() if count})
 
 
 def contents(file: BinaryIO) -> object:
     """Return what the file's pickle holds."""
-    return _unpickled(file)[0]
+    return _unpickle(file)[0]
 
 
 def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     """Return where each tensor's bytes begin, how many they are, and their type; strided ones are left out."""
-    found, _, places = _unpickled(file)
+    found, _, places = _unpickle(file)
     return {
         name: (places[view.storage.key] + view.storage.begin + view.offset * view.item_bytes, prod(view.shape) * view.item_bytes, view.dtype)
         for name, view in views_of(found).items()
@@ -49,7 +49,7 @@ def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     }  # fmt: skip
 
 
-def _unpickled(file: BinaryIO) -> tuple[object, dict[str, tuple[str, int]], dict[str, int]]:
+def _unpickle(file: BinaryIO) -> tuple[object, dict[str, tuple[str, int]], dict[str, int]]:
     """Return what the file holds, its storages with their types and elements, and where each begins."""
     size = file.seek(0, 2)
     file.seek(0)
@@ -63,7 +63,7 @@ def _unpickled(file: BinaryIO) -> tuple[object, dict[str, tuple[str, int]], dict
         assert isinstance(identity, tuple)
         held = whole.setdefault(storage.key, (storage.dtype, identity[4]))
         if held != (storage.dtype, identity[4]):
-            raise ReadError(Text("the storage {shown} is described in two ways", shown=shown(storage.key)))
+            raise ReadError(Text("the storage {shown} is described in two ways", shown=printable(storage.key)))
         return storage
 
     position = 0
@@ -90,7 +90,9 @@ def _past_storage(file: BinaryIO, position: int, key: str, dtype: str, count: in
     stated = int.from_bytes(file.read(8), "little", signed=True)
     if stated != count:
         raise ReadError(
-            Text("the storage {shown} should have {count:,} elements and says {stated:,}", shown=shown(key), count=count, stated=stated),
+            Text(
+                "the storage {shown} should have {count:,} elements and says {stated:,}", shown=printable(key), count=count, stated=stated
+            ),
             offset=position,
         )
     return position + 8 + count * BYTES.get(dtype, 1)

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored, unique_names
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 from weighbridge.readers.torch_storages import View
-from weighbridge.readers.torch_training import Division, divide, gathered
+from weighbridge.readers.torch_training import Division, divide, with_stated_shapes
 from weighbridge.readers.torch_walk import TRAINING, Found, walk
 
 
@@ -32,11 +32,11 @@ def listing_of(
     Raises:
         ReadError: No tensors, too many, or a storage that belongs to none of them.
     """
-    root = gathered(root)
+    root = with_stated_shapes(root)
     walked = [*walk(root, buffers), *walk(dict(beside), {})]
     unlisted = set(storages).difference(key for found in walked for key in _keys(found.view))
     if unlisted:
-        first = shown(min(unlisted))
+        first = printable(min(unlisted))
         raise ReadError(
             Text(
                 "{count:,} storages, {first} among them, are in objects that cannot be listed; load the file with torch and save a state dict",
@@ -51,7 +51,7 @@ def listing_of(
         raise ReadError(
             Text(
                 "{name} is a flat shard of FSDP, which does not show its tensors; save a full or a sharded state dict",
-                name=shown(".".join(flat.path)),
+                name=printable(".".join(flat.path)),
             )
         )
     divided = divide(root, walked)
@@ -85,7 +85,7 @@ def _group_notes(divided: Division, tensors: list[Stored]) -> list[str]:
     return [
         Text(
             "{key}: {elements:,} elements in {tensors:,} tensors {why}",
-            key=shown(key),
+            key=printable(key),
             elements=sum(tensor.stored for tensor in group),
             tensors=len(group),
             why=said.get(note, beside),
@@ -104,10 +104,10 @@ def _tensors(divided: Division) -> list[Stored]:
     owners = _owners([(name, one.view) for name, one in named[:count]])
     owners = {**_owners([(name, one.view) for name, one in named]), **owners}
     model = {name for name, _ in named[:count]}
-    return [_stored(name, one, owners.get(name) if name not in model or owners.get(name) in model else None) for name, one in named]
+    return [_tensor_of(name, one, owners.get(name) if name not in model or owners.get(name) in model else None) for name, one in named]
 
 
-def _stored(name: str, found: Found, owner: str | None) -> Stored:
+def _tensor_of(name: str, found: Found, owner: str | None) -> Stored:
     view = found.view
     count = prod(view.shape)
     if owner:
@@ -148,7 +148,7 @@ def _owners(named: list[tuple[str, View]]) -> dict[str, str]:
     owners: dict[str, str] = {}
     for spans in by_storage.values():
         if len(spans) > 1:
-            owners |= _contained(spans)
+            owners |= _containers(spans)
     return owners
 
 
@@ -156,7 +156,7 @@ _Span = tuple[int, int, int, str, object]
 """Where a tensor begins and ends, its number, its name, and, if it does not fill that place, how it lies in it."""
 
 
-def _contained(spans: list[_Span]) -> dict[str, str]:
+def _containers(spans: list[_Span]) -> dict[str, str]:
     """Return which spans lie within another, and in which; of equal ones the first in the file is the owner."""
     inside: dict[str, str] = {}
     holder: _Span | None = None

@@ -12,7 +12,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST
 from weighbridge.readers.pickles import Global, Makers, Named, Stub, safe_key
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 
 LARGEST_PICKLE = 32_000_000
 MOST_PARTS = 10_000
@@ -117,7 +117,9 @@ def storage_of(identity: object) -> Storage:
     dtype = DTYPES.get(kind.name.removesuffix("Storage"))
     if dtype is None or not kind.module.startswith("torch"):
         raise ReadError(
-            Text("a storage of a kind that torch does not have: {shown}.{shown2}", shown=shown(kind.module), shown2=shown(kind.name))
+            Text(
+                "a storage of a kind that torch does not have: {shown}.{shown2}", shown=printable(kind.module), shown2=printable(kind.name)
+            )
         )
     begin = 0
     if len(identity) == 6 and identity[5] is not None:
@@ -142,7 +144,7 @@ def _view(storage: object, offset: object, shape: object, stride: object, dtype:
             Text(
                 "a tensor {shape!r:.80} reaches beyond its storage {shown} of {size_bytes:,} bytes",
                 shape=list(view.shape),
-                shown=shown(storage.key),
+                shown=printable(storage.key),
                 size_bytes=storage.size_bytes,
             )
         )
@@ -202,7 +204,7 @@ def _from_type(maker: object, kind: object, args: object, state: object = None) 
     if maker != _WRAPPER:
         return made._replace(attributes=state or made.attributes)
     name = kind.name if isinstance(kind, Global) else "a class of its own"
-    return made._replace(inner=views_in(state), note=f"a {shown(name)}, whose elements are in tensors of its own")
+    return made._replace(inner=views_in(state), note=f"a {printable(name)}, whose elements are in tensors of its own")
 
 
 def _wrapper(_kind: object, dtype: object, shape: object, stride: object, *_: object) -> View:

@@ -11,7 +11,7 @@ from math import prod
 from typing import NamedTuple
 
 from weighbridge.core.messages import Text
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 from weighbridge.readers.torch_storages import View, shape_of
 from weighbridge.readers.torch_walk import TRAINING, Found, Kind, inside, is_optimiser, is_plain
 
@@ -59,7 +59,7 @@ class _Choice(NamedTuple):
 
 def divide(root: object, walked: list[Found]) -> Division:
     """Tell the model of a training checkpoint from what else is saved with it."""
-    choice = _chosen(root, walked)
+    choice = _choose(root, walked)
     depth = len(choice.prefix)
     model: list[tuple[str, Found]] = []
     aside: list[tuple[str, str, Found]] = []
@@ -74,7 +74,7 @@ def divide(root: object, walked: list[Found]) -> Division:
     return Division(model, aside, (_reason(choice, bool(model)),) if aside else ())
 
 
-def gathered(root: object) -> object:
+def with_stated_shapes(root: object) -> object:
     """Return a checkpoint of DeepSpeed's ZeRO 3 with the shapes that it states for all parameters, in place of the empty tensors that stand for them.
 
     Source: deepspeed/utils/zero_to_fp32.py (``parse_model_states``: ``param_shapes``, ``frozen_param_shapes``, ``buffer_names``)
@@ -107,11 +107,13 @@ def _reason(choice: _Choice, found: bool) -> str:
     if not found:
         return Text("the file holds state of a training and no model")
     if choice.prefix:
-        return Text("taken for the model: what is under {key}, where a training checkpoint keeps it", key=shown(".".join(choice.prefix)))
+        return Text(
+            "taken for the model: what is under {key}, where a training checkpoint keeps it", key=printable(".".join(choice.prefix))
+        )
     return Text("taken for the model: all that is not known to be state of the training")
 
 
-def _chosen(root: object, walked: list[Found]) -> _Choice:
+def _choose(root: object, walked: list[Found]) -> _Choice:
     """Go down from the top of a checkpoint to its model, as long as what stands beside it tells that this is one."""
     prefix: tuple[str, ...] = ()
     training: set[str] = set()

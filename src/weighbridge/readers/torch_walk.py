@@ -131,15 +131,15 @@ def inside(node: object, buffers: Mapping[str, frozenset[str]] | None = None) ->
 def _items(node: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the entries of a dict by name, and the keys that are tensors or hold some."""
     for number, (key, value) in enumerate(node.items()):
-        yield _named(key, number), value
+        yield _piece_of_name(key, number), value
         if isinstance(key, Opaque) and views_in(key.value):
             yield f"key {number}", key.value
 
 
-def _named(key: object, number: int) -> str:
+def _piece_of_name(key: object, number: int) -> str:
     """Return a key as a piece of a name; one that is no text as Python shows it, if it is short.
 
-    >>> _named((1, "a"), 0), _named(None, 1), _named("weight", 2)
+    >>> _piece_of_name((1, "a"), 0), _piece_of_name(None, 1), _piece_of_name("weight", 2)
     ("(1, 'a')", 'None', 'weight')
     """
     value = key.value if isinstance(key, Opaque) else key
@@ -167,7 +167,7 @@ def _object(node: Stub, buffers: Mapping[str, frozenset[str]]) -> Iterator[Held]
         scripted = maker.module.startswith("__torch__")
         held = buffers.get(maker.name.rpartition(".")[2], frozenset())
         for key, value in _state(node).items():
-            name = _named(key, 0)
+            name = _piece_of_name(key, 0)
             yield name, value, Kind(name in held) if scripted and isinstance(value, View) else kind
         yield from ((key, value, kind) for key, value in _items(node.items))
         yield from ((key, value, kind) for key, value, _ in inside(node.args))

@@ -19,7 +19,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers import archive, torch_export, torch_legacy
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.pickles import load
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 from weighbridge.readers.torch_names import listing_of, views_of
 from weighbridge.readers.torch_storages import LARGEST_PICKLE, MAKERS, Storage, rows_first, storage_of
 
@@ -82,7 +82,7 @@ def contents(file: BinaryIO) -> object:
     if file.read(4) != b"PK\x03\x04":
         return torch_legacy.contents(file)
     members = archive.members(file)
-    return _unpickled(file, members, _root(members), "data")[0]
+    return _unpickle(file, members, _root(members), "data")[0]
 
 
 def _read_zip(file: BinaryIO) -> Listing:
@@ -91,7 +91,7 @@ def _read_zip(file: BinaryIO) -> Listing:
     if exported is not None:
         return torch_export.listing(file, members, exported)
     root = _root(members)
-    found, storages = _unpickled(file, members, root, "data")
+    found, storages = _unpickle(file, members, root, "data")
     scripted = [member for name, member in members.items() if name.startswith(f"{root}code/") and name.endswith(".py")]
     if sum(member.size for member in scripted) > LARGEST_CODE:
         raise ReadError(
@@ -105,7 +105,7 @@ def _read_zip(file: BinaryIO) -> Listing:
     buffers = buffers_of(code)
     if not code or f"{root}constants.pkl" not in members:
         return listing_of(found, buffers, storages)
-    constants, more = _unpickled(file, members, root, "constants")
+    constants, more = _unpickle(file, members, root, "constants")
     held = {CONSTANTS: {f"c{number}": value for number, value in enumerate(constants)}} if isinstance(constants, tuple) else {}
     listing = listing_of(found, buffers, storages | more, beside=held)
     frozen = not any(tensor.name.partition(".")[0] != CONSTANTS for tensor in listing.tensors)
@@ -127,7 +127,7 @@ def _root(members: Mapping[str, archive.Member]) -> str:
     return pickles[0].removesuffix("data.pkl")
 
 
-def _unpickled(file: BinaryIO, members: Mapping[str, archive.Member], root: str, what: str) -> tuple[object, set[str]]:
+def _unpickle(file: BinaryIO, members: Mapping[str, archive.Member], root: str, what: str) -> tuple[object, set[str]]:
     """Return what one of an archive's pickles holds, ``data`` or ``constants``, and the storages that it speaks of."""
     name = f"{root}{what}.pkl"
     data = archive.content(file, members[name], LARGEST_PICKLE)
@@ -137,12 +137,12 @@ def _unpickled(file: BinaryIO, members: Mapping[str, archive.Member], root: str,
         storage = storage_of(identity)
         member = _member(members, root, what, storage.key)
         if member is None:
-            raise ReadError(Text("the archive lacks the storage {shown}", shown=shown(storage.key)))
+            raise ReadError(Text("the archive lacks the storage {shown}", shown=printable(storage.key)))
         if member.size != storage.size_bytes:
             raise ReadError(
                 Text(
                     "the storage {shown} should have {size_bytes:,} bytes, the archive holds {size:,}",
-                    shown=shown(storage.key),
+                    shown=printable(storage.key),
                     size_bytes=storage.size_bytes,
                     size=member.size,
                 )
@@ -155,7 +155,7 @@ def _unpickled(file: BinaryIO, members: Mapping[str, archive.Member], root: str,
     try:
         found, _ = load(data, MAKERS, persistent)
     except ReadError as error:
-        raise ReadError(Text("in {shown}: {error}", shown=shown(name), error=error)) from None
+        raise ReadError(Text("in {shown}: {error}", shown=printable(name), error=error)) from None
     return found, storages
 
 
@@ -170,7 +170,7 @@ def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
         return torch_legacy.extents(file)
     members = archive.members(file)
     root = _root(members)
-    found, _ = _unpickled(file, members, root, "data")
+    found, _ = _unpickle(file, members, root, "data")
     places = {}
     for name, view in views_of(found).items():
         count = prod(view.shape)

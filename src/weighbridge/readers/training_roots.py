@@ -18,7 +18,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.parallel_ranks import WAY, join
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 
 TRACKERS = ("latest", "latest_checkpointed_iteration.txt")
 """Files that name the folder of the last step."""
@@ -75,7 +75,7 @@ def list_ranks(folder: Path, files: list[Path]) -> Listing:
     if len(ranks) > 1:
         return join(folder, ranks)
     listing = read_file(files[0])
-    return listing._replace(notes=(*listing.notes, Text("read from {file} in {folder}", file=files[0].name, folder=shown(folder.name))))
+    return listing._replace(notes=(*listing.notes, Text("read from {file} in {folder}", file=files[0].name, folder=printable(folder.name))))
 
 
 def _match(path: Path) -> re.Match[str]:

@@ -33,10 +33,10 @@ def role_of_variable(name: str, shape: tuple[int, ...], names: Collection[str] =
     return None if role == "weight" and len(shape) < 2 else role
 
 
-def dotted(name: str) -> str:
+def with_dots(name: str) -> str:
     """Write a path with dots, layers' numbers as pieces of their own.
 
-    >>> dotted("encoder/layer_0/kernel"), dotted("bert/encoder/layer_._11/attention/kernel:0")
+    >>> with_dots("encoder/layer_0/kernel"), with_dots("bert/encoder/layer_._11/attention/kernel:0")
     ('encoder.layer.0.kernel', 'bert.encoder.layer.11.attention.kernel')
     """
     name = re.sub(r":\d+$", "", name)

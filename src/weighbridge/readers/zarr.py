@@ -19,7 +19,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
 from weighbridge.readers.ocdbt import MANIFEST, metadata_of
 from weighbridge.readers.text import parse_object
-from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable
+from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable, with_dots
 
 MARKS = (".zarray", ".zgroup", "zarr.json", "_METADATA", "_CHECKPOINT_METADATA", "manifest.ocdbt")
 """Files of which one stands in every such directory."""
@@ -64,7 +64,7 @@ def list_zarr(folder: Path) -> Listing:
         tensors[name] = array._replace(name=name)
     if not tensors:
         raise ReadError("the directory holds no Zarr arrays", path=str(folder))
-    told = tuple(_told(tensor, tensors) for tensor in tensors.values())
+    told = tuple(_classify(tensor, tensors) for tensor in tensors.values())
     apart = [tensor for tensor in told if tensor.note == OPTIMISER_NOTE]
     count = sum(prod(tensor.shape) for tensor in apart)
     notes = (
@@ -86,15 +86,15 @@ def _in_database(folder: Path) -> Iterator[tuple[str, Stored]]:
     assert place is not None
     for key, data in metadata_of(place):
         path, _, file = key.rpartition("/")
-        array = _parsed(data, 2 if file == ".zarray" else 3, place / key)
+        array = _parse(data, 2 if file == ".zarray" else 3, place / key)
         if array is not None:
-            yield dotted(path), array
+            yield with_dots(path), array
 
 
 def _in_files(folder: Path) -> Iterator[tuple[str, Stored]]:
     """Yield the arrays of a directory, by the paths of theirs."""
     for place, version in _places(folder):
-        name = dotted(place.relative_to(folder).as_posix()) if place != folder else place.name
+        name = with_dots(place.relative_to(folder).as_posix()) if place != folder else place.name
         array = _array(place / (".zarray" if version == 2 else "zarr.json"), version)
         if array is not None:
             yield name, array
@@ -132,10 +132,10 @@ def _array(path: Path, version: int) -> Stored | None:
         data = read_whole(path, LARGEST)
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
-    return _parsed(data, version, path)
+    return _parse(data, version, path)
 
 
-def _parsed(data: bytes, version: int, path: Path) -> Stored | None:
+def _parse(data: bytes, version: int, path: Path) -> Stored | None:
     """Read the metadata of one array; None if it is that of a group."""
     try:
         found = parse_object(data, "the metadata")
@@ -165,7 +165,7 @@ def _type(found: Mapping[str, object], version: int, path: Path) -> tuple[str, i
     return BITS[word]
 
 
-def _told(tensor: Stored, names: Mapping[str, Stored]) -> Stored:
+def _classify(tensor: Stored, names: Mapping[str, Stored]) -> Stored:
     """Tell the optimiser's arrays and statistics from parameters."""
     if re.match(r"(state\.)?(opt_state|optimizer|param_states|mu|nu|exp_avg)\b", tensor.name):
         return tensor._replace(role="buffer", note=OPTIMISER_NOTE)

@@ -11,7 +11,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers import archive, safetensors, torch_export, torch_zip
 from weighbridge.readers.keras import Window
 from weighbridge.readers.listing import Listing, Stored
-from weighbridge.readers.text import shown
+from weighbridge.readers.text import printable
 
 EXPORTED = ("serialized_state_dict.pt", "serialized_constants.pt")
 """Members of a program of ``torch.export`` before torch 2.8 that are files of torch."""
@@ -45,7 +45,7 @@ def read(file: BinaryIO) -> Listing:
         raise ReadError(Text("an archive with {count} safetensors files; unpack it and name the directory", count=len(members)))
     inner = cast(BinaryIO, _Member(file, members[0]))
     listing = safetensors.read(inner)
-    return listing._replace(notes=(*listing.notes, Text("read inside an archive: {name}", name=shown(members[0].name))))
+    return listing._replace(notes=(*listing.notes, Text("read inside an archive: {name}", name=printable(members[0].name))))
 
 
 def _inner_torch(file: BinaryIO, exported: list[archive.Member]) -> Listing:
@@ -93,7 +93,7 @@ class _Member(io.RawIOBase):
         while at < end and packed_left > 0 and (packed := self.file.read(min(1 << 16, packed_left))):
             packed_left -= len(packed)
             while packed and at < end:
-                piece = _unpacked(machine, packed, min(end - at, 1 << 20))
+                piece = _unpack(machine, packed, min(end - at, 1 << 20))
                 wanted = piece[max(0, self.position - at) :]
                 begin = max(0, at - self.position)
                 kept[begin : begin + len(wanted)] = wanted
@@ -103,7 +103,7 @@ class _Member(io.RawIOBase):
         return kept
 
 
-def _unpacked(machine: zlib._Decompress, packed: bytes, most: int) -> bytes:
+def _unpack(machine: zlib._Decompress, packed: bytes, most: int) -> bytes:
     try:
         return machine.decompress(packed, most)
     except zlib.error as error:

@@ -62,12 +62,12 @@ def read_asked(call: Command, given: Mapping[str, str]) -> Asked:
     if "names" in values:
         values["checked"] = check_names
     if "models" in values:
-        values["sources"] = _listed(values["models"])
+        values["sources"] = _split_list(values["models"])
     if "keys" in values:
         values["keys"] = _names(values["keys"] or "")
     if "ranges" in values:
         values["ranges"], values["overrides"] = _ranges(values["overrides"]), []
-    return Asked(values, _opened)
+    return Asked(values, _open)
 
 
 def _value(option: Option, text: str) -> object:
@@ -98,14 +98,14 @@ def _ranges(pairs: list[str]) -> list[str]:
     return pairs
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     names = _names(text)
     if not 2 <= len(names) <= MOST_COMPARED:
         raise UsageError(Text("models: expected two to {most} names with commas between them", most=MOST_COMPARED))
     return names
 
 
-def _opened(wanted: Asked, source: str | None) -> Any:
+def _open(wanted: Asked, source: str | None) -> Any:
     """Open a source as a server does: nothing on its disk is read."""
     from weighbridge.commands.options import overrides
 

@@ -89,7 +89,7 @@ def _page(page: Callable[[Request, Mapping[str, Any]], Response], limits: Limits
 
         form = await request.form(max_files=1, max_fields=20) if request.method == "POST" else {}
         found = await in_time(lambda: page(request, form), limits)
-        return found if found is not None else pages.failed(request, 503, error_text(_late(limits), pages.language(request)))
+        return found if found is not None else pages.failure_page(request, 503, error_text(_late(limits), pages.language(request)))
 
     return endpoint
 
@@ -124,7 +124,7 @@ async def _refused(request: Request, error: WeighbridgeError) -> Response:
     status = status_of(error)
     if request.url.path.startswith("/api/"):
         return problem(status, type(error).__name__, error_text(error, _language(request)))
-    return pages.refused(request, status, error)
+    return pages.refusal_page(request, status, error)
 
 
 def _language(request: Request) -> str:

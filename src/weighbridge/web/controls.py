@@ -51,7 +51,7 @@ def controls(found: Model, say: Say) -> list[Control]:
     description, class_name = found.description, found.class_name
     listed = list(_fields(SubConfig(description.raw, description.family.fields), description.sizes, say, ""))
     own = unique_of(found)
-    return [_stepped(description, class_name, control, own) if control.kind == "size" else control for control in listed]
+    return [_with_step(description, class_name, control, own) if control.kind == "size" else control for control in listed]
 
 
 class Group(NamedTuple):
@@ -67,10 +67,10 @@ class Group(NamedTuple):
     switches: tuple[Control, ...]
 
 
-def grouped(listed: list[Control]) -> list[Group]:
+def groups_of(listed: list[Control]) -> list[Group]:
     """Put fields of the same part of a config together, in the order of their first.
 
-    >>> [group.path for group in grouped([Control("text.hidden", "", "", "size", 8), Control("tied", "", "", "switch", True)])]
+    >>> [group.path for group in groups_of([Control("text.hidden", "", "", "size", 8), Control("tied", "", "", "switch", True)])]
     ['text', '']
     """
     parts = dict.fromkeys(control.key.rpartition(".")[0] for control in listed)
@@ -95,7 +95,7 @@ def _fields(config: SubConfig, sizes: Config, say: Say, path: str) -> Iterator[C
             yield Control(key, say(field.meaning), "", "switch", value)
 
 
-def _stepped(description: Description, class_name: str, control: Control, own: int) -> Control:
+def _with_step(description: Description, class_name: str, control: Control, own: int) -> Control:
     """Return a size with the least divisor of its value by which it can grow: a hidden size goes in steps that its heads divide."""
     divisors = (step for step in range(1, min(control.value, LARGEST_STEP) + 1) if control.value % step == 0)
     for step, _ in zip(divisors, range(TRIES), strict=False):

@@ -10,10 +10,10 @@ LENGTHS = struct.Struct(">IQ")
 """How long a message's head and body are."""
 
 
-def packed(head: dict[str, Any], body: bytes) -> bytes:
+def pack(head: dict[str, Any], body: bytes) -> bytes:
     """Return a message: its lengths, its head, its body.
 
-    >>> packed({}, b"body")
+    >>> pack({}, b"body")
     b'\\x00\\x00\\x00\\x02\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x04{}body'
     """
     text = json.dumps(head).encode()

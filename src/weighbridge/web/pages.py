@@ -14,7 +14,7 @@ from weighbridge.core.messages import error_text, languages, mark, translator
 from weighbridge.core.visible import visible
 from weighbridge.documents.document import Document, Heading
 from weighbridge.web import views
-from weighbridge.web.controls import controls, grouped
+from weighbridge.web.controls import controls, groups_of
 from weighbridge.web.offers import Offer, offers
 from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, query, whole
 from weighbridge.web.strings import STRINGS
@@ -40,16 +40,16 @@ def home(request: Request, form: Form) -> Response:
 def model_page(request: Request, form: Form) -> Response:
     """Show one model: controls, totals, table, pictures, formula, counts, arithmetic."""
     asked = query(request.query_params)
-    return shown(request, asked._replace(source=DEFAULT) if asked.dropped else asked, asked.model())
+    return weighed_page(request, asked._replace(source=DEFAULT) if asked.dropped else asked, asked.model())
 
 
-def shown(request: Request, asked: Query, found: Model) -> Response:
+def weighed_page(request: Request, asked: Query, found: Model) -> Response:
     """Show a model that has been weighed."""
     asked = asked if found.kind == "config" else asked._replace(dropped=found.source)
-    return _page(request, "model", asked, {**_where(found, asked), **_chosen(found, asked), **_why(found, asked)})
+    return _page(request, "model", asked, {**_where(found, asked), **_class_choices(found, asked), **_why(found, asked)})
 
 
-def _chosen(found: Model, asked: Query) -> dict[str, Any]:
+def _class_choices(found: Model, asked: Query) -> dict[str, Any]:
     """Return what the class may be, and which one the config itself names."""
     own = found.class_name
     if asked.class_name and found.description is not None:
@@ -82,8 +82,8 @@ def _where(found: Model, asked: Query) -> dict[str, Any]:
 
 
 def _why(found: Model, asked: Query) -> dict[str, Any]:
-    groups = grouped(controls(found, translator(asked.lang)))
-    return {"groups": groups, **views.why(found, asked), **views.arithmetic(found, asked), **views.reconciled(found, asked)}
+    groups = groups_of(controls(found, translator(asked.lang)))
+    return {"groups": groups, **views.why(found, asked), **views.arithmetic(found, asked), **views.reconciliation(found, asked)}
 
 
 def costs_part(request: Request, form: Form) -> Response:
@@ -128,8 +128,8 @@ def compare_page(request: Request, form: Form) -> Response:
     links = [asked.link("/model", source=name, class_name="", overrides=()) for name in names]
     groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in GROUPS.items()]
     view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
-            "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.compared_costs(models, asked))],
-            "devices": list(ACCELERATORS), "fits": views.compared_fits(models, asked), "untold": [error_text(why, asked.lang) for why in found.untold],
+            "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.cost_rows(models, asked))],
+            "devices": list(ACCELERATORS), "fits": views.fit_rows(models, asked), "untold": [error_text(why, asked.lang) for why in found.untold],
             "causes": html.body(Document("", blocks=tuple(tables_of_causes(found, names, say))))}  # fmt: skip
     return _page(request, "compare", asked, view)
 
@@ -144,7 +144,13 @@ def explain_page(request: Request, form: Form) -> Response:
     document = explain.document(found.explain(asked.lang, asked.module))
     forms = {"LaTeX": render(document, "latex"), "Markdown": render(document, "markdown")}
     outline = [block.text for block in document.blocks if isinstance(block, Heading) and block.level == 1]
-    view = {"document": document, "body": views.anchored(html.body(document)), "forms": forms, "outline": outline, **_chosen(found, asked)}
+    view = {
+        "document": document,
+        "body": views.with_anchors(html.body(document)),
+        "forms": forms,
+        "outline": outline,
+        **_class_choices(found, asked),
+    }
     return _page(request, "explain", asked, view)
 
 
@@ -165,7 +171,11 @@ def audit_page(request: Request, form: Form) -> Response:
             for verdict, number in found.summary.items()
             if verdict in auditing.LABELS and number
         ]
-        view["audited"] = {"lines": views.marked(found, say), "closing": auditing.summary(found, say).splitlines(), "tallied": tallied}
+        view["audited"] = {
+            "lines": views.marked_lines(found, say),
+            "closing": auditing.summary(found, say).splitlines(),
+            "tallied": tallied,
+        }
     return _page(request, "audit", asked, view)
 
 
@@ -203,7 +213,7 @@ def models_page(request: Request, form: Form) -> Response:
     """Show what can be weighed by name: presets by family, then model types; those alone that hold a word."""
     asked = query(request.query_params)
     word = request.query_params.get("filter", "")[:80].strip()
-    return _page(request, "models", asked, {"word": word, **views.known(word, asked)})
+    return _page(request, "models", asked, {"word": word, **views.presets_with(word, asked)})
 
 
 def quiz_page(request: Request, form: Form) -> Response:
@@ -248,7 +258,7 @@ HINTS = {
 """What the page advises where the command line would speak of its options."""
 
 
-def refused(request: Request, status: int, error: WeighbridgeError) -> Response:
+def refusal_page(request: Request, status: int, error: WeighbridgeError) -> Response:
     """Show why a question cannot be answered, and ways out."""
     hint = HINTS.get(str(getattr(error, "hint", "")))
     if hint and isinstance(error, ConfigError):
@@ -258,10 +268,10 @@ def refused(request: Request, status: int, error: WeighbridgeError) -> Response:
         found = offers(query(request.query_params), error) if request.url.path in ("/part/where", "/model") else []
     except WeighbridgeError:
         found = []
-    return failed(request, status, detail, found)
+    return failure_page(request, status, detail, found)
 
 
-def failed(request: Request, status: int, detail: str, ways: Sequence[Offer] = ()) -> Response:
+def failure_page(request: Request, status: int, detail: str, ways: Sequence[Offer] = ()) -> Response:
     """Show what was wrong with a question, in place of its answer, with what was asked still there."""
     given = request.query_params
     view = {"detail": detail, "given": given.get("source", DEFAULT)[:200], "config": given.get("config", ""), "offers": ways,
@@ -280,7 +290,7 @@ async def missing(request: Request, error: Exception) -> Response:
 
     if request.url.path.startswith("/api/"):
         return problem(404, "Not found", "there is no such call; see /api/v1/openapi.json")
-    return failed(request, 404, translator(language(request))(STRINGS["missing"]))
+    return failure_page(request, 404, translator(language(request))(STRINGS["missing"]))
 
 
 def language(request: Request) -> str:
@@ -307,15 +317,15 @@ def _environment() -> Environment:
 
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        auto_reload=False, finalize=_shown
+        auto_reload=False, finalize=_printable
     )  # fmt: skip
     environment.filters["n"] = lambda number: f"{number:,}".replace("-", "−")
     environment.filters["breakable"] = _breakable
-    environment.filters["lettered"] = _lettered
+    environment.filters["lettered"] = _with_index
     return environment
 
 
-def _shown(value: object) -> object:
+def _printable(value: object) -> object:
     """Write out what cannot be seen in a text, whatever page it comes to stand on; marked-up text was made of such."""
     return visible(value.replace("\r\n", "\n"), keep="\n\t") if type(value) is str else value
 
@@ -328,7 +338,7 @@ def _breakable(name: str) -> Markup:
     return Markup(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])", "<wbr>", str(escape(visible(name)))))
 
 
-def _lettered(letter: str) -> Markup:
+def _with_index(letter: str) -> Markup:
     """Set what stands behind a letter's underscore as its index."""
     from markupsafe import Markup
 

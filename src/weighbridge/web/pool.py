@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weighbridge.core.messages import Text, error_text
 from weighbridge.web import pages
 from weighbridge.web.api import CALLS
-from weighbridge.web.frames import LENGTHS, packed
+from weighbridge.web.frames import LENGTHS, pack
 from weighbridge.web.middleware import Limits, problem
 from weighbridge.web.turns import Turns, is_light
 
@@ -237,7 +237,7 @@ class Pool:
 
 async def _ask(process: asyncio.subprocess.Process, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     assert process.stdin is not None
-    process.stdin.write(packed(request, body))
+    process.stdin.write(pack(request, body))
     await process.stdin.drain()
     return await _heard(process)
 
@@ -298,6 +298,6 @@ def _refusal(scope: Scope, title: str, detail: str) -> Response:
     if scope["path"].startswith("/api/"):
         return problem(503, title, str(detail), AGAIN)
     request = Request(scope)
-    shown = pages.failed(request, 503, error_text(detail, pages.language(request)))
+    shown = pages.failure_page(request, 503, error_text(detail, pages.language(request)))
     shown.headers["retry-after"] = str(AGAIN)
     return shown

@@ -80,7 +80,7 @@ class Query(NamedTuple):
 
     def model(self) -> Model:
         """Put the model on the weighbridge."""
-        raw = parse_config(self.config.encode(), Text("the config")) if self.config else _known(self.source)
+        raw = parse_config(self.config.encode(), Text("the config")) if self.config else _read_known(self.source)
         changed = dict(self.overrides)
         check_depth({**raw, **changed})
         return model(raw, self.class_name or None, changed).replace(source="config" if self.config else self.source)
@@ -100,7 +100,7 @@ class Query(NamedTuple):
         for name in ("class_name", "lang", "module", *PUT_IN, "patches", "number", "device"):
             if getattr(asked, name) != getattr(plain, name):
                 pairs.append(({"class_name": "class"}.get(name, name), getattr(asked, name)))
-        pairs += [(f"set.{key}", _written(value)) for key, value in asked.overrides]
+        pairs += [(f"set.{key}", _value_as_text(value)) for key, value in asked.overrides]
         return f"{page}?{urlencode(pairs)}"
 
 
@@ -157,14 +157,14 @@ def _names(part: Part) -> int:
     return each * (part.repeat if isinstance(part.repeat, int) else 1)
 
 
-def _known(source: str) -> dict[str, Any]:
+def _read_known(source: str) -> dict[str, Any]:
     found = preset(source) or (preset_like(source) if source not in MODULES else None)
     if found is not None:
         return found.config
     if source in MODULES:
         return {"model_type": source}
     if FETCHES.get() and ".." not in source and len(source) < 200:
-        fetched = _fetched(source)
+        fetched = _fetch(source)
         if fetched is not None:
             return fetched
     from weighbridge.config.fields import did_you_mean
@@ -176,7 +176,7 @@ def _known(source: str) -> dict[str, Any]:
     )
 
 
-def _fetched(source: str) -> dict[str, Any] | None:
+def _fetch(source: str) -> dict[str, Any] | None:
     """Read the config of a hub's model; None if *source* is no hub's id. What stands on this disk under that name is not looked at."""
     from weighbridge.readers import hub
 
@@ -194,7 +194,7 @@ def _read(value: object) -> Any:
         return value
 
 
-def _written(value: object) -> str:
+def _value_as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -22,15 +22,15 @@ def page(limits: Limits) -> Callable[[Request], Any]:
     """Return the endpoint that answers with the page of a model."""
     from weighbridge.web import pages
 
-    return _endpoint(limits, lambda request, model: pages.shown(request, query(request.query_params), model))
+    return _endpoint(limits, lambda request, model: pages.weighed_page(request, query(request.query_params), model))
 
 
 def call(limits: Limits) -> Callable[[Request], Any]:
     """Return the endpoint that answers with the JSON of a count."""
-    return _endpoint(limits, _counted)
+    return _endpoint(limits, _count)
 
 
-def _counted(request: Request, model: Model) -> Response:
+def _count(request: Request, model: Model) -> Response:
     from starlette.responses import JSONResponse
 
     from weighbridge.documents import count as counting
@@ -43,7 +43,7 @@ def _endpoint(limits: Limits, answer: Callable[[Request, Model], Response]) -> C
         body = await request.body()
 
         def work() -> Response:
-            found = _weighed(request, body)
+            found = _weigh(request, body)
             return answer(request, found.model) if found.model is not None else _wanting(found)
 
         return await in_time(work, limits) or problem(503, "It took too long", f"no answer within {limits.seconds:g} seconds", 5)
@@ -51,7 +51,7 @@ def _endpoint(limits: Limits, answer: Callable[[Request, Model], Response]) -> C
     return endpoint
 
 
-def _weighed(request: Request, body: bytes) -> Weighed:
+def _weigh(request: Request, body: bytes) -> Weighed:
     asked = request.query_params
     size, name = asked.get("size", ""), asked.get("name", "")[:200]
     if not size.isascii() or not size.isdecimal() or len(size) > 18:

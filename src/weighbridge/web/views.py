@@ -179,7 +179,7 @@ def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
         return {"takes": takes, "flops": None, "untold": error_text(error, asked.lang)}
 
 
-def reconciled(found: Model, asked: Query) -> dict[str, Any]:
+def reconciliation(found: Model, asked: Query) -> dict[str, Any]:
     """Return which way of counting gives the number that was asked for, or why there is none."""
     if not asked.number.strip():
         return {"answer": None, "answer_refused": ""}
@@ -235,13 +235,13 @@ def _human(amount: int | None) -> str:
     return "–" if amount is None else f"{human_bytes(amount)} ({amount:,})"
 
 
-def compared_costs(models: Sequence[Model], asked: Query) -> list[Measure]:
+def cost_rows(models: Sequence[Model], asked: Query) -> list[Measure]:
     """Return the costs of models side by side, in bytes."""
     columns = [[(title, amount) for title, amount, _ in _cost_lines(model, asked)] for model in models]
     return [Measure(title, "costs", title, tuple(column[row][1] for column in columns)) for row, (title, _) in enumerate(columns[0])]
 
 
-def compared_fits(models: Sequence[Model], asked: Query) -> list[str]:
+def fit_rows(models: Sequence[Model], asked: Query) -> list[str]:
     """Return for each model whether it fits the device that was chosen, and by what measure; nothing where none was."""
     if not asked.device:
         return []
@@ -294,7 +294,7 @@ def legend_of(models: Sequence[Model], say: Say) -> list[tuple[str, str]]:
     return [(role, say(words)) for role, (words, *_) in ROLES.items() if any(role in one for one in held)]
 
 
-def known(word: str, asked: Query) -> dict[str, Any]:
+def presets_with(word: str, asked: Query) -> dict[str, Any]:
     """Return presets that hold a word, by family, each with its count and what its authors state; families alone where no word is given."""
     families: dict[str, list[tuple[Preset, str]]] = {}
     for preset in presets():
@@ -319,13 +319,13 @@ def _fresh(asked: Query, name: str) -> str:
     return asked.link("/model", source=name, config="", class_name="", overrides=(), module="", number="", device="")
 
 
-def anchored(body: str) -> str:
+def with_anchors(body: str) -> str:
     """Give the main headings of a page names that its outline leads to."""
     number = iter(range(1, 10_000))
     return re.sub(r"<h2>", lambda _: f'<h2 id="s{next(number)}">', body)
 
 
-def marked(audit: Audit, say: Say) -> list[dict[str, Any]]:
+def marked_lines(audit: Audit, say: Say) -> list[dict[str, Any]]:
     """Return the lines of an article: pieces of text, each with the verdict on it and the reason, and the remarks beside it."""
     from weighbridge.documents.audit import remark
 

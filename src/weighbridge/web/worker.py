@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.web.app import create
-from weighbridge.web.frames import packed, receive
+from weighbridge.web.frames import pack, receive
 from weighbridge.web.middleware import Limits, problem
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def main(given: str, niceness: int = 0) -> None:
     _restrict()
     app = create(limits._replace(seconds=0, per_minute=0, hosts=("*",)))
     loop = asyncio.new_event_loop()
-    answers.write(packed({}, b""))  # ready
+    answers.write(pack({}, b""))  # ready
     answers.flush()
     while (request := receive(requests)) is not None:
         _alarm(int(limits.seconds) + 5)
@@ -49,7 +49,7 @@ def main(given: str, niceness: int = 0) -> None:
         _alarm(0)
         if len(body) > limits.answer_bytes:
             head, body = _problem(413, "Too large", f"the answer is larger than {limits.answer_bytes:,} bytes; ask for less")
-        answers.write(packed(head, body))
+        answers.write(pack(head, body))
         answers.flush()
         if head["last"] or _resident() > GROWN:
             return

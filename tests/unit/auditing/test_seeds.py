@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from weighbridge.auditing import Audit, audit
-from weighbridge.auditing.claims import spoken
+from weighbridge.auditing.claims import say_reason
 
 SEEDS = Path(__file__).parents[4] / "shared" / "seeds"
 pytestmark = pytest.mark.skipif(not SEEDS.is_dir(), reason="the five seeds are not beside this checkout")
@@ -30,7 +30,7 @@ def test_000_a_size_that_its_own_formulas_contradict() -> None:
     arithmetic = [claim for claim in found.claims if claim.kind == "arithmetic"]
     assert len(arithmetic) == 10
     assert {claim.verdict for claim in arithmetic} == {"exact", "rounded", "convention"}
-    binary = [claim for claim in arithmetic if "in units of 2^" in spoken(claim.reason, str)]
+    binary = [claim for claim in arithmetic if "in units of 2^" in say_reason(claim.reason, str)]
     assert [claim.text.rpartition(" ")[2] for claim in binary] == ["M", "27M", "37.5KB", "54M", "104M"]
     assert (found.corrected, found.reference) == (108_808_704, 109_482_240)
     assert parts(found) == [("the pooler", 590_592), ("the linear biases", 82_944)]
@@ -60,7 +60,7 @@ def test_002_two_formulas_are_wrong_and_two_things_are_noted() -> None:
     found = audited("002")
     assert [(c.line, c.value, c.expected) for c in found.wrong] == [(18, "3*H^2/A", "3*H^2"), (22, "8*H^2 + 2*H", "8*H^2 + 5*H")]
     assert [c.line for c in found.claims if c.verdict == "note"] == [18, 25]
-    assert "H^2 + H" in spoken(found.claims[5].reason, str)
+    assert "H^2 + H" in say_reason(found.claims[5].reason, str)
 
 
 def test_004_three_slips_and_what_carries_them_on() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from weighbridge.auditing import audit
 from weighbridge.auditing.checks.own_counts import preset_model
-from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.text.tokens import tokens
 
@@ -41,7 +41,7 @@ def test_active_is_not_total() -> None:
     [("28331552", "28311552", True), ("132", "123", True), ("321", "123", False), ("12345", "1234", True), ("2001", "1000", False)],
 )
 def test_a_slip_of_the_pen_is_one_digit_or_two_neighbours(written: str, right: str, *, expected: bool) -> None:
-    assert slipped(written, right) is expected
+    assert is_slip(written, right) is expected
 
 
 def test_as_many_digits_as_the_inputs_have_are_fair_and_no_more() -> None:

@@ -16,7 +16,7 @@ from weighbridge.documents import cache, memory
 from weighbridge.documents.cache_derivation import derivation as derive_cache
 from weighbridge.documents.document import Equation, Heading
 from weighbridge.documents.memory_derivation import derivation as derive_memory
-from weighbridge.explain.traced import Traced, formula_of, lettered
+from weighbridge.explain.traced import Traced, formula_of, with_letters
 
 TRAINED: list[tuple[Any, dict[str, Any]]] = [
     ("bert-tiny", {"attention": "eager"}), ("bert-tiny", {"optimizer": "adafactor", "precision": "amp"}), ("gpt2", {"dropout": True}),
@@ -46,7 +46,7 @@ def test_each_line_of_a_derivation_of_memory_holds(source: Any, said: dict[str, 
     weighed, given, how = model(source), Inputs(batch=3, seq=13), settings(**said)
     found = memory_of(weighed, given, how, training=True)
     blocks = list(derive_memory(weighed, given, how, found, translator(lang)))
-    letters = lettered(weighed, given).values
+    letters = with_letters(weighed, given).values
     equations = [block for block in blocks if isinstance(block, Equation)]
     for equation in equations:
         assert len(values_of(equation, letters)) == 1, equation.steps
@@ -61,7 +61,7 @@ def test_each_line_of_a_derivation_of_memory_holds(source: Any, said: dict[str, 
 @pytest.mark.parametrize("engine", ["reference", "llama.cpp", "vllm"])
 def test_each_line_of_a_derivation_of_a_cache_holds(source: Any, engine: str) -> None:
     weighed, given = model(source), Inputs(batch=2, seq=333)
-    letters = lettered(weighed, given).values
+    letters = with_letters(weighed, given).values
     equations = [
         block for block in derive_cache(weighed, given, "float16", engine, translator("zh")) if isinstance(block, Equation)
     ]  # fmt: skip

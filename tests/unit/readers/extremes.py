@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from weighbridge.readers.tensorflow import MAGIC, _masked, crc32c
+from weighbridge.readers.tensorflow import MAGIC, _mask, crc32c
 from weighbridge.readers.torch_zip import MAGIC as MAGIC_NUMBER
 
 SECONDS = 2.0
@@ -170,7 +170,7 @@ def deep_flax() -> bytes:
 
 def block(data: bytes, restarts: int = 0) -> bytes:
     whole = data + bytes(4) * restarts + struct.pack("<I", restarts) + b"\0"
-    return whole + struct.pack("<I", _masked(crc32c(whole)))
+    return whole + struct.pack("<I", _mask(crc32c(whole)))
 
 
 def entry(shared: int, key: bytes, value: bytes) -> bytes:

@@ -321,13 +321,13 @@ def _activations(model: ModelValue, how: Mapping[str, object]) -> Kept:
     def kept(checkpointing: str, batch: int, seq: int) -> int | None:
         key = (checkpointing, batch, seq)
         if key not in seen:
-            seen[key] = None if seq > most else _bytes_kept(model, {**how, "checkpointing": checkpointing}, batch, seq)
+            seen[key] = None if seq > most else _activation_bytes(model, {**how, "checkpointing": checkpointing}, batch, seq)
         return seen[key]
 
     return kept
 
 
-def _bytes_kept(model: ModelValue, how: Mapping[str, object], batch: int, seq: int) -> int | None:
+def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, seq: int) -> int | None:
     try:
         found, _ = forward_activations(model, Inputs(batch=batch, seq=seq), settings(**how))
     except UsageError:  # longer than its positions

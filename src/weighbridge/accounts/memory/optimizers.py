@@ -104,11 +104,11 @@ def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
     for entry in owned_tensors(tree):
         if entry.tensor.role == "buffer" or entry.tensor.frozen:
             continue
-        total += entry.copies * kept_for(entry, optimizer, size)
+        total += entry.copies * state_bytes(entry, optimizer, size)
     return total
 
 
-def kept_for(entry: Owned, optimizer: str, size: int) -> int:
+def state_bytes(entry: Owned, optimizer: str, size: int) -> int:
     """Return what an optimizer that is known keeps for one tensor: Muon leaves to AdamW what is no matrix inside a layer."""
     shape: Any = entry.tensor.shape
     by = "adamw" if optimizer == "muon" and not _by_muon(entry) else optimizer

@@ -68,7 +68,7 @@ def working_of(
     activations = None
     if kept is not None:
         on_stage, widths = [0] * layout.pp, widths_of(model.tree)
-        for stage, row in _placed(kept.rows, layers, layout):
+        for stage, row in _by_stage(kept.rows, layers, layout):
             on_stage[stage] += _on_one_device(row, widths, layout, batch, seq) * row.times
         activations = tuple(held * times // of for held, (times, of) in zip(on_stage, stages, strict=True))
     cache, estimated = _cache(model, layout, layers, batch, seq)
@@ -91,7 +91,7 @@ def under_way(layout: Layout) -> tuple[tuple[int, int], ...]:
     return tuple((min(m, p - stage), 1) for stage in range(p))
 
 
-def _placed(rows: Iterable[Row], layers: list[str], layout: Layout) -> Iterator[tuple[int, Row]]:
+def _by_stage(rows: Iterable[Row], layers: list[str], layout: Layout) -> Iterator[tuple[int, Row]]:
     """Yield each kept row on its stage: rows of alike layers are cut where a stage ends; what stands before the layers is on the first."""
     places = _stages_of_layers(len(layers), layout)
     reached, stack, last, size, seen = False, "", -1, 0, 0
@@ -191,13 +191,13 @@ def _cache(model: ModelValue, layout: Layout, layers: list[str], batch: int, seq
     per_layer, estimated = {}, False
     for name, part in _layer_parts(model.tree):
         kept = list_kept(part, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
-        per_layer[name] = sum(_kept_on_one_device(entry.bytes, part, layout, entry.kind) for entry in kept)
+        per_layer[name] = sum(_bytes_on_one_device(entry.bytes, part, layout, entry.kind) for entry in kept)
         estimated = estimated or any(
             isinstance(child, Attend) and child.windowed is not None for _, inner in walk(part) for child in inner.children
         )
     if estimated:
         whole = list_kept(model.tree, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
-        total = sum(_kept_on_one_device(entry.bytes, model.tree, layout, entry.kind) for entry in whole)
+        total = sum(_bytes_on_one_device(entry.bytes, model.tree, layout, entry.kind) for entry in whole)
         return tuple(total * places.count(stage) // len(places) for stage in range(layout.pp)), True
     stages = [0] * layout.pp
     for name, stage in zip(layers, places, strict=True):
@@ -216,7 +216,7 @@ def _layer_parts(part: Part, prefix: str = "") -> Iterator[tuple[str, Part]]:
                 yield prefix + copy_name(child.name, index), Part("", (alone,))
 
 
-def _kept_on_one_device(amount: int, tree: Part, layout: Layout, kind: str) -> int:
+def _bytes_on_one_device(amount: int, tree: Part, layout: Layout, kind: str) -> int:
     """Return what one tensor-parallel device keeps: its heads' keys and values; what attention compresses is whole on each."""
     if layout.tp == 1 or not amount:
         return amount

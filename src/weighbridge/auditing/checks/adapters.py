@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from weighbridge.auditing.checks.lora_configs import Configured, configured, of_line
+from weighbridge.auditing.checks.lora_configs import Configured, find_configs, of_line
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.core.messages import mark
 
@@ -26,7 +26,7 @@ _SHARE_SAID = re.compile(
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check such a line: its share against its two counts, and all parameters against the model with the adapter on it."""
-    setups = list(configured(scene))
+    setups = list(find_configs(scene))
     for index, line in enumerate(scene.lines):
         found = _PRINTED.search(line.text) if "trainable" in line.text.lower() else None
         if found is None:
@@ -36,7 +36,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         model = setup.model if setup is not None else scene.model_at(index, found.start())
         base = own_count(model) if model is not None else None
         if base is not None and everything in (base, base + trainable):
-            reason = said(mark("{right} of the model and {more} of the adapter"), right=base, more=everything - base)
+            reason = because(mark("{right} of the model and {more} of the adapter"), right=base, more=everything - base)
             yield _claim(scene, index, found.span("all"), everything, everything, reason)
             if setup is None or setup.trainable == trainable:
                 yield _claim(scene, index, found.span("trainable"), trainable, trainable, reason)
@@ -51,7 +51,7 @@ def check(scene: Scene) -> Iterator[Claim]:
 def _otherwise(scene: Scene, index: int, span: tuple[int, int], trainable: int, setup: Configured) -> Claim:
     """Say that the text's own config makes another number trainable."""
     line = scene.lines[setup.line].number
-    reason = said(
+    reason = because(
         mark("should be {right}: the config on line {line} makes so many of {name} trainable"),
         right=setup.trainable,
         line=line,
@@ -66,8 +66,8 @@ def _share(scene: Scene, index: int, written: str, span: tuple[int, int], right:
     places = len(written.partition(".")[2])
     away = abs(value - right) * 10 ** min(places, 10)
     if away <= 1:
-        return _claim(scene, index, span, value, right, said(mark("rounded")), kind="share", verdict="rounded")
-    reason = said(mark("should be {right} %"), right=f"{float(right):.{max(2, min(places, 4))}f}")
+        return _claim(scene, index, span, value, right, because(mark("rounded")), kind="share", verdict="rounded")
+    reason = because(mark("should be {right} %"), right=f"{float(right):.{max(2, min(places, 4))}f}")
     return _claim(scene, index, span, value, right, reason, kind="share", verdict="wrong")
 
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import as_written, digits_shown, printed, spread, whole
+from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, spread, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE
 from weighbridge.core.messages import mark
@@ -68,7 +68,7 @@ def after_figure(text: str, end: int) -> int:
 
 def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | None:
     """Hold a figure against all that it may be; wrong if it is far from every one of them, and *firm*."""
-    token, mine = place.token, printed(place.token)
+    token, mine = place.token, likeliest_value(place.token)
     if not amounts or mine is None or token.value is None:
         return None
     said_bytes = [token.value * scale for scale in UNITS[token.unit]]
@@ -79,7 +79,7 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | Non
     if firm and all(n > amount.number * MEMORY_FAR or n * MEMORY_FAR < amount.number for amount in amounts for n in said_bytes):
         right = amounts[0].number
         direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
-        reason = said(direction, right=as_written(token, right), number=as_written(token, abs(mine - right))) + amounts[0].reason
+        reason = because(direction, right=write_like(token, right), number=write_like(token, abs(mine - right))) + amounts[0].reason
         return _claim(place, "wrong", right, reason)
     return None
 
@@ -87,11 +87,11 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | Non
 def _shows(token: Token, number: Fraction) -> bool:
     """Tell whether a figure is a number of bytes rounded to the digits shown: ``1 MB`` of 819,200."""
     ranges = (spread(token, Fraction(scale)) for scale in UNITS[token.unit])
-    return digits_shown(token) <= 2 and any(low < number < high for low, high in ranges)
+    return significant_digits(token) <= 2 and any(low < number < high for low, high in ranges)
 
 
 def _claim(place: Figure, verdict: str, true: Fraction, reason: Reason) -> Claim:
-    number = printed(place.token)
+    number = likeliest_value(place.token)
     assert number is not None
     facts = {"value": whole(number), "expected": whole(true), "difference": whole(number - true), "reason": reason}
     return claim(place.scene.lines, place.token, place.token, "total", verdict, **facts)

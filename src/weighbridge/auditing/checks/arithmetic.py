@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias
 from weighbridge.auditing.checks.equation_readings import Equation
 from weighbridge.auditing.checks.readings import is_asked, is_label, is_list, is_percentage, precision, too_much
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.equations import Chain, Side
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import Fit, digits_shown, fit, printed, whole
+from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, significant_digits, whole
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.values import names, numbers, value
 from weighbridge.auditing.thresholds import EXACT_DIGITS, NEAR_BY_SIGN
@@ -73,13 +73,13 @@ class _Judged(Equation):
     def __init__(self, scene: Scene, chain: Chain) -> None:
         self.scene, self.chain = scene, chain
         self.slips: Mapping[Fraction, Slip] = {}
-        self.numbers = {number for side in chain.sides for token in numbers(side.term) if (number := printed(token)) is not None}
+        self.numbers = {number for side in chain.sides for token in numbers(side.term) if (number := likeliest_value(token)) is not None}
         lead = chain.sides[0].term
         if isinstance(lead, Token) and (len(chain.sides) > 2 if lead.kind == "name" else is_label(chain, lead)):
             self.chain = chain = chain._replace(sides=chain.sides[1:])  # ``H = 12 * 64 = 768`` defines H, and computes it
         first = chain.tokens[chain.sides[0].start]
         self.sizes = scene.sizes_at(first.line, first.start)
-        self.values = [value(side.term, printed, self.sizes) for side in chain.sides]
+        self.values = [value(side.term, likeliest_value, self.sizes) for side in chain.sides]
         if self._is_elsewhere():
             self.values = [None if names(side.term) else v for side, v in zip(chain.sides, self.values, strict=True)]
 
@@ -112,24 +112,31 @@ class _Judged(Equation):
         agreed = self._fit(index, true)
         if agreed is not None and mended != true:
             line = self._source()
-            reason = said(mark("follows from the error on line {line}"), line=line) if line else said(mark("follows from an earlier error"))
+            reason = (
+                because(mark("follows from the error on line {line}"), line=line)
+                if line
+                else because(mark("follows from an earlier error"))
+            )
             return self._claim(side, "carried", value, mended, reason), (value, Slip(mended, line))
         if agreed is not None:
             return self._claim(side, agreed.verdict, value if agreed.meant is None else agreed.meant, true, agreed.reason), None
         if mended != true and self._fit(index, mended) is not None:
-            reason = said(mark("right, though the numbers before it make {number}"), number=true)
+            reason = because(mark("right, though the numbers before it make {number}"), number=true)
             return self._claim(side, "note", value, mended, reason), None
         if any(self._fit(index, other) is not None for other in wrong):
             line = self._line(side)
-            return self._claim(side, "carried", value, mended, said(mark("follows from the error before it"))), (value, Slip(mended, line))
+            return self._claim(side, "carried", value, mended, because(mark("follows from the error before it"))), (
+                value,
+                Slip(mended, line),
+            )
         if self._is_near_by_sign(index, true):
-            reason = said(mark("near, as its sign says; it is {right}"), right=true)
+            reason = because(mark("near, as its sign says; it is {right}"), right=true)
             return self._claim(side, "note", value, true, reason), None
         read = self.reading(index, true)
         if read is not None:
             return self._claim(side, read.verdict, value, true, read.reason), None
         if self.holds_otherwise(index, true):
-            return self._claim(side, "exact", value, value, said(mark("as the formula is meant"))), None
+            return self._claim(side, "exact", value, value, because(mark("as the formula is meant"))), None
         wrong.append(value)
         return self._claim(side, "wrong", value, true, too_much(value, true, mended, side.term)), (value, Slip(mended, self._line(side)))
 
@@ -146,7 +153,7 @@ class _Judged(Equation):
         return self.scene.lines[self.chain.tokens[side.start].line].number
 
     def _mended(self, token: Token) -> Fraction | None:
-        number = printed(token)
+        number = likeliest_value(token)
         if number is not None and number in self.slips and number >= 1000:
             return self.slips[number].mended
         return number
@@ -155,7 +162,7 @@ class _Judged(Equation):
         """Return the line of the first slip among the numbers of this chain."""
         for side in self.chain.sides:
             for token in numbers(side.term):
-                number = printed(token)
+                number = likeliest_value(token)
                 if number is not None and number in self.slips:
                     return self.slips[number].line
         return 0
@@ -198,7 +205,9 @@ class _Judged(Equation):
         side, own = self.chain.sides[index], self.values[index]
         tokens = self.chain.tokens
         signs = [tokens[place] for place in (side.start - 1, side.end) if 0 <= place < len(tokens)]
-        exact = isinstance(side.term, Token) and not side.term.unit and not side.term.places and digits_shown(side.term) > EXACT_DIGITS
+        exact = (
+            isinstance(side.term, Token) and not side.term.unit and not side.term.places and significant_digits(side.term) > EXACT_DIGITS
+        )
         return own is not None and exact and any(t.text == "≈" for t in signs) and abs(own - true) <= NEAR_BY_SIGN * abs(true)
 
     def _is_definition(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.auditing.checks.amounts import PER_TOKEN, Amount, Figure, hold
-from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import MOST_READINGS
 from weighbridge.core.errors import WeighbridgeError
@@ -73,7 +73,7 @@ _BYTES = re.compile(r"\d\s?[KMGT]i?B\b", re.IGNORECASE)
 def _every_head(place: Figure, found: Claim, own: Sequence[Amount]) -> Claim:
     """Say that a cache is counted as if every head had its own keys, which the model's have not."""
     right = own[0]
-    reason = said(mark("counted as if every head had its own keys and values")) + right.reason
+    reason = because(mark("counted as if every head had its own keys and values")) + right.reason
     number = found.value if isinstance(found.value, (int, Fraction)) else right.number
     return found._replace(verdict="wrong", expected=whole(right.number), difference=whole(number - right.number), reason=reason)
 
@@ -84,7 +84,7 @@ def _amounts(models: Sequence[ModelValue], lengths: Sequence[Fraction], sizes: S
         for length in lengths if elements else ():
             for size in sizes:
                 number = Fraction(elements * size) * length
-                reason = said(mark("keys and values of every layer: {bytes} bytes, {size} for each element"), bytes=number, size=size)
+                reason = because(mark("keys and values of every layer: {bytes} bytes, {size} for each element"), bytes=number, size=size)
                 yield Amount(number, reason)
 
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from weighbridge.auditing.checks.main_model import KEYS
 from weighbridge.auditing.checks.reference_counts import Holdings
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
-from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import printed, whole
+from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import SYMBOLS
 from weighbridge.core.messages import mark
 
@@ -37,7 +37,7 @@ def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
             figure = next((t for t in statement if t.kind == "num" and t.value is not None and t.value >= 1000), None)
             costs = _costs(own, sizes, step[0], step[1]) if step[0] is not None else ()
             if figure is not None and costs:
-                yield _judged(scene, figure, costs, firm=scene.main is not None and scene.main.firm)
+                yield _claim(scene, figure, costs, firm=scene.main is not None and scene.main.firm)
 
 
 def _costs(own: Holdings, sizes: dict[str, int], word: str, by: int) -> tuple[int, ...]:
@@ -68,11 +68,11 @@ def _total(own: Holdings, sizes: Mapping[str, int]) -> int | None:
     return int(amount) if amount.denominator == 1 else None
 
 
-def _judged(scene: Scene, figure: Token, costs: tuple[int, ...], *, firm: bool) -> Claim:
-    number = printed(figure)
+def _claim(scene: Scene, figure: Token, costs: tuple[int, ...], *, firm: bool) -> Claim:
+    number = likeliest_value(figure)
     assert number is not None
     right = Fraction(number if number in costs else min(costs, key=lambda cost: abs(cost - number)))
     verdict = "exact" if number == right else "wrong" if firm else "unsettled"
-    reason = said(mark("by the closed formula it is {right}"), right=right)
+    reason = because(mark("by the closed formula it is {right}"), right=right)
     facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right), "reason": reason}
     return claim(scene.lines, figure, figure, "total", verdict, **facts)

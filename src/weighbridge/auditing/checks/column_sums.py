@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import printed, scales, spread, whole
+from weighbridge.auditing.text.rounding import likeliest_value, scales, spread, whole
 from weighbridge.auditing.text.tables import Row, Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import LEAST_ROWS
@@ -40,7 +40,7 @@ def _column(scene: Scene, table: Table, column: int) -> Iterator[Claim]:
             since.append(figure)
             continue
         ways = [way for way in (above, since, subtotals, [*subtotals, *since]) if len(way) >= LEAST_ROWS]
-        judged = _judged(scene, figure, ways)
+        judged = _hold(scene, figure, ways)
         if judged is not None:
             yield judged
         subtotals.append(figure)
@@ -60,25 +60,25 @@ def _figure(row: Row, column: int) -> Token | None:
     return figure._replace(start=cell.start + figure.start, end=cell.start + figure.end)
 
 
-def _judged(scene: Scene, total: Token, ways: Sequence[Sequence[Token]]) -> Claim | None:
-    number = printed(total)
+def _hold(scene: Scene, total: Token, ways: Sequence[Sequence[Token]]) -> Claim | None:
+    number = likeliest_value(total)
     assert number is not None
     low, high = spread(total, scales(total)[0])
     for way in ways:
         bounds = [spread(token, scales(token)[0]) for token in way]
         if sum(low for low, _ in bounds) <= high and low <= sum(high for _, high in bounds):
             exact = all(not token.unit and not token.places for token in (*way, total))
-            return _claim(scene, total, "exact" if exact else "rounded", number, said(mark("the sum of the rows above")))
+            return _claim(scene, total, "exact" if exact else "rounded", number, because(mark("the sum of the rows above")))
     for way in ways:
-        right = sum((printed(token) or Fraction(0) for token in way), Fraction(0))
+        right = sum((likeliest_value(token) or Fraction(0) for token in way), Fraction(0))
         plain = all(not token.unit and not token.places for token in (*way, total)) and number >= 1000
-        if plain and right.denominator == 1 and slipped(str(int(number)), str(int(right))):
-            return _claim(scene, total, "wrong", right, said(mark("the rows above add up to {right}"), right=right))
+        if plain and right.denominator == 1 and is_slip(str(int(number)), str(int(right))):
+            return _claim(scene, total, "wrong", right, because(mark("the rows above add up to {right}"), right=right))
     return None
 
 
 def _claim(scene: Scene, token: Token, verdict: str, right: Fraction, reason: Reason) -> Claim:
-    number = printed(token)
+    number = likeliest_value(token)
     assert number is not None
     facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right), "reason": reason}
     return claim(scene.lines, token, token, "arithmetic", verdict, **facts)

@@ -14,8 +14,8 @@ from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings, is_one_thing
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.claims import Claim, Said, said
-from weighbridge.auditing.text.component_words import mentioned
+from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.rounding import fit, whole
 from weighbridge.auditing.thresholds import LARGE_NUMBER
 from weighbridge.core.messages import mark
@@ -60,7 +60,7 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
     if not choices:
         return None
     if offer.number in checked.slips and not offer.computed:
-        return _carried(scene, offer, "component", checked)
+        return _inherited_claim(scene, offer, "component", checked)
     for holding in choices:
         if holding.number == offer.number:
             return _fits(scene, offer, "component", holding)
@@ -86,7 +86,7 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
         return None
     nearest = min(choices, key=lambda h: (abs(h.number - offer.number), not h.exact))
     best = choices[0] if abs(choices[0].number - offer.number) <= 3 * abs(nearest.number - offer.number) else nearest
-    reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=best.number)
+    reason = because(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=best.number)
     return _claim(scene, offer, "component", "wrong", best.number, reason + best.convention)
 
 
@@ -104,7 +104,7 @@ def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[Holding]) -> bool
     before = scene.lines[offer.first.line].text[: offer.first.start]
     celled = before.rstrip(" ~≈*").endswith("|") and before.count("|") <= 2
     clause = re.split(r"[,，;；。:：]", before)[-1].lower()
-    named = mentioned(clause)
+    named = find_components(clause)
     rounded = offer.figure is not None and bool(offer.figure.unit)
     adjacent = (
         bool(named)
@@ -122,13 +122,13 @@ def _near(number: Fraction, choices: Sequence[Holding]) -> bool:
 def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim | None:
     """Judge a computed total: the method is the text's own, so a sum that is no count of the model is at most noted."""
     if offer.number in checked.slips and not offer.computed:
-        return _carried(scene, offer, "total", checked)
+        return _inherited_claim(scene, offer, "total", checked)
     if offer.number == own.reference:
-        reason = said(mark("the count of {name}"), name=own.class_name)
+        reason = because(mark("the count of {name}"), name=own.class_name)
         return _claim(scene, offer, "total", "exact", Fraction(own.reference), reason)
     for name, count in own.classes.items():
         if offer.number == count:
-            return _claim(scene, offer, "total", "convention", Fraction(count), said(mark("the count of {name}"), name=name))
+            return _claim(scene, offer, "total", "convention", Fraction(count), because(mark("the count of {name}"), name=name))
     if offer.figure is not None and (offer.figure.unit or offer.figure.places):
         return _rounded_total(scene, offer, own)
     far = offer.number < Fraction(own.reference, 4) or offer.number > 4 * own.reference
@@ -137,13 +137,13 @@ def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim
     parts = left_out(own, int(offer.number)) if offer.number.denominator == 1 else None
     if parts is not None:
         what = tuple(part.what for part in parts)
-        return _claim(scene, offer, "total", "convention", Fraction(own.reference), said(mark("without {what}"), what=what))
+        return _claim(scene, offer, "total", "convention", Fraction(own.reference), because(mark("without {what}"), what=what))
     model = scene.model_at(offer.first.line, offer.first.start)
     if offer.figure is not None and model is not None:
         found = settle(offer.figure, (model,))
         if found is not None:
             return _claim(scene, offer, "total", found.verdict, found.expected, found.reason)
-    reason = said(mark("{name} has {right}"), name=own.class_name, right=own.reference)
+    reason = because(mark("{name} has {right}"), name=own.class_name, right=own.reference)
     return _claim(scene, offer, "total", "note", Fraction(own.reference), reason) if offer.firm else None
 
 
@@ -162,7 +162,7 @@ def _rounded_total(scene: Scene, offer: Offer, own: Holdings) -> Claim | None:
     for name, count in {own.class_name: own.reference, **own.classes}.items():
         agreed = fit(offer.figure, Fraction(count), loose=loose)
         if agreed is not None and agreed.verdict != "note":
-            reason = agreed.reason + said(mark("{name} has {right}"), name=name, right=count)
+            reason = agreed.reason + because(mark("{name} has {right}"), name=name, right=count)
             return _claim(scene, offer, "total", "rounded", Fraction(count), reason)
     return None
 
@@ -207,9 +207,9 @@ def _fits(scene: Scene, offer: Offer, kind: str, holding: Holding) -> Claim:
     return _claim(scene, offer, kind, verdict, holding.number, holding.convention)
 
 
-def _carried(scene: Scene, offer: Offer, kind: str, checked: Checked) -> Claim:
+def _inherited_claim(scene: Scene, offer: Offer, kind: str, checked: Checked) -> Claim:
     slip = checked.slips[offer.number]
-    reason = said(mark("follows from the error on line {line}"), line=slip.line)
+    reason = because(mark("follows from the error on line {line}"), line=slip.line)
     return _claim(scene, offer, kind, "carried", slip.mended, reason)
 
 

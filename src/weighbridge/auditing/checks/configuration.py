@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
-from weighbridge.auditing.claims import Claim, Said, said
+from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import Stated
@@ -39,7 +39,7 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
         scene: The text.
         firm: Whether the model is sure enough to call a size wrong.
     """
-    used = _used(scene)
+    used = _numbers_in_formulas(scene)
     firmly = Counter((size.word, size.value) for size in scene.stated if size.firm and size.label.line != -1)
     seen: set[tuple[int, int]] = set()
     for size in scene.stated:
@@ -49,21 +49,21 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
             continue
         seen.add(place)
         own = words_of(model)
-        for judged in _judged(size, own):
+        for judged in _judge(size, own):
             exact = judged.right is None
             if exact:
                 yield _claim(scene, size, judged.token, "exact", judged.said, judged.said, ())
             elif firm and _is_wrong(scene, size, judged, used, firmly):
                 assert judged.right is not None
-                reason = said(mark("{what} is {right}"), what=Said(NAMES[size.word]), right=judged.right)
+                reason = because(mark("{what} is {right}"), what=Said(NAMES[size.word]), right=judged.right)
                 if judged.right in used:
-                    reason += said(mark("the text itself computes with {right}"), right=judged.right)
+                    reason += because(mark("the text itself computes with {right}"), right=judged.right)
                 yield _claim(scene, size, judged.token, "wrong", judged.said, judged.right, reason)
     yield from _symbols(scene, seen)
-    yield from _named_behind(scene, seen)
+    yield from _models_behind(scene, seen)
 
 
-def _named_behind(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:
+def _models_behind(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:
     """Confirm sizes whose models stand in parentheses behind them: ``width: 768 (ViT-B), 1024 (ViT-L)``."""
     labels = {size.label.line: size for size in scene.stated if size.label.start < size.token.start and size.label.line == size.token.line}
     for statement in scene.statements:
@@ -93,11 +93,11 @@ def _symbols(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:
         if int(plain) == own[word]:
             yield _claim(scene, size, token, "exact", own[word], own[word], ())
         elif row.cells[0].text.strip("$*` ") in scene.odd:
-            reason = said(mark("{what} is {right}"), what=Said(NAMES[word]), right=own[word])
+            reason = because(mark("{what} is {right}"), what=Said(NAMES[word]), right=own[word])
             yield _claim(scene, size, token, "wrong", int(plain), own[word], reason)
 
 
-def _judged(size: Stated, own: dict[str, int]) -> Iterator[_Judged]:
+def _judge(size: Stated, own: dict[str, int]) -> Iterator[_Judged]:
     """Yield each number of a statement: what is said, and what is right if it is not that."""
     if size.word not in own:
         return
@@ -130,7 +130,7 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
         return False
     if judged.said in _other_sizes(scene, size):
         return False
-    if judged.right is not None and _is_stated(scene, size.word, judged.right) and not slipped(str(judged.said), str(judged.right)):
+    if judged.right is not None and _is_stated(scene, size.word, judged.right) and not is_slip(str(judged.said), str(judged.right)):
         return False  # the text states two such sizes: it has two models, and this one need not be that one's
     if size.word != "hidden" and scene.is_at_other_sizes(size.token.line):
         return False
@@ -144,7 +144,7 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
     near = {other.word for other in scene.stated if _is_beside(other, size) and own.get(other.word) == other.value}
     passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
     if passed:
-        mistyped = judged.right is not None and slipped(str(judged.said), str(judged.right))
+        mistyped = judged.right is not None and is_slip(str(judged.said), str(judged.right))
         return mistyped and len(near) >= AGREED_SETTINGS and _is_named_above(scene, size.token.line)
     return bool(near) or agreed >= 2
 
@@ -184,7 +184,7 @@ def _other_sizes(scene: Scene, size: Stated) -> set[int]:
     return {value for word, value in values.items() if word not in NAMES.keys() - {"kv_heads"} and type(value) is int}
 
 
-def _used(scene: Scene) -> set[int]:
+def _numbers_in_formulas(scene: Scene) -> set[int]:
     """Return the numbers that the text's formulas compute with."""
     found: set[int] = set()
     for chain in scene.chains:

@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.family_members import agreed, by_sizes, other, resolved
+from weighbridge.auditing.checks.family_members import by_sizes, majority_sizes, other, resolve_families
 from weighbridge.auditing.checks.main_model import Assumed, assume
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.subjects import contexts as bound
-from weighbridge.auditing.checks.subjects import named as names_in
-from weighbridge.auditing.claims import Line, said
+from weighbridge.auditing.checks.subjects import models_by_line
+from weighbridge.auditing.claims import Line, because
 from weighbridge.auditing.text.equations import Chain, chains
 from weighbridge.auditing.text.letters import meanings, usual
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.sizes import Stated, apart, stated
+from weighbridge.auditing.text.sizes import Stated, apart, find_sizes
 from weighbridge.auditing.text.statements import statements
 from weighbridge.auditing.text.tables import Table, tables
 from weighbridge.auditing.text.tokens import tokens
@@ -42,16 +42,16 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     """
     spoken = statements(lines)
     meant = usual(spoken, meanings(spoken))
-    sizes = [size for statement in spoken for size in stated(statement, meant)] + list(apart(spoken))
+    sizes = [size for statement in spoken for size in find_sizes(statement, meant)] + list(apart(spoken))
     laid = tables(lines)
     letters = notation(laid)
-    named = names_in(lines)
-    main, weighed = _weighed(lines, named, sizes, letters, model)
+    named = models_by_line(lines)
+    main, weighed = _main_model(lines, named, sizes, letters, model)
     odd: Sequence[str] = ()
     if main is not None and weighed is not None:
         odd = _at_odds(letters, words_of(weighed))  # one size of a model that is named: a slip, which configuration tells
         letters = {letter: value for letter, value in letters.items() if letter not in odd}
-    named = by_sizes(resolved(lines, named, main), sizes)
+    named = by_sizes(resolve_families(lines, named, main), sizes)
     contexts = bound(lines, named, main.name if main is not None else None)
     models = _models(contexts, named)
     if weighed is not None:
@@ -61,7 +61,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     for chain in equations:
         chained.setdefault(id(chain.tokens), []).append(chain)
     amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
-    amounts[""] = {**amounts.get("", _with_letters(agreed(sizes), meant)), **letters}
+    amounts[""] = {**amounts.get("", _with_letters(majority_sizes(sizes), meant)), **letters}
     alternates: dict[str, frozenset[str]] = {}
     for mention in (m for found in named.values() for m in found if m.kind == MODEL and m.name):
         alternates[str(mention.name)] = alternates.get(str(mention.name), frozenset()) | set(mention.names)
@@ -93,7 +93,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     )
 
 
-def _weighed(
+def _main_model(
     lines: Sequence[Line],
     named: Mapping[int, Sequence[Mention]],
     sizes: Sequence[Stated],
@@ -102,7 +102,7 @@ def _weighed(
 ) -> tuple[Assumed | None, ModelValue | None]:
     """Return the main model: the one that is given, or what names, sizes and the text's own notation tell."""
     if model is not None:
-        return _given(model), model
+        return _assumption(model), model
     main = _main(lines, named, sizes)
     if main is None:
         return None, None
@@ -204,8 +204,8 @@ def _first(lines: Sequence[Line]) -> list[str]:
     return [line.text for line in lines if line.text.strip()][:4]
 
 
-def _given(model: ModelValue) -> Assumed:
-    return Assumed(model.source, None, said(mark("given")), named=True, given=True)
+def _assumption(model: ModelValue) -> Assumed:
+    return Assumed(model.source, None, because(mark("given")), named=True, given=True)
 
 
 def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[Stated]) -> Assumed | None:
@@ -219,4 +219,4 @@ def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: 
     if named and not allowed and not bert:
         return None
     order = [name for name, _ in counts.most_common()]
-    return assume(order, agreed(own), bert=bert, allowed=allowed)
+    return assume(order, majority_sizes(own), bert=bert, allowed=allowed)

@@ -13,7 +13,9 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Left
 
 
-def mended(scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer]) -> tuple[int | None, tuple[Left, ...]]:
+def corrected_total(
+    scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer]
+) -> tuple[int | None, tuple[Left, ...]]:
     """Return the total that the text's method gives without its slips, and what it leaves out.
 
     The total is the last number computed as one; a text that computes none has the largest result near the model's count.

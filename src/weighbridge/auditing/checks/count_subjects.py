@@ -38,10 +38,10 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
     named = [m for m in scene.mentions.get(token.line, ()) if m.end <= stop]
     before = [m for m in named if start <= m.column and m.end <= token.start]
     if before:
-        mention = _listed(text, token, before) or before[-1]
+        mention = _subject_by_place(text, token, before) or before[-1]
         between = text[mention.end : token.start]
         begins = not re.sub(r"[\W\d_]", "", text[: mention.column])
-        if len(before) > 1 and _listed(text, token, before) is None and _in_list(text, token):
+        if len(before) > 1 and _subject_by_place(text, token, before) is None and _in_list(text, token):
             return of_mention(scene, mention, firm=False)  # two lists that do not pair up
         rest = len(re.sub(r"\s", "", _FILLER.sub("", between)))
         return of_mention(scene, mention, firm=rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
@@ -62,7 +62,7 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
     return _of_lines(scene, token)
 
 
-def _listed(text: str, token: Token, before: Sequence[Mention]) -> Mention | None:
+def _subject_by_place(text: str, token: Token, before: Sequence[Mention]) -> Mention | None:
     """Return the name that a number belongs to by its place in two lists: ``A and B have 1M and 2M parameters, respectively``."""
     if len(before) < 2:
         return None

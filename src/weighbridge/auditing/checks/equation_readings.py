@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
-from weighbridge.auditing.checks.readings import FACTORS, raise_last_digits, scaled, shows, without_item
+from weighbridge.auditing.checks.readings import FACTORS, raise_last_digits, shows, value_in_unit, without_item
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.claims import said
+from weighbridge.auditing.claims import because
 from weighbridge.auditing.text.equations import Chain, Side
 from weighbridge.auditing.text.expressions import Term
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import Fit, digits_shown, fit, printed, scales, spread
+from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, scales, significant_digits, spread
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.values import bounds, names, numbers, value
 from weighbridge.core.messages import mark
@@ -47,10 +47,10 @@ class Equation:
         assert own is not None
         united = any(token.unit in BYTES for token in numbers(side.term))
         if united and any(own * factor == true or own == true * factor for factor in FACTORS):
-            return Fit("exact", said(mark("its units stand on one side only")))  # ``2016MB/1024``, on the way to GB
+            return Fit("exact", because(mark("its units stand on one side only")))  # ``2016MB/1024``, on the way to GB
         for low, high in self._ranges(side.term):
             if low <= true <= high or (self.is_loose(side) and abs(own - true) * 20 <= abs(true)):
-                return Fit("rounded", said(mark("rounded")))
+                return Fit("rounded", because(mark("rounded")))
         lettered = any(names(other.term) for other in self.chain.sides)
         agreed = [i for i, v in enumerate(self.values) if v == true and i != index]
         known = names(side.term) <= set(self.scene.letters)
@@ -73,9 +73,10 @@ class Equation:
                 low, high = spread(said_token, scale)
                 ranges = [found for found in self._ranges(side.term) if found[0] <= high and low <= found[1]]
                 if ranges and (
-                    digits_shown(said_token) <= min(map(digits_shown, rounded)) or self._is_known(said_token, side.term, rounded)
+                    significant_digits(said_token) <= min(map(significant_digits, rounded))
+                    or self._is_known(said_token, side.term, rounded)
                 ):
-                    return Fit("rounded", said(mark("as near as its rounded numbers allow")))
+                    return Fit("rounded", because(mark("as near as its rounded numbers allow")))
         return None
 
     def _bare(self, token: Token) -> tuple[Fraction, ...]:
@@ -85,7 +86,7 @@ class Equation:
         """Tell whether the inputs round numbers that the text or the model has in full, and the result is computed from those."""
         for full in self.scene.numbers if len(rounded) == 1 else ():
             if fit(rounded[0], full) is not None:
-                again = value(term, lambda t, full=full: full if t is rounded[0] else printed(t), self.sizes)  # type: ignore[misc]
+                again = value(term, lambda t, full=full: full if t is rounded[0] else likeliest_value(t), self.sizes)  # type: ignore[misc]
                 if again is not None and fit(token, again) is not None:
                     return True
         return False
@@ -100,14 +101,14 @@ class Equation:
                 continue
             for choice in (
                 lambda t: t.value,
-                lambda t: scaled(t, 0),
-                lambda t: scaled(t, -1),
-                lambda t: t.value if t.unit == "b" else scaled(t, 0),
+                lambda t: value_in_unit(t, 0),
+                lambda t: value_in_unit(t, -1),
+                lambda t: t.value if t.unit == "b" else value_in_unit(t, 0),
             ):
                 again = value(side.term, choice, self.sizes)
                 for factor in (Fraction(1), *FACTORS) if again is not None else ():
                     if shows(token, again / factor) or shows(token, again * factor):  # type: ignore[operator]
-                        return Fit("rounded" if token.places else "exact", said(mark("its units stand on one side only")))
+                        return Fit("rounded" if token.places else "exact", because(mark("its units stand on one side only")))
         return None
 
     def _other_letters(self, token: Token) -> Fit | None:
@@ -117,7 +118,7 @@ class Equation:
         for side in self.chain.sides:
             if names(side.term) and side.term is not token:
                 for sizes in self.scene.sizes.values():
-                    again = value(side.term, printed, sizes)
+                    again = value(side.term, likeliest_value, sizes)
                     found = fit(token, again) if again is not None else None
                     if found is not None:
                         return found
@@ -132,7 +133,7 @@ class Equation:
             candidates = [t for t in numbers(side.term) if t.places == 0 and not t.unit and len(t.text) in (3, 4, 5) and t.text[-1] in "23"]
             for chosen in product((False, True), repeat=min(3, len(candidates))):
                 raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
-                if raised and value(raise_last_digits(side.term, raised), printed, self.sizes) == said:
+                if raised and value(raise_last_digits(side.term, raised), likeliest_value, self.sizes) == said:
                     return True
             listed = without_item(self.chain.tokens, side.start)
             if listed is not None and value(side.term, listed, self.sizes) == said:

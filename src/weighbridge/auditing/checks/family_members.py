@@ -12,7 +12,7 @@ from weighbridge.auditing.text.sizes import Stated
 from weighbridge.presets.aliases import FAMILY, MODEL, preset_configs
 
 
-def resolved(lines: Sequence[Line], named: dict[int, list[Mention]], main: Assumed | None) -> dict[int, list[Mention]]:
+def resolve_families(lines: Sequence[Line], named: dict[int, list[Mention]], main: Assumed | None) -> dict[int, list[Mention]]:
     """Take a family's bare name, such as ``Mixtral``, for the model of that family that the text is about."""
     if main is None:
         return named
@@ -47,7 +47,7 @@ def other(found: Sequence[Mention], column: int) -> bool:
     return bool(before) and (before[-1].name is None or "large" in before[-1].name)
 
 
-def agreed(sizes: Sequence[Stated]) -> dict[str, int]:
+def majority_sizes(sizes: Sequence[Stated]) -> dict[str, int]:
     """Return the size that is stated most often for each word; firm statements count more, the first wins."""
     votes: dict[str, Counter[int]] = {}
     for size in sizes:

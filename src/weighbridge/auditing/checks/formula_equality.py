@@ -26,7 +26,7 @@ def definitions(scene: Scene) -> dict[Atom, Polynomial]:
     return {atom: meanings.pop() for atom, meanings in found.items() if len(meanings) == 1}
 
 
-def substituted(formula: Polynomial, defined: Mapping[Atom, Polynomial]) -> Polynomial:
+def substitute(formula: Polynomial, defined: Mapping[Atom, Polynomial]) -> Polynomial:
     """Write a formula without the letters that a text defines by others."""
     if not any(atom in defined for atom in formula.symbols()):
         return formula
@@ -46,7 +46,7 @@ def degree(monomial: Sequence[tuple[Atom, int]]) -> int:
     return sum(power for _, power in monomial)
 
 
-def valued(formula: Polynomial, sizes: Mapping[str, int]) -> Fraction | None:
+def value_at(formula: Polynomial, sizes: Mapping[str, int]) -> Fraction | None:
     """Return what a formula amounts to at some sizes, or None where a letter has none."""
     total = Fraction(0)
     for monomial, coefficient in formula.terms.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from weighbridge.auditing.checks.formula_equality import degree, substituted, valued
+from weighbridge.auditing.checks.formula_equality import degree, substitute, value_at
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.expressions import Term, parse
@@ -93,7 +93,7 @@ def is_leading(scene: Scene, statement: Sequence[Token], left: Formula, right: F
     """Tell whether a formula that is said to be near another is its terms of highest degree."""
     if not any(token.text == "≈" for token in statement[left.end - 1 : right.start]) and "≈" not in {t.text for t in statement}:
         return False
-    full, kept = substituted(left.expanded, defined), substituted(right.expanded, defined)
+    full, kept = substitute(left.expanded, defined), substitute(right.expanded, defined)
     return (
         bool(kept.terms)
         and all(full.terms.get(monomial) == value for monomial, value in kept.terms.items())
@@ -113,6 +113,6 @@ def is_comparable(scene: Scene, statement: Sequence[Token], left: Formula, right
     if a == b or (a and a < b):  # a letter that the right side lacks may have been given a value
         token = statement[left.start]
         sizes = scene.sizes_at(token.line, token.start)
-        values = [valued(f.expanded, sizes) for f in (left, right)]
+        values = [value_at(f.expanded, sizes) for f in (left, right)]
         return None in values or values[0] != values[1]
     return False

@@ -8,13 +8,13 @@ from functools import cache
 from itertools import product
 
 from weighbridge.auditing.checks.components import TITLES
-from weighbridge.auditing.checks.formula_equality import USUAL, agrees, definitions, degree, in_terms_of, substituted, valued
+from weighbridge.auditing.checks.formula_equality import USUAL, agrees, definitions, degree, in_terms_of, substitute, value_at
 from weighbridge.auditing.checks.formula_pairs import Formula, formulas, is_comparable, is_leading, pair_up
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings, holdings
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
-from weighbridge.auditing.claims import Claim, Reason, Said, said
-from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
+from weighbridge.auditing.claims import Claim, Reason, Said, because
+from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.sections import sections
@@ -38,15 +38,15 @@ def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
         equal = pair_up(scene, statement, found, chained.get(id(statement), []))
         broken: set[int] = set()
         for left, right in equal:
-            if left.expanded == right.expanded or substituted(left.expanded, defined) == substituted(right.expanded, defined):
+            if left.expanded == right.expanded or substitute(left.expanded, defined) == substitute(right.expanded, defined):
                 yield _same(scene, statement, left, right, "exact", ())
-            elif substituted(left.expanded, USUAL) == substituted(right.expanded, USUAL):
-                yield _same(scene, statement, left, right, "convention", said(mark("where the heads are H / A wide and the MLP 4H")))
+            elif substitute(left.expanded, USUAL) == substitute(right.expanded, USUAL):
+                yield _same(scene, statement, left, right, "convention", because(mark("where the heads are H / A wide and the MLP 4H")))
             elif is_leading(scene, statement, left, right, defined):
-                yield _same(scene, statement, left, right, "rounded", said(mark("its leading terms")))
+                yield _same(scene, statement, left, right, "rounded", because(mark("its leading terms")))
             elif is_comparable(scene, statement, left, right):
                 broken.add(right.start)
-                reason = said(mark("it is {right}"), right=str(left.expanded))
+                reason = because(mark("it is {right}"), right=str(left.expanded))
                 yield _same(scene, statement, left, right, "wrong", reason)
         firsts = {id(left) for left, _ in equal} | {id(f) for f in found} - {id(right) for _, right in equal}
         for formula in found:
@@ -84,18 +84,18 @@ def _component(
         return None
     line = scene.lines[token.line].text
     before = re.split(r"[。;；|]", line[: token.start])[-1]
-    name, firm = _named(before, about[token.line])
+    name, firm = _named_component(before, about[token.line])
     sizes = scene.sizes_at(token.line, token.start)
     if name is None or not own.components.get(name):
-        return _other_part(scene, statement, formula, last, own) if about[token.line] or mentioned(before) else None
-    holding = _found(own, name, formula.expanded, sizes)
+        return _other_part(scene, statement, formula, last, own) if about[token.line] or find_components(before) else None
+    holding = _find_convention(own, name, formula.expanded, sizes)
     if holding is not None:
         verdict = "exact" if holding.exact else "convention"
-        return _held(scene, statement, formula, last, verdict, holding, holding.convention)
-    amount = valued(formula.expanded, sizes)
+        return _check(scene, statement, formula, last, verdict, holding, holding.convention)
+    amount = value_at(formula.expanded, sizes)
     if amount is not None and any(h.number == amount for h in own.components[name]):
         same = next(h for h in own.components[name] if h.number == amount)
-        return _held(scene, statement, formula, last, "exact" if same.exact else "convention", same, same.convention)
+        return _check(scene, statement, formula, last, "exact" if same.exact else "convention", same, same.convention)
     other = _other_part(scene, statement, formula, last, own)
     if other is not None:
         return other
@@ -111,8 +111,8 @@ def _component(
     if "I" in widths and sizes.get("mlp") != 4 * sizes.get("hidden", 0):
         return None  # ``d × 4d`` is of another feed-forward network than one that is not 4 H wide
     shown = in_terms_of(right.formula, formula.expanded, sizes)
-    reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(shown))
-    return _held(scene, statement, formula, last, "wrong", right._replace(formula=shown), reason)
+    reason = because(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(shown))
+    return _check(scene, statement, formula, last, "wrong", right._replace(formula=shown), reason)
 
 
 def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, own: Holdings) -> Claim | None:
@@ -123,10 +123,10 @@ def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last
     sizes = scene.sizes_at(token.line, token.start)
     quadratic = any(degree(monomial) > 1 for monomial in formula.expanded.terms)
     for name in _PARTS if quadratic else ():
-        holding = _found(own, name, formula.expanded, sizes) if own.components.get(name) else None
+        holding = _find_convention(own, name, formula.expanded, sizes) if own.components.get(name) else None
         if holding is not None:
-            reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(holding.formula))
-            return _held(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason + holding.convention)
+            reason = because(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(holding.formula))
+            return _check(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason + holding.convention)
     return None
 
 
@@ -149,22 +149,22 @@ def _of_any(scene: Scene, statement: Sequence[Token], formula: Formula, last: Fo
     """Confirm a formula of a transformer that is not named, if it is the component's of any of the usual ones."""
     token = statement[formula.start]
     before = re.split(r"[。;；|]", scene.lines[token.line].text[: token.start])[-1]
-    name, _ = _named(before, about[token.line])
+    name, _ = _named_component(before, about[token.line])
     quadratic = any(degree(monomial) > 1 for monomial in formula.expanded.terms)
     parts = ([name] if name is not None else []) + (list(_PARTS) if quadratic and (name or about[token.line]) else [])
     for part, (own, sizes) in product(parts, _generic()):
-        holding = _found(own, part, formula.expanded, sizes) if own.components.get(part) else None
+        holding = _find_convention(own, part, formula.expanded, sizes) if own.components.get(part) else None
         if holding is not None:
-            reason = said(mark("as in {name}"), name=own.class_name) + holding.convention
-            return _held(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason)
+            reason = because(mark("as in {name}"), name=own.class_name) + holding.convention
+            return _check(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason)
     return None
 
 
-def _found(own: Holdings, name: str, formula: Polynomial, sizes: Mapping[str, int]) -> Holding | None:
+def _find_convention(own: Holdings, name: str, formula: Polynomial, sizes: Mapping[str, int]) -> Holding | None:
     """Return the convention in which a component is what a formula says; remembered, as texts repeat their formulas."""
     key = (name, formula)
     if key not in own.recognised:
-        amount = valued(formula, sizes)
+        amount = value_at(formula, sizes)
         near = (h for h in own.components[name] if amount is None or amount == h.number)
         own.recognised[key] = next((h for h in near if agrees(formula, h.formula, sizes)), None)
     return own.recognised[key]
@@ -172,7 +172,7 @@ def _found(own: Holdings, name: str, formula: Polynomial, sizes: Mapping[str, in
 
 def _is_inside(formula: Polynomial, own: Holdings, sizes: Mapping[str, int]) -> bool:
     """Tell whether a formula is another component's, or a single tensor's."""
-    amount = valued(formula, sizes)
+    amount = value_at(formula, sizes)
     return any(agrees(formula, cell.formula, sizes) for cell in own.cells) or any(
         agrees(formula, h.formula, sizes)
         for name, found in own.components.items()
@@ -181,21 +181,21 @@ def _is_inside(formula: Polynomial, own: Holdings, sizes: Mapping[str, int]) -> 
     )
 
 
-def _named(before: str, section: str | None) -> tuple[str | None, bool]:
+def _named_component(before: str, section: str | None) -> tuple[str | None, bool]:
     clause = re.split(r"[,，](?!\d{3})", before)
     for label in (clause[-1], before):
-        if mentioned(label):
+        if find_components(label):
             name, clear = subject(label)
             if name == "total" and section not in (None, "total"):
                 return section, False
-            last = mentioned(label)[-1]
+            last = find_components(label)[-1]
             near = label[last.end :].strip()
             said_of = speaks_of_parameters(near) or near.strip("() *层") in (":", "=", "")
             return name, clear and said_of and name != "total" and name != "norm"
     return section, False
 
 
-def _held(
+def _check(
     scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, verdict: str, holding: Holding, reason: Reason
 ) -> Claim:
     facts: dict[str, object] = {"value": str(last.expanded), "expected": str(holding.formula), "reason": reason}
@@ -206,7 +206,7 @@ def _held(
 
 def _left_out(scene: Scene, statement: Sequence[Token], formula: Formula, own: Holdings) -> Claim:
     out = own.components["out"][0].formula
-    reason = said(mark("the output projection is left out: {right} with its bias"), right=str(out))
+    reason = because(mark("the output projection is left out: {right} with its bias"), right=str(out))
     first, last = statement[formula.start], statement[formula.end - 1]
     return claim(
         scene.lines, first, last, "component", "note", value=str(formula.expanded), expected=str(formula.expanded + out), reason=reason
@@ -221,10 +221,10 @@ def _mean_and_variance(scene: Scene, statement: Sequence[Token], about: Sequence
         if match is None or not re.search(r"可学习|可训练|参数|learn|trainable|parameter", text, re.IGNORECASE):
             continue
         if (
-            "norm" in {m.subject for m in mentioned(text)}
+            "norm" in {m.subject for m in find_components(text)}
             and re.search(r"gain|shift|gamma|beta|γ|β|缩放|平移|scale", text, re.IGNORECASE) is None
         ):
             token = next(t for t in statement if t.line == index and t.end > match.start())
             place = token._replace(start=match.start(), end=match.end())
-            reason = said(mark("a norm learns a gain and a shift; mean and variance are computed from its input"))
+            reason = because(mark("a norm learns a gain and a shift; mean and variance are computed from its input"))
             yield claim(scene.lines, place, place, "component", "note", reason=reason)

@@ -44,7 +44,7 @@ class Configured(NamedTuple):
     trainable: int
 
 
-def configured(scene: Scene) -> Iterator[Configured]:
+def find_configs(scene: Scene) -> Iterator[Configured]:
     """Yield the LoRA configs of a text whose rank, targets and base model are all said."""
     for index, line in enumerate(scene.lines):
         if not _OPENS.search(line.text):

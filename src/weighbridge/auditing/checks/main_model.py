@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from weighbridge.auditing.claims import Reason, said
+from weighbridge.auditing.claims import Reason, because
 from weighbridge.auditing.thresholds import AGREED_SIZES
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import preset_configs
@@ -75,17 +75,19 @@ def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool, allow
         return None
     _, name, agreed, differ = best
     if differ <= 1 and name in named:
-        return Assumed(name, None, said(mark("named in the text")), named=True)
+        return Assumed(name, None, because(mark("named in the text")), named=True)
     if name in allowed and differ <= 1 and agreed >= AGREED_SIZES:
-        return Assumed(name, None, said(mark("its family is named in the text, and {count} sizes are its own"), count=agreed), named=True)
+        return Assumed(
+            name, None, because(mark("its family is named in the text, and {count} sizes are its own"), count=agreed), named=True
+        )
     if differ <= 1 and agreed >= 3 + 2 * differ:
-        return Assumed(name, None, said(mark("{count} sizes that the text states are its own"), count=agreed))
+        return Assumed(name, None, because(mark("{count} sizes that the text states are its own"), count=agreed))
     if bert and {"vocab", "hidden", "layers"} <= set(stated):
         config = {"model_type": "bert", **{KEYS[word][0]: value for word, value in stated.items() if word in KEYS}}
         config.setdefault("intermediate_size", 4 * stated["hidden"])
-        return Assumed("BERT with the sizes of the text", config, said(mark("the text states its sizes")))
+        return Assumed("BERT with the sizes of the text", config, because(mark("the text states its sizes")))
     if bert and not named and len(stated) <= 1:
         return Assumed(
-            "bert-base-uncased", None, said(mark("the text is about BERT, so its formulas are checked against BERT")), firm=False
+            "bert-base-uncased", None, because(mark("the text is about BERT, so its formulas are checked against BERT")), firm=False
         )
     return None

@@ -13,7 +13,7 @@ from weighbridge.auditing.checks.count_subjects import of_mention, subject_of
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_places import head_of, member_of_row
-from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Table
@@ -62,7 +62,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     for statement in scene.statements:
         for index, token in enumerate(statement):
             if token.kind == "num" and token.unit in BYTES and _is_amount_of_memory(token) and not _in_equation(scene, statement, index):
-                judged = _judged(scene, token)
+                judged = _claim(scene, token)
                 if judged is not None:
                     yield judged
 
@@ -76,7 +76,7 @@ def _in_equation(scene: Scene, statement: Sequence[Token], index: int) -> bool:
     return any(chain.sides[0].start <= index < chain.end and len(chain.sides) > 1 for chain in scene.chains_of(statement))
 
 
-def _judged(scene: Scene, token: Token) -> Claim | None:
+def _claim(scene: Scene, token: Token) -> Claim | None:
     text, (place, start) = scene.lines[token.line].text, words_about(scene, token)
     table = next((table for table in scene.tables if token.line in table.lines), None)
     models, sure = _models(scene, token, start, table)
@@ -90,7 +90,7 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
     if _DEVICE.match(text, token.end):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
     sizes = _nearest_dtype(text, token, start) or [size for size, pattern in _DTYPES if pattern.search(place.sentence)]
-    told, state = sizes or [size for size, pattern in _DTYPES if pattern.search(around)], _trained(place)
+    told, state = sizes or [size for size, pattern in _DTYPES if pattern.search(around)], _state_bytes(place)
     if (len(told) > 1 or not _WEIGHTS.search(f"{around} {place.sentence}")) and not state and table is None:
         return None
     row = text[: token.start] if table is not None else place.text[: token.start - max(0, token.start - SENTENCE)]
@@ -98,7 +98,9 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
     usual = state or told or ([Fraction(2), Fraction(4)] if _OF_WEIGHTS.search(place.sentence) else [])
     usual = usual or ([Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2)] if table is not None else [])
     amounts = [
-        Amount(count * size, said(mark("{count} parameters of {size} bytes"), count=count, size=size)) for size in usual for count in counts
+        Amount(count * size, because(mark("{count} parameters of {size} bytes"), count=count, size=size))
+        for size in usual
+        for count in counts
     ]
     certain = len(sizes) == 1 and not state and not _ELSE.search(place.sentence)
     said_of = _SAID_OF.search(text[start : token.start])
@@ -129,7 +131,7 @@ _STATES = (
 """Bytes for each parameter that training keeps: gradients and Adam's states in mixed and in full precision, and all of them."""
 
 
-def _trained(place: Figure) -> list[Fraction]:
+def _state_bytes(place: Figure) -> list[Fraction]:
     """Return the bytes for each parameter of the state that the words nearest to a figure name: behind it, else before."""
     before, _, behind = place.near.rpartition(place.token.text)
     if _STORED.search(behind):

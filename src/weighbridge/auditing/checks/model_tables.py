@@ -24,7 +24,7 @@ from weighbridge.auditing.checks.table_subjects import (
     named_in_cell,
     whole_number,
 )
-from weighbridge.auditing.claims import Claim, Said, said
+from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.size_words import LETTERS
@@ -81,7 +81,7 @@ def _families_sizes(scene: Scene) -> Iterator[Claim]:
                 found = settle(token, models)
                 if found is not None:
                     figure = token._replace(start=cell.start + token.start, end=cell.start + token.end)
-                    yield totals.made(scene, figure, found.verdict, found.expected, found.reason)
+                    yield totals.total_claim(scene, figure, found.verdict, found.expected, found.reason)
 
 
 def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
@@ -147,14 +147,14 @@ def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, su
         facts |= {"expected": value, "difference": 0}
         yield claim(scene.lines, token, token, "configuration", "exact", **facts)
     elif any(PRINTED.get((model.source, kind)) == value for model in subject.models):
-        yield claim(scene.lines, token, token, "configuration", "note", **facts, reason=said(mark("as its paper prints it")))
+        yield claim(scene.lines, token, token, "configuration", "note", **facts, reason=because(mark("as its paper prints it")))
     elif (
         subject.firm
         and (sure or _is_plain(subject.models, row, value))
         and kind in ("layers", "hidden", "mlp", "vocab")
         and not (kind == "layers" and _is_translator(subject.models[0]))
     ):
-        reason = said(mark("should be {right}"), right=rights[0]) + said(
+        reason = because(mark("should be {right}"), right=rights[0]) + because(
             mark("{what} of {name}"), what=Said(NAMES[kind]), name=subject.name
         )
         yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=reason)
@@ -188,7 +188,7 @@ def _count(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head
     hedged = bool(re.match(r"\W*[~≈约]", cell.text))
     settled = settle(token, subject.models, kind, hedged=hedged)
     if settled is not None:
-        yield totals.made(scene, token, settled.verdict, settled.expected, settled.reason)
+        yield totals.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
     elif subject.firm and len(scales(token)) and not re.search(r"[-–/]\s*\d", cell.text[found[0].end :]):
         yield from totals.wrong(scene, token, subject, kind)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks.main_model import sizes_of
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Said, said
+from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import LEAST_MODULES
 from weighbridge.blueprints import model_type_of
@@ -41,7 +41,7 @@ class Shown(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Hold the sizes of printed modules against the model that is named, or else against the presets of the class printed."""
-    shown = [one for one in _shown(scene) if one.sizes]
+    shown = [one for one in _printed_modules(scene) if one.sizes]
     if not shown:
         return
     for block in _blocks(shown):
@@ -54,21 +54,21 @@ def check(scene: Scene) -> Iterator[Claim]:
                 continue
             if one.sizes in known:
                 yield claim(scene.lines, token, token, "component", "exact", value=max(one.sizes), expected=max(one.sizes), difference=0)
-            elif named and len(known) == 1 and _agreed(block, own) * 2 > len(block):
+            elif named and len(known) == 1 and _agreement(block, own) * 2 > len(block):
                 (right,) = known
                 wrong = next((size for size in one.sizes if size not in right), one.sizes[0])
                 other = next((size for size in right if size not in one.sizes), right[0])
-                reason = said(mark("in the model its shape is {shape}"), shape=Said("[" + ", ".join(map(str, right)) + "]"))
+                reason = because(mark("in the model its shape is {shape}"), shape=Said("[" + ", ".join(map(str, right)) + "]"))
                 facts: dict[str, object] = {"value": wrong, "expected": other, "difference": wrong - other, "reason": reason}
                 yield claim(scene.lines, token, token, "component", "wrong", **facts)
 
 
 def places(scene: Scene) -> frozenset[int]:
     """Return the lines that print modules: no number there is a count."""
-    return frozenset(one.line for one in _shown(scene)) | {i for i, line in enumerate(scene.lines) if _REPEATED.search(line.text)}
+    return frozenset(one.line for one in _printed_modules(scene)) | {i for i, line in enumerate(scene.lines) if _REPEATED.search(line.text)}
 
 
-def _shown(scene: Scene) -> list[Shown]:
+def _printed_modules(scene: Scene) -> list[Shown]:
     found = []
     for index, line in enumerate(scene.lines):
         match = _SHOWN.search(line.text) if "): " in line.text else None
@@ -99,7 +99,7 @@ def _model(scene: Scene, block: Sequence[Shown]) -> tuple[ModelValue | None, boo
     if (
         model is not None
         and (scene.given or (scene.main is not None and scene.main.named))
-        and _agreed(block, _sizes(model)) >= LEAST_MODULES
+        and _agreement(block, _sizes(model)) >= LEAST_MODULES
     ):
         return model, True
     classes = [match[1] for i in range(max(0, first - _APART), first + 1) if (match := _CLASS.search(scene.lines[i].text))]
@@ -110,13 +110,13 @@ def _model(scene: Scene, block: Sequence[Shown]) -> tuple[ModelValue | None, boo
         if config.get("model_type") not in types or sizes_of(config).get("hidden") not in printed:
             continue
         if (candidate := preset_model(name)) is not None:
-            agreed = _agreed(block, _sizes(candidate))
+            agreed = _agreement(block, _sizes(candidate))
             if best is None or agreed > best[0]:
                 best = (agreed, candidate)
     return (best[1], False) if best is not None and best[0] >= LEAST_MODULES else (None, False)
 
 
-def _agreed(block: Sequence[Shown], own: Mapping[str, frozenset[tuple[int, ...]]]) -> int:
+def _agreement(block: Sequence[Shown], own: Mapping[str, frozenset[tuple[int, ...]]]) -> int:
     return sum(one.sizes in own.get(one.name, ()) for one in block)
 
 

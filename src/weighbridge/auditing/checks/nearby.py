@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import combinations
 
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import digits_shown, printed, scales, spread, whole
+from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, spread, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.thresholds import BLOCK_LINES, CERTAIN_DIGITS, SHARE_REACH, SUM_DIGITS
 from weighbridge.core.messages import mark
@@ -63,16 +63,16 @@ def _sum(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None:
     """Explain a total by the numbers above it: a run of two and more that ends right above, or any two or three of them."""
     text = scene.lines[token.line].text
     alike = [other for other in above if (other.unit in BYTES) == (token.unit in BYTES)]
-    if not _TOTAL.search(text[: token.start]) or digits_shown(token) < SUM_DIGITS:
+    if not _TOTAL.search(text[: token.start]) or significant_digits(token) < SUM_DIGITS:
         return None
     low, high = _bounds(token)
     runs = [tuple(alike[-length:]) for length in range(2, len(alike) + 1)]
-    exact = digits_shown(token) >= CERTAIN_DIGITS
+    exact = significant_digits(token) >= CERTAIN_DIGITS
     groups = [*runs, *(group for size in (2, 3) for group in combinations(alike, size))] if exact else runs
     for group in groups:
         least, most = (sum(ends, Fraction(0)) for ends in zip(*map(_bounds, group), strict=True))
         if least <= high and low <= most and not (most - least) * 10 > high:
-            reason = said(mark("the sum of {count} numbers above"), count=len(group))
+            reason = because(mark("the sum of {count} numbers above"), count=len(group))
             return _claim(scene, token, "arithmetic", "exact" if low == high == least == most else "rounded", reason)
     return None
 
@@ -81,13 +81,13 @@ def _product(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None
     """Explain ``32 layers: 6.46 B`` by one of the numbers above, that many times."""
     before = scene.lines[token.line].text[: token.start]
     match = _TIMES.search(before.replace(",", ""))
-    if match is None or digits_shown(token) < SUM_DIGITS:
+    if match is None or significant_digits(token) < SUM_DIGITS:
         return None
     times, (low, high) = int(match[1]), _bounds(token)
     for other in reversed(above) if times > 1 else ():
         least, most = _bounds(other)
         if (other.unit in BYTES) == (token.unit in BYTES) and least * times <= high and low <= most * times:
-            return _claim(scene, token, "arithmetic", "rounded", said(mark("{times} times the number above"), times=times))
+            return _claim(scene, token, "arithmetic", "rounded", because(mark("{times} times the number above"), times=times))
     return None
 
 
@@ -103,7 +103,7 @@ def _twice(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Claim
             for scale in scales(token):
                 low, high = spread(token, scale)
                 if any(a <= high and low <= b for s in scales(other) for a, b in (spread(other, s),)):
-                    yield _claim(scene, other, "total", "rounded", said(mark("the same in another unit")))
+                    yield _claim(scene, other, "total", "rounded", because(mark("the same in another unit")))
                     break
 
 
@@ -111,18 +111,18 @@ def _shares(scene: Scene, figures: Sequence[Sequence[Token]]) -> Iterator[Claim]
     """Confirm a share whose part and whole are two counts of the lines about it."""
     for statement in scene.statements:
         for token in statement:
-            if token.kind != "num" or token.unit != "%" or not token.value or token.value >= 100 or digits_shown(token) < SUM_DIGITS:
+            if token.kind != "num" or token.unit != "%" or not token.value or token.value >= 100 or significant_digits(token) < SUM_DIGITS:
                 continue
             near = [t for group in figures for t in group if abs(t.line - token.line) <= SHARE_REACH and t.unit not in BYTES]
             step = Fraction(1, 10**token.places)
-            for part, every in combinations(sorted(near, key=lambda t: printed(t) or 0)[-MOST:], 2):
+            for part, every in combinations(sorted(near, key=lambda t: likeliest_value(t) or 0)[-MOST:], 2):
                 (least, most), (low, high) = _bounds(part), _bounds(every)
                 if low and 100 * least / high - step / 2 <= token.value <= 100 * most / low + step / 2 and most * 100 < least * 102:
-                    facts: Reason = said(mark("of {whole}"), whole=printed(every))
+                    facts: Reason = because(mark("of {whole}"), whole=likeliest_value(every))
                     yield _claim(scene, token, "share", "rounded", facts)
                     break
 
 
 def _claim(scene: Scene, token: Token, kind: str, verdict: str, reason: Reason) -> Claim:
-    number = token.value if token.unit == "%" else printed(token)
+    number = token.value if token.unit == "%" else likeliest_value(token)
     return claim(scene.lines, token, token, kind, verdict, value=whole(number), expected=whole(number), difference=0, reason=reason)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from weighbridge.auditing.checks.names import nameless
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
+from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.expressions import Parsed, parse
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import printed
+from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.auditing.text.sections import sections
 from weighbridge.auditing.text.values import names, numbers, value
 
@@ -77,16 +77,16 @@ def _of_chain(scene: Scene, statement: Sequence[Token], chain: Chain, about: Seq
     side = chain.sides[-1]
     first = statement[chain.sides[0].start]
     sizes = scene.sizes_at(first.line, first.start)
-    values = [value(s.term, printed, sizes) for s in chain.sides]
+    values = [value(s.term, likeliest_value, sizes) for s in chain.sides]
     plain = [i for i, s in enumerate(chain.sides) if isinstance(s.term, Token) and s.term.kind == "num" and not s.term.unit]
     chosen = plain[-1] if plain else len(values) - 1
     number = values[chosen]
     if number is None or number < 500:
         return None
     before = _words_before(scene, statement, chain.start)
-    name, firm = _named(scene, before, statement, chain.end, about[first.line])
+    name, firm = _component(scene, before, statement, chain.end, about[first.line])
     used = [t for s in chain.sides for t in numbers(s.term)]
-    total = "total" in {m.subject for m in mentioned(before)} and subject(before)[0] in (None, "total")
+    total = "total" in {m.subject for m in find_components(before)} and subject(before)[0] in (None, "total")
     figure = side.term if isinstance(side.term, Token) else None
     if names(side.term) and len(chain.sides) == 1:
         return None
@@ -115,22 +115,22 @@ def _lone(
         beside = [statement[i] for i in (index - 1, index + 1) if 0 <= i < len(statement)]
         if any(t.kind == "op" and not (t.text == "*" or t.spaced) for t in beside):
             continue
-        number = printed(token)
+        number = likeliest_value(token)
         assert number is not None
         before = _words_before(scene, statement, index)
-        name, firm = _named(scene, before, statement, index + 1, None)
+        name, firm = _component(scene, before, statement, index + 1, None)
         if name is not None:
             yield Offer(token, token, token, number, name, firm, False, ())
 
 
 def _formula(scene: Scene, statement: Sequence[Token], index: int, parsed: Parsed, about: Sequence[str | None]) -> Offer | None:
     """Take a formula in numbers that says no result, such as ``token embedding: 30522*768``."""
-    number = value(parsed.term, printed, {})
+    number = value(parsed.term, likeliest_value, {})
     before = statement[index - 1] if index else None
     if number is None or number < 500 or names(parsed.term) or (before is not None and before.kind == "op" and before.text != "-"):
         return None
     first = statement[index]
-    name, firm = _named(scene, _words_before(scene, statement, index), statement, parsed.end, about[first.line])
+    name, firm = _component(scene, _words_before(scene, statement, index), statement, parsed.end, about[first.line])
     product = all(t.value is not None and t.value.denominator == 1 for t in numbers(parsed.term)) and "/" not in {
         t.text for t in statement[index : parsed.end]
     }
@@ -174,21 +174,21 @@ def _cell_label(scene: Scene, statement: Sequence[Token], index: int) -> str:
     return f"{cells[0]}:" if cells else ""
 
 
-def _named(scene: Scene, before: str, statement: Sequence[Token], end: int, section: str | None) -> tuple[str | None, bool]:
+def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, section: str | None) -> tuple[str | None, bool]:
     """Return the component that a number is said to count, and whether that is said plainly."""
     after = _in_parentheses(scene, statement, end)
     clause = re.split(r"[,，](?!\d{3})", before)[-1]
     for label in (clause, before):
-        if not mentioned(label):
+        if not find_components(label):
             continue
         name, clear = subject(label)
         if name == "total" and section not in (None, "total"):
             return section, False
-        last = mentioned(label)[-1]
+        last = find_components(label)[-1]
         rest = _MODEL_WORDS.sub("", _FILLERS.sub("", label[last.end :].lower()))
         plain = clear and not re.sub(r"[\W\d_]", "", rest) and len(label) < 120 and "+" not in label
         if name is None:
-            return last.subject if len({m.subject for m in mentioned(label)}) > 1 else None, False
+            return last.subject if len({m.subject for m in find_components(label)}) > 1 else None, False
         return name, plain
     if after:
         name, clear = subject(after)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import scales, spread
 from weighbridge.auditing.text.size_words import BYTES
@@ -25,7 +25,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         for index, token in enumerate(statement):
             if token.kind == "num" and token.unit == "%" and token.value is not None:
                 pair = _pair(statement, index)
-                judged = _judged(scene, token, *pair) if pair is not None else None
+                judged = _claim(scene, token, *pair) if pair is not None else None
                 if judged is not None:
                     yield judged
 
@@ -53,7 +53,7 @@ def _two(statement: Sequence[Token], part: int, whole: int) -> tuple[Token, Toke
     return (a, b) if plain and alone and same and any(t.text.lower() in _OF for t in between) else None
 
 
-def _judged(scene: Scene, token: Token, part: Token, whole: Token) -> Claim | None:
+def _claim(scene: Scene, token: Token, part: Token, whole: Token) -> Claim | None:
     assert token.value is not None
     assert part.value is not None
     assert whole.value is not None
@@ -65,6 +65,6 @@ def _judged(scene: Scene, token: Token, part: Token, whole: Token) -> Claim | No
         return None
     close = 100 * low / most - step <= token.value <= 100 * high / least + step
     right = Fraction(round(right * 10 ** (token.places + 1)), 10 ** (token.places + 1))
-    reason = said(mark("rounded")) if close else said(mark("should be {right} %"), right=f"{float(right):.{token.places + 1}f}")
+    reason = because(mark("rounded")) if close else because(mark("should be {right} %"), right=f"{float(right):.{token.places + 1}f}")
     facts = {"value": token.value, "expected": right, "difference": token.value - right, "reason": reason}
     return claim(scene.lines, token, token, "share", "rounded" if close else "wrong", **facts)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from weighbridge.auditing.claims import Reason, said, shown
+from weighbridge.auditing.claims import Reason, because, format_number
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.expressions import Binary, Negative, Term
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import as_written, printed, scales
+from weighbridge.auditing.text.rounding import likeliest_value, scales, write_like
 from weighbridge.auditing.text.values import numbers
 from weighbridge.core.messages import mark
 
@@ -47,7 +47,7 @@ def is_asked(chain: Chain) -> bool:
 FACTORS = tuple(Fraction(base**power) for base in (1000, 1024) for power in (1, 2, 3, 4))
 
 
-def scaled(token: Token, choice: int) -> Fraction | None:
+def value_in_unit(token: Token, choice: int) -> Fraction | None:
     """Return a figure in one of the meanings of its unit."""
     return None if token.value is None else token.value * scales(token)[choice]
 
@@ -61,13 +61,13 @@ def shows(token: Token, number: Fraction) -> bool:
 def too_much(value: Fraction, true: Fraction, mended: Fraction, token: Term) -> Reason:
     """Say what a result should be, and by how much it is off."""
     figure = token if isinstance(token, Token) else None
-    right, away = (as_written(figure, n) if figure else shown(n) for n in (true, abs(value - true)))
+    right, away = (write_like(figure, n) if figure else format_number(n) for n in (true, abs(value - true)))
     if value > true:
-        reason = said(mark("should be {right} ({number} too high)"), right=right, number=away)
+        reason = because(mark("should be {right} ({number} too high)"), right=right, number=away)
     else:
-        reason = said(mark("should be {right} ({number} too low)"), right=right, number=away)
+        reason = because(mark("should be {right} ({number} too low)"), right=right, number=away)
     if mended != true:
-        reason += said(mark("with the earlier errors corrected it is {number}"), number=mended)
+        reason += because(mark("with the earlier errors corrected it is {number}"), number=mended)
     return reason
 
 
@@ -90,7 +90,7 @@ def without_item(tokens: Sequence[Token], start: int) -> Callable[[Token], Fract
     if first.kind != "num" or not first.places or first.start > 6:
         return None
     _, _, rest = first.text.partition(".")
-    return lambda token: Fraction(rest) if token is first else printed(token)
+    return lambda token: Fraction(rest) if token is first else likeliest_value(token)
 
 
 def precision(term: Term) -> tuple[bool, int]:

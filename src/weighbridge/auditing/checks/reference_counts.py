@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of, unique_of
 from weighbridge.auditing.checks.model_cells import ATTENTION, FEED, Cell, list_cells
-from weighbridge.auditing.claims import Left, Reason, said
+from weighbridge.auditing.claims import Left, Reason, because
 from weighbridge.auditing.text.polynomial_terms import symbol
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
@@ -125,7 +125,7 @@ def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tup
     for name in ("word", "position", "type", "pooler", "head", "final_norm", "embedding_norm"):
         yield name, _plain(cells, (name,))
     yield "tables", _plain(cells, _TABLES)
-    yield "embeddings", [*_plain(cells, (*_TABLES, "embedding_norm")), _holding(_sum(cells, _TABLES), said(mark("without its norm")))]
+    yield "embeddings", [*_plain(cells, (*_TABLES, "embedding_norm")), _holding(_sum(cells, _TABLES), because(mark("without its norm")))]
     for name, places in (
         ("query", ("query",)),
         ("key", ("key",)),
@@ -133,10 +133,10 @@ def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tup
         ("out", ("out",)),
         ("qkv", ("query", "key", "value")),
     ):
-        yield name, _scoped(cells, places, layers)
+        yield name, _scopes(cells, places, layers)
     for name, places in (("up", ("up",)), ("down", ("down",)), ("gate", ("gate",))):
-        yield name, _scoped(cells, places, layers)
-    yield "ffn", [*_scoped(cells, FEED, layers), *_with_norm(cells, FEED, layers)]
+        yield name, _scopes(cells, places, layers)
+    yield "ffn", [*_scopes(cells, FEED, layers), *_with_norm(cells, FEED, layers)]
     yield "attention", list(_attention(cells, layers, values))
     yield "norm", list(_norms(cells, layers))
     yield "layer", list(_layer(cells, layers))
@@ -144,16 +144,16 @@ def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tup
 
 
 def _plain(cells: tuple[Cell, ...], places: tuple[str, ...]) -> list[Holding]:
-    return [_holding(_sum(cells, places)), _holding(_sum(cells, places, biases=False), said(_BARE))]
+    return [_holding(_sum(cells, places)), _holding(_sum(cells, places, biases=False), because(_BARE))]
 
 
-def _scoped(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int, reason: Reason = ()) -> list[Holding]:
+def _scopes(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int, reason: Reason = ()) -> list[Holding]:
     """In one layer and in all, with biases and without."""
     found = []
     for every in (False, True):
-        scope = said(_LAYERS, layers=layers) if every else ()
+        scope = because(_LAYERS, layers=layers) if every else ()
         found.append(_holding(_sum(cells, places, every=every), reason + scope, exact=not reason))
-        found.append(_holding(_sum(cells, places, biases=False, every=every), reason + said(_BARE) + scope))
+        found.append(_holding(_sum(cells, places, biases=False, every=every), reason + because(_BARE) + scope))
     return found
 
 
@@ -164,24 +164,24 @@ def _with_norm(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int) ->
     with_norm = tuple(cell for cell in cells if cell.place in places) + tuple(norms[:half])
     found = []
     for every in (False, True):
-        scope = said(_LAYERS, layers=layers) if every else ()
-        found.append(_holding(_sum(with_norm, (*places, "layer_norm"), every=every), said(mark("with its norm")) + scope, exact=True))
+        scope = because(_LAYERS, layers=layers) if every else ()
+        found.append(_holding(_sum(with_norm, (*places, "layer_norm"), every=every), because(mark("with its norm")) + scope, exact=True))
     return found
 
 
 def _attention(cells: tuple[Cell, ...], layers: int, values: dict[str, int]) -> Iterator[Holding]:
-    yield from _scoped(cells, ATTENTION, layers)
+    yield from _scopes(cells, ATTENTION, layers)
     yield from _with_norm(cells, ATTENTION, layers)
     projections = ("query", "key", "value")
-    yield from _scoped(cells, projections, layers, said(mark("without the output projection")))
+    yield from _scopes(cells, projections, layers, because(mark("without the output projection")))
     heads = values.get("A")
     if heads:
         for biases in (True, False):
             whole = _sum(cells, projections, biases=biases)
             one = whole.formula.over(Polynomial({((symbol("A"), 1),): 1}))
             each = Polynomial({(): Fraction(1, heads)}) * whole.formula if one is None else one
-            bare = () if biases else said(_BARE)
-            yield Holding(Fraction(whole.number, heads), each, said(mark("for each head")) + bare, False)
+            bare = () if biases else because(_BARE)
+            yield Holding(Fraction(whole.number, heads), each, because(mark("for each head")) + bare, False)
 
 
 def _norms(cells: tuple[Cell, ...], layers: int) -> Iterator[Holding]:
@@ -190,11 +190,11 @@ def _norms(cells: tuple[Cell, ...], layers: int) -> Iterator[Holding]:
     pairs = (norms[:2], norms, tuple(cell for cell in outside))
     for found in pairs:
         yield _holding(_sum(found, ("layer_norm", "embedding_norm", "final_norm")), exact=True)
-    yield _holding(_sum(norms, ("layer_norm",), every=True), said(_LAYERS, layers=layers), exact=True)
-    yield _holding(_sum(norms[:2], ("layer_norm",), every=True), said(_LAYERS, layers=layers), exact=True)
+    yield _holding(_sum(norms, ("layer_norm",), every=True), because(_LAYERS, layers=layers), exact=True)
+    yield _holding(_sum(norms[:2], ("layer_norm",), every=True), because(_LAYERS, layers=layers), exact=True)
     everything = _sum(norms + outside, ("layer_norm", "embedding_norm", "final_norm"), every=True)
-    yield _holding(everything, said(mark("all norms of the model")), exact=True)
-    yield _holding(_sum(norms[:1], ("layer_norm",)), said(mark("gains only")))
+    yield _holding(everything, because(mark("all norms of the model")), exact=True)
+    yield _holding(_sum(norms[:1], ("layer_norm",)), because(mark("gains only")))
 
 
 def _layer(cells: tuple[Cell, ...], layers: int) -> Iterator[Holding]:
@@ -202,11 +202,11 @@ def _layer(cells: tuple[Cell, ...], layers: int) -> Iterator[Holding]:
     places = tuple({cell.place for cell in layered})
     matrices = tuple(place for place in places if place != "layer_norm")
     for every in (False, True):
-        scope = said(_LAYERS, layers=layers) if every else ()
+        scope = because(_LAYERS, layers=layers) if every else ()
         yield _holding(_sum(layered, places, every=every), scope, exact=True)
-        yield _holding(_sum(layered, places, biases=False, every=every), said(mark("without linear biases")) + scope)
-        yield _holding(_sum(layered, matrices, biases=False, every=every), said(mark("matrices only")) + scope)
-        yield _holding(_sum(layered, matrices, every=every), said(mark("without norms")) + scope)
+        yield _holding(_sum(layered, places, biases=False, every=every), because(mark("without linear biases")) + scope)
+        yield _holding(_sum(layered, matrices, biases=False, every=every), because(mark("matrices only")) + scope)
+        yield _holding(_sum(layered, matrices, every=every), because(mark("without norms")) + scope)
 
 
 def _holding(found: _Sum, convention: Reason = (), *, exact: bool | None = None) -> Holding:

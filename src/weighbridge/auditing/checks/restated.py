@@ -10,10 +10,10 @@ from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.components import TITLES
 from weighbridge.auditing.checks.reference_counts import Holdings
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, Said, said
-from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters
+from weighbridge.auditing.claims import Claim, Reason, Said, because
+from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import digits_shown, fit, printed, scales, spread, whole
+from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, spread, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.thresholds import RESTATED_DIGITS, SMALLEST_RESTATED
 from weighbridge.core.messages import mark
@@ -27,12 +27,12 @@ class _Known:
         self.numbers = sorted(reasons)
 
     def find(self, token: Token) -> tuple[str, Fraction, Reason] | None:
-        number = printed(token)
+        number = likeliest_value(token)
         if number is None or number < SMALLEST_RESTATED:
             return None
-        if number in self.reasons and (digits_shown(token) > RESTATED_DIGITS or not token.unit):
+        if number in self.reasons and (significant_digits(token) > RESTATED_DIGITS or not token.unit):
             return "exact", number, self.reasons[number]
-        if digits_shown(token) < RESTATED_DIGITS or not (token.unit or token.places):
+        if significant_digits(token) < RESTATED_DIGITS or not (token.unit or token.places):
             return None
         for scale in scales(token):
             low, high = spread(token, scale)
@@ -45,7 +45,7 @@ class _Known:
 
 def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, Holdings]) -> Iterator[Claim]:
     """Confirm numbers that are right by the text's own computation, or as the count of a component; none is called wrong."""
-    computed = _Known(_computed(claims))
+    computed = _Known(_reasons_by_value(claims))
     parts = {context: _Known(_parts(own)) for context, own in held.items()}
     covered: dict[int, list[tuple[int, int]]] = {}
     for one in claims:
@@ -60,7 +60,7 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, Holdings]) -
             if any(start <= begin and end <= stop for start, stop in covered.get(line.number, ())):
                 continue
             near = line.text[max(0, token.start - _NEAR) : token.end + _NEAR]
-            if not (speaks_of_parameters(near) or mentioned(near.lower()) or token.value in computed.reasons):
+            if not (speaks_of_parameters(near) or find_components(near.lower()) or token.value in computed.reasons):
                 continue
             context = scene.context(token.line, token.start)
             found = computed.find(token) or (parts[context].find(token) if context in parts else None)
@@ -72,12 +72,12 @@ _NEAR = 60
 """Characters about a number in which it must be said that it counts parameters, or a component."""
 
 
-def _computed(claims: Sequence[Claim]) -> dict[Fraction, Reason]:
+def _reasons_by_value(claims: Sequence[Claim]) -> dict[Fraction, Reason]:
     found: dict[Fraction, Reason] = {}
     for one in claims:
         proved = one.kind in ("arithmetic", "symbolic") and one.verdict == "exact" and one.value == one.expected
         if proved and isinstance(one.value, (int, Fraction)) and one.value >= SMALLEST_RESTATED:
-            found.setdefault(Fraction(one.value), said(mark("as computed on line {line}"), line=one.line))
+            found.setdefault(Fraction(one.value), because(mark("as computed on line {line}"), line=one.line))
     return found
 
 
@@ -86,13 +86,13 @@ def _parts(own: Holdings) -> dict[Fraction, Reason]:
     for name, holdings in own.components.items():
         for holding in holdings:
             if holding.number >= SMALLEST_RESTATED:
-                reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=holding.number)
+                reason = because(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=holding.number)
                 found.setdefault(holding.number, reason + holding.convention)
     return found
 
 
 def _claim(scene: Scene, token: Token, verdict: str, right: Fraction, reason: Reason) -> Claim:
-    number = printed(token)
+    number = likeliest_value(token)
     assert number is not None
     facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right), "reason": reason}
     return claim(scene.lines, token, token, "component", verdict, **facts)

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.expressions import parse
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import as_written, fit, printed, whole
+from weighbridge.auditing.text.rounding import fit, likeliest_value, whole, write_like
 from weighbridge.auditing.text.values import names, numbers, value
 from weighbridge.core.messages import mark
 
@@ -37,7 +37,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         line = statement[0].line
         lone = _lone_number(scene, statement)
         if lone is not None and last is not None and 0 < line - last[0] <= _NEXT:
-            judged = _judged(scene, lone, last[1])
+            judged = _hold(scene, lone, last[1])
             if judged is not None:
                 yield judged
                 last = None
@@ -76,7 +76,7 @@ def _expression(scene: Scene, statement: Sequence[Token]) -> list[Fraction]:
     if found is None or len(numbers(found.term)) < 2:
         return []
     sizes = scene.sizes_at(statement[0].line, statement[0].start)
-    amount = value(found.term, printed, sizes)
+    amount = value(found.term, likeliest_value, sizes)
     if amount is None or amount < 1000 or (names(found.term) and not sizes):
         return []
     rest = text[statement[found.end - 1].end :]
@@ -84,26 +84,26 @@ def _expression(scene: Scene, statement: Sequence[Token]) -> list[Fraction]:
     return [amount, *(amount * number for number in times if number > 1)]
 
 
-def _judged(scene: Scene, token: Token, values: Sequence[Fraction]) -> Claim | None:
-    number = printed(token)
+def _hold(scene: Scene, token: Token, values: Sequence[Fraction]) -> Claim | None:
+    number = likeliest_value(token)
     assert number is not None
     for true in values:
         agreed = fit(token, true)
         if agreed is not None and agreed.verdict in ("exact", "rounded"):
             return _claim(scene, token, agreed.verdict, true, agreed.reason)
     for true in values[::-1]:
-        if true.denominator == 1 and slipped(str(int(number)), str(int(true))):
+        if true.denominator == 1 and is_slip(str(int(number)), str(int(true))):
             direction = mark("should be {right} ({number} too high)") if number > true else mark("should be {right} ({number} too low)")
             return _claim(
-                scene, token, "wrong", true, said(direction, right=as_written(token, true), number=as_written(token, abs(number - true)))
+                scene, token, "wrong", true, because(direction, right=write_like(token, true), number=write_like(token, abs(number - true)))
             )
     return None
 
 
-def slipped(written: str, right: str) -> bool:
+def is_slip(written: str, right: str) -> bool:
     """Tell whether a number is another with one digit changed, added or lost, or two neighbours exchanged.
 
-    >>> slipped("28331552", "28311552"), slipped("123", "132"), slipped("1000", "2001")
+    >>> is_slip("28331552", "28311552"), is_slip("123", "132"), is_slip("1000", "2001")
     (True, True, False)
     """
     if len(written) == len(right):
@@ -117,7 +117,7 @@ def slipped(written: str, right: str) -> bool:
 
 
 def _claim(scene: Scene, token: Token, verdict: str, true: Fraction, reason: object) -> Claim:
-    number = printed(token)
+    number = likeliest_value(token)
     assert number is not None
     facts = {"value": whole(number), "expected": whole(true), "difference": whole(number - true), "reason": reason}
     return claim(scene.lines, token, token, "arithmetic", verdict, **facts)

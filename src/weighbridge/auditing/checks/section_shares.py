@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.own_counts import own_count
-from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import APPORTIONED
@@ -53,7 +53,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     for pair in pairs:
         if any(_agrees(pair, count, (1,)) for count in others) and not _agrees(pair, total, repeats):
             continue  # a share of another model that the text names
-        yield from _judged(scene, pair, total, times, agrees=_agrees(pair, total, repeats))
+        yield from _judge(scene, pair, total, times, agrees=_agrees(pair, total, repeats))
 
 
 def _pairs(statement: Sequence[Token]) -> Iterator[Pair]:
@@ -82,25 +82,25 @@ def _agrees(pair: Pair, total: Fraction, repeats: Sequence[int]) -> bool:
     return bool(away * 10**pair.share.places < APPORTIONED)
 
 
-def _judged(scene: Scene, pair: Pair, total: Fraction, times: dict[Fraction, int], *, agrees: bool) -> Iterator[Claim]:
+def _judge(scene: Scene, pair: Pair, total: Fraction, times: dict[Fraction, int], *, agrees: bool) -> Iterator[Claim]:
     count, share, computed = pair
     assert count.value is not None
     alone = times.get(count.value, 0) == 1
     meant = [
         n
         for n, often in times.items()
-        if n != count.value and n.denominator == 1 and n >= 10 and slipped(str(int(count.value)), str(int(n)))
+        if n != count.value and n.denominator == 1 and n >= 10 and is_slip(str(int(count.value)), str(int(n)))
     ]
     if alone and meant and not computed:
         right = meant[0]
-        reason = said(mark("the section itself comes to {right}"), right=right)
+        reason = because(mark("the section itself comes to {right}"), right=right)
         facts = {"value": whole(count.value), "expected": whole(right), "difference": whole(count.value - right)}
         yield claim(scene.lines, count, count, "component", "wrong", **facts, reason=reason)
     elif agrees:
         facts = {"value": share.value, "expected": share.value, "difference": 0}
-        yield claim(scene.lines, share, share, "share", "rounded", **facts, reason=said(mark("of {whole}"), whole=total))
+        yield claim(scene.lines, share, share, "share", "rounded", **facts, reason=because(mark("of {whole}"), whole=total))
     elif not agrees and (computed or not alone):
         right = round(count.value * 100 / total, 1)
-        reason = said(mark("{number} of {whole} is {share} %"), number=count.value, whole=total, share=f"{float(right):.1f}")
+        reason = because(mark("{number} of {whole} is {share} %"), number=count.value, whole=total, share=f"{float(right):.1f}")
         facts = {"value": share.value, "expected": right, "difference": (share.value or Fraction(0)) - right}
         yield claim(scene.lines, share, share, "share", "wrong", **facts, reason=reason)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, tied_tables
 from weighbridge.auditing.checks.published_figures import figures
-from weighbridge.auditing.claims import Reason, Said, said
+from weighbridge.auditing.claims import Reason, Said, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, scales, spread
 from weighbridge.auditing.thresholds import HEDGED, MOST_LABELS, PLAIN_COST, PUBLISHED_FAR
@@ -62,7 +62,7 @@ def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterato
         found = fit(token, Fraction(count), loose=hedged)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             verdict = "convention" if found.verdict == "exact" and index else found.verdict
-            yield Settled(verdict, Fraction(count), found.reason + said(mark("{name} has {right}"), name=name, right=count))
+            yield Settled(verdict, Fraction(count), found.reason + because(mark("{name} has {right}"), name=name, right=count))
 
 
 def _is_bytes(found: Fit) -> bool:
@@ -76,17 +76,17 @@ def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> It
     table = conventions_of(model)
     if not token.unit and not token.places and token.value.denominator == 1:
         for made in table.by_value.get(int(token.value), ())[:1]:
-            yield Settled("convention", Fraction(made.value), worded(made))
+            yield Settled("convention", Fraction(made.value), reason_for(made))
         return
     for scale in scales(token):
         low, high = spread(token, scale)
         first, last = bisect_left(table.values, low), bisect_right(table.values, high)
         cheap = [made for value in table.values[first:last] for made in table.by_value[value] if made.cost <= PLAIN_COST]
         for made in sorted(cheap, key=lambda made: (made.cost, made.order))[:1]:
-            yield Settled("convention", Fraction(made.value), worded(made))
+            yield Settled("convention", Fraction(made.value), reason_for(made))
 
 
-def _untied(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _with_untied_head(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """One tied table counted once more: the head of a published file that is untied, such as T5's."""
     own = own_count(model)
     for amount in tied_tables(model) if what == "total" and own is not None else ():
@@ -94,11 +94,11 @@ def _untied(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterato
         found = fit(token, Fraction(own + amount))
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             yield Settled(
-                "convention" if found.verdict == "exact" else found.verdict, Fraction(own + amount), said(mark("with its head untied"))
+                "convention" if found.verdict == "exact" else found.verdict, Fraction(own + amount), because(mark("with its head untied"))
             )
 
 
-def _filled(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _to_filled_zeros(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """A whole number that ends in zeros, rounded to the digits before them: ``11,689,500``."""
     if token.unit or token.places or token.value is None:
         return
@@ -106,8 +106,8 @@ def _filled(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterato
     zeros = len(digits) - len(digits.rstrip("0"))
     for name, count in list_named_counts(model, what) if zeros >= 2 and zeros < len(digits) - 1 else ():
         if abs(token.value - count) * 2 <= 10**zeros:
-            reason = said(mark("rounded to {digits} digits"), digits=len(digits) - zeros)
-            yield Settled("rounded", Fraction(count), reason + said(mark("{name} has {right}"), name=name, right=count))
+            reason = because(mark("rounded to {digits} digits"), digits=len(digits) - zeros)
+            yield Settled("rounded", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
 
 
 def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
@@ -118,11 +118,11 @@ def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
     for name, count in list_named_counts(model, what):
         labels, rest = divmod(int(token.value) - count, hidden + 1)
         if rest == 0 and 0 < labels <= MOST_LABELS:
-            reason = said(mark("{name} with an output head of {labels} labels"), name=name, labels=labels)
+            reason = because(mark("{name} with an output head of {labels} labels"), name=name, labels=labels)
             yield Settled("convention", token.value, reason)
 
 
-def worded(made: Convention) -> Reason:
+def reason_for(made: Convention) -> Reason:
     """Say in which way of counting a number is right."""
     scope = made.view.scope
     what = tuple(Said(made.view.omissions[index].what) for index in made.omitted)
@@ -131,12 +131,12 @@ def worded(made: Convention) -> Reason:
     if scope:
         name = Said(mark("{scope} of {name}"), (("scope", Said(SCOPES.get(scope, scope))), ("name", made.class_name)))
     if what and plus:
-        return said(mark("{name} without {what}, with {plus}"), name=name, what=what, plus=plus)
+        return because(mark("{name} without {what}, with {plus}"), name=name, what=what, plus=plus)
     if what:
-        return said(mark("{name} without {what}"), name=name, what=what)
+        return because(mark("{name} without {what}"), name=name, what=what)
     if plus:
-        return said(mark("{name} with {plus}"), name=name, plus=plus)
-    return said(mark("the count of {name}"), name=name)
+        return because(mark("{name} with {plus}"), name=name, plus=plus)
+    return because(mark("the count of {name}"), name=name)
 
 
 def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
@@ -148,8 +148,8 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
             step, said_number = scale / 10**token.places, token.value * scale
             near = said_number <= count or index == 0  # another class is not rounded up
             if near and abs(said_number - count) < step and (token.unit or token.places):
-                reason = said(mark("cut off, not rounded")) if said_number < count else said(mark("rounded up"))
-                yield Settled("note", Fraction(count), reason + said(mark("{name} has {right}"), name=name, right=count))
+                reason = because(mark("cut off, not rounded")) if said_number < count else because(mark("rounded up"))
+                yield Settled("note", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
             one_digit = 10 ** (len(str(int(said_number))) - 1)
             if (
                 said_number % one_digit == 0
@@ -157,13 +157,15 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
                 and abs(said_number - count) <= PUBLISHED_FAR * count
             ):
                 yield Settled(
-                    "note", Fraction(count), said(mark("rounded to one digit")) + said(mark("{name} has {right}"), name=name, right=count)
+                    "note",
+                    Fraction(count),
+                    because(mark("rounded to one digit")) + because(mark("{name} has {right}"), name=name, right=count),
                 )
             if hedged and abs(said_number - count) <= HEDGED * count:
-                yield Settled("note", Fraction(count), said(mark("near enough for a figure that is said to be approximate")))
+                yield Settled("note", Fraction(count), because(mark("near enough for a figure that is said to be approximate")))
 
 
-def _masked(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _with_masks(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """All that GPT-2's published file stores: its causal masks, positions by positions in each layer, counted with the parameters."""
     sizes = model.description.sizes if model.description is not None and model.model_type == "gpt2" else None
     layers, positions = getattr(sizes, "layers", None), getattr(sizes, "positions", None)
@@ -172,10 +174,10 @@ def _masked(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterato
         stored = Fraction(own + layers * positions**2)
         found = fit(token, stored)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
-            yield Settled("convention", stored, said(mark("with the causal masks that its published file holds")))
+            yield Settled("convention", stored, because(mark("with the causal masks that its published file holds")))
 
 
-def _published(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """The figure that the authors give, where it is one of this model and not its sister's."""
     found = preset(model.source)
     count = own_count(model, what)
@@ -184,9 +186,9 @@ def _published(token: Token, model: ModelValue, what: str, hedged: bool) -> Iter
     mine = token.value * scales(token)[0]
     for figure, corrected in figures(found):
         if mine == figure and (corrected or abs(mine - count) <= PUBLISHED_FAR * count):
-            yield Settled("note", Fraction(count), said(mark("the figure its authors give; the count is {right}"), right=count))
+            yield Settled("note", Fraction(count), because(mark("the figure its authors give; the count is {right}"), right=count))
 
 
-_OF_WHOLE = (_counts, _conventions, _untied, _masked, _heads, _filled, _close, _published)
-_OF_ROUNDED = (_counts, _close, _published, _conventions, _untied, _masked)
+_OF_WHOLE = (_counts, _conventions, _with_untied_head, _with_masks, _heads, _to_filled_zeros, _close, _published_figure)
+_OF_ROUNDED = (_counts, _close, _published_figure, _conventions, _with_untied_head, _with_masks)
 """The readings of a whole number and of a rounded figure, the simplest first."""

@@ -10,8 +10,8 @@ from weighbridge.auditing.checks.components import TITLES
 from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Said, said
-from weighbridge.auditing.text.component_words import mentioned, subject
+from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.text.component_words import find_components, subject
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit
 from weighbridge.core.messages import mark
@@ -68,9 +68,9 @@ def _beside(scene: Scene, statement: Sequence[Token], index: int, own: Holdings,
     if not known or statement[index - 1].text == ",":
         return None
     every = {h.number for h in own.components.get("layer", ())} | {h.number for h in own.components.get("encoder", ())}
-    inside = before.value not in every and any(h.number == before.value and h.formula == p.formula for h, p in _layered(own))
+    inside = before.value not in every and any(h.number == before.value and h.formula == p.formula for h, p in _layer_pairs(own))
     right = before.value * (layers if inside else 1) / own.reference
-    reason = said(
+    reason = because(
         mark("{number} of {whole} is {share} %"),
         number=before.value * (layers if inside else 1),
         whole=own.reference,
@@ -86,11 +86,11 @@ def _near(token: Token, true: Fraction) -> Fit | None:
     if away == 0:
         return Fit("exact")
     if away * 2 <= 1:
-        return Fit("rounded", said(mark("rounded")))
-    return Fit("note", said(mark("not to the nearest, as shares that add up to 100"))) if away < 1 else None
+        return Fit("rounded", because(mark("rounded")))
+    return Fit("note", because(mark("not to the nearest, as shares that add up to 100"))) if away < 1 else None
 
 
-def _layered(own: Holdings) -> list[tuple[Holding, Holding]]:
+def _layer_pairs(own: Holdings) -> list[tuple[Holding, Holding]]:
     """Return what stands in each layer, paired with itself."""
     return [(h, h) for name in ("attention", "ffn", "norm") for h in own.components.get(name, ()) if not h.convention]
 
@@ -120,9 +120,9 @@ def _of_words(scene: Scene, statement: Sequence[Token], start: int, index: int, 
     right = max(h.number for h in holdings if h.exact or h is holdings[0]) / own.reference
     if fits:
         return claim(scene.lines, token, token, "share", fits[0].verdict, **_facts(token, right), reason=fits[0].reason)
-    if not clear or len({m.subject for m in mentioned(last.lower())}) > 1 or re.search(r"分别|respectively", line):
+    if not clear or len({m.subject for m in find_components(last.lower())}) > 1 or re.search(r"分别|respectively", line):
         return None  # of two components, in an order that is not read
-    reason = said(mark("of {name}, {what} is {share} %"), name=own.class_name, what=_title(str(name)), share=f"{float(right * 100):.1f}")
+    reason = because(mark("of {name}, {what} is {share} %"), name=own.class_name, what=_title(str(name)), share=f"{float(right * 100):.1f}")
     return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
 
 
@@ -149,7 +149,7 @@ def _leading(scene: Scene, token: Token, own: Holdings) -> Claim | None:
     found = fit(token, right)
     if found is not None and found.verdict in ("exact", "rounded"):
         return claim(scene.lines, token, token, "share", found.verdict, **_facts(token, right), reason=found.reason)
-    reason = said(mark("{number} of {whole} is {share} %"), number=term.value, whole=own.reference, share=f"{float(right * 100):.1f}")
+    reason = because(mark("{number} of {whole} is {share} %"), number=term.value, whole=own.reference, share=f"{float(right * 100):.1f}")
     return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
 
 

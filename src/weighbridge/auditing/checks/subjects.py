@@ -28,10 +28,10 @@ _REACH = 60
 """Lines that a name standing alone speaks for."""
 
 
-def named(lines: Sequence[Line]) -> dict[int, list[Mention]]:
+def models_by_line(lines: Sequence[Line]) -> dict[int, list[Mention]]:
     """Return the models that each line names, sizes such as ``large 版本`` taken for members of the family spoken of.
 
-    >>> [m.name for m in named([Line(1, "", "BERT: base 版本(110M), large 版本(340M)", ())])[0] if m.name]
+    >>> [m.name for m in models_by_line([Line(1, "", "BERT: base 版本(110M), large 版本(340M)", ())])[0] if m.name]
     ['bert-base-uncased', 'bert-large-uncased']
     """
     found: dict[int, list[Mention]] = {}
@@ -42,7 +42,7 @@ def named(lines: Sequence[Line]) -> dict[int, list[Mention]]:
             family = family_of(line.text[mention.column : mention.end])
             if mention.kind in (FAMILY, MODEL) and family:
                 families = [family, *(other for other in families if other != family)][:3]
-        mentions += _sized(line.text, mentions, families[:1])
+        mentions += _sizes_as_members(line.text, mentions, families[:1])
         if mentions:
             found[index] = _said_again(sorted(mentions, key=lambda mention: mention.column))
     return found
@@ -75,7 +75,7 @@ def family_of(name: str) -> str:
     return join_runs(kept)
 
 
-def _sized(text: str, mentions: Sequence[Mention], families: Sequence[str]) -> list[Mention]:
+def _sizes_as_members(text: str, mentions: Sequence[Mention], families: Sequence[str]) -> list[Mention]:
     if not families or not text:
         return []
     found: list[Mention] = []
@@ -124,7 +124,7 @@ def _of(mentions: Sequence[Mention], before: str | None, main: str | None) -> st
     return "" if main is not None and name == main else name
 
 
-def listed(lines: Sequence[Line], found: Mapping[int, Sequence[Mention]]) -> tuple[Subject, ...]:
+def subjects_of(lines: Sequence[Line], found: Mapping[int, Sequence[Mention]]) -> tuple[Subject, ...]:
     """Return each model that a text names, with the place where it is named first and how often."""
     told: dict[str, Subject] = {}
     for index, mentions in sorted(found.items()):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.text.tokens import tokens
@@ -42,7 +42,7 @@ def is_summed(scene: Scene, line: int) -> bool:
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check that what is trained and what is frozen add up to the total, and each share of it."""
-    found = list(_printed(scene))
+    found = list(_printed_lines(scene))
     start = 0
     for index in range(1, len(found) + 1):
         if index == len(found) or found[index].line - found[index - 1].line > _REACH or found[index].what == found[start].what:
@@ -50,7 +50,7 @@ def check(scene: Scene) -> Iterator[Claim]:
             start = index
 
 
-def _printed(scene: Scene) -> Iterator[_Printed]:
+def _printed_lines(scene: Scene) -> Iterator[_Printed]:
     for index, line in enumerate(scene.lines):
         if "||" in line.text or ("%" not in line.text and not re.search("aram|参数", line.text)):
             continue
@@ -74,7 +74,7 @@ def _together(scene: Scene, group: Sequence[_Printed]) -> Iterator[Claim]:
         return
     if trainable is not None and frozen is not None and trainable.value is not None and frozen.value is not None:
         right = trainable.value + frozen.value
-        adds = said(mark("trainable and frozen parameters add up to {right}"), right=right)
+        adds = because(mark("trainable and frozen parameters add up to {right}"), right=right)
         if right == total.value:
             for token in (total, trainable, frozen):
                 yield _claim(scene, token, "exact", token.value or Fraction(0), adds)
@@ -96,8 +96,8 @@ def _share(scene: Scene, printed: _Printed, right: Fraction) -> Iterator[Claim]:
     value = Fraction(match["share"]) / 100
     token = Token("num", match["share"], printed.line, match.start("share"), match.end(), value * 100, "%", places)
     close = abs(value - right) * 100 * 10**places <= 1
-    reason = said(mark("{number} of {whole} is {share} %"), number=printed.token.value, whole=printed.token.value / right, share=f"{float(right * 100):.2f}")  # type: ignore[operator]  # fmt: skip
-    facts = {"value": value * 100, "expected": round(right * 100, max(2, places)), "reason": said(mark("rounded")) if close else reason}
+    reason = because(mark("{number} of {whole} is {share} %"), number=printed.token.value, whole=printed.token.value / right, share=f"{float(right * 100):.2f}")  # type: ignore[operator]  # fmt: skip
+    facts = {"value": value * 100, "expected": round(right * 100, max(2, places)), "reason": because(mark("rounded")) if close else reason}
     yield claim(
         scene.lines, token, token, "share", "rounded" if close else "wrong", **facts, difference=value * 100 - round(right * 100, 2)
     )

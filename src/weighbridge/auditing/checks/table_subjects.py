@@ -109,7 +109,7 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
     for row in table.rows:
         subject = _row_subject(scene, row, kinds, families)
         if subject is not None:
-            subject = _sized(subject, row, kinds)
+            subject = _by_size(subject, row, kinds)
             found += [
                 (row, cell, kind, subject, head)
                 for cell, kind, head in zip(row.cells, kinds, heads, strict=False)
@@ -209,7 +209,7 @@ def _of(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
     return found._replace(firm=firm) if found is not None else None
 
 
-def _sized(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
+def _by_size(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
     """Put first the model whose sizes are those of the row, and be sure where two sizes and more agree."""
 
     def agreed(model: ModelValue) -> int:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.table_subjects import column_heads, is_grid, kind_of
 from weighbridge.auditing.checks.totals import is_count
-from weighbridge.auditing.claims import Claim, Reason, said
-from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters
+from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import printed, whole
+from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.text.sizes import Stated
 from weighbridge.auditing.text.tables import Table
@@ -32,7 +32,7 @@ _PREMISE = re.compile(r"[- ]?(?:param(?:eter)?s?)?[- ]?(?:class |个参数|参�
 """What follows a size that is no claim: ``a 70 billion parameter model``."""
 
 
-def unsettled(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
+def unsettled_claims(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
     """Return a claim, with what would settle it, for each number that says something about a model and was not judged."""
     covered: dict[int, list[tuple[int, int]]] = {}
     for one in claims:
@@ -47,12 +47,12 @@ def unsettled(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
         begin, end = _columns(scene, token)
         return any(start <= begin and end <= stop for start, stop in spans)
 
-    for token, kind, reason in _seen(scene, is_judged):
+    for token, kind, reason in _unjudged_numbers(scene, is_judged):
         line, (_, end) = scene.lines[token.line], _columns(scene, token)
         if (line.number, end) in seen:
             continue
         seen.add((line.number, end))
-        found.append(claim(scene.lines, token, token, kind, "unsettled", value=whole(printed(token)), reason=reason))
+        found.append(claim(scene.lines, token, token, kind, "unsettled", value=whole(likeliest_value(token)), reason=reason))
     return found
 
 
@@ -61,7 +61,7 @@ def _columns(scene: Scene, token: Token) -> tuple[int, int]:
     return at[token.start] if token.start < len(at) else 0, at[token.end - 1] + 1 if 0 < token.end <= len(at) else 0
 
 
-def _seen(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[Token, str, Reason]]:
+def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[Token, str, Reason]]:
     tabled = {line: table for table in scene.tables for line in table.lines}
     sized = {
         (s.token.line, s.token.start): s
@@ -89,7 +89,7 @@ def _seen(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[To
             elif (token.line, token.start) in sized:
                 found = ("configuration", _why_not(scene, sized[token.line, token.start]))
             elif token.start in results and statement[index].line == token.line and token.value >= 24:
-                found = ("arithmetic", said(mark("the equation could not be read whole")))
+                found = ("arithmetic", because(mark("the equation could not be read whole")))
             else:
                 found = _in_prose(scene, statement, index)
             if found is not None:
@@ -101,8 +101,8 @@ def _why_not(scene: Scene, size: Stated) -> Reason:
     model = scene.model_at(size.label.line, size.label.start)
     right = words_of(model).get(size.word) if model is not None else None
     if model is None or right is None:
-        return said(mark("of no settled model: name one in the text, or give --model"))
-    return said(mark("said in passing, though {name} has {right}"), name=model.class_name, right=right)
+        return because(mark("of no settled model: name one in the text, or give --model"))
+    return because(mark("said in passing, though {name} has {right}"), name=model.class_name, right=right)
 
 
 def _is_definition(chain: Chain) -> bool:
@@ -119,11 +119,11 @@ def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] |
         if cell.start <= token.start < cell.end:
             kind = kind_of(head) if table.head else "total" if token.value is not None and is_count(token) and token.value >= 10_000 else ""
             if kind in ("total", "active", "non_embedding", "part") and (is_count(token) or (token.value is not None and token.value > 1)):
-                return "total", said(mark("in a table whose rows name no model that is known for sure"))
+                return "total", because(mark("in a table whose rows name no model that is known for sure"))
             if kind in ("layers", "hidden", "heads", "mlp", "vocab", "head_dim", "kv"):
-                return "configuration", said(mark("in a table whose rows name no model that is known for sure"))
+                return "configuration", because(mark("in a table whose rows name no model that is known for sure"))
             if token.unit in BYTES or token.unit in WORK:
-                return "total", said(mark("memory or arithmetic whose conditions are not all stated"))
+                return "total", because(mark("memory or arithmetic whose conditions are not all stated"))
             if (
                 not kind
                 and token.value is not None
@@ -131,7 +131,7 @@ def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] |
                 and not token.places
                 and speaks_of_parameters(" ".join(heads))
             ):
-                return "component", said(mark("in a table whose columns were not understood"))
+                return "component", because(mark("in a table whose columns were not understood"))
     return None
 
 
@@ -141,21 +141,21 @@ def _in_prose(scene: Scene, statement: Sequence[Token], index: int) -> tuple[str
     if _OTHERWISE.search(near) or any(t.kind == "op" and t.text in "*/^" for t in statement[max(0, index - 1) : index + 2]):
         return None
     if token.unit == "%":
-        shared = _SHARE.search(near) and (mentioned(near.lower()) or speaks_of_parameters(near))
-        return ("share", said(mark("it is not said of what it is a share"))) if shared else None
+        shared = _SHARE.search(near) and (find_components(near.lower()) or speaks_of_parameters(near))
+        return ("share", because(mark("it is not said of what it is a share"))) if shared else None
     if token.unit in BYTES and token.unit not in ("byte", "bytes", "字节"):
-        return ("total", said(mark("memory or arithmetic whose conditions are not all stated"))) if _MEMORY.search(near) else None
+        return ("total", because(mark("memory or arithmetic whose conditions are not all stated"))) if _MEMORY.search(near) else None
     if token.unit in WORK:
-        return "total", said(mark("memory or arithmetic whose conditions are not all stated"))
+        return "total", because(mark("memory or arithmetic whose conditions are not all stated"))
     if _PREMISE.match(text, token.end):
         return None
     if is_count(token) and speaks_of_parameters(text[max(0, token.start - 40) : token.end + 24]):
-        return "total", said(mark("it is not settled which model, or which part of it, this counts"))
+        return "total", because(mark("it is not settled which model, or which part of it, this counts"))
     large = not token.unit and not token.places and token.value is not None and token.value >= 10_000
     if (
         large
         and ("," in token.text or (token.value is not None and token.value >= 100_000))
-        and mentioned(text[max(0, token.start - 60) : token.start].lower())
+        and find_components(text[max(0, token.start - 60) : token.start].lower())
     ):
-        return "component", said(mark("it is not settled which model, or which part of it, this counts"))
+        return "component", because(mark("it is not settled which model, or which part of it, this counts"))
     return None

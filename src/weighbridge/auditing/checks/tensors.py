@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.thresholds import MOST_COPIES
@@ -32,7 +32,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         places = [index for index, token in enumerate(statement) if token.kind == "shape"]
         if len(places) != 1:
             continue
-        found = _checked(scene, statement, places[0], shapes)
+        found = _check(scene, statement, places[0], shapes)
         if found is not None:
             yield found
 
@@ -45,7 +45,7 @@ def _stem(name: str) -> str:
     return name.removeprefix("bert.").removeprefix("model.").replace("gamma", "weight").replace("beta", "bias").lower()
 
 
-def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mapping[str, Mapping[str, tuple[int, ...]]]) -> Claim | None:
+def _check(scene: Scene, statement: Sequence[Token], place: int, shapes: Mapping[str, Mapping[str, tuple[int, ...]]]) -> Claim | None:
     shape = statement[place]
     sizes = tuple(int(number) for number in re.findall(r"\d{1,15}", shape.text))
     counts = [
@@ -72,12 +72,18 @@ def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mappi
     if said_number != true and not _is_parameter(name, sizes, shapes.get(context or "", {})):
         return None  # the shape of an output, and no tensor's
     if said_number != true:
-        reason = said(mark("a tensor of that shape has {right}"), right=true)
+        reason = because(mark("a tensor of that shape has {right}"), right=true)
         return _claim(scene, first, count, "wrong", said_number, true, reason)
     if known is not None and known != sizes and known != sizes[::-1]:
         written = "[" + ", ".join(map(str, known)) + "]"
         return _claim(
-            scene, first, count, "wrong", said_number, Fraction(prod(known)), said(mark("in the model its shape is {shape}"), shape=written)
+            scene,
+            first,
+            count,
+            "wrong",
+            said_number,
+            Fraction(prod(known)),
+            because(mark("in the model its shape is {shape}"), shape=written),
         )
     return _claim(scene, first, count, "exact", said_number, true, ())
 
@@ -117,7 +123,7 @@ def _named_shape(
         return None
     written = "[" + ", ".join(map(str, known)) + "]"
     return _claim(
-        scene, first, shape, "wrong", count, Fraction(prod(known)), said(mark("in the model its shape is {shape}"), shape=written)
+        scene, first, shape, "wrong", count, Fraction(prod(known)), because(mark("in the model its shape is {shape}"), shape=written)
     )
 
 

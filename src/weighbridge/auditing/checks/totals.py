@@ -12,10 +12,10 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.summaries import is_summed
-from weighbridge.auditing.claims import Claim, Said, said
-from weighbridge.auditing.text.component_words import mentioned
+from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import as_written, printed, whole
+from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
 from weighbridge.auditing.thresholds import LEFTOVER, SAME_COUNT
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
@@ -69,7 +69,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             if token.kind != "num" or token.line in tabled or token.start in sides:
                 continue
             if is_count(token) and not _is_operand(statement, index):
-                yield from _judged(scene, token)
+                yield from _judge(scene, token)
 
 
 def is_count(token: Token) -> bool:
@@ -86,7 +86,7 @@ def _is_operand(statement: Sequence[Token], index: int) -> bool:
     return any(t.kind == "op" and t.text in "*/+^" for t in beside) or any(t.kind == "sep" and t.text in ("-", "~") for t in beside[1:])
 
 
-def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
+def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     text = scene.lines[token.line].text
     named = scene.mentions.get(token.line, ())
     if any(m.column <= token.start < m.end for m in named):
@@ -118,7 +118,7 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     hedged = bool(_HEDGES.search(before))
     found = settle(token, subject.models, what, hedged=hedged)
     if found is not None:
-        yield made(scene, token, found.verdict, found.expected, found.reason)
+        yield total_claim(scene, token, found.verdict, found.expected, found.reason)
     elif subject.firm and counted and not _is_blocked(before, after, what) and not is_summed(scene, token.line):
         yield from wrong(scene, token, subject, what)
 
@@ -150,12 +150,12 @@ def _is_of_a_part(before: str, after: str) -> bool:
     clause = re.split(r"[,，(（、](?!\d{3})|\band\b|和|以及", before)[-1]
     near = f"{clause} {re.split(r'[,，。.]', after[:24])[0]}"
     words = _CLASS.sub("", near).lower()
-    return any(m.subject != "total" and words[m.start : m.end] not in _KINDS for m in mentioned(words))
+    return any(m.subject != "total" and words[m.start : m.end] not in _KINDS for m in find_components(words))
 
 
 def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[Claim]:
     """Say that a count is wrong, if it is near enough to be about this model at all."""
-    right, number = own_count(subject.models[0], what), printed(token)
+    right, number = own_count(subject.models[0], what), likeliest_value(token)
     if right is None or number is None:
         return
     if subject.models[0].description is not None and _IMAGES & set(subject.models[0].description.raw) and abs(number - right) * 50 < right:
@@ -168,20 +168,20 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[C
     if what not in ("total", "active"):
         return
     direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
-    about = as_written(token, Fraction(right)) if token.unit else right
-    away = as_written(token, abs(number - right)) if token.unit else abs(number - right)
-    reason = said(direction, right=about, number=away) + said(
+    about = write_like(token, Fraction(right)) if token.unit else right
+    away = write_like(token, abs(number - right)) if token.unit else abs(number - right)
+    reason = because(direction, right=about, number=away) + because(
         sentence, name=Said(f"{name} ({subject.name})") if subject.name else name, right=right
     )
-    yield made(scene, token, "wrong", Fraction(right), reason)
+    yield total_claim(scene, token, "wrong", Fraction(right), reason)
 
 
 _IMAGES = frozenset(("image_size", "patch_size"))
 
 
-def made(scene: Scene, token: Token, verdict: str, expected: Fraction, reason: tuple[Said, ...]) -> Claim:
+def total_claim(scene: Scene, token: Token, verdict: str, expected: Fraction, reason: tuple[Said, ...]) -> Claim:
     """Make the claim of a total."""
-    number = printed(token)
+    number = likeliest_value(token)
     assert number is not None
     facts = {"value": whole(number), "expected": whole(expected), "difference": whole(number - expected), "reason": reason}
     return claim(scene.lines, token, token, "total", verdict, **facts)

@@ -9,9 +9,9 @@ from weighbridge.auditing.checks.amounts import PER_TOKEN
 from weighbridge.auditing.checks.count_subjects import subject_of
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import as_written, printed, whole
+from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
 from weighbridge.auditing.text.size_words import WORK
 from weighbridge.auditing.thresholds import WORK_FAR, WORK_TOLERANCE
 from weighbridge.core.messages import mark
@@ -29,13 +29,13 @@ def check(scene: Scene) -> Iterator[Claim]:
                 continue
             text = scene.lines[token.line].text
             if PER_TOKEN.search(text[max(0, token.start - _REACH) : token.end + _REACH]):
-                judged = _judged(scene, token, text)
+                judged = _hold(scene, token, text)
                 if judged is not None:
                     yield judged
 
 
-def _judged(scene: Scene, token: Token, text: str) -> Claim | None:
-    subject, number = subject_of(scene, token, 0, len(text)), printed(token)
+def _hold(scene: Scene, token: Token, text: str) -> Claim | None:
+    subject, number = subject_of(scene, token, 0, len(text)), likeliest_value(token)
     counts = [
         count
         for model in (subject.models if subject is not None else ())
@@ -46,13 +46,13 @@ def _judged(scene: Scene, token: Token, text: str) -> Claim | None:
         return None
     ways = [Fraction(count * times) for count in counts for times in TIMES]
     right = ways[0]
-    reason = said(mark("about two FLOPs for each of {count} parameters"), count=counts[0])
+    reason = because(mark("about two FLOPs for each of {count} parameters"), count=counts[0])
     if any(abs(number - way) <= WORK_TOLERANCE * way for way in ways):
         return _claim(scene, token, "rounded", number, min(ways, key=lambda way: abs(number - way)), reason)
     if subject.firm and all(number > WORK_FAR * way or number * WORK_FAR < way for way in ways):
         direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
-        away = as_written(token, abs(number - right))
-        return _claim(scene, token, "wrong", number, right, said(direction, right=as_written(token, right), number=away) + reason)
+        away = write_like(token, abs(number - right))
+        return _claim(scene, token, "wrong", number, right, because(direction, right=write_like(token, right), number=away) + reason)
     return None
 
 

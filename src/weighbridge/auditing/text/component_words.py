@@ -60,10 +60,10 @@ class Mentioned(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def mentioned(text: str) -> tuple[Mentioned, ...]:
+def find_components(text: str) -> tuple[Mentioned, ...]:
     """Return the components named in a text, the longest name at each place.
 
-    >>> [m.subject for m in mentioned("Position Embedding层参数")]
+    >>> [m.subject for m in find_components("Position Embedding层参数")]
     ['position']
     """
     lower = text.lower()
@@ -85,7 +85,7 @@ def subject(text: str) -> tuple[str | None, bool]:
     >>> subject("嵌入层总参数"), subject("attention and pooler"), subject("每个头的参数量 attention")
     (('embeddings', True), (None, False), ('attention', False))
     """
-    found = mentioned(text)
+    found = find_components(text)
     names = {m.subject for m in found}
     for outer, inner in _INSIDE.items():
         if outer in names and names & inner:

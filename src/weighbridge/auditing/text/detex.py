@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from weighbridge.auditing.text.pasted_math import SIGNS, doubled
+from weighbridge.auditing.text.pasted_math import SIGNS, repeats
 from weighbridge.auditing.text.typed_signs import PUNCTUATION, is_between_groups, is_of_many_groups, is_operand, sign_as_read
 
 _SUPERSCRIPTS = {"⁰": "0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "⁻": "-"}
@@ -45,11 +45,11 @@ def plain(raw: str) -> tuple[str, tuple[int, ...]]:
     '((H)/(2))'
     """
     if raw.isascii() and not any(sign in raw for sign in "\\^*`$~<{&"):
-        copies = doubled(raw) if "=" in raw or "," in raw else []
+        copies = repeats(raw) if "=" in raw or "," in raw else []
         if not copies:
             return raw.replace("\t", " ").replace("\r", " "), tuple(range(len(raw)))
     else:
-        copies = doubled(raw)
+        copies = repeats(raw)
     writer = _Writer(raw, copies)
     _convert(writer, 0, len(raw), 0)
     return "".join(writer.text), tuple(writer.at)
@@ -98,7 +98,7 @@ def _command(writer: _Writer, position: int, end: int, depth: int) -> int:
         after += 1
     name = raw[position + 1 : after]
     if not name:
-        return _escaped(writer, position, end)
+        return _read_escape(writer, position, end)
     if name in ("frac", "dfrac", "tfrac", "cfrac") and depth < _DEEPEST:
         return _fraction(writer, position, after, end, depth)
     if name in ("begin", "end"):
@@ -123,7 +123,7 @@ def _command(writer: _Writer, position: int, end: int, depth: int) -> int:
     return after
 
 
-def _escaped(writer: _Writer, position: int, end: int) -> int:
+def _read_escape(writer: _Writer, position: int, end: int) -> int:
     """Read a backslash and the sign after it."""
     raw = writer.raw
     following = raw[position + 1 : position + 2]

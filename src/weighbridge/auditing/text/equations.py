@@ -42,7 +42,7 @@ def chains(statement: Sequence[Token]) -> Iterator[Chain]:
     floor, position = 0, 0
     while position < len(signs):
         sign = signs[position]
-        left = _left(statement, floor, sign)
+        left = _left_side(statement, floor, sign)
         sides = [left] if left else []
         while True:
             nearest = signs[position + 1] if position + 1 < len(signs) else len(statement)
@@ -80,7 +80,7 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
     return start - floor > 1 and statement[start - 1].text in ("+", "-", "−", "×", "*", "/")
 
 
-def _left(statement: Sequence[Token], floor: int, sign: int) -> Side | None:
+def _left_side(statement: Sequence[Token], floor: int, sign: int) -> Side | None:
     """Find the longest formula that ends right before the sign."""
     start = sign
     while start > max(floor, sign - _FARTHEST) and _is_piece(statement, start - 1):

@@ -31,12 +31,12 @@ class _Flat(NamedTuple):
     tex: list[bool]
 
 
-def doubled(raw: str) -> list[tuple[int, int]]:
+def repeats(raw: str) -> list[tuple[int, int]]:
     """Return the column ranges of *raw* that only repeat a formula.
 
-    >>> doubled(r"V×HV \\times HV×H")
+    >>> repeats(r"V×HV \\times HV×H")
     [(0, 3), (13, 16)]
-    >>> doubled("23,844,60823,844,60823,844,608")
+    >>> repeats("23,844,60823,844,60823,844,608")
     [(10, 20), (20, 30)]
     """
     if len(raw) < 5:
@@ -106,7 +106,7 @@ def _undone(flat: _Flat, anchor: int) -> tuple[int, int, int, int] | None:
             continue
         copies = min(3, length // period)
         for start in range(left, left + min(length - copies * period, 40) + 1):
-            kept = _kept(flat, start, period, copies)
+            kept = _tex_copy(flat, start, period, copies)
             if kept is not None and start <= anchor < start + copies * period and _is_formula(flat, start, period, kept):
                 rank = (copies * period, _is_edge(flat, start), -start)
                 if best is None or rank > best[0]:
@@ -123,7 +123,7 @@ def _places(text: str, sign: str, low: int, high: int) -> list[int]:
     return places
 
 
-def _kept(flat: _Flat, start: int, period: int, copies: int) -> int | None:
+def _tex_copy(flat: _Flat, start: int, period: int, copies: int) -> int | None:
     """Return which copy is the TeX: exactly one must be."""
     typeset = [copy for copy in range(copies) if any(flat.tex[start + copy * period : start + (copy + 1) * period])]
     return typeset[0] if len(typeset) == 1 else None

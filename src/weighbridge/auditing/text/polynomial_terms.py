@@ -33,10 +33,10 @@ def polynomial(term: Term, meant: Mapping[str, str]) -> Polynomial | None:
         inner = polynomial(term.term, meant)
         return None if inner is None else _constant(Fraction(-1)) * inner
     left, right = polynomial(term.left, meant), polynomial(term.right, meant)
-    return None if left is None or right is None else _joined(term.operation, left, right)
+    return None if left is None or right is None else _combine(term.operation, left, right)
 
 
-def _joined(operation: str, left: Polynomial, right: Polynomial) -> Polynomial | None:
+def _combine(operation: str, left: Polynomial, right: Polynomial) -> Polynomial | None:
     if len(left.terms) * max(1, len(right.terms)) > _MOST_TERMS:
         return None
     if operation == "+":
@@ -46,7 +46,7 @@ def _joined(operation: str, left: Polynomial, right: Polynomial) -> Polynomial |
     if operation == "*":
         return left * right
     if operation == "/":
-        return _divided(left, right)
+        return _divide(left, right)
     exponent = right.terms.get((), 0)
     if len(right.terms) > 1 or exponent != int(exponent) or not 0 <= exponent <= _HIGHEST_POWER:
         return None
@@ -58,7 +58,7 @@ def _joined(operation: str, left: Polynomial, right: Polynomial) -> Polynomial |
     return result
 
 
-def _divided(left: Polynomial, right: Polynomial) -> Polynomial | None:
+def _divide(left: Polynomial, right: Polynomial) -> Polynomial | None:
     if len(right.terms) != 1:
         return left.over(right)
     ((monomial, coefficient),) = right.terms.items()

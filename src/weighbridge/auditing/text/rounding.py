@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-from weighbridge.auditing.claims import Reason, said
+from weighbridge.auditing.claims import Reason, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES, UNITS
 from weighbridge.core.messages import mark
@@ -26,7 +26,7 @@ def scales(token: Token) -> tuple[Fraction, ...]:
     return tuple(Fraction(scale) for scale in UNITS.get(token.unit, (1,)))
 
 
-def printed(token: Token) -> Fraction | None:
+def likeliest_value(token: Token) -> Fraction | None:
     """Return the number as printed, in the likeliest meaning of its unit."""
     if not token.unit or token.value is None:
         return token.value
@@ -47,7 +47,7 @@ def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
     """
     if token.value is None:
         return None
-    for check in (_exact, _rounded, _rounded_zeros, _cut):
+    for check in (_exact, _fit_by_rounding, _fit_by_zeros, _cut):
         for scale in scales(token):
             found = check(token, true, scale, loose)
             if found is not None:
@@ -55,8 +55,8 @@ def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
     if token.unit in BYTES:
         for size in (4, 2, 8, 1):
             for scale in scales(token):
-                if _exact(token, true * size, scale, loose) or _rounded(token, true * size, scale, loose):
-                    return Fit("convention", said(mark("{size} bytes for each parameter"), size=size), true)
+                if _exact(token, true * size, scale, loose) or _fit_by_rounding(token, true * size, scale, loose):
+                    return Fit("convention", because(mark("{size} bytes for each parameter"), size=size), true)
     return None
 
 
@@ -66,16 +66,16 @@ def _exact(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | 
     return Fit("convention", _unit(scale), true) if _is_binary(scale) else Fit("exact", (), true)
 
 
-def _rounded(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+def _fit_by_rounding(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
     if token.value is None or not (token.unit or token.places or true.denominator > 1):
         return None
     step = scale / 10**token.places
     if abs(token.value * scale - true) * 2 > step or not token.value:
         return None
-    return Fit("rounded", said(mark("rounded")) + _unit(scale), token.value * scale)
+    return Fit("rounded", because(mark("rounded")) + _unit(scale), token.value * scale)
 
 
-def _rounded_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+def _fit_by_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
     """Take the zeros at the end as not significant, down to two digits; down to one where it is said to be rough."""
     powered = not token.unit and "e" in token.text.lower()  # ``3.16e16`` shows three digits
     if token.value is None or token.places or token.value.denominator != 1 or not (token.unit or loose or powered):
@@ -86,7 +86,7 @@ def _rounded_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) -
     for dropped in range(1, min(zeros, len(digits) - least) + 1):
         if abs(token.value * scale - true) * 2 <= scale * 10**dropped:
             kept = len(digits) - dropped
-            reason = said(mark("rounded to one digit")) if kept == 1 else said(mark("rounded to {digits} digits"), digits=kept)
+            reason = because(mark("rounded to one digit")) if kept == 1 else because(mark("rounded to {digits} digits"), digits=kept)
             return Fit("rounded", reason + _unit(scale), token.value * scale)
     return None
 
@@ -96,7 +96,7 @@ def _cut(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | No
         return None
     step = scale / 10**token.places
     if 0 < true - token.value * scale < step:
-        return Fit("note", said(mark("cut off, not rounded")), token.value * scale)
+        return Fit("note", because(mark("cut off, not rounded")), token.value * scale)
     return None
 
 
@@ -107,14 +107,14 @@ def _is_binary(scale: Fraction) -> bool:
 def _unit(scale: Fraction) -> Reason:
     if not _is_binary(scale):
         return ()
-    return said(mark("in units of 2^{power}"), power=scale.numerator.bit_length() - 1)
+    return because(mark("in units of 2^{power}"), power=scale.numerator.bit_length() - 1)
 
 
-def as_written(token: Token, number: Fraction) -> str:
+def write_like(token: Token, number: Fraction) -> str:
     """Write a number the way a figure of the text is written: in its unit and to its decimal places.
 
     >>> from weighbridge.auditing.text.tokens import tokens
-    >>> as_written(tokens("113.34M", 0)[0], Fraction(113_280_000))
+    >>> write_like(tokens("113.34M", 0)[0], Fraction(113_280_000))
     '113.28M'
     """
     scale = scales(token)[0] if token.unit else Fraction(1)
@@ -129,11 +129,11 @@ def as_written(token: Token, number: Fraction) -> str:
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ 万亿千百十兆"
 
 
-def digits_shown(token: Token) -> int:
+def significant_digits(token: Token) -> int:
     """Count the significant digits of a figure; zeros at the end of a whole number may be mere filling.
 
     >>> from weighbridge.auditing.text.tokens import tokens
-    >>> [digits_shown(t) for t in tokens("7.08M 110M 0.50", 0)]
+    >>> [significant_digits(t) for t in tokens("7.08M 110M 0.50", 0)]
     [3, 2, 2]
     """
     if token.value is None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from weighbridge.auditing.claims import Line
-from weighbridge.auditing.text.component_words import mentioned, subject
+from weighbridge.auditing.text.component_words import find_components, subject
 
 _NUMBERED = re.compile(
     r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}[.、)]?|[一二三四五六七八九十]{1,3}、|\(?[一二三四五六七八九十\d]\)|step \d+[:.]?)\s*\D", re.IGNORECASE
@@ -28,7 +28,7 @@ def sections(lines: Sequence[Line]) -> list[str | None]:
         if text and (line.heading or (len(text) <= 60 and _NUMBERED.match(text) and not _BIG.search(text))):
             current = outer = _topic(text)
         elif text.endswith(":") and len(text) <= 60 and not _BIG.search(text):
-            current = _topic(text) or (None if mentioned(text) else current) or outer
+            current = _topic(text) or (None if find_components(text) else current) or outer
         found.append(current)
     return found
 

@@ -91,7 +91,7 @@ def size_at(text: str, start: int) -> Found | None:
         following = text[end : end + 1]
         if phrase in SIZES and not (following == "_" or (following.isascii() and following.isdigit())):
             best = Found(SIZES[phrase], end, phrase)
-        best = _mixed(text, end, phrase) or best
+        best = _find_mixed(text, end, phrase) or best
         gap = _GAP.match(text, end)
         word = _LETTERS.match(text, gap.end()) if gap else None
         if word is None:
@@ -104,7 +104,7 @@ _GAP = re.compile("[ _-]{1,2}")
 _STARTS = frozenset(found.group() for phrase in SIZES if (found := _LETTERS.match(phrase)))
 
 
-def _mixed(text: str, end: int, phrase: str) -> Found | None:
+def _find_mixed(text: str, end: int, phrase: str) -> Found | None:
     """Look for a phrase that goes on in Chinese, such as ``Transformer 层数``."""
     if text[end : end + 2].isascii():
         return None

@@ -42,23 +42,23 @@ _STACKS = frozenset(("encoder", "layer", "layers", "编码器", "encoder.layer")
 _WIDTHS = ("神经元个数", "神经元数", "neurons", "units")
 
 
-def stated(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Stated]:
+def find_sizes(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Stated]:
     """Yield the sizes that a statement states.
 
     >>> from weighbridge.auditing.text.size_words import LETTERS
     >>> from weighbridge.auditing.text.tokens import tokens
-    >>> [(s.word, s.value) for s in stated(tokens("BERT-Base: 12-layer, 768-hidden, vocab size = 30522", 0), LETTERS)]
+    >>> [(s.word, s.value) for s in find_sizes(tokens("BERT-Base: 12-layer, 768-hidden, vocab size = 30522", 0), LETTERS)]
     [('layers', 12), ('hidden', 768), ('vocab', 30522)]
     """
     for index, token in enumerate(statement):
         if token.kind == "name" and (token.text in SYMBOLS or token.text in meant):
-            found = _labelled(statement, index, token, token.text if token.text in SYMBOLS else meant[token.text])
+            found = _read_labelled(statement, index, token, token.text if token.text in SYMBOLS else meant[token.text])
         elif token.kind == "word" and token.text.lower() in _STACKS:
-            found = _stacked(statement, index, token)
+            found = _read_stack(statement, index, token)
         elif token.kind == "num":
-            found = _counted(statement, index, token)
+            found = _read_count(statement, index, token)
         elif token.kind == "word" and any(width in token.text for width in _WIDTHS):
-            found = _labelled(statement, index, token, "mlp")
+            found = _read_labelled(statement, index, token, "mlp")
             found = found if found and found.listed else None
         else:
             continue
@@ -99,7 +99,7 @@ _NEXT = 2
 """Lines between a size's name and its number."""
 
 
-def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> Stated | None:
+def _read_labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> Stated | None:
     before = statement[index - 1] if index else None
     if before is not None and before.kind in ("num", "name", ")") and before.end == label.start and before.line == label.line:
         return None  # ``4H = 3072`` states no H
@@ -165,7 +165,7 @@ def _ends(statement: Sequence[Token], at: int) -> bool:
     return not (following.kind == "rel" and following.line == statement[at].line)
 
 
-def _stacked(statement: Sequence[Token], index: int, label: Token) -> Stated | None:
+def _read_stack(statement: Sequence[Token], index: int, label: Token) -> Stated | None:
     """Read ``Encoder × 12``."""
     if index + 2 >= len(statement) or statement[index + 1].text != "*" or statement[index + 2].kind != "num":
         return None
@@ -176,7 +176,7 @@ def _stacked(statement: Sequence[Token], index: int, label: Token) -> Stated | N
     return Stated("layers", int(number.value), number, label, True, index + 3)
 
 
-def _counted(statement: Sequence[Token], index: int, number: Token) -> Stated | None:
+def _read_count(statement: Sequence[Token], index: int, number: Token) -> Stated | None:
     """Read ``12-layer`` and ``12 layers``."""
     if number.value is None or number.unit or number.places or index + 1 >= len(statement):
         return None

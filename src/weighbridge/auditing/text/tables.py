@@ -56,13 +56,13 @@ def tables(lines: Sequence[Line]) -> list[Table]:
         row = _row(line, index)
         rule = bool(line.text.strip()) and _RULE.match(line.text) is not None and bool(set(line.text) & set("-=─"))
         if row is None and not rule:
-            if not line.text.strip() and block and _barred(lines, index + 1):
+            if not line.text.strip() and block and _has_bar(lines, index + 1):
                 continue  # an HTML table has blank lines between its rows
-            found += _closed(block)
+            found += _close(block)
             block = []
         else:
             block.append((None if rule else row, index))
-    return found + _closed(block) + _pasted(lines, {row.line for table in found for row in (*table.head, *table.rows)})
+    return found + _close(block) + _pasted(lines, {row.line for table in found for row in (*table.head, *table.rows)})
 
 
 _PASTED = (2, 8)
@@ -98,7 +98,7 @@ def _has_figures(row: Row | None, width: int) -> bool:
     return all(_FIGURE.fullmatch(cell.text) for cell in row.cells[1:]) and _FIGURE.fullmatch(row.cells[0].text) is None
 
 
-def _barred(lines: Sequence[Line], index: int) -> bool:
+def _has_bar(lines: Sequence[Line], index: int) -> bool:
     return index < len(lines) and lines[index].text.count("|") > 1 and "<t" in lines[index].raw and "<" in lines[index - 2].raw
 
 
@@ -131,7 +131,7 @@ def _cells(text: str, divider: re.Pattern[str]) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def _closed(block: Sequence[tuple[Row | None, int]]) -> list[Table]:
+def _close(block: Sequence[tuple[Row | None, int]]) -> list[Table]:
     rows = [row for row, _ in block if row is not None]
     if len(rows) < 2:
         return []

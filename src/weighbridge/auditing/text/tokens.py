@@ -38,7 +38,7 @@ def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
     if character.isdigit() and character.isascii():
         return read_number(text, at, line, found)
     if character.isascii() and character.isalpha():
-        return _named(text, at, line, found)
+        return _word(text, at, line, found)
     if character in "([":
         shape = _SHAPE.match(text, at) if text[at + 1 : at + 2] in tuple(" [0123456789") else None
         if shape and _is_shape(text, shape, found):
@@ -76,7 +76,7 @@ def _is_shape(text: str, shape: re.Match[str], found: list[Token]) -> bool:
     return "[" in shape.group() or not (len(groups) > 2 or (" " not in inside and found and found[-1].kind == "rel"))
 
 
-def _named(text: str, at: int, line: int, found: list[Token]) -> Token:
+def _word(text: str, at: int, line: int, found: list[Token]) -> Token:
     address = _ADDRESS.match(text, at) if text[at] in "hfw" else None
     if address:
         return Token("sep", address.group(), line, at, address.end())

@@ -20,10 +20,10 @@ def value(term: Term, number: Callable[[Token], Fraction | None], sizes: Mapping
         inner = value(term.term, number, sizes)
         return None if inner is None else -inner
     left, right = value(term.left, number, sizes), value(term.right, number, sizes)
-    return None if left is None or right is None else _combined(term.operation, left, right)
+    return None if left is None or right is None else _apply(term.operation, left, right)
 
 
-def _combined(operation: str, left: Fraction, right: Fraction) -> Fraction | None:
+def _apply(operation: str, left: Fraction, right: Fraction) -> Fraction | None:
     if operation == "/":
         result = left / right if right else None
     elif operation == "^":
@@ -47,7 +47,7 @@ def bounds(term: Term, spread: Callable[[Token], tuple[Fraction, Fraction]], siz
     left, right = bounds(term.left, spread, sizes), bounds(term.right, spread, sizes)
     if left is None or right is None:
         return None
-    corners = [_combined(term.operation, a, b) for a in left for b in right]
+    corners = [_apply(term.operation, a, b) for a in left for b in right]
     found = [corner for corner in corners if corner is not None]
     return (min(found), max(found)) if len(found) == 4 else None
 
