@@ -17,6 +17,7 @@ from weighbridge.accounts.parallel.megatron import estimate as of_megatron
 from weighbridge.accounts.parallel.shards import chunk, cuts
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import bubble, message
+from weighbridge.accounts.parallel.working import under_way
 from weighbridge.core.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -370,3 +371,189 @@ def test_states_and_master_weights(optimizer: str, dtype: str, each: int) -> Non
     """Four bytes for each state, and for a master weight beside 16 bits (ZeRO, arXiv 1910.02054, section 3.1: 12 bytes of Adam)."""
     base = model(LLAMA, "LlamaForCausalLM")
     assert base.parallel(optimizer=optimizer, dtype=dtype).largest.optimizer == each * base.count().unique
+
+
+NLLB = {"model_type": "nllb-moe", "d_model": 24, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+        "encoder_ffn_dim": 40, "decoder_ffn_dim": 40, "vocab_size": 50, "num_experts": 4, "encoder_sparse_step": 2, "decoder_sparse_step": 2}  # fmt: skip
+
+
+@pytest.mark.parametrize(("tp", "ep"), [(1, 1), (1, 2), (2, 1), (4, 1)])
+def test_experts_that_are_modules_of_their_own_are_cut_as_any_mlp(tp: int, ep: int) -> None:
+    """NLLB's experts: fc1 along its outputs, fc2 along its inputs, fc2's bias whole on each; a device has a share of the experts."""
+    weighed = model(NLLB, "NllbMoeModel")
+    expected = 0
+    for row in weighed.tensors():
+        if ".expert_" in row.name:
+            assert isinstance(row.count, int)
+            expected += row.count if row.name.endswith("fc2.bias") else row.count // tp
+    assert expected
+    assert weighed.parallel(tp=tp, ep=ep, dp=ep).largest.expert == expected // ep
+
+
+@pytest.mark.parametrize(
+    ("how", "checkpointing", "share"),
+    [
+        ({}, "none", 34 + 5 * 4 * 32 / 64),
+        ({}, "selective", 34),
+        ({}, "full", 2),
+        ({"tp": 2}, "none", 10 + 24 / 2 + 5 * 4 * 32 / (64 * 2)),
+        ({"tp": 2}, "selective", 10 + 24 / 2),
+        ({"tp": 2}, "full", 2),
+        ({"tp": 2, "sequence_parallel": True}, "none", (34 + 5 * 4 * 32 / 64) / 2),
+        ({"tp": 2, "sequence_parallel": True}, "selective", 34 / 2),
+    ],
+)
+def test_megatron_s_table_of_activations(how: dict[str, Any], checkpointing: str, share: float) -> None:
+    """Korthikanti et al. 2022, table 2: bytes of a layer over s·b·h, with 4 heads, width 64 and 32 tokens; three layers, two examples."""
+    found = of_megatron(Layout(**how), parameters=0, layers=3, hidden=64, heads=4, batch=2, seq=32, checkpointing=checkpointing)
+    assert found.activations == 3 * share * 32 * 2 * 64
+
+
+@pytest.mark.parametrize(
+    ("how", "layers"),
+    [
+        ({"pp": 4, "micro_batches": 4}, 12),  # equation 5: the first stage has as many micro-batches under way as there are stages
+        ({"pp": 4, "micro_batches": 8}, 12),
+        ({"pp": 4, "micro_batches": 2}, 6),
+        ({"pp": 4, "micro_batches": 8, "schedule": "interleaved", "chunks": 3}, 12 * (1 + 3 / 12)),
+    ],
+)
+def test_megatron_s_pipelines_keep_the_layers_of_all_that_is_under_way(how: dict[str, Any], layers: float) -> None:
+    one = of_megatron(Layout(), parameters=0, layers=1, hidden=64, heads=4, batch=1, seq=32).activations
+    assert of_megatron(Layout(**how), parameters=0, layers=12, hidden=64, heads=4, batch=1, seq=32).activations == layers * one
+
+
+@pytest.mark.parametrize("how", [
+    {"tp": 2}, {"tp": 4, "dp": 2}, {"dp": 3, "fsdp": True}, {"dp": 7, "fsdp": True}, {"tp": 2, "dp": 3, "fsdp": True}, {"pp": 2, "dp": 5, "fsdp": True},
+    {"pp": 5, "tp": 2},
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_all_devices_together_hold_every_tensor(how: dict[str, Any], dtype: str) -> None:
+    """Summed over all devices: what is cut among tensor-parallel ones once, the rest on each of them; once among FSDP's devices, else on each."""
+    weighed = model({**LLAMA, "tie_word_embeddings": False}, "LlamaForCausalLM")
+    found = weighed.parallel(**how, dtype=dtype)
+    layout, size = found.layout, 4 if dtype == "float32" else 2
+    whole = sum(row.count for row in weighed.tensors() if len(row.shape) == 1 and isinstance(row.count, int))  # norms
+    unique = weighed.count().unique
+    assert isinstance(unique, int)
+    replicas = 1 if layout.fsdp else layout.dp
+    assert layout.devices == layout.tp * layout.pp * layout.dp == sum(device.alike for device in found.devices)
+    assert sum(device.state.parameters * device.alike for device in found.devices) == replicas * (unique + (layout.tp - 1) * whole) * size
+    for device in found.devices:
+        state = device.state
+        assert state.total == state.parameters + state.gradients + state.optimizer == state.training
+        assert state.elements == state.sharded + state.replicated + state.expert
+        assert state.gradients == state.parameters
+
+
+def test_activations_are_a_part_of_training_and_the_cache_is_not() -> None:
+    state = model(LLAMA, "LlamaForCausalLM").parallel(seq=16).largest
+    assert state.activations and state.cache
+    assert state.training == state.total + state.activations
+
+
+@pytest.mark.parametrize(
+    ("name", "tp", "words"),
+    [
+        ("bert-base-uncased", 2, "dense, position_embeddings, token_type_embeddings"),
+        ("mixtral-8x7b", 2, "gate"),
+        ("gpt2", 2, "wpe"),
+        ("whisper-tiny", 2, "conv1, conv2, embed_positions"),
+        ("gpt2", 1, None),
+        ("llama-3.2-1b", 2, None),
+    ],
+)
+def test_matrices_that_stay_whole_are_named(name: str, tp: int, words: str | None) -> None:
+    """Position tables, routers, poolers, convolutions: Megatron-LM cuts none of them."""
+    notes = [note for note in model(name).parallel(tp=tp).notes if note.startswith("Held whole")]
+    assert notes == ([f"Held whole by every tensor-parallel device, beside norms: {words}."] if words else [])
+
+
+def test_only_eight_names_are_listed() -> None:
+    from weighbridge.accounts.parallel.account import _notes
+    from weighbridge.accounts.parallel.shards import Cut
+    from weighbridge.core.tree import Row
+
+    rows = [Row(f"layer.{letter}.weight", (2, 2), "weight", None, None, False) for letter in "abcdefghi"]
+    for count, ending in ((8, "g, h."), (9, "g, h, ….")):
+        first = next(_notes([Cut(row, "whole", None) for row in rows[:count]], Layout(tp=2), None, None))
+        assert first.endswith(ending)
+
+
+@pytest.mark.parametrize(
+    ("layout", "expected"),
+    [
+        (Layout(pp=4, micro_batches=8, schedule="interleaved", chunks=2), [11, 9, 7, 5]),
+        (Layout(pp=2, micro_batches=4, schedule="interleaved", chunks=3), [7, 5]),
+        (Layout(pp=2, micro_batches=2, schedule="interleaved", chunks=2), [4, 3]),  # no more pieces than there are
+    ],
+)
+def test_pieces_under_way_when_interleaved(layout: Layout, expected: list[int]) -> None:
+    """Megatron-LM, core/pipeline_parallel/schedules.py: warm-up of (p - s - 1) * 2 + (v - 1) * p pieces, and the one at work."""
+    assert under_way(layout) == tuple((pieces, layout.chunks) for pieces in expected)
+
+
+def test_a_stage_sends_a_block_for_each_of_its_pieces_cut_along_the_sequence() -> None:
+    block = 2 * 16 * 24 * 2
+    config = {**LLAMA, "num_hidden_layers": 8}
+    for how, sent in (({}, block), ({"sequence_parallel": True, "tp": 2}, block // 2)):
+        found = model(config, "LlamaForCausalLM").parallel(
+            pp=2,
+            micro_batches=4,
+            schedule="interleaved",
+            chunks=2,
+            batch=2,
+            seq=16,
+            **how,  # type: ignore[arg-type]
+        )
+        (message,) = [entry for entry in found.messages if entry.operation == "send"]
+        assert (message.times, message.payload, message.sent) == (2 * 4 * 2, sent, 16 * sent)
+        assert found.bubble is not None
+    assert model(config, "LlamaForCausalLM").parallel().bubble is None
+
+
+def test_experts_of_fsdp_and_of_several_devices_are_whole_together() -> None:
+    """Four devices with two groups of experts: each expert's tensors are cut among the two devices that hold it, all others among four."""
+    weighed = model(MOE, "MixtralForCausalLM")
+    found = weighed.parallel(dp=4, ep=2, fsdp=True, dtype="float32")
+    assert sum(device.alike for device in found.devices) == 4
+    unique = weighed.count().unique
+    expert = sum(row.count for row in weighed.tensors() if len(row.shape) == 3 and isinstance(row.count, int))
+    assert isinstance(unique, int)
+    # the two groups hold different halves of the experts, so all four devices hold everything once
+    assert sum(device.state.parameters * device.alike for device in found.devices) == 4 * unique
+    assert {device.state.expert for device in found.devices} == {expert // 2}
+
+
+def test_experts_that_cannot_be_spread_evenly_are_refused() -> None:
+    with pytest.raises(UsageError, match="ep: 3 does not divide the model's 8 experts"):
+        model(MOE, "MixtralForCausalLM").parallel(dp=3, ep=3)
+    with pytest.raises(UsageError, match="tp: 4 neither divides nor is a multiple of the model's 3 key-value heads"):
+        model({**LLAMA, "num_attention_heads": 12, "num_key_value_heads": 3}, "LlamaForCausalLM").parallel(tp=4)
+    with pytest.raises(UsageError, match="micro_batches: interleaved needs a multiple of pp = 2, found 3"):
+        model(LLAMA, "LlamaForCausalLM").parallel(pp=2, schedule="interleaved", chunks=2, micro_batches=3)
+
+
+@pytest.mark.parametrize("tp", [2, 4])
+def test_biases_of_fused_experts_are_cut_with_their_outputs(tp: int) -> None:
+    """gpt-oss: gate_up_proj [E, H, 2 I] and its bias [E, 2 I] along 2 I, down_proj [E, I, H] along I, its bias [E, H] whole."""
+    weighed = model({**MOE, "model_type": "gpt_oss", "head_dim": 8}, "GptOssForCausalLM")
+    expected = 0
+    for row in weighed.tensors():
+        if ".experts." in row.name:
+            assert isinstance(row.count, int)
+            expected += row.count if row.name.endswith("down_proj_bias") else row.count // tp
+    assert weighed.parallel(tp=tp).largest.expert == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column"),
+    [("c_attn", None, 1), ("c_fc", None, 1), ("c_proj", 0, None)],
+)
+def test_layers_that_are_stored_the_other_way_round_are_cut_so(name: str, row: int | None, column: int | None) -> None:
+    """GPT-2's weights are [inputs, outputs]: outputs are their second axis, inputs their first; a row-parallel bias is whole."""
+    weighed = model("gpt2")
+    for cut in cuts(base_at(weighed.tree, "gpt2", facts_of(weighed))):
+        if f".0.attn.{name}." in cut.row.name or f".0.mlp.{name}." in cut.row.name:
+            weight = cut.row.name.endswith("weight")
+            assert cut.dim == ((row if weight else None) if column is None else (column if weight else 0)), cut

@@ -152,7 +152,7 @@ def _category(path: str) -> str:
     if parts[-2].isdigit():
         return parts[-1]
     name = f"{parts[-2]}_{parts[-1]}"
-    return "attention_output" if name == "output_dense" and len(parts) > 2 and parts[-3] == "attention" else name
+    return "attention_output" if name == "output_dense" and parts[-3:-2] == ["attention"] else name
 
 
 def lily(site: Site, config: Config) -> Iterator[Added]:
@@ -193,4 +193,4 @@ def _largest(sites: list[Site]) -> tuple[int, int]:
 
 
 def _buffer(name: str, shape: tuple[int, ...], saved: object, dtype: str | None = None) -> Added:
-    return Added(name, shape, trainable=False, parameter=False, saved=bool(saved), dtype=dtype)
+    return Added(name, shape, parameter=False, saved=bool(saved), dtype=dtype)

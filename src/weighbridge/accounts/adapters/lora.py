@@ -53,7 +53,7 @@ def lora(site: Site, config: Mapping[str, Any]) -> Iterator[Added]:
         return
     if str(config.get("init_lora_weights")).lower() in FROM_THE_WEIGHT:
         r = min(r, site.inputs, site.outputs)
-    narrow = site.shape[2:] if site.kind == "convolution" else ()
+    narrow = site.shape[2:]
     shape_a, shape_b = (r, site.inputs, *narrow), (site.outputs, r, *(1 for _ in narrow))
     whole_b = True
     if variant == "use_bdlora":
@@ -74,18 +74,19 @@ def _of_variant(site: Site, r: int, config: Mapping[str, Any], variant: str) -> 
     """Yield what a variant has beside A and B."""
     path = site.path
     if variant == "use_dora":
-        yield Added(f"{path}.lora_magnitude_vector", (site.outputs,))
+        ones = tuple(1 for _ in site.shape[2:])
+        yield Added(f"{path}.lora_magnitude_vector", (1, site.outputs, *ones) if ones else (site.outputs,))
     elif variant == "kasa_config":
         yield Added(f"{path}.lora_diag", (r,))
     elif variant == "velora_config":
         groups = _whole(config["velora_config"], "num_groups", 64, "velora_config")
-        yield Added(f"{path}.lora_velora_embed", (-(-site.inputs // groups),), trainable=False, parameter=False)
+        yield Added(f"{path}.lora_velora_embed", (-(-site.inputs // groups),), parameter=False)
     elif variant == "monteclora_config":
         samples, sampler = _whole(config["monteclora_config"], "num_samples", 8, "monteclora_config"), f"{path}.lora_monteclora_sampler"
         yield Added(f"{sampler}.std_prior", (r,))
         yield Added(f"{sampler}.expert_weights_prior", (samples,))
-        yield Added(f"{sampler}.gaussian_var_prior", (r, r), trainable=False, parameter=False)
-        yield Added(f"{sampler}.expert_weights", (samples,), trainable=False, parameter=False)
+        yield Added(f"{sampler}.gaussian_var_prior", (r, r), parameter=False)
+        yield Added(f"{sampler}.expert_weights", (samples,), parameter=False)
 
 
 def _whole(config: Mapping[str, Any], key: str, default: int, holder: str) -> int:

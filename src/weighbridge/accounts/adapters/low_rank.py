@@ -39,7 +39,7 @@ def hira(site: Site, config: Config) -> Iterator[Added]:
         yield Added(f"{site.path}.hira_embedding_A", (r, site.inputs))
         yield Added(f"{site.path}.hira_embedding_B", (site.outputs, r))
         return
-    narrow = site.shape[2:] if site.kind == "convolution" else ()
+    narrow = site.shape[2:]
     yield Added(f"{site.path}.hira_A", (r, site.inputs, *narrow))
     yield Added(f"{site.path}.hira_B", (site.outputs, r, *(1 for _ in narrow)))
 
@@ -50,7 +50,7 @@ def delora(site: Site, config: Config) -> Iterator[Added]:
     yield Added(f"{site.path}.delora_A", (r, site.inputs))
     yield Added(f"{site.path}.delora_B", (site.outputs, r))
     yield Added(f"{site.path}.delora_lambda", (1,))
-    yield Added(f"{site.path}.delora_w_norm", (site.inputs,), trainable=False, parameter=False)
+    yield Added(f"{site.path}.delora_w_norm", (site.inputs,), parameter=False)
 
 
 def gralora(site: Site, config: Config) -> Iterator[Added]:
@@ -103,13 +103,20 @@ def peanut(site: Site, config: Config) -> Iterator[Added]:
 def glora(site: Site, config: Config) -> Iterator[Added]:
     """Yield five paths, A to E; an empty one is saved as zeros."""
     r, path = rank(config, site.path), site.path
+    ways = {"config_A_B": GLORA_WAYS, "config_C": ("lora", "vector", "none"), "config_D_E": ("vector", "constant", "none")}
+    for key, known in ways.items():
+        if config[key] not in known:
+            raise ConfigError(Text("expected one of {value}", value=", ".join(known)), key=key, value=config[key])
     for letter in "AB":
         yield from _glora_path(f"{path}.glora_{letter}", config["config_A_B"], (site.outputs, site.inputs), r, (site.outputs, 1))
-    third = config["config_C"] if site.biased else "none"
-    yield from _glora_path(f"{path}.glora_C", "none" if third == "constant" else third, (site.inputs, 1), r, (site.inputs, 1))
+    yield from _glora_path(f"{path}.glora_C", config["config_C"] if site.biased else "none", (site.inputs, 1), r, (site.inputs, 1))
     for letter in "DE":
-        last = config["config_D_E"] if site.biased else "none"
-        yield from _glora_path(f"{path}.glora_{letter}", "none" if last == "lora" else last, (site.outputs,), r, (site.outputs,))
+        yield from _glora_path(
+            f"{path}.glora_{letter}", config["config_D_E"] if site.biased else "none", (site.outputs,), r, (site.outputs,)
+        )
+
+
+GLORA_WAYS = ("lora", "vector", "constant", "none")
 
 
 def _glora_path(name: str, kind: str, shape: tuple[int, ...], r: int, vector: tuple[int, ...]) -> Iterator[Added]:
@@ -121,7 +128,7 @@ def _glora_path(name: str, kind: str, shape: tuple[int, ...], r: int, vector: tu
     elif kind == "constant":
         yield Added(f"{name}.X", (1,))
     else:
-        yield Added(f"{name}.zeros", shape, trainable=False, parameter=False)
+        yield Added(f"{name}.zeros", shape, parameter=False)
 
 
 def osf(site: Site, config: Config) -> Iterator[Added]:
@@ -175,7 +182,7 @@ def supertuned_elements(site: Site, config: Config) -> Iterator[Added]:
         )
     saved = bool(config["save_precomputed_indices"])
     yield Added(f"{site.path}.supertuning_values", (chosen,), dtype="float32")
-    yield Added(f"{site.path}.supertuning_indices", (chosen,), trainable=False, parameter=False, saved=saved, dtype="int32")
+    yield Added(f"{site.path}.supertuning_indices", (chosen,), parameter=False, saved=saved, dtype="int32")
     if config.get("r") is not None:
         yield Added(f"{site.path}.supertuning_lora_A.weight", (config["r"], site.inputs), dtype="float32")
         yield Added(f"{site.path}.supertuning_lora_B.weight", (site.outputs, config["r"]), dtype="float32")

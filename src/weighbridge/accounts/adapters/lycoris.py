@@ -73,7 +73,7 @@ def factors(size: int, most: int = -1) -> tuple[int, int]:
 
 
 def _kernel(site: Site) -> tuple[int, ...]:
-    kernel = site.shape[2:] if site.kind == "convolution" else ()
+    kernel = site.shape[2:]
     if len(kernel) > 2:
         raise UsageError(Text("{path}: a convolution over three axes is not adapted by this method", path=site.path))
     return kernel

@@ -183,7 +183,7 @@ def p_tuning(config: Config) -> Iterator[Added]:
     for index, shape in enumerate(layers):
         yield Added(f"mlp_head.{2 * index}.weight", shape, saved=False)
         yield Added(f"mlp_head.{2 * index}.bias", shape[:1], saved=False)
-    yield Added("prompt_embeddings", (_tokens(config), width), trainable=False, parameter=False)
+    yield Added("prompt_embeddings", (_tokens(config), width), parameter=False)
 
 
 def prefix_tuning(config: Config) -> Iterator[Added]:
@@ -197,7 +197,7 @@ def prefix_tuning(config: Config) -> Iterator[Added]:
     for index, shape in ((0, (inner, width)), (2, (kept, inner))):
         yield Added(f"transform.{index}.weight", shape, saved=False)
         yield Added(f"transform.{index}.bias", shape[:1], saved=False)
-    yield Added("prompt_embeddings", (tokens, kept), trainable=False, parameter=False)
+    yield Added("prompt_embeddings", (tokens, kept), parameter=False)
 
 
 def cpt(config: Config) -> Iterator[Added]:
@@ -205,7 +205,7 @@ def cpt(config: Config) -> Iterator[Added]:
     shape = (config["num_virtual_tokens"], config["token_dim"])
     yield Added("embedding.weight", shape, trainable=False, saved=False)
     yield Added("delta_embedding.weight", shape, saved=False)
-    yield Added("prompt_embeddings", shape, trainable=False, parameter=False)
+    yield Added("prompt_embeddings", shape, parameter=False)
 
 
 def cartridge(config: Config) -> Iterator[Added]:

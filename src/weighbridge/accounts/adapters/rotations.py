@@ -72,7 +72,7 @@ def boft(site: Site, config: Config) -> Iterator[Added]:
         )
     size, number = (size, width // size) if size else (width // number, number)
     yield Added(f"{site.path}.boft_R", (1, number, size, size))
-    yield Added(f"{site.path}.boft_s", (site.outputs, 1))
+    yield Added(f"{site.path}.boft_s", (1, site.outputs) if site.kind == "convolution" else (site.outputs, 1))
 
 
 def hra(site: Site, config: Config) -> Iterator[Added]:

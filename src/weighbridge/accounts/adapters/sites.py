@@ -61,7 +61,7 @@ class Added(NamedTuple):
     Attributes:
         name: Its name.
         shape: Its sizes.
-        trainable: Whether it is trained.
+        trainable: Whether it is trained, if it is a parameter at all.
         parameter: Whether it is a parameter; a buffer is not counted in any total.
         saved: Whether it is saved with the adapter.
         dtype: Its element type, where it is not the adapter's own.

@@ -28,7 +28,10 @@ def ia3(site: Site, config: Config) -> Iterator[Added]:
         forward = pattern(names, "feedforward_modules").fullmatch(site.path) is not None
     else:
         forward = any(site.path.endswith(name) for name in names)
-    yield Added(f"{site.path}.ia3_l", (1, site.inputs) if forward else (site.outputs, 1))
+    if site.kind == "convolution":
+        yield Added(f"{site.path}.ia3_l", (1, site.inputs if forward else site.outputs, *(1 for _ in site.shape[2:])))
+    else:
+        yield Added(f"{site.path}.ia3_l", (1, site.inputs) if forward else (site.outputs, 1))
 
 
 def beft(site: Site, config: Config) -> Iterator[Added]:
@@ -90,7 +93,7 @@ def shira(site: Site, config: Config) -> Iterator[Added]:
     if chosen > site.inputs * site.outputs:
         raise UsageError(Text("{path}: r = {config} asks for more elements than its weight has", path=site.path, config=config["r"]))
     yield Added(f"{site.path}.shira_weight", (chosen,))
-    yield Added(f"{site.path}.shira_indices", (2, chosen), trainable=False, parameter=False, dtype="int32")
+    yield Added(f"{site.path}.shira_indices", (2, chosen), parameter=False, dtype="int32")
 
 
 def fourierft(site: Site, config: Config) -> Iterator[Added]:
@@ -147,5 +150,5 @@ def ln_copies(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
             parameter = not buffer and owner not in seen
             dtype = "int64" if row.name.endswith(".num_batches_tracked") else None
             shape: tuple[int, ...] = tuple(row.shape)  # type: ignore[arg-type]
-            yield Added(f"{site.path}.ln_tuning_layers.{row.name}", shape, trainable=not buffer, parameter=parameter, dtype=dtype)
+            yield Added(f"{site.path}.ln_tuning_layers.{row.name}", shape, parameter=parameter, dtype=dtype)
             seen.add(owner)

@@ -266,11 +266,10 @@ def _piece(cut: Cut, layout: Layout, tp: int, kept: int | None) -> tuple[int, ..
     assert len(shape) == len(cut.row.shape)
     if cut.expert and len(shape) == 3:
         shape[0] = shape[0] // layout.ep
-    if cut.dim is not None:
-        ways, rank = layout.tp, tp
-        if cut.key and kept is not None and kept < layout.tp:  # each device keeps one whole head, several keep the same
-            ways, rank = kept, tp // (layout.tp // kept)
-        shape[cut.dim] = chunk(shape[cut.dim], ways, rank)
+    if cut.dim is not None and cut.key and kept is not None and kept < layout.tp:
+        shape[cut.dim] //= kept  # each device keeps one whole head, several keep the same
+    elif cut.dim is not None:
+        shape[cut.dim] = chunk(shape[cut.dim], layout.tp, tp)
     return tuple(shape)
 
 

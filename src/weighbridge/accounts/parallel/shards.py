@@ -64,20 +64,18 @@ def cuts(base: Base) -> Iterator[Cut]:
 
 
 def _cut(base: Base, module: Module, row: Row, hidden: object) -> Cut:
-    last = row.name.rpartition(".")[2]
-    if (module.kind == "experts" and len(row.shape) >= 2) or "experts" in module.path.split("."):
-        return _expert_cut(module, row, last, hidden)
+    if module.kind == "experts" and len(row.shape) >= 2:
+        return _fused_cut(row, hidden)
+    expert = "experts" in module.path.split(".")
     if module.path in (base.input_embedding, base.output_embedding) or module.path in base.tied:
         return Cut(row, "vocabulary", 0)
-    if module.kind not in ("linear", "conv1d"):
-        return Cut(row, "whole", None)
-    way = style(module.path)
+    way = style(module.path) if module.kind in ("linear", "conv1d") else "whole"
     if way == "whole" or (way == "row" and len(row.shape) == 1):
-        return Cut(row, "whole", None)
+        return Cut(row, "whole", None, expert)
     dim = 0 if way == "column" else 1
     if module.kind == "conv1d" and len(row.shape) == 2:
         dim = 1 - dim
-    return Cut(row, way, dim, key=module.path.rpartition(".")[2] in KEYS)
+    return Cut(row, way, dim, expert, key=module.path.rpartition(".")[2] in KEYS)
 
 
 def style(path: str) -> str:
@@ -99,16 +97,12 @@ def style(path: str) -> str:
     return "whole"
 
 
-def _expert_cut(module: Module, row: Row, last: str, hidden: object) -> Cut:
-    """Return how a tensor of experts is cut: fused ones have a dimension of experts first."""
-    fused = module.kind == "experts"
-    if not fused:
-        way = style(module.path)
-        dim = None if way == "whole" or (way == "row" and len(row.shape) == 1) else 0 if way == "column" else 1
-        return Cut(row, way if dim is not None else "whole", dim, expert=True)
+def _fused_cut(row: Row, hidden: object) -> Cut:
+    """Return how a tensor of experts that are held together is cut: it has a dimension of experts first."""
+    last = row.name.rpartition(".")[2]
     down = any(last.startswith(name) for name in DOWN)
     if len(row.shape) < 3:
-        return Cut(row, "whole" if down else "column", None if down else len(row.shape) - 1, expert=True)
+        return Cut(row, "whole", None, expert=True) if down else Cut(row, "column", 1, expert=True)
     stored_inputs_first = row.shape[1] == hidden if not down else row.shape[2] == hidden and row.shape[1] != hidden
     column = 2 if stored_inputs_first else 1
     return Cut(row, "row" if down else "column", 3 - column if down else column, expert=True)
