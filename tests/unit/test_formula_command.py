@@ -45,4 +45,4 @@ def test_the_formula_alone(form: str, start: str, capsys: pytest.CaptureFixture[
 
 
 def test_chinese_explains_the_symbols(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "词汇表大小" in printed(capsys, "--lang", "zh")
+    assert "词表大小" in printed(capsys, "--lang", "zh")

@@ -18,7 +18,7 @@ OPTIONS = (
     Option("batch", mark("examples (default 1)"), "N", kind="whole", default=1),
     Option("seq", mark("tokens of each (default 2048, or as many as it takes)"), "N", kind="whole", default=None),
     Option("dtype", mark("of weights: bfloat16, float16 or float32 (default bfloat16)"), "WORD", default="bfloat16"),
-    Option("overhead", mark("GiB kept back for the engine (default 1)"), "N", kind="number", default=1),
+    Option("overhead", mark("GiB reserved for the engine (default 1)"), "N", kind="number", default=1),
     *OUTPUT,
 )
 

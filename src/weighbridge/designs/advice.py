@@ -30,13 +30,13 @@ class Advice(NamedTuple):
     source: str
 
 
-VOCABULARY = mark("vocabulary {value:,} is a multiple of 64")
-HEAD = mark("a head is {value} wide; attention kernels are fastest at 64 and 128")
-WIDTH = mark("hidden size {value:,} is a multiple of 128, as tensor cores like it")
-GATED = mark("the MLP is {ratio} hidden sizes wide; a gated MLP of 8/3 costs as much as a plain one of 4")
+VOCABULARY = mark("the vocabulary should be a multiple of 64 ({value:,} here)")
+HEAD = mark("heads should be 64 or 128 wide, where attention kernels are fastest ({value} here)")
+WIDTH = mark("the hidden size should be a multiple of 128, for tensor cores ({value:,} here)")
+GATED = mark("a gated MLP should be about 8/3 hidden sizes wide, which costs as much as a plain one of 4 ({ratio} here)")
 FITTED = 96
 """Layers up to which the fit of width to depth is asked: it was made on networks of up to 48, and read by its authors up to about twice that."""
-DEPTH = mark("{layers} layers call for a hidden size of about {value:,}")
+DEPTH = mark("a depth of {layers} goes with a hidden size of about {value:,}")
 
 
 def advise(sizes: Mapping[str, int]) -> tuple[Advice, ...]:

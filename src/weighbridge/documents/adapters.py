@@ -66,6 +66,14 @@ def _tensor(tensor: Added, path: str = "") -> dict[str, Any]:
     }
 
 
+WRITTEN = {
+    "LORA": "LoRA", "ADALORA": "AdaLoRA", "DELORA": "DeLoRA", "FOURIERFT": "FourierFT", "GLORA": "GLoRA", "GRALORA": "GraLoRA", "HIRA": "HiRA",
+    "LILY": "Lily", "LOHA": "LoHa", "LOKR": "LoKr", "MISS": "MiSS", "POLY": "Poly", "PVERA": "PVeRA", "RANDLORA": "RandLoRA", "ROAD": "RoAd",
+    "SHIRA": "SHiRA", "TINYLORA": "TinyLoRA", "UNILORA": "Uni-LoRA", "VBLORA": "VB-LoRA", "VERA": "VeRA", "WAVEFT": "WaveFT",
+}  # fmt: skip
+"""Methods as their papers write them, where that is not the name PEFT has for them."""
+
+
 def _trainable(added: tuple[Added, ...]) -> int:
     return sum(tensor.count for tensor in added if tensor.trainable and tensor.parameter)
 
@@ -78,11 +86,11 @@ def document(model: ModelValue, found: Adapted, lang: str = "en") -> Document:
     figures = {name: f"{getattr(found, name):,}" for name in ("trainable", "total", "saved", "saved_bytes")}
     share = _share(found.trainable, found.total)
     texts = (
-        say("{method}: trainable {trainable} of {total} ({share}); the model without it has {base}.").format(
-            method=found.method, share=share, base=f"{base:,}", **figures
+        say("{method}: {trainable} of {total} parameters are trainable ({share}); the model alone has {base}.").format(
+            method=WRITTEN.get(found.method, found.method), share=share, base=f"{base:,}", **figures
         ),
         say("Saved: {saved} elements, {saved_bytes} bytes.").format(**figures),
-        say("For a linear layer: {formula}.").format(formula=found.formula),
+        say("What a linear layer gets: {formula}.").format(formula=found.formula.replace("*", " × ")),
         *map(say, found.notes),
     )
     figure = say("{trainable} trainable parameters").format(**figures)

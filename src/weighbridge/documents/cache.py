@@ -66,15 +66,23 @@ def _layers(layers: tuple[Kept, ...], say: Say) -> Table:
 
 
 def _remarks(found: CacheSize, given: Inputs, dtype: str, say: Say) -> list[str]:
-    nothing = [] if found.layers else [say("It keeps nothing between tokens: it reads a text as a whole.")]
-    what = say("{batch} × {seq} tokens, {dtype}, {engine} ({trust})").format(
+    if not found.layers:
+        return [say("This model keeps no cache: it reads the whole text at once.")]
+    what = say("{batch} × {seq} tokens, {dtype}, by the rules of {engine} ({trust})").format(
         batch=given.batch,
         seq=f"{given.seq if given.decoder_seq is None else given.decoder_seq:,}",
         dtype=dtype,
-        engine=found.engine,
+        engine=say("the reference library") if found.engine == "reference" else found.engine,
         trust=say(found.trust),
     )
-    grows = say("one more token of every example adds {per_token} bytes; {fixed} bytes do not grow.").format(
-        per_token=f"{found.per_token:,}", fixed=f"{found.fixed:,}"
-    )
-    return [*nothing, f"{what}: {grows}"]
+    return [say("{what}: {growth}").format(what=what, growth=_growth(found, say))]
+
+
+def _growth(found: CacheSize, say: Say) -> str:
+    """Say what one more token adds, and what does not grow."""
+    figures = {"per_token": f"{found.per_token:,}", "fixed": f"{found.fixed:,}"}
+    if not found.per_token:
+        return say("its size does not depend on the number of tokens.")
+    if not found.fixed:
+        return say("each further token of every example adds {per_token} bytes.").format(**figures)
+    return say("each further token of every example adds {per_token} bytes; {fixed} bytes are of fixed size.").format(**figures)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.conventions.counts import Count, counts
-from weighbridge.core.messages import mark, translator
+from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Column, Document, Row, Table
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ def document(model: ModelValue, lang: str = "en") -> Document:
     """
     say = translator(lang)
     rows = counts(model, lang)
-    columns = tuple(Column(say(title), kind) for title, kind in COLUMNS)
-    tables = [Table(columns, tuple(_row(row) for row in rows if row.group == group), say(title)) for group, title in GROUPS.items()]
+    tables = [_table([row for row in rows if row.group == group], say(title), say) for group, title in GROUPS.items()]
     figure = say("{total} parameters").format(total=f"{rows[0].value:,}")
     return Document(f"{rows[0].class_name} · {model.source}", figure, tuple(table for table in tables if table.rows), lang)
 
@@ -49,5 +48,15 @@ def as_json(model: ModelValue, lang: str = "en") -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _row(row: Count) -> Row:
-    return Row((row.name, row.value if row.value is not None else row.written, row.definition, row.source))
+def _table(rows: list[Count], title: str, say: Say) -> Table:
+    """Lay one group out; what all its rows but the first have in common stands once, in its title."""
+    columns = tuple(Column(say(name), kind) for name, kind in COLUMNS)
+    told = {(row.definition, row.source) for row in rows[1:]}
+    if len(rows) > 2 and len(told) == 1:
+        definition, source = told.pop()
+        return Table(columns[:2], tuple(Row(_cells(row)[:2]) for row in rows), f"{title}: {definition} ({source})")
+    return Table(columns, tuple(Row(_cells(row)) for row in rows), title)
+
+
+def _cells(row: Count) -> tuple[str | int, ...]:
+    return (row.name, row.value if row.value is not None else row.written, row.definition, row.source)

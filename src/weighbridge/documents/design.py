@@ -58,7 +58,7 @@ def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en")
     measures = [name for name in TITLES if any(entry.measured.get(name) for entry in found.designs)]
     columns = [Column(titles[name], "integer") for name in shown]
     columns += [Column(say("parameters"), "integer"), *(Column(say(TITLES[name]), "integer") for name in measures)]
-    columns += [Column(say("Pareto")), Column(say("breaks"))]
+    columns += [Column(say("Pareto")), Column(say("advice not followed"))]
     rows = tuple(
         Row((
             *(sizes.get(name) for name in shown), entry.parameters, *(entry.measured[name] for name in measures),
@@ -73,18 +73,18 @@ def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en")
     said = []
     if rows:
         star = say(
-            "* on the Pareto front of the {within} designs within the budget: {n} that no other beats in arithmetic, cache and bytes of training"
+            "* on the Pareto front: {n} of the {within} designs within the budget, which no other beats in FLOPs, cache and training bytes together"
         )
         said.append(star.format(within=f"{found.within:,}", n=f"{len(found.front):,}"))
     if found.part:
-        said.append(say("the sizes searched are those of {part}; everything else stays as it is (--part)").format(part=found.part))
+        said.append(say("Only the sizes of {part} are searched (--part); everything else stays as it is.").format(part=found.part))
     if found.designs:
         broken = {one.key: one for entry in found.designs for one in entry.advice if not one.follows}
         said += [f"{key}: {say(one.text).format(**one.values)} ({one.source})" for key, one in broken.items()]
         fits = ", ".join(f"{one.tokens:,} ({one.fit}, {say(one.counts)})" for one in found.designs[0].tokens)
-        said.append(say("training tokens that fits suggest for the first (estimates): {fits}").format(fits=fits))
+        said.append(say("Training tokens that published scaling laws suggest for the first design (estimates): {fits}.").format(fits=fits))
     else:
-        said.append(say("nothing fits: widen the tolerance (124M±2%), the range of layers or of MLP widths, or take a smaller multiple"))
+        said.append(say("No design fits: widen the tolerance (124M±2%) or the range of layers or MLP widths, or take a smaller multiple."))
     return Document(head, figure, (*_scatter(found, say), *((Table(tuple(columns), rows),) if rows else ()), *notes(said)))
 
 

@@ -85,11 +85,11 @@ def _bounds(found: Fit, say: Say) -> Table:
 
 
 def _remarks(found: Fit, device: Accelerator | None, say: Say) -> list[str]:
-    kept = say("For {batch} × {seq} tokens; {overhead} GiB of memory is kept back for the engine.")
+    kept = say("For {batch} × {seq} tokens; {overhead} GiB of memory is reserved for the engine.")
     lines = [kept.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}", overhead=f"{found.overhead / GIB:g}")]
     if device is not None:
         lines.append(say("{name}: {source}.").format(name=device.name, source=device.source))
         lines.append(
-            say("Held to {table}.").format(table=device.confirmed) if device.confirmed else say("No second table at hand confirms it.")
+            say("Confirmed by {table}.").format(table=device.confirmed) if device.confirmed else say("Not confirmed by a second source.")
         )
     return [*lines, *(say(note) for note in found.notes)]

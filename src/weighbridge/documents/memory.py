@@ -79,8 +79,8 @@ def _parts(found: Memory, say: Say) -> Table:
 
 
 def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: Say) -> list[str]:
-    words = {"batch": given.batch, "seq": given.seq, "dtype": how.dtype, "optimizer": how.optimizer, "precision": how.precision}
-    start = say("{batch} × {seq} tokens, {optimizer}, {precision}, {attention} attention, {dtype}") if training else "{dtype}"
-    bound = say("the total is a lower bound: workspaces of kernels and what an allocator leaves unused are not in it.")
-    first = say("{what}; {bound}").format(what=start.format(attention=how.attention, **words), bound=bound)
+    words = {"batch": given.batch, "seq": f"{given.seq:,}", "dtype": how.dtype, "optimizer": how.optimizer, "precision": how.precision}
+    start = say("{batch} × {seq} tokens, {optimizer}, {precision} precision, {attention} attention, {dtype}") if training else "{dtype}"
+    bound = say("The total is a lower bound: kernel workspaces and memory that the allocator holds unused are not included.")
+    first = say("{what}. {bound}").format(what=start.format(attention=how.attention, **words), bound=bound)
     return [first, say(found.refused)] if found.refused else [first]

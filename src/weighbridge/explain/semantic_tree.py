@@ -107,7 +107,11 @@ def topic(part: Part, around: tuple[Part, ...]) -> str:
         return "experts"
     if topics:
         return topics[0]
-    if any(kind in HEADS for kind in kinds) or part.name in HEAD_NAMES or (part.name in ("proj_out", "output_layer") and len(around) == 1):
+    if (
+        any(kind in HEADS for kind in kinds)
+        or part.name in HEAD_NAMES
+        or (part.name in ("proj_out", "output_layer", "head") and part.kind == "linear" and len(around) == 1)
+    ):
         return "head"
     if "pooler" in kinds or part.name == "pooler":
         return "pooler"

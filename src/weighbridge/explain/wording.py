@@ -41,11 +41,17 @@ _ATTENTION = {
     "sinks": mark("attention sinks"), "q_a_proj": mark("query, compressed"), "q_b_proj": mark("query, expanded"),
     **dict.fromkeys(("kv_a_proj_with_mqa", "kv_a_proj"), mark("key and value, compressed")), "kv_b_proj": mark("key and value, expanded"),
 }  # fmt: skip
+_SHIFT = {
+    **dict.fromkeys(("time_mix_key", "time_mix_value", "time_mix_receptance", "time_mix_gate"), mark("mix with the previous token")),
+    "receptance": mark("receptance"),
+}
+"""RWKV's own words, in its two halves of a layer."""
 _FEED_FORWARD = {
     **dict.fromkeys(("intermediate", "up_proj", "fc1", "c_fc", "wi", "wi_1", "lin1", "dense_h_to_4h", "fc_in", "w3", "linear1", "intermediate_dense", "ffn", "fc_1"), _UP),
     **dict.fromkeys(("output", "down_proj", "fc2", "c_proj", "wo", "lin2", "dense_4h_to_h", "fc_out", "w2", "linear2", "output_dense", "ffn_output", "fc_2"), _DOWN),
     **dict.fromkeys(("gate_proj", "wi_0", "w1"), _GATE),
     **dict.fromkeys(("gate_up_proj", "up_gate_proj"), mark("gate and up in one")),
+    **_SHIFT, "key": _KEY, "value": _VALUE,
 }  # fmt: skip
 NAMES: dict[str, dict[str, str]] = {
     "attention": _ATTENTION,
@@ -69,6 +75,9 @@ NAMES: dict[str, dict[str, str]] = {
         "transform": mark("Transform"),
     },
     "mixer": {
+        **{name: title for name, title in _ATTENTION.items() if title in (_QUERY, _KEY, _VALUE)}, **_SHIFT,
+        **dict.fromkeys(("o_proj", "output"), _OUTPUT), "gate": _GATE,
+        "time_decay": mark("decay rates"), "time_first": mark("extra weight of the current token"), "time_faaaa": mark("extra weight of the current token"),
         "in_proj": mark("input projection"), "out_proj": mark("output projection"), "conv1d": mark("short convolution"),
         "x_proj": mark("step Δ (compressed), B and C"), "dt_proj": mark("step Δ, expanded"), "dt_bias": mark("bias of the step Δ"),
         "A_log": mark("decay rates A, as logarithms"), "D": mark("skip weights D"),

@@ -413,11 +413,11 @@ def _least_arithmetic(model: ModelValue, batch: int, seq: int, purpose: str) -> 
 
 def _notes(model: ModelValue, purpose: str, ways: tuple[Way, ...]) -> Iterator[str]:
     if purpose == "serving":
-        yield mark("beyond what is kept back, activations of the prompt and workspaces of kernels are not counted")
+        yield mark("Activations of the prompt and kernel workspaces are not counted beyond that.")
         if not _keeps(model):
-            yield mark("the model keeps no cache that is described, so batch and length cost nothing here")
+            yield mark("This model keeps no cache, so batch and length cost nothing here.")
         return
     if forward_activations(model, Inputs(seq=1), settings(loss=True))[0] is None:
-        yield mark("activations are not described for this model and are left out")
+        yield mark("The activations of this model are not described, and are left out.")
     if purpose == "lora":
-        yield mark("activations are counted as in full training, which is more than an adapter keeps")
+        yield mark("Activations are counted as in full training, which is more than training an adapter keeps.")

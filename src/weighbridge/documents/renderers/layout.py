@@ -21,7 +21,7 @@ LEAST = 12
 
 _WIDE = r"\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
 _OPEN, _CLOSE = "（「『“《", "，。、；：？！）》」』”％"
-_UNITS = re.compile(rf"\s+|\[[\d, ]{{1,28}}\]|[{_OPEN}]*[{_WIDE}][{_CLOSE}]*|[{_OPEN}]*[^\s{_WIDE}]+[{_CLOSE}]*")
+_UNITS = re.compile(rf"\s+|\[[\d, ]{{1,28}}\][,;.:]?|[{_OPEN}]*[{_WIDE}][{_CLOSE}]*|[{_OPEN}]*[^\s{_WIDE}]+[{_CLOSE}]*")
 """What is never broken: a word, a shape in brackets, a Chinese character with the signs about it."""
 
 JOINT = "\ue000"
@@ -165,7 +165,8 @@ def _item(inset: str, text: str, code: str, width: int) -> Iterator[Line]:
     if not width or measure(inset + whole) <= width:
         yield [Span(inset), *([Span(text, "strong")] if text else []), Span(("  " if text and code else "") + code, "quiet")]
         return
-    yield from ([Span(inset), Span(row, "strong")] for row in (wrap(text, width - len(inset)) if text else []))
+    rows = wrap(_bind_operators(text), width - len(inset)) if text else []
+    yield from ([Span(inset), Span(row.replace(JOINT, " "), "strong")] for row in rows)
     yield from ([Span(inset + "  " * bool(text)), Span(row, "quiet")] for row in _cell(code, width - len(inset) - 2))
 
 
@@ -268,7 +269,8 @@ def _records(table: Table, columns: list[Column], grid: list[list[str]], width: 
     """Set a table that no squeezing fits as one entry after another: the first cell, and each other cell below it with its title."""
     for row, cells in zip(table.rows, grid, strict=True):
         inset = " " * (len(cells[0]) - len(cells[0].lstrip()))
-        yield from ([Span(text, _style(row, columns[0].kind) or "strong")] for text in _cell(cells[0], width))
+        first = f"{columns[0].title} {cells[0]}" if table.headed and columns[0].kind in FLUSH_RIGHT else cells[0]
+        yield from ([Span(text, _style(row, columns[0].kind) or "strong")] for text in _cell(first, width))
         for column, cell in zip(columns[1:], cells[1:], strict=True):
             if cell.strip():
                 label = f"{column.title}  " if table.headed and column.title else ""
