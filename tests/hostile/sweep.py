@@ -1,16 +1,21 @@
 """Every hostile case put to every command, by one process for each core; what goes wrong is printed, and the exit code says whether anything did.
 
-python -m tests.hostile.sweep [SEED, by default 0] [FAMILIES, by default 20000]
+python -m tests.hostile.sweep [--seed 0] [--families 20000] [--minutes N]
+
+The cases come in an order of the seed's, so that a sweep that is stopped after some minutes has met some of every kind.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from tests.hostile import checkpoints, configs, families
@@ -63,16 +68,34 @@ def bound() -> None:
 
 def main() -> int:
     """Sweep, and tell what was found."""
-    seed, many = (int(word) for word in (sys.argv[1:] + ["0", "20000"][len(sys.argv) - 1 :])[:2])
-    wrong = 0
-    with ProcessPoolExecutor(os.cpu_count(), initializer=bound) as pool:
-        waiting = [pool.submit(tried, case, commands) for case, commands in cases(seed, many)]
-        for done in waiting:
-            for line in done.result():
-                wrong += 1
-                print(line, flush=True)
-    print(f"{len(waiting):,} cases, {wrong} of their answers wrong")
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--seed", type=int, default=0)
+    asked.add_argument("--families", type=int, default=20_000)
+    asked.add_argument("--minutes", type=float, default=float("inf"))
+    options = asked.parse_args()
+    every = list(cases(options.seed, options.families))
+    Random(options.seed).shuffle(every)
+    met, answers, wrong = sweep(every, time.monotonic() + 60 * options.minutes)
+    print(f"{met:,} of {len(every):,} cases, {answers:,} answers, {wrong} of them wrong")
     return 1 if wrong else 0
+
+
+def sweep(every: list[tuple[Any, tuple[str, ...]]], until: float) -> tuple[int, int, int]:
+    """Put cases to their commands until it is late; return how many were met, their answers, and how many of these are wrong."""
+    met = answers = wrong = 0
+    left = iter(every)
+    running: dict[Future[list[str]], int] = {}
+    with ProcessPoolExecutor(os.cpu_count(), initializer=bound) as pool:
+        while True:
+            while len(running) < 8 and time.monotonic() < until and (case := next(left, None)) is not None:
+                running[pool.submit(tried, *case)] = len(case[1])
+            if not running:
+                return met, answers, wrong
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                met, answers = met + 1, answers + running.pop(done)
+                for line in done.result():
+                    wrong += 1
+                    print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,8 @@ def limit_of(model: ModelValue) -> Limit | None:
     assert model.description is not None
     family, outer, _ = model.description
     fields, raw = text_config(family.fields, outer)
-    if raw.get("model_type", family.model_type) in UNLIMITED:
+    stated = raw.get("model_type")
+    if (stated if isinstance(stated, str) else family.model_type) in UNLIMITED:
         return None
     declared = {key for field in fields for key in (field.key, *field.aliases)}
     if "layer_types" in declared:

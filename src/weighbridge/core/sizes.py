@@ -126,6 +126,6 @@ def layer_range(*ends: int) -> range:
     found = range(*ends)
     if found.stop > MOST_LAYERS:
         raise UsageError(
-            Text("{many:,} layers, which are not all alike; at most {most:,} are looked at one by one", many=found.stop, most=MOST_LAYERS)
+            Text("{many:,} layers, which are looked at one by one; the most accepted is {most:,}", many=found.stop, most=MOST_LAYERS)
         )
     return found

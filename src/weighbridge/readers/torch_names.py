@@ -14,7 +14,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored, unique_names
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_storages import View
-from weighbridge.readers.torch_training import Division, divide, with_stated_shapes
+from weighbridge.readers.torch_training import Division, complete_module, divide, find_stated_ties
 from weighbridge.readers.torch_walk import TRAINING, Found, walk
 
 
@@ -32,7 +32,7 @@ def listing_of(
     Raises:
         ReadError: No tensors, too many, or a storage that belongs to none of them.
     """
-    root = with_stated_shapes(root)
+    root = complete_module(root)
     walked = [*walk(root, buffers), *walk(dict(beside), {})]
     unlisted = set(storages).difference(key for found in walked for key in _keys(found.view))
     if unlisted:
@@ -55,7 +55,7 @@ def listing_of(
             )
         )
     divided = divide(root, walked)
-    tensors = _tensors(divided)
+    tensors = _tie_as_stated(_tensors(divided), find_stated_ties(root))
     return Listing("torch", tuple(tensors), notes=(*divided.notes, *_group_notes(divided, tensors)))
 
 
@@ -105,6 +105,15 @@ def _tensors(divided: Division) -> list[Stored]:
     owners = {**_owners([(name, one.view) for name, one in named]), **owners}
     model = {name for name, _ in named[:count]}
     return [_tensor_of(name, one, owners.get(name) if name not in model or owners.get(name) in model else None) for name, one in named]
+
+
+def _tie_as_stated(tensors: list[Stored], stated: Mapping[str, str]) -> list[Stored]:
+    """Tie what the file says is another of its tensors under a second name, where both have the shape of it and no elements."""
+    shapes = {tensor.name: tensor.shape for tensor in tensors} if stated else {}
+    return [
+        tensor._replace(tied_to=stated[tensor.name]) if shapes.get(stated.get(tensor.name, "")) == tensor.shape else tensor
+        for tensor in tensors
+    ] if stated else tensors  # fmt: skip
 
 
 def _tensor_of(name: str, found: Found, owner: str | None) -> Stored:

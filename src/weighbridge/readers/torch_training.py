@@ -7,8 +7,8 @@ and at the tops of what is wrapped in them, that training scripts use.
 from __future__ import annotations
 
 import re
-from math import prod
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from weighbridge.core.messages import Text
 from weighbridge.readers.text import printable
@@ -74,25 +74,60 @@ def divide(root: object, walked: list[Found]) -> Division:
     return Division(model, aside, (_reason(choice, bool(model)),) if aside else ())
 
 
-def with_stated_shapes(root: object) -> object:
-    """Return a checkpoint of DeepSpeed's ZeRO 3 with the shapes that it states for all parameters, in place of the empty tensors that stand for them.
+def complete_module(root: object) -> object:
+    """Complete the module of a DeepSpeed checkpoint by what the file states of it: which tensors are buffers, and which parameters.
 
-    Source: deepspeed/utils/zero_to_fp32.py (``parse_model_states``: ``param_shapes``, ``frozen_param_shapes``, ``buffer_names``)
+    ZeRO 3 leaves empty tensors in the place of parameters, and states their shapes and which of them is another under a second name.
+
+    Source: deepspeed/utils/zero_to_fp32.py (``parse_model_states``: ``param_shapes``, ``frozen_param_shapes``, ``buffer_names``, ``shared_params``)
     """
     if not isinstance(root, dict) or not isinstance(root.get("module"), dict) or not isinstance(root.get("param_shapes"), list):
         return root
     held = root["module"]
-    stated = [*root["param_shapes"], root.get("frozen_param_shapes")]
-    shapes = {
-        name: shape_of(shape) for group in stated if isinstance(group, dict) for name, shape in group.items() if isinstance(name, str)
-    }
     full: dict[object, object] = {}
-    for name, shape in shapes.items():
-        here = held.get(name)
-        if not isinstance(here, View) or (here.shape != shape and not prod(here.shape)):
-            dtype = here.dtype if isinstance(here, View) else "F32"
-            full[name] = View(None, dtype, 0, shape, (0,) * len(shape), note="cut up among the ranks by ZeRO 3")
+    for name, shape in _stated_shapes(root).items():
+        full[name] = _with_shape(held.get(name), shape)
+    for name, owner in _stated_ties(root, held, full).items():
+        full[name] = _with_shape(held[name], full[owner].shape)  # type: ignore[attr-defined]
+    buffers = root.get("buffer_names")
+    for name in buffers if isinstance(buffers, list) else ():
+        if isinstance(name, str) and isinstance(view := held.get(name), View) and name not in full:
+            full[name] = view._replace(parameter=False)
     return {**root, "module": {**held, **full}} if full else root
+
+
+def find_stated_ties(root: object) -> dict[str, str]:
+    """Return which parameters of a checkpoint that :func:`complete_module` returned have no elements of their own, and whose they have."""
+    if not isinstance(root, dict) or not isinstance(root.get("module"), dict) or not isinstance(root.get("param_shapes"), list):
+        return {}
+    return _stated_ties(root, root["module"], _stated_shapes(root))
+
+
+def _stated_shapes(root: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    stated = [*root["param_shapes"], root.get("frozen_param_shapes")]
+    return {name: shape_of(shape) for group in stated if isinstance(group, dict) for name, shape in group.items() if isinstance(name, str)}
+
+
+def _stated_ties(root: Mapping[str, Any], held: Mapping[object, object], owners: Collection[object]) -> dict[str, str]:
+    """Return what the file says is another parameter under a second name, where ZeRO 3 left no elements that would show it."""
+    stated = root.get("shared_params")
+    pairs = stated.items() if isinstance(stated, dict) else ()
+    return {
+        name: owner for name, owner in pairs
+        if isinstance(name, str) and isinstance(owner, str) and owner in owners and name not in owners and _is_placeholder(held.get(name))
+    }  # fmt: skip
+
+
+def _is_placeholder(value: object) -> bool:
+    return isinstance(value, View) and (value.storage is None or 0 in value.shape)
+
+
+def _with_shape(here: object, shape: tuple[int, ...]) -> View:
+    """Return a parameter with the shape that is stated for it, unless the file holds its elements."""
+    if isinstance(here, View) and (here.shape == shape or 0 not in here.shape):
+        return here._replace(parameter=True)
+    dtype = here.dtype if isinstance(here, View) else "F32"
+    return View(None, dtype, 0, shape, (0,) * len(shape), parameter=True, note="cut up among the ranks by ZeRO 3")
 
 
 def _group(path: tuple[str, ...], prefix: tuple[str, ...]) -> str:

@@ -78,7 +78,7 @@ def walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[Found]
             raise ReadError("the pickle refers to its own parts without end")
         view = _tensor(node)
         if view is not None:
-            yield Found(_path(place), view, kind if not view.parameter or kind.note else Kind(False))
+            yield Found(_path(place), view, kind if view.parameter is None or kind.note else Kind(not view.parameter))
             node, kind = view.attributes, Kind(True, "attribute of a tensor")
         if not node or id(node) in around or id(node) in once:
             continue

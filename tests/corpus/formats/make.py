@@ -1,7 +1,7 @@
 """Write this corpus with the libraries themselves: ``python tests/corpus/formats/make.py GROUP...``, in an environment that has them.
 
 Each file is small and holds zeros. ``expected.json`` has, for each, what its own library says of it when it reads it back: name, shape and
-element type of every array, and the version that said so. Groups: torch (2.13.0), megatron, numpy, equinox, openvino, ctranslate2, coremltools, orbax,
+element type of every array, and the version that said so. Groups: torch (2.13.0), megatron, deepspeed, numpy, equinox, openvino, ctranslate2, coremltools, orbax,
 mlx, litert, executorch, paddle.
 """
 
@@ -151,6 +151,59 @@ def of_megatron() -> dict[str, Facts]:
 
 def build(tensor: int, pipeline: int, rank: int, kind: str, path: Path) -> None:
     subprocess.run([sys.executable, "-c", MEGATRON, str(tensor), str(pipeline), str(rank), kind, str(path)], check=True)
+
+
+DEEPSPEED = """
+import os, sys
+import torch
+import torch.multiprocessing as processes
+def work(rank, stage, folder):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(29500 + stage), RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", DS_ACCELERATOR="cpu")
+    import deepspeed
+    sys.modules["deepspeed.comm.torch"].build_shm_op = lambda: None  # compiled, and not needed
+    deepspeed.init_distributed("gloo")
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed = torch.nn.Linear(3, 5, bias=False)
+            self.norm = torch.nn.BatchNorm1d(5)
+            self.body = torch.nn.ModuleList(torch.nn.Linear(5, 5) for _ in range(3))
+            self.tied = torch.nn.Linear(3, 5, bias=False)
+            self.tied.weight = self.embed.weight
+            self.body[1].requires_grad_(stage == 1)  # of stage 1 zero_to_fp32 leaves out what is frozen
+            self.register_buffer("table", torch.zeros(2))
+        def forward(self, x):
+            x = self.norm(self.embed(x))
+            for layer in self.body:
+                x = layer(x)
+            return x.sum() + self.tied.weight.sum()
+    net = Net()
+    config = {"train_micro_batch_size_per_gpu": 2, "optimizer": {"type": "Adam", "params": {"torch_adam": True}}, "zero_optimization": {"stage": stage}}
+    engine, *_ = deepspeed.initialize(model=net, model_parameters=[one for one in net.parameters() if one.requires_grad], config=config)
+    engine.backward(engine(torch.zeros(2, 3)))
+    engine.step()
+    engine.save_checkpoint(folder, tag="global_step1")
+if __name__ == "__main__":
+    processes.spawn(work, (int(sys.argv[1]), sys.argv[2]), nprocs=2)
+"""
+"""Trains a step of a small module with a tie, a frozen layer and a buffer, on two processes, and saves it."""
+
+
+def of_deepspeed() -> dict[str, Facts]:
+    """The folders of ZeRO 1, 2 and 3; what the model holds is what DeepSpeed's own ``zero_to_fp32`` makes of them."""
+    os.environ["DS_ACCELERATOR"] = "cpu"
+    script = HERE / "train.py"
+    script.write_text(DEEPSPEED)
+    said = {}
+    for stage in (1, 2, 3):
+        folder = fresh(f"deepspeed-{stage}")
+        subprocess.run([sys.executable, script, str(stage), folder], check=True)
+        join: Any = import_module("deepspeed.utils.zero_to_fp32").get_fp32_state_dict_from_zero_checkpoint
+        said[folder.name] = facts(join(folder))
+        for path in (*folder.rglob("*optim_states.pt"), *folder.glob("zero_to_*.py")):
+            path.unlink()
+    script.unlink()
+    return said
 
 
 def of_numpy() -> dict[str, Facts]:
@@ -420,7 +473,7 @@ def fresh(name: str) -> Path:
 
 
 GROUPS: dict[str, tuple[str, Callable[[], dict[str, Facts]]]] = {
-    "torch": ("torch", of_torch), "megatron": ("megatron-core", of_megatron), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
+    "torch": ("torch", of_torch), "megatron": ("megatron-core", of_megatron), "deepspeed": ("deepspeed", of_deepspeed), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
     "orbax": ("orbax-checkpoint", of_orbax), "openvino": ("openvino", of_openvino), "coremltools": ("coremltools", of_coremltools), "paddle": ("paddlepaddle", of_paddle), "mlx": ("mlx", of_mlx),
     "ctranslate2": ("ctranslate2", of_ctranslate2), "litert": ("ai-edge-litert", of_litert), "executorch": ("executorch", of_executorch),
 }  # fmt: skip

@@ -26,6 +26,7 @@ ASIDE = (
     "a constant of the code",
     "optimiser state",
     "a copy of the embeddings, which the last pipeline stage keeps",
+    "beside the model",
 )
 
 
@@ -40,7 +41,18 @@ def test_as_its_own_library_says(name: str) -> None:
 def test_the_model_of_torch_is_counted_in_all_its_clothes(name: str) -> None:
     counts = tally_of(as_model(read_listing(FORMATS / name), name))
     assert counts.unique == 12 + 4 + 4 + 4 + 12
-    assert sum(tensor.stored for tensor in read_listing(FORMATS / name).tensors if tensor.role != "buffer") >= 4 + 4 + 1
+    assert sum(tensor.stored for tensor in read_listing(FORMATS / name).tensors) >= 4 + 4 + 1
+
+
+@pytest.mark.parametrize("stage", [1, 2, 3])
+def test_deepspeed_says_which_tensors_are_buffers_and_which_are_one(stage: int) -> None:
+    """Of ZeRO 3 no file holds the parameters: shapes, ties and buffers are what it states."""
+    listing = read_listing(FORMATS / f"deepspeed-{stage}")
+    assert tally_of(as_model(listing, "")).unique == 3 * 5 + 2 * 5 + 3 * 30
+    model = [tensor for tensor in listing.tensors if tensor.note not in ASIDE]
+    buffers = ["table", "norm.running_mean", "norm.running_var", "norm.num_batches_tracked"]
+    assert sorted(tensor.name for tensor in model if tensor.role == "buffer") == sorted(buffers)
+    assert [(tensor.name, tensor.tied_to) for tensor in model if tensor.tied_to] == [("tied.weight", "embed.weight")]
 
 
 def test_a_frozen_module_keeps_its_weights_in_its_constants() -> None:

@@ -26,6 +26,7 @@ from weighbridge.accounts.memory.modules import (
 )
 from weighbridge.accounts.memory.tape import BOOL, INDEX, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Attend, Part, Tensor, copy_name, positions
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def layers(run: Run, parts: list[Part], value: Value, layer: Callable[[Part, Val
     """
     tape = run.tape
     known: dict[tuple[object, ...], tuple[int, int, bool]] = {}
+    layer_range(sum(len(positions(kind)) for kind in parts))  # refuses more than are looked at one by one
     copies = sorted(((index, kind) for kind in parts for index in positions(kind)), key=lambda copy: copy[0])
     for index, part in copies:
         state = (id(part), value.storage.held, *(seen.storage.held for seen in shared))
@@ -236,6 +238,7 @@ def _by_window(part: Part) -> list[Part]:
         return [part]
     if not limited:
         return [_with_window(part, attention, None)]
+    layer_range(part.repeat)
     places = tuple(positions(part))
     first = part._replace(repeat=limited, indices=places[:limited])
     return [first, _with_window(part._replace(repeat=part.repeat - limited, indices=places[limited:]), attention, None)]

@@ -18,7 +18,7 @@ def window(key: str = "sliding_window", default: int | None = 4096) -> Field:
 
 def windowed_layers(rule: Callable[[Config], int | None] | None = None) -> Field:
     """Declare in how many layers attention is limited: where ``layer_types`` does not say it, *rule* does."""
-    return Field("windowed", "layer_types", rule, "choice", read=_limited_layers, report_default=False)
+    return Field("windowed", "layer_types", rule, "sequence", read=_limited_layers, report_default=False)
 
 
 def all_but_every(period: int) -> Field:
@@ -37,4 +37,5 @@ def pattern(default: int) -> Field:
 
 
 def _limited_layers(kinds: Any) -> int | None:
+    """Return in how many layers of a list attention is limited; what *rule* says is their number already."""
     return sum("full" not in kind for kind in kinds) if isinstance(kinds, (list, tuple)) else kinds
