@@ -20,7 +20,7 @@ from weighbridge.conventions.rounding import readings
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Attend, Operation, Part, Tensor
-from weighbridge.explain.semantic_tree import HEAD_NAMES, HEADS
+from weighbridge.explain.semantic_tree import HEAD_NAMES, HEADS, TOP_HEADS
 
 if TYPE_CHECKING:
     from weighbridge.core.sizes import Size
@@ -342,7 +342,9 @@ TRAINING_TOKEN = mark("FLOPs of a forward and a backward pass, for each token")
 def _head_work(of: Pass) -> int:
     """Return the multiply-adds of output heads."""
     entry = of.ledger(weights)
-    return sum(inner.amount for _, inner in _outermost_heads(entry) if isinstance(inner.amount, int))
+    top = [child for child in entry.children if child.part.name in TOP_HEADS and child.part.kind == "linear"]
+    inner = [found for child in entry.children if child not in top for _, found in _outermost_heads(child)]
+    return sum(found.amount for found in (*top, *inner) if isinstance(found.amount, int))
 
 
 def _outermost_heads(entry: Entry) -> Iterator[tuple[str, Entry]]:

@@ -13,7 +13,7 @@ from weighbridge.accounts.parameters import unique_of
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import Reading, readings
 from weighbridge.conventions.rules import LABELS, Convention, Conventions, conventions, unique_with_larger
-from weighbridge.core.errors import UsageError
+from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.messages import Say, translator
 from weighbridge.load import load
 from weighbridge.presets import preset, presets
@@ -188,8 +188,12 @@ def _nearest(model: ModelValue, table: Conventions, meanings: list[Reading], say
         return None
     value = min(plain, key=lambda known: (abs(known - number), known))
     match = _match(table.by_value[value][0], reading._replace(how="nearest"), table, say)
-    hints = list(_hints(model, table, number, value, say)) if reading.how == "exact" else []
-    return Nearest(match, number - value, (*_other_models(model, meanings, say), *hints))
+    others = list(_other_models(model, meanings, say))
+    hints = []
+    if reading.how == "exact":
+        others = others or [*_published_for_others(number, say)] or [*_as_in_siblings(model, number, say)]
+        hints = list(_hints(model, table, number, value, say))
+    return Nearest(match, number - value, (*others, *hints))
 
 
 def _hints(model: ModelValue, table: Conventions, number: int, nearest: int, say: Say) -> Iterator[str]:
@@ -256,6 +260,44 @@ def _other_models(model: ModelValue, meanings: list[Reading], say: Say) -> Itera
         if isinstance(amount, int) and amount not in seen and any(reading.low <= amount <= reading.high for reading in meanings):
             seen.add(amount)
             yield say("{name} of {known} has {value}").format(name=model.class_name, known=known.name, value=f"{amount:,}")
+
+
+def _published_for_others(number: int, say: Say) -> Iterator[str]:
+    """Yield another model that exactly this number is published for: tables are filled by copying."""
+    for known in presets():
+        if known.total is not None and known.total.value == number:
+            yield say("it is the number of {known}: {convention} ({source})").format(
+                known=known.name, convention=known.total.convention, source=known.total.source
+            )
+            return
+
+
+MOST_SIBLINGS = 16
+"""How many values of siblings are tried."""
+
+
+def _as_in_siblings(model: ModelValue, number: int, say: Say) -> Iterator[str]:
+    """Yield one field that has another value in a sibling, with which a convention gives the number: one size's value stands in another's config."""
+    if model.description is None or preset(model.source) is None:
+        return
+    raw = model.description.raw
+    values: dict[tuple[str, str], tuple[str, object]] = {}
+    for known in presets():
+        if known.config.get("model_type") == model.model_type:
+            for key, value in known.config.items():
+                if isinstance(value, (int, list)) and type(raw.get(key)) is type(value) and raw[key] != value:
+                    values.setdefault((key, repr(value)), (known.name, value))
+    for (key, _), (name, value) in [*values.items()][:MOST_SIBLINGS]:
+        with suppress(WeighbridgeError):
+            made = conventions(load({**raw, key: value}, model.class_name)).by_value.get(number)
+            if made and made[0].cost <= PLAUSIBLE:
+                words = say("with {key} {value}, as {known} has it, it is {convention}")
+                yield words.format(key=key, value=value, known=name, convention=made[0].text(say))
+                return
+
+
+PLAUSIBLE = 3
+"""With a field changed, only a convention of this cost is an explanation."""
 
 
 def _known_vocabularies() -> dict[int, str]:

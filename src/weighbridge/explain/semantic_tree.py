@@ -35,6 +35,8 @@ HEAD_NAMES = frozenset(
     vocab_projector""".split()
 )
 """Linear maps that are a head by themselves, known by their names."""
+TOP_HEADS = frozenset({"proj_out", "output_layer", "head", "head_dist"})
+"""Linear maps that are a head where they stand beside the backbone, not inside it."""
 PROJECTIONS = frozenset({"visual_projection", "text_projection", "audio_projection"})
 """Linear maps from a tower into a space that others share."""
 
@@ -110,7 +112,7 @@ def topic(part: Part, around: tuple[Part, ...]) -> str:
     if (
         any(kind in HEADS for kind in kinds)
         or part.name in HEAD_NAMES
-        or (part.name in ("proj_out", "output_layer", "head") and part.kind == "linear" and len(around) == 1)
+        or (part.name in TOP_HEADS and part.kind == "linear" and len(around) == 1)
     ):
         return "head"
     if "pooler" in kinds or part.name == "pooler":

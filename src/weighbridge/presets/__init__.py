@@ -79,12 +79,15 @@ def preset_like(name: str) -> Preset | None:
 
     >>> preset_like("BERT_base_Chinese").name, preset_like("t5 v1.1 small").name, preset_like("opt-13B").name
     ('bert-base-chinese', 't5-v1_1-small', 'opt-13b')
+    >>> preset_like("bloomz_560m_multi").name
+    'bloom-560m'
     """
     if not _FOLDED:
         for found in presets():
             for known in typed_names(found):
                 _FOLDED.setdefault(fold_name(known), found)
-    return _FOLDED.get(fold_name(name))
+    plain, _, language = name.rpartition("_")  # KerasHub writes the language behind a name of the Hub's
+    return _FOLDED.get(fold_name(name)) or (_FOLDED.get(fold_name(plain)) if language in ("en", "multi", "zh", "hi") and plain else None)
 
 
 def fold_name(name: str) -> str:

@@ -49,6 +49,25 @@ def test_slips_of_others_are_not_explained_away(name: str, number: int) -> None:
     assert model(name).reconcile(number).matches == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "number", "words"),
+    [
+        ("sam-vit-huge", 312_343_088, "SamModel of sam-vit-large has 312,343,088"),
+        ("whisper-base", 124_439_808, "it is the number of gpt2: GPT2LMHeadModel"),
+        ("siglip2-base-patch16-384", 376_856_194, "it is the number of siglip2-base-patch32-256: SiglipModel, with position ids"),
+        (
+            "segformer_b5_ade20k_640",
+            81_974_227,
+            "with decoder_hidden_size 256, as segformer-b0-finetuned-ade-512-512 has it, it is SegformerForSemanticSegmentation, with 19 labels",
+        ),
+    ],
+)
+def test_slips_of_others_are_shown(name: str, number: int, words: str) -> None:
+    """KerasHub 0.32.0: SAM's sizes exchanged, GPT-2's total for Whisper, a twin's for SigLIP 2, one decoder for every SegFormer."""
+    nearest = model(name).reconcile(number).nearest
+    assert nearest is not None and nearest.hints[0].startswith(words)
+
+
 def test_a_placeholder_is_a_rounded_number() -> None:
     """KerasHub states 2,700,000,000 for opt_2.7b_en: nothing but a round number."""
     (first, *others) = model("opt-2.7b").reconcile(2_700_000_000).matches

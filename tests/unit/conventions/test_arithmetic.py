@@ -68,6 +68,8 @@ def test_megatron_is_three_forwards() -> None:
         ("convnext-tiny-224", 4_457_472_768, {"images": 1}, "fvcore", "exact"),
         ("convnext-large-224", 34_368_026_112, {"images": 1}, "fvcore", "exact"),
         ("deit-base-distilled-patch16-384", 55_645_294_080, {"images": 1}, "fvcore", "exact"),
+        ("deit3_large_patch16_384", 191_210_034_176, {"images": 1}, "fvcore", "exact"),
+        ("vit_medium_patch16_gap_240", "9.22G", {"images": 1}, "fvcore", "rounded"),
         ("vit-base-patch16-224", "17.58G", {"images": 1}, "fvcore", "rounded"),
         ("gpt-oss-120b", 34_534_221_696, {"seq": 4096}, "torchtitan", "exact"),
         ("bert-base-uncased", 22_348_431_360, {"seq": 128}, "torch", "exact"),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TYPES = {"VisionTransformer": "timm_vit", "VisionTransformerDistilled": "timm_vit", "ConvNeXt": "timm_convnext"}
 """The classes described, with the model types that describe them here."""
+ANY_SIDE = frozenset({"timm_convnext"})
+"""Those whose tensors do not tell the side of the image, so that only what the pretrained weights were made for does."""
 
 _KNOWN: dict[str, tuple[str, dict[str, Any], dict[str, dict[str, Any]]]] = {}
 
@@ -83,7 +85,9 @@ def arguments_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     """
     if "architecture" not in raw:
         return dict(raw)
-    _, arguments = built_with(raw["architecture"])
+    model_type, arguments = built_with(raw["architecture"])
+    if model_type in ANY_SIDE:
+        arguments = {"img_size": 224, **arguments}
     inner = raw.get("pretrained_cfg")
     pretrained = dict(inner) if isinstance(inner, Mapping) else dict(raw)
     found = {**arguments, **_pretrained(pretrained, arguments)}
