@@ -28,6 +28,8 @@ CLASSES = (
     ("deit", "VisionTransformer"),
     ("deit", "VisionTransformerDistilled"),
     ("convnext", "ConvNeXt"),
+    ("eva", "Eva"),
+    ("swin_transformer", "SwinTransformer"),
 )
 """Files of models, each with a class that builds some of them."""
 IGNORED = (
@@ -106,21 +108,52 @@ def _asking(signature: inspect.Signature) -> Callable[..., None]:
     return called
 
 
+def class_of(name: str) -> str:
+    """Return the class that builds a model, as it is written down."""
+    return str(json.loads(NAMES.read_text())[name][0])
+
+
 def random_config(rng: random.Random, names: list[str]) -> dict[str, Any]:
     """Draw a config as the Hub has it: a model's name, with other labels, sides and arguments."""
     name = rng.choice(names)
     raw: dict[str, Any] = {"architecture": name, "num_features": 1, "num_classes": rng.choice((0, 10, 1000))}
     raw["pretrained_cfg"] = {"input_size": [rng.choice((1, 3)), 224, 224], "num_classes": 1000, "fixed_input_size": True}
-    if name.startswith(("vit", "deit")):
+    if class_of(name) == "SwinTransformer":
+        more: dict[str, Any] = {"depths": [rng.randint(1, 2) for _ in range(4)], "num_heads": [rng.choice((1, 2)) for _ in range(4)]}
+        more |= {"embed_dim": 8 * rng.randint(1, 3), "window_size": rng.choice((2, 3, 7, [4, 2, 7, 3])), "img_size": 32 * rng.randint(1, 3)}
+        raw["model_args"] = more | {"qkv_bias": rng.random() < 0.5, "mlp_ratio": rng.choice((4.0, 2.5, 3))}
+    elif class_of(name) == "Eva":
         heads = rng.choice((2, 4))
-        more: dict[str, Any] = {"depth": rng.randint(1, 3), "num_heads": heads, "embed_dim": 8 * heads * rng.randint(1, 4)}
+        more = {
+            "depth": rng.randint(1, 3),
+            "num_heads": heads,
+            "embed_dim": 8 * heads * rng.randint(1, 4),
+            "img_size": 16 * rng.randint(2, 6),
+        }
+        more |= {"patch_size": rng.choice((8, 16)), "init_values": rng.choice((None, 1e-5)), "swiglu_mlp": rng.random() < 0.5}
+        more |= {"scale_mlp": rng.random() < 0.4, "scale_attn_inner": rng.random() < 0.3, "qkv_fused": rng.random() < 0.5}
+        more |= {"attn_type": rng.choice(("eva", "rope")), "num_reg_tokens": rng.choice((0, 2)), "no_embed_class": rng.random() < 0.3}
+        more |= {"mlp_ratio": rng.choice((4.0, 2.6666666666666665, 2)), "use_post_norm": rng.random() < 0.2, "qk_norm": rng.random() < 0.2}
+        more |= {
+            "use_rot_pos_emb": rng.random() < 0.5,
+            "rope_type": rng.choice(("cat", "mixed")),
+            "global_pool": rng.choice(("avg", "token", "map")),
+        }
+        raw["model_args"] = more | {
+            "class_token": True,
+            "use_pre_transformer_norm": rng.random() < 0.3,
+            "swiglu_align_to": rng.choice((0, 8)),
+        }
+    elif name.startswith(("vit", "deit")):
+        heads = rng.choice((2, 4))
+        more = {"depth": rng.randint(1, 3), "num_heads": heads, "embed_dim": 8 * heads * rng.randint(1, 4)}
         more |= {"img_size": 16 * rng.randint(2, 6), "patch_size": rng.choice((8, 16)), "qkv_bias": rng.random() < 0.5}
         more |= {"init_values": rng.choice((None, 1e-5)), "qk_norm": rng.random() < 0.3, "pre_norm": rng.random() < 0.3}
         more |= {"mlp_ratio": rng.choice((4.0, 2.6666666666666665, 3.7362, 2)), "no_embed_class": rng.random() < 0.3}
         if "distilled" not in name:
             more |= {"reg_tokens": rng.choice((0, 1, 4)), "fc_norm": rng.choice((None, True, False))}
         raw["model_args"] = more
-    else:
+    elif name.startswith("convnext"):
         more = {"depths": [rng.randint(1, 3) for _ in range(4)], "dims": [8 * rng.randint(1, 6) for _ in range(4)]}
         more |= {"conv_mlp": rng.random() < 0.5, "use_grn": rng.random() < 0.5, "ls_init_value": rng.choice((None, 1e-6))}
         raw["model_args"] = more

@@ -1706,6 +1706,8 @@ CLASSES: dict[str, str] = {
     "open_clip.CoCa": "open_clip",
     "open_clip.CustomTextCLIP": "open_clip",
     "timm.ConvNeXt": "timm_convnext",
+    "timm.Eva": "timm_eva",
+    "timm.SwinTransformer": "timm_swin",
     "timm.VisionTransformer": "timm_vit",
     "xLSTMForCausalLM": "xlstm",
     "xLSTMModel": "xlstm",

@@ -589,6 +589,8 @@ MODULES: dict[str, str] = {
     "timesfm2_5": "series.timesfm2_5",
     "timesformer": "vision.timesformer",
     "timm_convnext": "packages.timm_convnext",
+    "timm_eva": "packages.timm_eva",
+    "timm_swin": "packages.timm_swin",
     "timm_vit": "packages.timm_vit",
     "tipsv2": "multimodal.tipsv2",
     "tipsv2_dpt": "multimodal.tipsv2",

@@ -17,7 +17,13 @@ from weighbridge.core.messages import Text
 if TYPE_CHECKING:
     from typing import Any
 
-TYPES = {"VisionTransformer": "timm_vit", "VisionTransformerDistilled": "timm_vit", "ConvNeXt": "timm_convnext"}
+TYPES = {
+    "VisionTransformer": "timm_vit",
+    "VisionTransformerDistilled": "timm_vit",
+    "ConvNeXt": "timm_convnext",
+    "Eva": "timm_eva",
+    "SwinTransformer": "timm_swin",
+}
 """The classes described, with the model types that describe them here."""
 ANY_SIDE = frozenset({"timm_convnext"})
 """Those whose tensors do not tell the side of the image, so that only what the pretrained weights were made for does."""

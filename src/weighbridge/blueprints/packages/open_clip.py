@@ -138,7 +138,7 @@ def _timm(raw: Mapping[str, Any], path: str) -> SubConfig:
         found["global_pool"] = pool
     elif pool and pool != "map" and found.get("global_pool") == "map":
         found["global_pool"] = "token"  # the attention that pools goes with the classifier
-    if model_type != "timm_vit" and "image_size" in raw:
+    if model_type == "timm_convnext" and "image_size" in raw:
         found["img_size"] = raw["image_size"]
     known = family(model_type)
     return SubConfig(found, (*known.fields, *TIMM_FIELDS), VISION_KEYS | known.ignored_keys, model_type)
@@ -348,7 +348,7 @@ def timm_tower(c: Config, shared: Size) -> tuple[Part, ...]:
     if c.projection is None:
         return (as_child("trunk", known.classes[known.base](with_changes(c, headed=True, labels=shared))),)
     trunk = as_child("trunk", known.classes[known.base](c))
-    width = c.widths[-1] if c.model_type == "timm_convnext" else c.hidden
+    width = c.widths[-1] if c.model_type in ("timm_convnext", "timm_swin") else c.hidden
     if c.projection == "none":
         return (trunk,)
     if c.projection == "linear":
