@@ -67,6 +67,9 @@ SUM_DIGITS = 2
 """Digits that a figure must show before a sum of others explains it."""
 CERTAIN_DIGITS = 5
 """Digits that a total shows before any few of the numbers above it may explain it: fewer agree by chance."""
+SAME_NUMBER = Fraction(1, 50)
+"""How far a figure in parentheses may be from the whole number before it and still be meant for it: ``7,087,872 (7.19M)``;
+``671,026,404,352 (37B)`` says something else."""
 BLOCK_LINES = 12
 """Lines that stand together; a number is explained by those of its own block only."""
 SHARE_REACH = 4

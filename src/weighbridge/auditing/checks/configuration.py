@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.results import is_slip
-from weighbridge.auditing.checks.scene import Scene, claim, words_of
+from weighbridge.auditing.checks.scene import Scene, claim, nested_words, words_of
 from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
@@ -49,6 +49,9 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
             continue
         seen.add(place)
         own = words_of(model)
+        if not size.listed and own.get(size.word) != size.value and any(part.get(size.word) == size.value for part in nested_words(model)):
+            yield _claim(scene, size, size.token, "exact", size.value, size.value, ())
+            continue
         for judged in _judge(size, own):
             exact = judged.right is None
             if exact:

@@ -10,9 +10,9 @@ from itertools import combinations
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, spread, whole
+from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, spread, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
-from weighbridge.auditing.thresholds import BLOCK_LINES, CERTAIN_DIGITS, SHARE_REACH, SUM_DIGITS
+from weighbridge.auditing.thresholds import BLOCK_LINES, CERTAIN_DIGITS, SAME_NUMBER, SHARE_REACH, SUM_DIGITS
 from weighbridge.core.messages import mark
 
 MOST = 9
@@ -94,6 +94,7 @@ def _product(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None
 def _twice(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Claim]:
     """Confirm a figure in bytes that is said again, in another unit, right behind: ``114,688 bytes (112 KiB)``."""
     if token.unit not in BYTES:
+        yield from _in_short(scene, token, found)
         return
     text = scene.lines[token.line].text
     for other in found:
@@ -105,6 +106,30 @@ def _twice(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Claim
                 if any(a <= high and low <= b for s in scales(other) for a, b in (spread(other, s),)):
                     yield _claim(scene, other, "total", "rounded", because(mark("the same in another unit")))
                     break
+
+
+def _in_short(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Claim]:
+    """Hold a count in a unit against the whole number right before its parentheses: ``7,087,872 (7.09M)``."""
+    text, number = scene.lines[token.line].text, likeliest_value(token)
+    other = next((t for t in found if t.start > token.end and t.line == token.line), None)
+    if token.unit or token.places or number is None or other is None or not other.unit or other.unit in BYTES:
+        return
+    if not _BETWEEN.fullmatch(text, token.end, other.start) or text[other.end : other.end + 1] not in (")", "）"):
+        return
+    agreed = fit(other, number)
+    if agreed is not None:
+        yield _claim(scene, other, "total", agreed.verdict, because(mark("the same in another unit")))
+    elif significant_digits(token) >= CERTAIN_DIGITS and significant_digits(other) >= SUM_DIGITS and _is_near(number, other):
+        right, mine = whole(number), whole(likeliest_value(other))
+        reason = because(mark("the number before it is {right}"), right=right)
+        facts = {"value": mine, "expected": right, "difference": whole((likeliest_value(other) or 0) - number), "reason": reason}
+        yield claim(scene.lines, other, other, "total", "wrong", **facts)
+
+
+def _is_near(number: Fraction, other: Token) -> bool:
+    """Tell whether a figure is so near a number that it can only be meant for it, or a power of ten off with the same digits."""
+    mine = likeliest_value(other) or Fraction(0)
+    return any(abs(mine * power - number) <= number * SAME_NUMBER for power in (1, 10, Fraction(1, 10)))
 
 
 def _shares(scene: Scene, figures: Sequence[Sequence[Token]]) -> Iterator[Claim]:

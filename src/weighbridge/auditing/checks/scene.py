@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.main_model import Assumed
+from weighbridge.auditing.checks.main_model import Assumed, sizes_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.claims import Claim, Line
 from weighbridge.auditing.text.equations import Chain
@@ -112,6 +112,17 @@ def words_of(model: ModelValue) -> dict[str, int]:
     values = vars(model.description.sizes)
     sizes = {word: values[word] for word in (*LETTERS.values(), "head_dim", "kv_heads") if isinstance(values.get(word), int)}
     return {word: value for word, value in sizes.items() if not isinstance(value, bool)}
+
+
+def nested_words(model: ModelValue) -> list[dict[str, int]]:
+    """Return the sizes of the models that a model is made of: CLIP's of its text and its images.
+
+    >>> from weighbridge import model
+    >>> sorted(words["hidden"] for words in nested_words(model("clip-vit-large-patch14")))
+    [768, 1024]
+    """
+    raw = model.description.raw if model.description is not None else {}
+    return [sizes_of(part) for part in raw.values() if isinstance(part, Mapping)]
 
 
 def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: str, **facts: object) -> Claim:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = (
-    ("other", re.compile(r"flop|mac\b|macs|bytes?\b|memory|显存|vram|\bmb\b|\bgb\b|speed|score|acc|loss|ratio|%|glue|squad|time|latency|throughput|batch|learn|token|\blr\b|download|rank|trainable|lora|data|step|top-?1|throughput", re.IGNORECASE)),
+    ("other", re.compile(r"flop|mac\b|macs|bytes?\b|memory|显存|vram|\bmb\b|\bgb\b|speed|score|acc|loss|ratio|%|glue|squad|time|latency|throughput|batch|learn|token|\blr\b|download|rank|trainable|lora|data|step|top-?1|throughput|hours?\b|year|date|年|日期|小时", re.IGNORECASE)),
     ("active", re.compile(r"activ|激活", re.IGNORECASE)),
     ("non_embedding", re.compile(r"non[- _]?emb|非嵌入|w/o emb|without emb", re.IGNORECASE)),
     ("part", re.compile(r"(?:encoder|decoder|embedding|vision|text|backbone|head|embed|emb)\w*[- _]*(?:param|参数)|嵌入", re.IGNORECASE)),
@@ -109,7 +109,7 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
     for row in table.rows:
         subject = _row_subject(scene, row, kinds, families)
         if subject is not None:
-            subject = _by_size(subject, row, kinds)
+            subject = _sized(subject, row, kinds)
             found += [
                 (row, cell, kind, subject, head)
                 for cell, kind, head in zip(row.cells, kinds, heads, strict=False)
@@ -159,8 +159,17 @@ def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequenc
         return family
     lead = row.cells[0].text
     if kinds[0] == "total" or re.fullmatch(r"[\d.]+\s*[MB]", lead, re.IGNORECASE):
-        return member_of(scene, re.sub(r"[^\w.]", "", lead), families, firm=False)
+        return member_of(scene, re.sub(r"[^\w.]", "", lead), families, firm=False) or _by_size(scene, row, kinds)
     return None
+
+
+def _by_size(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
+    """Take a row that is led by its count for the member of a named family that has its sizes: ``| 6.7B | 4096 | 32 |``."""
+    names = dict.fromkeys(name for found in scene.mentions.values() for m in found for name in m.names)
+    models = [model for name in list(names)[:MOST_MEMBERS] if (model := preset_model(name)) is not None]
+    told = {kind: whole_number(cell) for cell, kind in zip(row.cells, kinds, strict=False) if kind in SIZE_COLUMNS}
+    fitting = [model for model in models if len(told) > 1 and all(words_of(model).get(kind) == value for kind, value in told.items())]
+    return Subject(tuple(fitting), fitting[0].source, False) if fitting else None
 
 
 def _family_row(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
@@ -209,7 +218,7 @@ def _of(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
     return found._replace(firm=firm) if found is not None else None
 
 
-def _by_size(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
+def _sized(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
     """Put first the model whose sizes are those of the row, and be sure where two sizes and more agree."""
 
     def agreed(model: ModelValue) -> int:

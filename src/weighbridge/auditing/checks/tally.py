@@ -32,6 +32,9 @@ _PREMISE = re.compile(r"[- ]?(?:param(?:eter)?s?)?[- ]?(?:class |个参数|参�
 """What follows a size that is no claim: ``a 70 billion parameter model``."""
 
 
+_OF_TEXT = re.compile(r"\W{0,2}(?:tokens?|words?|个?词)\b", re.IGNORECASE)
+
+
 def unsettled_claims(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
     """Return a claim, with what would settle it, for each number that says something about a model and was not judged."""
     covered: dict[int, list[tuple[int, int]]] = {}
@@ -115,6 +118,8 @@ def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] |
     assert isinstance(table, Table)
     heads = column_heads(table)
     row = next(row for row in table.rows if row.line == token.line)
+    if re.fullmatch(r"(?:19|20)\d\d", token.text) or _OF_TEXT.match(scene.lines[token.line].text, token.end):
+        return None  # a year, a length
     for cell, head in zip(row.cells, heads, strict=False):
         if cell.start <= token.start < cell.end:
             kind = kind_of(head) if table.head else "total" if token.value is not None and is_count(token) and token.value >= 10_000 else ""

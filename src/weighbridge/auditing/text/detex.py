@@ -17,6 +17,8 @@ _CONTENT = frozenset(
 )
 _KEPT = {"sim": "≈", "simeq": "≈", "approx": "≈", "div": "/", "times": "×", "cdot": "·"}
 _DEEPEST = 24
+_ORDINARY = re.compile(r"[A-Za-z0-9 _.,;:()\[\]/+=%|#\"'!?@\-\u4e00-\u9fff×·≈。、]+")
+"""Characters that are read as they stand, wherever they stand."""
 
 
 class _Writer:
@@ -58,6 +60,12 @@ def plain(raw: str) -> tuple[str, tuple[int, ...]]:
 def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:
     raw, position = writer.raw, start
     while position < end:
+        run = None if writer.skip else _ORDINARY.match(raw, position, end)
+        if run is not None:
+            writer.text.extend(run[0])
+            writer.at.extend(range(position, run.end()))
+            position = run.end()
+            continue
         character = raw[position]
         if position in writer.skip and writer.skip[position] <= end:
             writer.put(" ", position)

@@ -42,8 +42,8 @@ def repeats(raw: str) -> list[tuple[int, int]]:
     if len(raw) < 5:
         return []
     found = _repeats(raw) if "=" in raw or "," in raw else []
-    if not any(sign in raw for sign in ("\\", "^", " =", " +")):
-        return found
+    if "\\" not in raw and "^" not in raw and not any(0 < raw.count(f" {sign}") < raw.count(sign) for sign in "=+-"):
+        return found  # TeX is told by its commands, or by signs that it spaces and the drawn copy does not
     flat, position = _flatten(raw), 0
     while position < len(flat.text):
         step = _undone(flat, position) if flat.tex[position] else None

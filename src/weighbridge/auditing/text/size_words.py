@@ -100,7 +100,7 @@ def size_at(text: str, start: int) -> Found | None:
 
 
 _LETTERS = re.compile("[A-Za-z]+")
-_GAP = re.compile("[ _-]{1,2}")
+_GAP = re.compile("[ _/-]{1,2}")
 _STARTS = frozenset(found.group() for phrase in SIZES if (found := _LETTERS.match(phrase)))
 
 

@@ -34,7 +34,7 @@ class Stated(NamedTuple):
 
 _LINKS = frozenset("是 为 is of are = : 等于 分别是 分别为 | to equals 为: 是: was | ≈ 取 设为 设置为 即".split()) | {'"', "'"}
 _HYPHENED = {"layer": "layers", "layers": "layers", "hidden": "hidden", "heads": "heads", "head": "heads"}
-_COUNTED = {"layers": "layers", "heads": "heads", "层": "layers", "个头": "heads"}
+_COUNTED = {"kv_heads": "kv_heads", "layers": "layers", "heads": "heads", "层": "layers", "个头": "heads"}
 _HAS = ("共", "共有", "总共", "has", "have")
 _ALL_OF = frozenset(("layers", "层"))
 """``has 32 layers`` and ``共 32 层`` state a size; ``12 个头`` may be said of anything."""
@@ -127,6 +127,15 @@ def _read_labelled(statement: Sequence[Token], index: int, label: Token, word: s
     if at >= len(statement) or statement[at].kind != "num" or at - index >= 12:
         return None
     number = statement[at]
+    following = statement[at + 1] if at + 1 < len(statement) else None
+    if (
+        len(label.text) == 1
+        and following is not None
+        and following.kind == "name"
+        and len(following.text) > 1
+        and following.line == number.line
+    ):
+        return None  # ``H=8 KV heads`` is no hidden size
     last = at + 1 >= len(statement) or statement[at + 1].line != number.line or statement[at + 1].text == ";"
     linked = linked or (last and number.line == label.line and number.start - statement[at - 1].end > 1)
     if not linked and (len(label.text) == 1 or depth < 0):
