@@ -79,3 +79,21 @@ def test_without_a_list_there_is_no_such_class(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(WeighbridgeError):
         model(tmp_path, "SentenceTransformer")
+
+
+def test_the_first_module_has_no_config_of_its_own_and_as_many_as_sixty_four_are_read(tmp_path: Path) -> None:
+    from weighbridge.config.sentence_modules import MOST_MODULES, read_modules
+
+    assert read_modules(tmp_path) == ()
+    folder = written(tmp_path, {"model_type": "bert"}, *SEQUENCE, dense(4, 8))
+    found = read_modules(folder)
+    assert [(module.name, module.kind, module.config) for module in found] == [
+        ("0", "Transformer", {}), ("1", "Pooling", {}), ("2", "Dense", {"in_features": 4, "out_features": 8, "bias": False}),
+    ]  # fmt: skip
+    entry = {"type": "Normalize", "path": "2_Gone"}
+    (folder / "modules.json").write_text(json.dumps([entry] * MOST_MODULES))
+    assert [(module.name, module.config) for module in read_modules(folder)] == [(str(index), {}) for index in range(MOST_MODULES)]
+    for count in (0, MOST_MODULES + 1):
+        (folder / "modules.json").write_text(json.dumps([entry] * count))
+        with pytest.raises(WeighbridgeError, match=f"modules.json: expected a list of up to {MOST_MODULES} modules"):
+            read_modules(folder)

@@ -7,9 +7,23 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.config.bind import bind, with_overrides
-from weighbridge.config.check import missing_fields, unknown
-from weighbridge.config.fields import LABELS, TIED, Field, choice, nested, sequence, sides, size, switch
+from weighbridge.config.bind import LARGEST, bind, with_overrides, without_key
+from weighbridge.config.check import derivation_notes, missing_fields, refuse_deep, unknown
+from weighbridge.config.fields import (
+    LABELS,
+    TIED,
+    Field,
+    choice,
+    constant,
+    did_you_mean,
+    nested,
+    optional,
+    sequence,
+    sides,
+    size,
+    switch,
+    variant,
+)
 from weighbridge.config.read import parse_config
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
@@ -168,3 +182,158 @@ def test_a_default_that_is_said_has_a_key(model_type: str) -> None:
     defaulted = weighbridge.model({"model_type": model_type}).defaulted
     assert "hidden_size" in defaulted or "d_model" in defaulted or model_type == "clip"
     assert all(path and not path.endswith(".") for path in defaulted)
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("robert", ["roberta"], True), ("robertaa", ["roberta"], True), ("roebrta", ["roberta"], True), ("rbotera", ["roberta"], False),
+        ("robertb", ["roberta"], False), ("deberta2", ["deberta3"], False), ("distilbort", ["distilbert"], True), ("distolbort", ["distilbert"], False),
+        ("xoberta", ["roberta"], False), ("gpt_neo", ["gpt_nex"], False), ("gpt_neoo", ["gpt_neox"], True), ("mamba2", ["mamba"], False),
+    ],
+)  # fmt: skip
+def test_a_slip_is_one_letter_more_or_less_two_exchanged_or_one_wrong_in_a_long_name(name: str, known: list[str], meant: bool) -> None:
+    assert bool(did_you_mean(name, known, typos=True)) == meant
+
+
+def test_sizes_at_their_bounds() -> None:
+    assert bind(FIELDS, {"hidden_size": LARGEST}).hidden == bind(FIELDS, {"hidden_size": float(LARGEST)}).hidden == LARGEST == 10**15
+    for value in (LARGEST + 1, [LARGEST + 1] * 2):
+        with pytest.raises(ConfigError, match="image_size: no model has a size of 50 bits"):
+            bind(sides("image", "image_size", 224, "R", ""), {"image_size": value})
+    with pytest.raises(ConfigError, match="hidden_act: no model has a size of 50 bits"):
+        bind(FIELDS, {"hidden_act": LARGEST + 1})
+    assert bind(FIELDS, {"hidden_act": -LARGEST}).act == -LARGEST
+    assert len(bind(FIELDS, {"layer_types": ["a"] * 4096}).kinds) == 4096
+    with pytest.raises(ConfigError, match=r"layer_types: no model has a list of 4,097 entries \(the longest accepted is 4,096\)"):
+        bind(FIELDS, {"layer_types": ["a"] * 4097})
+
+
+def nest(depth: int) -> Any:
+    """Return mappings and lists within each other."""
+    value: Any = 1
+    for level in range(depth):
+        value = {"a": value} if level % 2 else [value]
+    return value
+
+
+def test_configs_are_bounded_in_depth_and_in_keys() -> None:
+    refuse_deep({"a": nest(59)})
+    refuse_deep({str(index): index for index in range(5000)})
+    refuse_deep({"inner": {str(index): index for index in range(6000)}})
+    with pytest.raises(ConfigError, match="the config is nested deeper than 60 levels"):
+        refuse_deep({"a": nest(61)})
+    with pytest.raises(ConfigError, match="5,001 keys, which are more than any config has"):
+        refuse_deep({str(index): index for index in range(5001)})
+
+
+def test_a_pair_as_default_belongs_to_the_height_and_the_width() -> None:
+    fields = sides("patch", "patch_size", (14, 16), "P", "")
+    assert [bind(fields, {}).patch_height, bind(fields, {}).patch_width] == [14, 16]
+    assert [field.report_default for field in fields] == [True, False]
+    assert list(missing_fields(fields, {})) == ["patch_height"]
+
+
+def test_what_a_class_derives_from_other_fields_is_refused_by_their_keys() -> None:
+    derived = Field("head_dim", "", lambda c: 10 // c.heads, "derived", aliases=("hidden_size", "num_heads"))
+    own = size("inner", "inner_size", lambda c: 10 // c.heads, "I", "")
+    heads = size("heads", "num_heads", 1, "A", "", minimum=0)
+    for fields, keys in (((heads, derived), "text.hidden_size and text.num_heads"), ((heads, own), "text.inner_size")):
+        with pytest.raises(ConfigError) as caught:
+            bind(fields, {"num_heads": 0}, path="text.")
+        assert caught.value.key == keys
+        assert "cannot be computed from the other fields: " in str(caught.value)
+
+
+def test_a_value_that_its_rule_does_not_bear_is_refused_with_its_path() -> None:
+    with pytest.raises(ConfigError) as caught:
+        bind(
+            (nested("text", "text_config", (choice("depth", "depths", None, read=lambda value: value[5]),)),),
+            {"text_config": {"depths": [1]}},
+        )
+    assert caught.value.key == "text_config.depths"
+    assert str(caught.value).startswith("text_config.depths: [1] is no value that this field can have: ")
+
+
+def test_a_sub_config_of_another_kind_is_refused_by_its_path() -> None:
+    with pytest.raises(ConfigError, match="text_config: expected a mapping, found list"):
+        bind(INNER, {"text_config": [1]})
+    with pytest.raises(ConfigError, match=r"text_config\.gated: expected true or false, found 'on'"):
+        bind(INNER, {"text_config": {"gated": "on"}})
+
+
+def test_a_variant_changes_defaults_names_and_places() -> None:
+    base = (size("hidden", "hidden_size", 768, "H", ""), switch("biased", "bias", True), size("mlp", "inner", 4, "I", ""))
+    renamed = variant(base, constant("gate", 1), mlp=size("experts", "num_experts", 8, "E", ""), biased=False)
+    assert [(field.word, field.default) for field in renamed] == [("hidden", 768), ("biased", False), ("experts", 8), ("gate", 1)]
+    again = variant(base, size("mlp", "other", 9, "J", ""), mlp=size("experts", "num_experts", 8, "E", ""))
+    assert [field.key for field in again] == ["hidden_size", "bias", "num_experts", "other"]
+    replaced = variant(base, switch("biased", "use_bias", False))
+    assert [field.key for field in replaced] == ["hidden_size", "use_bias", "inner"]
+    with pytest.raises(KeyError, match="no such fields: nothing"):
+        variant(base, nothing=1)
+
+
+def test_a_constant_is_no_default_that_is_said() -> None:
+    assert missing_fields((constant("gated", True), optional("rank", "q_rank", None, "R", "")), {}) == {"rank": "q_rank"}
+    assert missing_fields((optional("rank", "q_rank", None, "R", ""),), {"q_rank": None}) == {}
+
+
+@pytest.mark.parametrize(
+    ("entries", "stated", "notes"),
+    [(3, 3, 0), (4, 3, 1), (2, 3, 0)],
+)
+def test_entries_beyond_the_layers_are_said_to_be_left_out(entries: int, stated: int, notes: int) -> None:
+    fields = (size("layers", "num_hidden_layers", 2, "L", ""), choice("kinds", "layer_types", None))
+    raw = {"num_hidden_layers": stated, "layer_types": ["a"] * entries}
+    said = derivation_notes(fields, raw, bind(fields, raw))
+    assert said == ([f"layer_types: {entries} entries for {stated} layers; those beyond are left out"] if notes else [])
+
+
+def test_a_list_of_stages_is_compared_with_the_stages() -> None:
+    fields = (size("stages", "num_stages", 2, "N", ""), sequence("widths", "hidden_sizes", (8, 8)))
+    for count, note in ((2, []), (3, ["hidden_sizes: 3 entries for 2 stages; those beyond are left out"])):
+        raw = {"num_stages": 2, "hidden_sizes": [8] * count}
+        assert derivation_notes(fields, raw, bind(fields, raw)) == note
+    alone = (sequence("widths", "hidden_sizes", (8, 8)),)
+    assert derivation_notes(alone, {"hidden_sizes": [8] * 9}, bind(alone, {"hidden_sizes": [8] * 9})) == []
+
+
+def test_symbols_of_sub_configs_have_their_own_letters_paths_and_order() -> None:
+    fields = (size("hidden", "hidden_size", 768, "H", ""), *INNER)
+    raw = {"hidden_size": 8, "text_config": {"hidden_size": 4, "model_type": "inner"}}
+    found = symbols(fields, raw, bind(fields, raw))
+    inner = found["text_config"]
+    assert (found["hidden_size"].letter, inner["hidden_size"].letter) == ("H", "H_text")
+    assert (inner["hidden_size"].key, inner["model_type"]) == ("text_config.hidden_size", "inner")
+    assert inner["hidden_size"].order > 100 > found["hidden_size"].order
+    pair = sides("image", "image_size", 224, "R", "")
+    after = (*pair, size("patch", "patch_size", 16, "P", ""))
+    assert set(symbols(after, {"image_size": [8, 16]}, bind(after, {"image_size": [8, 16]}))) == {"patch_size"}
+
+
+def test_a_key_is_taken_out_by_its_path() -> None:
+    raw = {"a": 1, "text_config": {"b": 2}}
+    assert without_key(raw, "a") == {"text_config": {"b": 2}}
+    assert without_key(raw, "text_config.b") == {"a": 1, "text_config": {}}
+    assert without_key(raw, "a.b") == raw
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("[1]", "a list"), ('"x"', "a string"), ("3", "a number"), ("2.5", "a number"), ("true", "true or false"), ("null", "null")],
+)
+def test_a_config_is_an_object(text: str, what: str) -> None:
+    with pytest.raises(ConfigError, match=f"holds {what}, expected an object with the config's keys"):
+        parse_config(text.encode(), "config.json")
+
+
+def test_a_key_that_stands_twice_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"b: the key stands twice in one object \(keep one\)"):
+        parse_config(b'{"a": 1, "b": 2, "c": 3, "b": 4}', "config.json")
+
+
+def test_standard_input_that_is_closed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(weighbridge.UsageError, match="standard input is closed"):
+        weighbridge.model("-")
