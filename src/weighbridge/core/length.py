@@ -24,6 +24,10 @@ Stream: TypeAlias = "str | Size | Length"
 that see all others), a size, or an expression over them."""
 
 
+ARITHMETIC = ("+", "-", "*", "//")
+"""Operations that are written between their two operands."""
+
+
 class Length:
     """An expression over named lengths and sizes. Operators build larger ones; it is never compared with a number.
 
@@ -72,14 +76,14 @@ class Length:
             return str(self.operands[0])
         if self.operation == "unknown":
             return f"unknown({self.note!r})"
-        if len(self.operation) > 2:
+        if self.operation not in ARITHMETIC:
             return f"{self.operation}({', '.join(map(str, self.operands))})"
         left, right = self.operands
         if self.operation == "+" and isinstance(right, int) and right < 0:
             return repr(Length("-", (left, 0 - right)))
         bare = ("name", "+", "-", "*", "//") if self.operation in "+-" else ("name", "*")
-        shown = f"({left})" if isinstance(left, Length) and len(left.operation) < 3 and left.operation not in bare else str(left)
-        behind = f"({right})" if isinstance(right, Length) and len(right.operation) < 3 else str(right)
+        shown = f"({left})" if isinstance(left, Length) and left.operation in ARITHMETIC and left.operation not in bare else str(left)
+        behind = f"({right})" if isinstance(right, Length) and right.operation in ARITHMETIC else str(right)
         return f"{shown} {self.operation} {behind}"
 
 

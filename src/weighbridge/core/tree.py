@@ -62,11 +62,11 @@ class Attend(NamedTuple):
         kept: The stream whose keys and values are kept, where that is not all of *keys*.
     """
 
-    name: str = "attend"
-    heads: Size = 1
-    kv_heads: Size = 1
-    head_dim: Size = 1
-    value_dim: Size = 1
+    name: str
+    heads: Size
+    kv_heads: Size
+    head_dim: Size
+    value_dim: Size
     queries: Stream | None = None
     keys: Stream | None = None
     groups: Stream = 1

@@ -87,6 +87,17 @@ def test_what_cannot_be_told_is_refused(stream: Stream, message: str) -> None:
         (SEQ - (SEQ // 8), "seq - (seq // 8)"),
         (at_most("seq", 8) * 2, "at_most(seq, 8) * 2"),
         (unknown("why"), "unknown('why')"),
+        (SEQ + -3, "seq - 3"),
+        (SEQ + 3, "seq + 3"),
+        (SEQ * -3, "seq * -3"),
+        (SEQ - -3, "seq - -3"),
+        (SEQ * 2 * 3, "seq * 2 * 3"),
+        (SEQ * 2 + 3 - 1, "seq * 2 + 3 - 1"),
+        (SEQ // 2 + 1, "seq // 2 + 1"),
+        ((SEQ - 1) // 2 // 2, "((seq - 1) // 2) // 2"),
+        (SEQ * (SEQ + 1), "seq * (seq + 1)"),
+        (SEQ + at_most(SEQ, 4), "seq + at_most(seq, 4)"),
+        (merge("rows", 2) * "columns", "merge(rows, 2) * columns"),
     ],
 )
 def test_an_expression_reads_as_it_was_written(stream: Length, text: str) -> None:
