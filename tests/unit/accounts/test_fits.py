@@ -8,7 +8,7 @@ import pytest
 
 from weighbridge import model
 from weighbridge.accounts.fits.accelerators import ACCELERATORS, GIB, accelerator
-from weighbridge.accounts.fits.account import PURPOSES, _largest, device_memory
+from weighbridge.accounts.fits.account import PURPOSES, _largest, device_memory, fits_of
 from weighbridge.core.errors import UsageError
 
 SMALL = {
@@ -183,3 +183,61 @@ def test_notes_are_of_their_purpose(purpose: str, word: str) -> None:
     notes = model(SMALL, "LlamaForCausalLM").fits(gib=24, purpose=purpose).notes
     assert len(notes) == bool(word)
     assert all(word in note for note in notes)
+
+
+def test_what_fits_to_the_byte_fits_and_with_one_less_it_does_not() -> None:
+    base = model(SMALL, "LlamaForCausalLM")
+    for purpose in PURPOSES:
+        for index, way in enumerate(base.fits(gib=8, purpose=purpose, seq=64).ways):
+            assert fits_of(base, way.bytes, purpose, seq=64).ways[index].fits, way
+            assert not fits_of(base, way.bytes - 1, purpose, seq=64).ways[index].fits, way
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [("float32", 32), ("float16", 16), ("bfloat16", 16)])
+def test_ways_to_serve_say_what_they_are_and_halve_what_they_say(dtype: str, bits: int) -> None:
+    base = model("llama-3.2-1b")
+    plain, eight, four, both = base.fits(gib=24, dtype=dtype, seq=1000).ways
+    assert [way.measure for way in (plain, eight, four, both)] == [
+        f"weights in {bits} bits", "weights in 8 bits", "weights in 4 bits", "and the cache in 8 bits",
+    ]  # fmt: skip
+    assert [way.trust for way in (plain, eight, four, both)] == ["bound", "estimate", "estimate", "estimate"]
+    cache = base.cache(seq=1000, dtype=dtype).bytes
+    for way, scheme in ((plain, None), (eight, "bnb-8bit"), (four, "bnb-4bit")):
+        held = base.memory(dtype=dtype, quantization=scheme)
+        assert way.bytes == held.weights + held.buffers + cache + GIB
+    assert four.bytes - both.bytes == cache - base.cache(seq=1000).bytes // 2
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose", "flops"),
+    [
+        # two for each element of a matrix: serving leaves a head of its own out, training takes three passes, an adapter's two
+        ("llama-3-8b", "serving", 2 * (8_030_261_248 - 2 * 128_256 * 4096 - 65 * 4096)),
+        ("llama-3-8b", "training", 3 * 2 * (8_030_261_248 - 128_256 * 4096 - 65 * 4096)),
+        ("llama-3-8b", "lora", 2 * 2 * (8_030_261_248 - 128_256 * 4096 - 65 * 4096)),
+        ("llama-3.2-1b", "serving", 2 * (1_235_814_400 - 128_256 * 2048 - 33 * 2048)),
+    ],
+)
+def test_the_least_arithmetic_is_that_of_the_matrices(name: str, purpose: str, flops: int) -> None:
+    device = accelerator("a100-80g")
+    (bound, *_) = model(name).fits("a100-80g", purpose=purpose, batch=2, seq=64).bounds
+    assert bound.formula == f"{flops * 2 * 64:,} FLOPs / {device.peaks['bfloat16']:,}/s"
+    assert bound.microseconds == flops * 2 * 64 * 10**6 // device.peaks["bfloat16"]
+
+
+def test_a_tied_table_is_read_for_every_token_as_it_is_the_head() -> None:
+    found = model("llama-3.2-1b").fits("a100-80g", seq=128)
+    assert found.bounds[-1].formula.startswith(f"{2 * 1_235_814_400 + 128 * 32_768:,} bytes / ")
+
+
+def test_models_without_tokens_have_no_such_bounds() -> None:
+    assert model("resnet-50").fits("a100-80g").bounds == ()
+    assert len(model("t5-small").fits("a100-80g", seq=64).bounds) == 1, "what it reads for a token, but not the prompt's arithmetic"
+
+
+def test_a_device_that_nobody_knows_is_answered_with_those_that_are() -> None:
+    with pytest.raises(UsageError, match="did you mean a100-80g"):
+        accelerator("a100-80")
+    with pytest.raises(UsageError, match=r"known: .*a100-80g, .*h100-80g"):
+        accelerator("xyzzy")
+    assert device_memory(None, 1.5, 0.25)[1:] == (3 * GIB // 2, GIB // 4)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge import UsageError, model
+from weighbridge import Model, UsageError, model
+from weighbridge.accounts.memory.account import settings, static_bytes
 from weighbridge.accounts.memory.optimizers import OPTIMIZERS, optimizer_bytes
-from weighbridge.accounts.memory.weights import SCHEMES, weight_bytes
+from weighbridge.accounts.memory.weights import SCHEMES, buffer_bytes, weight_bytes
 from weighbridge.core.parts import linear
-from weighbridge.core.tree import Part
+from weighbridge.core.tree import Part, Tensor
 
 BERT = model("bert-base-uncased")
 
@@ -84,3 +85,57 @@ STATES = {
 def test_states_are_those_of_torch(name: str, expected: tuple[int, ...]) -> None:
     """Bytes of the state tensors that torch 2.13.0 keeps after one step of parameters of these shapes in float32."""
     assert tuple(OPTIMIZERS[name].kept(shape, 4) for shape in ((30, 20), (7,), (8, 4, 3, 3))) == expected
+
+
+@pytest.mark.parametrize("precision", ["pure", "amp", "mixed", "megatron"])
+@pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2", "llama-3.2-1b"])
+def test_the_total_is_the_sum_of_its_parts(name: str, precision: str) -> None:
+    dtype = "float32" if precision in ("pure", "amp") else "bfloat16"
+    found = model(name).memory(training=True, seq=16, dtype=dtype, precision=precision)
+    assert found.activations is not None
+    assert found.total == found.weights + found.buffers + found.gradients + found.master + found.optimizer + found.activations
+    assert bool(found.master) == (precision in ("mixed", "megatron"))
+    assert min(found.gradients, found.optimizer, found.activations) > 0
+
+
+def test_at_work_without_training_there_are_weights_and_buffers_alone() -> None:
+    found = model("resnet-50").memory(dtype="bfloat16")
+    assert (found.gradients, found.master, found.optimizer, found.activations) == (0, 0, 0, 0)
+    assert found.weights == 2 * 25_557_032
+    assert found.buffers == 53_120 * 4 + 53 * 8, "statistics in float32, counters of batches in 64 bits"
+    assert found.total == found.weights + found.buffers
+    assert found.trust == {"weights": "exact", "buffers": "exact", "total": "bound"}
+    assert BERT.memory(quantization="fp8").trust["weights"] == "estimate"
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("precision", ["pure", "mixed"])
+def test_what_hangs_on_no_token_is_the_same_in_both_accounts(training: bool, precision: str) -> None:
+    how = settings(dtype="bfloat16", precision=precision)
+    found = BERT.memory(training=training, dtype="bfloat16", precision=precision)
+    expected = found.weights + found.buffers + found.gradients + found.master + found.optimizer
+    assert static_bytes(BERT.tree, how, training=training) == expected
+
+
+def test_a_file_says_itself_what_its_tensors_take_unless_they_are_to_be_packed() -> None:
+    tensors = (Tensor("weight", (256, 128), "weight", dtype="F16"), Tensor("bias", (256,), "bias", dtype="F32"))
+    tree = Part("", (Part("layer", (Part("q", tensors, "linear"),), repeat=2),))
+    for kind, weights in (("checkpoint", 2 * (2 * 256 * 128 + 4 * 256)), ("config", 4 * 2 * (256 * 128 + 256))):
+        assert Model("file", kind, tree).memory().weights == weights
+    packed = SCHEMES["fp8"].packed(256, 128)
+    assert Model("file", "checkpoint", tree).memory(quantization="fp8", dtype="bfloat16").weights == 2 * (packed + 2 * 256)
+    assert Model("file", "checkpoint", tree).memory(training=True).refused.startswith("activations: file has only tensors")
+
+
+@pytest.mark.parametrize(("count", "size"), [(1, 1), (2, 1), (3, 2), (64, 32)])
+def test_half_bytes_are_rounded_up_once(count: int, size: int) -> None:
+    assert weight_bytes(Part("", (Tensor("w", (count,), "weight"),)), "int4") == size
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "size"),
+    [("mean", None, 4), ("num_batches_tracked", None, 8), ("mean", "F16", 2), ("mean", "SOMETHING", 4), ("num_batches_tracked", "I32", 4)],
+)
+def test_buffers_take_their_own_type_or_the_usual(name: str, dtype: str | None, size: int) -> None:
+    tree = Part("", (Part("bn", (Tensor(name, (7,), "buffer", dtype=dtype), Tensor("w", (9,), "gain")), repeat=3),))
+    assert buffer_bytes(tree) == 3 * 7 * size
