@@ -291,11 +291,11 @@ def test_entries_beyond_the_layers_are_said_to_be_left_out(entries: int, stated:
 
 
 def test_a_list_of_stages_is_compared_with_the_stages() -> None:
-    fields = (size("stages", "num_stages", 2, "N", ""), sequence("widths", "hidden_sizes", (8, 8)))
+    fields = (size("stages", "num_stages", 2, "N", ""), sequence("widths", "hidden_sizes", [8, 8]))
     for count, note in ((2, []), (3, ["hidden_sizes: 3 entries for 2 stages; those beyond are left out"])):
         raw = {"num_stages": 2, "hidden_sizes": [8] * count}
         assert derivation_notes(fields, raw, bind(fields, raw)) == note
-    alone = (sequence("widths", "hidden_sizes", (8, 8)),)
+    alone = (sequence("widths", "hidden_sizes", [8, 8]),)
     assert derivation_notes(alone, {"hidden_sizes": [8] * 9}, bind(alone, {"hidden_sizes": [8] * 9})) == []
 
 
