@@ -45,7 +45,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "design": ("design --like bert-base-uncased --params 30M±1% --limit 3",),
     "models": ("models", "models bert --sources"),
     "sweep": ("sweep bert-base-uncased --set num_hidden_layers=2:24",),
-    "adapters": ("adapters bert-base-uncased lora:r=8,target_modules=query+value",),
+    "adapters": ("adapters bert-base-uncased lora:r=8,target_modules=query+value", "adapters bert-tiny vera"),
     "quiz": ("quiz bert-base-uncased",),
 }  # fmt: skip
 """Commands that together show what each answer can hold; a name in braces is a folder of ``write_samples``."""

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weighbridge import columns
     from weighbridge.accounts.adapters.account import Adapted
+    from weighbridge.accounts.adapters.costs import AdapterCosts
     from weighbridge.accounts.cache import CacheSize
     from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.fits.account import Fit
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Adapted",
+    "AdapterCosts",
     "Arithmetic",
     "Audit",
     "CacheSize",
@@ -113,6 +115,7 @@ __all__ = [
 
 _HOMES = {
     "accounts.adapters.account": ("Adapted",),
+    "accounts.adapters.costs": ("AdapterCosts",),
     "accounts.cache": ("CacheSize",),
     "accounts.compare": ("Comparison",),
     "accounts.fits.account": ("Fit",),

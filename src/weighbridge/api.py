@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weighbridge.accounts.adapters.account import Adapted
+    from weighbridge.accounts.adapters.costs import AdapterCosts
     from weighbridge.accounts.cache import CacheSize
     from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.fits.account import Fit
@@ -237,6 +238,41 @@ class Model(ModelValue):
         from weighbridge.accounts.adapters.source import adapters_of
 
         return adapters_of(self, adapter, dtype=dtype, autocast=autocast, resized=resized)
+
+    def adapter_costs(
+        self,
+        adapter: object,
+        *,
+        dtype: str = "float32",
+        autocast: bool = True,
+        quantization: str | None = None,
+        optimizer: str = "adamw",
+        batch: int = 1,
+        seq: int = 128,
+    ) -> AdapterCosts:
+        """Add up what the model takes with an adapter: bytes without activations (a packed base makes it QLoRA), FLOPs of a forward.
+
+        Args:
+            adapter, dtype, autocast: As for :meth:`adapters`.
+            quantization: The scheme that packs the base's matrices, such as ``bnb-4bit-double``.
+            optimizer: Whose states are kept, of what is trained alone.
+            batch, seq: Examples, and tokens of each.
+
+        Raises:
+            ConfigError: The adapter's config is wrong.
+            UsageError: A word that is not known, or nothing of the model is adapted.
+
+        >>> model("bert-base-uncased").adapter_costs("lora:r=8").gradients
+        1179648
+        """
+        from weighbridge.accounts.adapters.costs import costs_of
+        from weighbridge.accounts.adapters.source import adapter_config, adapters_of
+        from weighbridge.accounts.inputs import Inputs
+
+        config = adapter_config(adapter)
+        found = adapters_of(self, config, dtype=dtype, autocast=autocast)
+        given = Inputs(batch=batch, seq=seq)
+        return costs_of(self, config, found, given, dtype=dtype, quantization=quantization, optimizer=optimizer)
 
     def cache(
         self, batch: int = 1, seq: int | None = None, decoder_seq: int | None = None, dtype: str = "bfloat16", engine: str = "reference"

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from weighbridge.commands.inputs import TEXT
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from weighbridge.accounts.adapters.account import Adapted
+    from weighbridge.core.messages import Say
+    from weighbridge.documents.document import Block
+    from weighbridge.value import ModelValue
 
 EXAMPLE = """example:
   weigh adapters bert-base-uncased lora:r=8,target_modules=query+value
   weigh adapters meta-llama/Llama-3.2-3B path/to/adapter_config.json --json
-  weigh adapters llama-3-8b lora:r=16,target_modules=all-linear --dtype bfloat16
+  weigh adapters llama-3-8b lora:r=16,target_modules=all-linear --dtype bfloat16 --quantization bnb-4bit-double
 """
 OPTIONS = (
     *SOURCE,
@@ -22,15 +32,46 @@ OPTIONS = (
     Option("dtype", mark("element type that the base is loaded in (default float32)"), "TYPE", default="float32"),
     Option("no_autocast", mark("keep the adapter in the base's 16 bits, in place of float32"), kind="switch"),
     Option("resized", mark("the base's vocabulary was resized, so its embeddings are saved too"), kind="switch"),
+    Option(
+        "quantization",
+        mark("scheme that packs the base's matrices, such as bnb-4bit-double (QLoRA), bnb-8bit, gptq-4bit"),
+        "WORD",
+        default=None,
+    ),
+    Option(
+        "optimizer",
+        mark("optimizer, such as adamw, sgd, momentum, adafactor, adam8bit, lion, muon (default adamw)"),
+        "WORD",
+        default="adamw",
+    ),
+    *TEXT,
+    Option("explain", mark("derive it: formula, substitution, number, for each kind of module"), kind="switch"),
     *OUTPUT,
 )
 
 
 def answer(asked: Asked) -> Answer:
     """Count the model with the adapter."""
-    from weighbridge.accounts.adapters.source import adapters_of
+    from weighbridge.accounts.adapters.costs import costs_of
+    from weighbridge.accounts.adapters.source import adapter_config, adapters_of
+    from weighbridge.accounts.inputs import inputs
     from weighbridge.documents import adapters
 
-    model = asked.model()
-    found = adapters_of(model, asked.adapter, dtype=asked.dtype, autocast=not asked.no_autocast, resized=asked.resized)
-    return Answer(lambda: adapters.as_json(model, found), lambda: adapters.document(model, found, asked.lang))
+    model, config = asked.model(), adapter_config(asked.adapter)
+
+    def count(model: ModelValue, config: Mapping[str, object]) -> Adapted:
+        return adapters_of(model, config, dtype=asked.dtype, autocast=not asked.no_autocast, resized=asked.resized)
+
+    found = count(model, config)
+
+    def derive(say: Say) -> Iterable[Block]:
+        from weighbridge.documents.adapters_derivation import derivation
+
+        return derivation(model, config, found, count, say)
+
+    words = {name: getattr(asked, name) for name in ("dtype", "quantization", "optimizer")}
+    costs = costs_of(model, config, found, inputs(vars(asked)), **words)
+    return Answer(
+        lambda: adapters.as_json(model, found, costs),
+        lambda: adapters.document(model, found, asked.lang, derive if asked.explain else None, costs),
+    )

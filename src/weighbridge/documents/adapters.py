@@ -12,14 +12,19 @@ from weighbridge.documents.count import headline
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from weighbridge.accounts.adapters.costs import AdapterCosts
+    from weighbridge.documents.document import Block
     from weighbridge.value import ModelValue
+
+    Derive = Callable[[Say], Iterable[Block]]
 
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 
 
-def as_json(model: ModelValue, found: Adapted) -> dict[str, Any]:
+def as_json(model: ModelValue, found: Adapted, costs: AdapterCosts | None = None) -> dict[str, Any]:
     """Return the answer of ``weigh adapters --json``.
 
     >>> from weighbridge import model
@@ -27,7 +32,7 @@ def as_json(model: ModelValue, found: Adapted) -> dict[str, Any]:
     >>> as_json(bert, bert.adapters("lora:r=8"))["trainable"]
     294912
     """
-    return {
+    answer: dict[str, Any] = {
         "source": model.source,
         "class": model.class_name or None,
         "method": found.method,
@@ -42,6 +47,14 @@ def as_json(model: ModelValue, found: Adapted) -> dict[str, Any]:
         "biases": found.biases,
         "notes": list(found.notes),
     }
+    if costs is not None:
+        answer["memory"] = {name: getattr(costs, name) for name in MEMORY} | {"trust": costs.trust}
+        answer["flops"] = {"forward_matmul": costs.forward_matmul, "adapter": costs.added_matmul, "refused": str(costs.refused)}
+    return answer
+
+
+MEMORY = ("weights", "adapter", "gradients", "optimizer", "total")
+"""What memory is told of, in the order in which it stands."""
 
 
 def _module(site: Site, added: tuple[Added, ...]) -> dict[str, Any]:
@@ -78,8 +91,10 @@ def _trainable(added: tuple[Added, ...]) -> int:
     return sum(tensor.count for tensor in added if tensor.trainable and tensor.parameter)
 
 
-def document(model: ModelValue, found: Adapted, lang: str = "en") -> Document:
-    """Return the document of ``weigh adapters``: the four figures, and what each kind of module gets."""
+def document(
+    model: ModelValue, found: Adapted, lang: str = "en", derive: Derive | None = None, costs: AdapterCosts | None = None
+) -> Document:
+    """Return the document of ``weigh adapters``: the four figures, what each kind of module gets, what it takes, and, with *derive*, why."""
     say = translator(lang)
     base = found.total - sum(tensor.count for _, added in found.sites for tensor in added if tensor.parameter)
     base -= sum(tensor.count for tensor in found.shared if tensor.parameter) + sum(count for _, count in found.copies)
@@ -90,11 +105,35 @@ def document(model: ModelValue, found: Adapted, lang: str = "en") -> Document:
             method=WRITTEN.get(found.method, found.method), share=share, base=f"{base:,}", **figures
         ),
         say("Saved: {saved} elements, {saved_bytes} bytes.").format(**figures),
-        say("What a linear layer gets: {formula}.").format(formula=found.formula.replace("*", " × ")),
+        say_formula(found, say),
         *map(say, found.notes),
+        *(_remarks(costs, say) if costs is not None else ()),
     )
     figure = say("{trainable} trainable parameters").format(**figures)
-    return Document(headline(model, say), figure, (_table(found, say), *notes(texts)), lang)
+    derived = derive(say) if derive is not None else ()
+    return Document(headline(model, say), figure, (_table(found, say), *derived, *notes(texts)), lang)
+
+
+def say_formula(found: Adapted, say: Say) -> str:
+    """Say what a method adds, to a linear layer or to the model."""
+    formula = found.formula.replace("*", " × ")
+    return (
+        say("What a linear layer gets: {formula}.").format(formula=formula)
+        if found.sites
+        else say("What it adds: {formula}.").format(formula=formula)
+    )
+
+
+def _remarks(costs: AdapterCosts, say: Say) -> Iterator[str]:
+    """Yield what training takes, and the arithmetic where it is known."""
+    yield say(
+        "Trained, without activations: {total} bytes; {weights} of the base ({trust}), {adapter} of the adapter, {gradients} of gradients,"
+        " {optimizer} of the optimizer."
+    ).format(trust=say(costs.trust["weights"]), **{name: f"{getattr(costs, name):,}" for name in MEMORY})
+    if costs.forward_matmul is not None:
+        yield say("One forward pass: {forward} FLOPs in products of matrices, {added} of them the adapter's.").format(
+            forward=f"{costs.forward_matmul:,}", added=f"{costs.added_matmul:,}"
+        )
 
 
 def _share(part: int, whole: int) -> str:
@@ -109,19 +148,16 @@ def _share(part: int, whole: int) -> str:
 
 def _table(found: Adapted, say: Say) -> Table:
     """Return what each kind of module gets: modules that differ by their layer alone stand in one row."""
-    groups: dict[tuple[str, str, str], list[tuple[Site, tuple[Added, ...]]]] = {}
-    for site, added in found.sites:
-        groups.setdefault((_NUMBER.sub("*", site.path), str(list(site.shape)), _shapes(site, added)), []).append((site, added))
     rows = [
         Row(
             (
-                f"{path} × {len(members)}" if len(members) > 1 else members[0][0].path,
-                shape,
-                shapes,
+                f"{path} × {len(members)}" if len(members) > 1 else path,
+                str(list(members[0][0].shape)),
+                _shapes(*members[0]),
                 sum(_trainable(added) for _, added in members),
             )
         )
-        for (path, shape, shapes), members in groups.items()
+        for path, members in kinds(found)
     ]
     own = tuple(tensor for tensor in found.shared if tensor.trainable and tensor.parameter)
     rows += [Row((tensor.name, "", str(list(tensor.shape)), tensor.count)) for tensor in own]
@@ -130,6 +166,15 @@ def _table(found: Adapted, say: Say) -> Table:
         rows.append(Row((say("biases of the model"), "", "", found.biases)))
     columns = (Column(say("module")), Column(say("shape")), Column(say("what it gets")), Column(say("trainable"), "integer"))
     return Table(columns, tuple(rows))
+
+
+def kinds(found: Adapted) -> Iterator[tuple[str, list[tuple[Site, tuple[Added, ...]]]]]:
+    """Yield the adapted modules by kind: a name for all, and the modules, which differ by their layer alone."""
+    groups: dict[tuple[str, str, str], list[tuple[Site, tuple[Added, ...]]]] = {}
+    for site, added in found.sites:
+        groups.setdefault((_NUMBER.sub("*", site.path), str(list(site.shape)), _shapes(site, added)), []).append((site, added))
+    for (path, _, _), members in groups.items():
+        yield path if len(members) > 1 else members[0][0].path, members
 
 
 def _shapes(site: Site, added: tuple[Added, ...]) -> str:

@@ -16,7 +16,7 @@ from weighbridge.accounts.adapters.modules import Module
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepare_prompt
 from weighbridge.accounts.adapters.replication import replicate
-from weighbridge.accounts.adapters.sites import Added, Site, site
+from weighbridge.accounts.adapters.sites import BASE, Added, Site, site
 from weighbridge.accounts.adapters.tokens import trainable_rows
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
@@ -68,6 +68,9 @@ class Adapted(NamedTuple):
         biases: Elements of the base's own biases that are trained.
         formula: What the method adds to one linear layer.
         notes: What a reader should know.
+        saved_sizes: How many of the saved elements have each number of bytes.
+        added_sizes: Elements of the parameters that are added, copies of modules too, each with its element type.
+        learned: The shape of every tensor that is trained, and its element type.
     """
 
     method: str
@@ -81,6 +84,9 @@ class Adapted(NamedTuple):
     biases: int
     formula: str
     notes: tuple[str, ...]
+    saved_sizes: tuple[tuple[int, int], ...]
+    added_sizes: tuple[tuple[int, str], ...]
+    learned: tuple[tuple[tuple[int, ...], str], ...]
 
 
 def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False) -> Adapted:
@@ -107,6 +113,8 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
     if config.get("layer_replication") and method.add in (lora, low_rank.adalora):
         base = replicate(base, config["layer_replication"])
     config = _resolve_config(base, method, config)
+    if config["heads"]:
+        _refuse_whole(config["modules_to_save"])
     found = [site(base, base.modules[path]) for path in _targets(base, config)]
     _refuse_others(found, method, config)
     places = [*found, *_parameters(base, config)]
@@ -140,7 +148,7 @@ def _resolve_config(base: Base, method: Method, config: dict[str, Any]) -> dict[
     task = config.get("task_type")
     heads = CLASSIFIER_NAMES.get(task, ()) if isinstance(task, str) and config["peft_type"] != "TRAINABLE_TOKENS" else ()
     config["modules_to_save"] = _names(config, "modules_to_save")
-    config["heads"] = heads
+    config["heads"], config["base_dtype"] = heads, base.dtype
     if heads and task == "SEQ_CLS":  # the heads of the other tasks are added only after the modules were replaced
         config["modules_to_save"] = (*config["modules_to_save"], *heads)
     config["target_parameters"] = tuple(config.get("target_parameters") or ())
@@ -357,6 +365,13 @@ class _Book:
     def sums(self) -> tuple[int, int]:
         return sum(count for count, _ in self.entries.values()), sum(count * BYTES[dtype] for count, dtype in self.entries.values())
 
+    def sizes(self) -> tuple[tuple[int, int], ...]:
+        """Return how many elements have each number of bytes."""
+        found: dict[int, int] = {}
+        for count, dtype in self.entries.values():
+            found[BYTES[dtype]] = found.get(BYTES[dtype], 0) + int(count)
+        return tuple(sorted((size, count) for size, count in found.items() if count))
+
 
 def _sum_up(
     base: Base,
@@ -368,6 +383,8 @@ def _sum_up(
     resized: bool,
 ) -> Adapted:
     own = "float32" if autocast and base.dtype in WIDENED else base.dtype
+    given = tuple((place, tuple(_typed(tensor, base.dtype) for tensor in tensors)) for place, tensors in given)
+    shared = tuple(_typed(tensor, base.dtype) for tensor in shared)
     added = [tensor for _, tensors in given for tensor in tensors] + list(shared)
     book = _Book()
     for tensor in added:
@@ -383,6 +400,8 @@ def _sum_up(
         thawed -= {_owner(row) for row in base.within(path)}
     biases = _elements(row for row in base.rows if row.name in thawed)
     whole = sum(count for _, count in copies)
+    rows = [row for path, count in copies if count for row in _distinct(base.within(path))]
+    rows += [row for row in base.rows if row.name in thawed]
     _save_embeddings(base, config, adapted_paths, resized, book)
     return Adapted(
         config["peft_type"],
@@ -395,7 +414,13 @@ def _sum_up(
         biases,
         method.formula,
         (),
+        book.sizes(),
+        *_sizes_added(added, own, whole, rows, base.dtype),
     )
+
+
+def _typed(tensor: Added, dtype: str) -> Added:
+    return tensor._replace(dtype=dtype) if tensor.dtype == BASE else tensor
 
 
 def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> Adapted:
@@ -415,14 +440,16 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
     for tensor in added:
         if tensor.saved:
             book.put(tensor.name, tensor.count, tensor.dtype or own)
-    if any("base_model".endswith(saved) for saved in saves) and name != "ADAPTION_PROMPT":
-        raise UsageError(Text("modules_to_save: {saves} names the whole model too, which the library then copies", saves=", ".join(saves)))
+    if name != "ADAPTION_PROMPT":
+        _refuse_whole(saves)
     copies = _copies(base, config, (), book) if name != "ADAPTION_PROMPT" else ()
     if resized:
         _save_embeddings(base, {**config, "target_modules": ()}, (), True, book)
     parameters = [row for row in base.rows if row.role != "buffer" and row.tied_to is None]
     loose = _elements(row for row in parameters if "." not in row.name and not row.frozen) if name in PROMPTS else 0
     whole = sum(count for _, count in copies)
+    rows = [row for path, count in copies if count for row in _distinct(base.within(path))]
+    rows += [row for row in parameters if loose and "." not in row.name and not row.frozen]
     return Adapted(
         name,
         sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable) + whole + loose,
@@ -434,6 +461,8 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
         loose,
         formula,
         (),
+        book.sizes(),
+        *_sizes_added(added, own, whole, rows, base.dtype),
     )
 
 
@@ -449,7 +478,19 @@ def _in_part(base: Base, raw: Mapping[str, Any], name: str) -> Adapted:
     extra = sum(tensor.count for tensor in added)
     total = _elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None) + extra
     size = BYTES[base.dtype]
-    return Adapted(name, own + extra, total, own + extra, (own + extra) * size, (), added, (), own, part.formula, ())
+    saved = own + extra
+    sizes = _sizes_added(added, base.dtype, 0, [row for row in base.rows if row.name in trained], base.dtype)
+    return Adapted(name, saved, total, saved, saved * size, (), added, (), own, part.formula, (), ((size, saved),), *sizes)
+
+
+def _sizes_added(
+    added: Iterable[Added], own: str, whole: int, rows: list[Row], dtype: str
+) -> tuple[tuple[tuple[int, str], ...], tuple[tuple[tuple[int, ...], str], ...]]:
+    """Return what is added, and what is trained; *whole* and *rows* are the base's own, copied or trained in place, of *dtype*."""
+    parameters = [tensor for tensor in added if tensor.parameter]
+    learned = [(tensor.shape, tensor.dtype or own) for tensor in parameters if tensor.trainable]
+    learned += [(row.shape, dtype) for row in rows]  # type: ignore[misc]
+    return (*((tensor.count, tensor.dtype or own) for tensor in parameters), (whole, dtype)), tuple(learned)
 
 
 def _elements(rows: Iterable[Row]) -> int:
@@ -505,6 +546,12 @@ def _copies(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str
             found.append((path, 0))
             book.put(f"copy:{weight.name}", _elements((weight,)), base.dtype)
     return tuple(found)
+
+
+def _refuse_whole(saves: tuple[str, ...]) -> None:
+    """Refuse names that the library finds again in ``base_model.model``, around the model."""
+    if any(wrapper.endswith(name) for name in saves for wrapper in ("base_model", "base_model.model")):
+        raise UsageError(Text("modules_to_save: {saves} names the whole model too, which the library then copies", saves=", ".join(saves)))
 
 
 def _distinct(rows: list[Row]) -> list[Row]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.lora import rank
-from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.accounts.adapters.sites import BASE, Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -140,7 +140,7 @@ def frod_projections(sites: list[Site], config: Config, base: Base) -> Iterator[
         widths.setdefault(_category(site.path), site.inputs)
     for name, width in widths.items():
         saved = config["save_projection"]
-        yield _buffer(f"frod_V.{name}", (width, width), saved)
+        yield _buffer(f"frod_V.{name}", (width, width), saved, BASE)
         yield _buffer(f"frod_s_indices.{name}", (2, _sparse_elements(width, config)), saved, "int64")
         yield _buffer(f"frod_s_size.{name}", (2,), saved, "int64")
 

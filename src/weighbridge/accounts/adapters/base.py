@@ -127,7 +127,7 @@ def _facts(fields: tuple[Field, ...], sizes: Mapping[str, Any], raw: Mapping[str
             if inner is not None:
                 found = vars(sizes[field.word])
                 stated[field.key] = {"model_type": found.get("model_type"), **_facts(inner.fields, found, inner.raw)}
-    return {**facts, **stated}
+    return {**facts, **{key: value for key, value in stated.items() if key not in facts or facts[key] != value}}
 
 
 def _kind(module: Module, known: Mapping[str, Module], model_type: str, facts: Mapping[str, Any]) -> str:
@@ -186,7 +186,7 @@ def _tied_with(table: Row, rows: tuple[Row, ...]) -> list[str]:
 def _vocabulary(facts: Mapping[str, Any]) -> int | None:
     nested = facts.get("text_config")
     found = facts.get("vocab_size", nested.get("vocab_size") if isinstance(nested, Mapping) else None)
-    return found if type(found) is int else None
+    return found if isinstance(found, int) else None
 
 
 def _is_head(path: str) -> bool:

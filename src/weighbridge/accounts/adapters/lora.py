@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.adapters.matching import by_pattern
-from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.accounts.adapters.sites import BASE, Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -85,8 +85,8 @@ def _of_variant(site: Site, r: int, config: Mapping[str, Any], variant: str) -> 
         samples, sampler = _whole(config["monteclora_config"], "num_samples", 8, "monteclora_config"), f"{path}.lora_monteclora_sampler"
         yield Added(f"{sampler}.std_prior", (r,))
         yield Added(f"{sampler}.expert_weights_prior", (samples,))
-        yield Added(f"{sampler}.gaussian_var_prior", (r, r), parameter=False)
-        yield Added(f"{sampler}.expert_weights", (samples,), parameter=False)
+        yield Added(f"{sampler}.gaussian_var_prior", (r, r), parameter=False, dtype=BASE)
+        yield Added(f"{sampler}.expert_weights", (samples,), parameter=False, dtype=BASE)
 
 
 def _whole(config: Mapping[str, Any], key: str, default: int, holder: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.matching import pattern
-from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.accounts.adapters.sites import BASE, Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
 
 def adalora(site: Site, config: Config) -> Iterator[Added]:
-    """Yield P ``[init_r, inputs]``, the singular values and Q; the rank that is left is a parameter too, but neither trained nor saved."""
+    """Yield P ``[init_r, inputs]``, the singular values and Q; the rank that is left is a parameter too, and not saved.
+
+    It is frozen, but beside a base in other than float32: being cast, it is made anew and trained.
+    """
     r, path = rank({**config, "rank_pattern": None}, site.path, "init_r"), site.path
     yield Added(f"{path}.lora_A", (r, site.inputs * site.kernel))
     yield Added(f"{path}.lora_E", (r, 1))
     yield Added(f"{path}.lora_B", (site.outputs, r))
-    yield Added(f"{path}.ranknum", (1,), trainable=False, saved=False)
+    yield Added(f"{path}.ranknum", (1,), trainable=config.get("base_dtype", "float32") != "float32", saved=False)
 
 
 def hira(site: Site, config: Config) -> Iterator[Added]:
@@ -128,7 +131,7 @@ def _glora_path(name: str, kind: str, shape: tuple[int, ...], r: int, vector: tu
     elif kind == "constant":
         yield Added(f"{name}.X", (1,))
     else:
-        yield Added(f"{name}.zeros", shape, parameter=False)
+        yield Added(f"{name}.zeros", shape, parameter=False, dtype=BASE)
 
 
 def osf(site: Site, config: Config) -> Iterator[Added]:
@@ -181,8 +184,8 @@ def supertuned_elements(site: Site, config: Config) -> Iterator[Added]:
             )
         )
     saved = bool(config["save_precomputed_indices"])
-    yield Added(f"{site.path}.supertuning_values", (chosen,), dtype="float32")
+    yield Added(f"{site.path}.supertuning_values", (chosen,))
     yield Added(f"{site.path}.supertuning_indices", (chosen,), parameter=False, saved=saved, dtype="int32")
     if config.get("r") is not None:
-        yield Added(f"{site.path}.supertuning_lora_A.weight", (config["r"], site.inputs), dtype="float32")
-        yield Added(f"{site.path}.supertuning_lora_B.weight", (site.outputs, config["r"]), dtype="float32")
+        yield Added(f"{site.path}.supertuning_lora_A.weight", (config["r"], site.inputs))
+        yield Added(f"{site.path}.supertuning_lora_B.weight", (site.outputs, config["r"]))

@@ -71,6 +71,8 @@ def prepare_prompt(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
 
 LAYERS_BY_TYPE: dict[str, Callable[[Config], Any]] = {
     "funnel": lambda facts: sum(facts["block_sizes"]),
+    "seamless_m4t": lambda facts: facts["decoder_layers"],
+    "seamless_m4t_v2": lambda facts: facts["decoder_layers"],
     "longcat_flash": lambda facts: 2 * facts["num_layers"],
     "nemotron_h": lambda facts: len(facts.get("hybrid_override_pattern") or facts["layers_block_type"]),
     "hrm_text": lambda facts: None,  # rewritten from the cycles of both stacks
@@ -87,7 +89,7 @@ def _layers(base: Base, facts: Config) -> int:
             facts = {}
         return fact(facts, LAYERS, "num_layers")
     own = base.config.get("num_hidden_layers")
-    return own if type(own) is int else fact(facts, LAYERS, "num_layers")
+    return own if isinstance(own, int) else fact(facts, LAYERS, "num_layers")
 
 
 LATENT_HEADS = {
@@ -107,7 +109,7 @@ def _cached_width(base: Base, facts: Config, found: Mapping[str, Any]) -> int:
     heads, model_type = found["num_attention_heads"], facts.get("model_type") or base.model_type
     if any(module.kind == "latent_attention" for module in base.modules.values()):
         head = facts.get("qk_rope_head_dim")
-        if model_type not in LATENT_HEADS or type(head) is not int:
+        if model_type not in LATENT_HEADS or not isinstance(head, int):
             raise UsageError(
                 Text(
                     "{found}: what latent attention keeps has no width of its own in a config that this library reads",
@@ -118,7 +120,7 @@ def _cached_width(base: Base, facts: Config, found: Mapping[str, Any]) -> int:
     kept = facts.get("num_key_value_heads")
     if model_type == "gpt_bigcode":
         kept = 1 if facts.get("multi_query", True) else facts["n_head"]
-    if type(kept) is not int:
+    if not isinstance(kept, int):
         return found["token_dim"]  # type: ignore[no-any-return]
     whole = facts.get("global_head_dim")
     head, given = facts.get("head_dim"), found["token_dim"] // heads
@@ -127,14 +129,14 @@ def _cached_width(base: Base, facts: Config, found: Mapping[str, Any]) -> int:
             Text("{found}: leave out token_dim and num_attention_heads; the library takes both from the base", found=found["peft_type"])
         )
     head = head or given
-    if type(whole) is int and whole > head:
+    if isinstance(whole, int) and whole > head:
         wide = facts.get("num_global_key_value_heads") if facts.get("attention_k_eq_v", True) else None
         return whole * (wide or kept)
     return head * kept  # type: ignore[no-any-return]
 
 
 def _first(facts: Config, names: tuple[str, ...]) -> int | None:
-    return next((facts[name] for name in names if type(facts.get(name)) is int), None)
+    return next((facts[name] for name in names if isinstance(facts.get(name), int)), None)
 
 
 def fact(facts: Config, names: tuple[str, ...], key: str) -> int:
@@ -142,7 +144,7 @@ def fact(facts: Config, names: tuple[str, ...], key: str) -> int:
     value = _first(facts, names)
     if value is None:
         raise ConfigError("is needed: the base model's config does not tell it", key=key, value=None)
-    return int(value)
+    return value
 
 
 def _tokens(config: Config) -> int:

@@ -25,6 +25,10 @@ UNTOLD = re.compile(
 """Types and modules whose convolutions are in groups or transposed, which a tree does not say."""
 
 
+BASE = "base"
+"""The element type of a tensor that stays in the base's own."""
+
+
 class Site(NamedTuple):
     """A module that is adapted.
 
@@ -64,7 +68,7 @@ class Added(NamedTuple):
         trainable: Whether it is trained, if it is a parameter at all.
         parameter: Whether it is a parameter; a buffer is not counted in any total.
         saved: Whether it is saved with the adapter.
-        dtype: Its element type, where it is not the adapter's own.
+        dtype: Its element type, where it is not the adapter's own; ``base`` is the base model's.
     """
 
     name: str

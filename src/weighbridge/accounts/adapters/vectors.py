@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.matching import by_pattern, pattern
-from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.accounts.adapters.sites import BASE, Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -148,7 +148,7 @@ def ln_copies(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
         for row in base.within(site.path):
             owner, buffer = row.tied_to or row.name, row.role == "buffer"
             parameter = not buffer and owner not in seen
-            dtype = "int64" if row.name.endswith(".num_batches_tracked") else None
+            dtype = "int64" if row.name.endswith(".num_batches_tracked") else BASE
             shape: tuple[int, ...] = tuple(row.shape)  # type: ignore[arg-type]
             yield Added(f"{site.path}.ln_tuning_layers.{row.name}", shape, parameter=parameter, dtype=dtype)
             seen.add(owner)

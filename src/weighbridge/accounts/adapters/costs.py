@@ -1,0 +1,136 @@
+"""What a model with an adapter takes: bytes of weights, gradients and states, QLoRA's packed base among them, and its arithmetic.
+
+Held to the PEFT library 0.21.2: bytes of parameters and gradients, states of AdamW after a step, and what ``FlopCounterMode`` counts of a
+forward with LoRA over linear layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import gcd
+
+from weighbridge.accounts.adapters.account import BYTES, Adapted
+from weighbridge.accounts.flops import flops_of
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.ledger import Entry
+from weighbridge.accounts.memory.optimizers import HELD, OPTIMIZERS, optimizer_bytes
+from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.weights import buffer_bytes, file_bytes, weight_bytes
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text, mark
+from weighbridge.core.tree import Part, Tensor, copy_name, positions
+from weighbridge.value import ModelValue
+
+WITHOUT_PRODUCTS = frozenset(("BEFT", "BITFIT", "FREEZE", "IA3", "LN_TUNING", "TRAINABLE_TOKENS"))
+"""Methods that multiply no matrices of their own in a forward pass."""
+
+PLAIN_LORA = mark("FLOPs are told for LoRA over linear layers and for methods without products of their own")
+
+
+class AdapterCosts(NamedTuple):
+    """What a model with an adapter takes to be trained.
+
+    Attributes:
+        weights: Bytes of the base's parameters, packed where a scheme is given; buffers too.
+        adapter: Bytes of the parameters that the adapter adds, copies of whole modules among them.
+        gradients: Bytes of gradients, of what is trained alone.
+        optimizer: Bytes of the optimizer's states.
+        total: All of them; activations are not in it, so it is a lower bound.
+        forward_matmul: FLOPs of one forward pass in products of matrices, as ``FlopCounterMode`` counts them; None where it is not known.
+        added_matmul: Of these, the adapter's own.
+        refused: Why the arithmetic is not known.
+        trust: How surely each is known, by name.
+    """
+
+    weights: int
+    adapter: int
+    gradients: int
+    optimizer: int
+    total: int
+    forward_matmul: int | None
+    added_matmul: int | None
+    refused: str | Text
+    trust: dict[str, str]
+
+
+def costs_of(
+    model: ModelValue,
+    config: Mapping[str, object],
+    found: Adapted,
+    given: Inputs,
+    *,
+    dtype: str = "float32",
+    quantization: str | None = None,
+    optimizer: str = "adamw",
+) -> AdapterCosts:
+    """Add up what a model takes with an adapter that is counted already.
+
+    Args:
+        model: The base.
+        config: The adapter's config.
+        found: The adapter, counted.
+        given: What is put in, on which the arithmetic depends.
+        dtype, quantization: The base's element type, and the scheme that packs its matrices.
+        optimizer: Whose states are kept.
+
+    Raises:
+        UsageError: A type, scheme or optimizer that is not known.
+    """
+    optimizer_bytes(Part("", ()), optimizer, 4)  # refuses one that is not known
+    stored = file_bytes(model.tree) if model.kind == "checkpoint" and quantization is None else None
+    weights = (weight_bytes(model.tree, dtype, quantization) if stored is None else stored) + buffer_bytes(model.tree)
+    added = sum(count * BYTES[own] for count, own in found.added_sizes)
+    gradients, states = 0, 0
+    for shape, own in found.learned:
+        gradients += elements(shape) * BYTES[own]
+        states += OPTIMIZERS[optimizer].kept(shape, BYTES[own])
+    trust = {"weights": "exact" if quantization is None else "estimate", "adapter": "exact", "gradients": "exact"}
+    trust |= {"optimizer": "exact" if optimizer in HELD else "estimate", "total": "bound"}
+    forward, more, refused = _arithmetic(model, config, found, given)
+    return AdapterCosts(weights, added, gradients, states, weights + added + gradients + states, forward, more, refused, trust)
+
+
+def _arithmetic(
+    model: ModelValue, config: Mapping[str, object], found: Adapted, given: Inputs
+) -> tuple[int | None, int | None, str | Text]:
+    """Return the FLOPs of a forward pass, the adapter's own among them, and why they are not known."""
+    try:
+        base = flops_of(model, given)
+    except UsageError as error:
+        return None, None, str(error)
+    if found.method in WITHOUT_PRODUCTS:
+        return int(base.forward_matmul), 0, ""  # type: ignore[arg-type]
+    variants = ("use_dora", "kasa_config", "velora_config", "monteclora_config", "use_bdlora", "arrow_config", "layer_replication")
+    if found.method != "LORA" or any(config.get(name) for name in variants) or any(site.kind not in LINEAR for site, _ in found.sites):
+        return None, None, PLAIN_LORA
+    worked = dict(_by_module(base.ledger, "", (1, 1)))
+    over, under = 0, 1
+    for site, tensors in found.sites:
+        thin = sum(tensor.count for tensor in tensors if "lora_" in tensor.name and len(tensor.shape) == 2)
+        flops, shares = worked.get(site.path, (0, 1))
+        parts = shares * site.inputs * site.outputs
+        over, under = over * parts + flops * thin * under, under * parts
+        divisor = gcd(over, under)
+        over, under = over // divisor, under // divisor
+    if under != 1:  # layers that share their weights unevenly, and are adapted unevenly
+        return None, None, PLAIN_LORA
+    return int(base.forward_matmul + over), over, ""  # type: ignore[arg-type]
+
+
+LINEAR = ("linear", "conv1d")
+
+
+def _by_module(entry: Entry, prefix: str, share: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield what each module's weight works, repeats unrolled, as a fraction; *share* is how often the module runs, chosen experts' share."""
+    for child in entry.children:
+        if not child.each:
+            continue
+        part = child.part
+        names = [prefix + part.name] if part.repeat is None else [prefix + copy_name(part.name, index) for index in positions(part)]
+        over, under = share[0] * int(child.amount), share[1] * int(child.each) * len(names)  # type: ignore[arg-type]
+        for name in names:
+            for line in child.lines:
+                if isinstance(line.node, Tensor) and line.node.name == "weight":
+                    yield name, (int(line.amount) * over, under)  # type: ignore[arg-type]
+            yield from _by_module(child, f"{name}." if name else "", (over, under))
