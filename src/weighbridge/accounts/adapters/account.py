@@ -168,7 +168,7 @@ def _resolve_config(base: Base, method: Method, config: dict[str, Any]) -> dict[
     if not isinstance(targets, str) and targets is not None:
         targets = set(targets)
         if len(targets) >= matching.MANY_TARGETS and config["peft_type"] != "IA3":
-            targets = matching.fewest_suffixes(targets, base.modules)
+            targets = min(targets, matching.fewest_suffixes(targets, base.modules), key=len)
     if config["peft_type"] == "IA3":
         config = _feedforward(base, config)
     return _adapt_tied(base, {**config, "target_modules": targets})

@@ -132,10 +132,11 @@ def _spectrum(method: str, site: Site, number: object) -> Added:
 
 
 def _behind_dot(patterns: Mapping[str, Any] | None, path: str, default: Any) -> Any:
-    """Return the value of the first pattern that stands behind a dot at the end of *path*."""
+    """Return the value of the first pattern that stands behind a dot at the end of *path*, else that of *path* itself."""
     for key, value in (patterns or {}).items():
         if pattern(rf".*\.{key}$", "pattern").match(path):
             return value
+    default = (patterns or {}).get(path, default)
     if not isinstance(default, int) or isinstance(default, bool) or default < 1:
         raise ConfigError("expected a whole number from 1 up", key="block_size or n_frequency", value=default)
     return default
