@@ -116,3 +116,44 @@ def test_what_an_answer_is_held_against_is_torch_s_figure(name: str) -> None:
     weighed = model(name)
     lengths: dict[str, Any] = {"decoder_seq": 128} if name == "t5-small" else {}
     assert weighed.reconcile_flops("1", **lengths).forward_matmul == weighed.flops(seq=128, **lengths).forward_matmul
+
+
+@pytest.mark.parametrize("seq", [64, 4096, 8192])
+def test_a_window_bounds_the_keys_that_torchtitan_counts(seq: int) -> None:
+    """12 L H Q T with T of 4,096 at most; 6 for each parameter outside the table of words."""
+    found = model("mistral-7b-v0.1").arithmetic("torchtitan", seq=seq)
+    unique = model("mistral-7b-v0.1").count().unique
+    assert isinstance(unique, int)
+    dense, attention = (piece.amount for piece in found.pieces)
+    assert dense == 6 * seq * (unique - 32_000 * 4096)
+    assert attention == 12 * 32 * 4096 * seq * min(seq, 4096)
+
+
+def test_every_custom_by_the_products_of_bert() -> None:
+    """Weights 12 (4 H² + 2 H I) S + pooler; attention 2 L S² H; layer norms 5 an element; 6 a parameter and token."""
+    layers, hidden, inner, seq = 12, 768, 3072, 128
+    dense = layers * (4 * hidden * hidden + 2 * hidden * inner) * seq + hidden * hidden
+    attention = 2 * layers * seq * seq * hidden
+    norms = 5 * (2 * layers + 1) * hidden * seq
+    expected = {
+        "torch": 2 * (dense + attention), "fvcore": dense + attention + norms, "timm": dense + attention + norms, "deepspeed": dense + attention,
+        "calflops": dense + attention, "palm": 6 * seq * 109_482_240 + 6 * attention, "megatron": 6 * (dense + attention),
+        "torchtitan": 6 * seq * (109_482_240 - 30_522 * hidden) + 6 * attention, "6n": 6 * seq * 109_482_240,
+    }  # fmt: skip
+    bert = model("bert-base-uncased")
+    assert {custom.key: bert.arithmetic(custom.key, seq=seq).value for custom in CUSTOMS} == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "keys", "left_out"),
+    [
+        (2 * 123_532_032 * 1024, "torch", "attention, left out"),  # 12 · 12 H² and the head of 50,257 rows: 2 for each weight and token
+        (2 * 84_934_656 * 1024, "torch", "output head, left out"),
+        (6 * 124_439_808, "6n", None),
+        ((6 * 1024 * 124_439_808 + 12 * 12 * 768 * 1024 * 1024) // 1024, "palm", None),
+    ],
+)
+def test_what_is_left_out_or_given_for_each_token(number: int, keys: str, left_out: str | None) -> None:
+    found = [match for match in model("gpt2").reconcile_flops(number, seq=1024).matches if match.key == keys]
+    assert found and found[0].value == number == sum(step.amount for step in found[0].steps)
+    assert left_out is None or left_out in [step.what for step in found[0].steps]

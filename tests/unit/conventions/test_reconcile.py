@@ -206,3 +206,24 @@ def test_what_is_no_number_is_refused(text: str) -> None:
 def test_the_model_is_named_by_its_class_or_by_what_it_is() -> None:
     assert base().reconcile(1).class_name == "BertModel"
     assert Model("file", "checkpoint", base().tree).reconcile(1).class_name == "checkpoint"
+
+
+@pytest.mark.parametrize("number", ["110M", "109M", "85.1M", "1.1亿"])
+def test_what_is_not_shown_is_counted(number: str) -> None:
+    """All that a number can mean is what is shown and as many more as are said to be hidden."""
+    shown, every = base().reconcile(number), base().reconcile(number, every=True)
+    assert len(every.matches) == len(shown.matches) + shown.hidden
+    assert every.hidden == 0
+    assert {match.convention for match in shown.matches} <= {match.convention for match in every.matches}
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (109482240 * 10, "moved by 1"), (109482240 * 100, "moved by 2"), (109482240 // 10, "moved by 1"), (1094822, None), (109482240 * 10**4, None),
+    ],
+)  # fmt: skip
+def test_a_point_is_moved_by_three_places_at_most_and_to_a_whole_number(number: int, hint: str | None) -> None:
+    found = [said for said in hints(number) if "the point moved" in said]
+    assert bool(found) == (hint is not None)
+    assert hint is None or hint in found[0]

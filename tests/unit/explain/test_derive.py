@@ -3,11 +3,13 @@
 import pytest
 
 from weighbridge import UsageError, model
-from weighbridge.core.formula import write
+from weighbridge.core.formula import Symbol, write
 from weighbridge.core.notation import UNICODE
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Every, Part
 from weighbridge.documents.explain import as_json, document
 from weighbridge.documents.renderers import render
-from weighbridge.explain.derive import lines, sections
+from weighbridge.explain.derive import _where, lines, sections
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.section import Section
 
@@ -127,6 +129,15 @@ def test_a_share_is_rounded_to_the_nearest_by_itself() -> None:
 
 
 def test_chain_of_a_single_letter() -> None:
-    from weighbridge.core.formula import Symbol
-
     assert [write(step, UNICODE) for step in chain(Symbol("V"), {"V": 30522})] == ["V", "30,522"]
+
+
+@pytest.mark.parametrize(
+    ("repeat", "indices", "text"),
+    [
+        (1, None, "0"), (2, None, "0, 1"), (3, None, "0–2"), (2, Every(3, 1), "3, 4"), (58, Every(3, 1), "3–60"), (3, (0, 2, 3), "0, 2, 3"),
+        (5, Every(1, 2), "1, 3, 5, 7, 9"), (6, Every(1, 2), "1, 3, 5, …, 11"), (12, Every(3, 4), "3, 7, 11, …, 47"), (Symbol("L"), None, ""),
+    ],
+)  # fmt: skip
+def test_where_layers_stand_is_written_short(repeat: Size, indices: Every | tuple[int, ...] | None, text: str) -> None:
+    assert _where(Part("layers", repeat=repeat, indices=indices)) == text
