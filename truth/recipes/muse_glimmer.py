@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import random
 from importlib import import_module
+from math import prod
 from typing import Any
 
 from truth import cut
 from truth.forward import Pass
+from truth.live import RefusedError
+from truth.recipes import muse_spark
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Draw small patches, a square table of positions, and the projector that the tower's squares of patches fit."""
     if raw["model_type"] == "muse_glimmer_text":
         return raw
-    whole = raw["model_type"] == "muse_glimmer"
+    if raw["model_type"] == "muse_spark_audio":
+        return _audio(rng, raw)
+    whole = raw["model_type"] in ("muse_glimmer", "muse_spark")
+    if raw["model_type"] == "muse_spark":
+        text = raw["text_config"] = muse_spark.draw(rng, {**raw.get("text_config", {}), "model_type": "muse_spark_text"})
+        text.setdefault("hidden_size", 64)
+        raw["audio_config"] = _audio(rng, raw.get("audio_config", {})) | {"out_hidden_size": text["hidden_size"]}
     vision = raw.setdefault("vision_config", {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2}) if whole else raw
     side = rng.randint(2, 6)
     vision |= {"patch_size": rng.randint(1, 4), "pos_emb_height": side, "pos_emb_width": side, "merge_size": rng.choice((1, 2))}
@@ -24,15 +33,27 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     return raw
 
 
+def _audio(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
+    stages = raw["num_hidden_layers"] = rng.randint(1, 4)
+    raw |= {"patch_sizes": [rng.randint(1, 4) for _ in range(stages)], "hidden_sizes": [rng.randint(4, 20) for _ in range(stages)]}
+    return raw | {"depths": [rng.randint(1, 3) for _ in range(stages)], "mlp_ratio": rng.choice((1.5, 2.0, 4.0))}
+
+
 def passes(model: Any) -> list[Pass]:
     """List passes with images of two shapes."""
     if model.config.model_type == "muse_glimmer_text":
         return []
+    if model.config.model_type == "muse_spark_audio":
+        return [Pass(2, 3 * prod(model.config.patch_sizes))]
     return cut.passes(model, getattr(model.config, "vision_config", model.config).merge_size)
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make tokens, and images as patches."""
+    if model.config.model_type == "muse_spark_audio":
+        if lengths.seq % prod(model.config.patch_sizes):
+            raise RefusedError("sound comes in whole patches")
+        return {"input_values": import_module("torch").zeros(lengths.batch, lengths.seq)}
     torch, vision = import_module("torch"), getattr(model.config, "vision_config", model.config)
     whole = vision is not model.config or not hasattr(vision, "patch_size")
     if lengths.images is None and whole:

@@ -35,7 +35,7 @@ def _tower(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     if raw["model_type"] == "qwen2_5_vl_vision":
         raw["window_size"] = raw["patch_size"] * raw["spatial_merge_size"] * rng.randint(1, 3)
         raw["fullatt_block_indexes"] = sorted(rng.sample(range(layers + 1), rng.randint(0, layers)))
-    if raw["model_type"].startswith("qwen3"):
+    if raw["model_type"].startswith(("qwen3", "qwen4")):
         raw["num_position_embeddings"] = rng.choice((9, 16, 25))
     if "deepstack_visual_indexes" in raw or (rng.random() < 0.8 and raw["model_type"] in ("qwen3_vl_vision", "qwen3_vl_moe_vision")):
         raw["deepstack_visual_indexes"] = sorted(rng.sample(range(layers + 2), rng.randint(0, layers)))

@@ -1,6 +1,7 @@
-"""Muse Glimmer: gated attention with norms around both halves of a layer, and a vision tower of windows for images of any size.
+"""Muse Glimmer and Muse Spark: gated attention with norms around both halves of a layer, a vision tower of windows for images of any size,
+and Spark's audio tower.
 
-Source: class and tensor names as in transformers 5.23.0, models/muse_glimmer/modeling_muse_glimmer.py. Some of its norms have no parameters.
+Source: class and tensor names as in transformers 5.23.0, models/muse_glimmer/modeling_muse_glimmer.py and models/muse_spark. Some of its norms have no parameters.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ from weighbridge.blueprints.modules.clip_towers import stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
+from weighbridge.blueprints.modules.stage_fields import equal_length, numbers, ratio, scale_width
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as OUTER_IGNORED_KEYS
 from weighbridge.blueprints.modules.vlm_common import per_image, with_lm_head, without_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import PATCH, TIED, Config, choice, computed, constant, size, variant
+from weighbridge.config.fields import PATCH, TIED, Config, Field, choice, computed, constant, size, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.length import merge, product_of, sum_of_squares
+from weighbridge.core.length import Stream, merge, product_of, sum_of_squares
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import layer_range
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.tree import Node, Part, Tensor
 
 NORMS = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
 
@@ -110,11 +113,76 @@ def body(c: Config) -> tuple[Node, ...]:
     )
 
 
+def audio(c: Config) -> Part:
+    """Describe MuseSparkAudioModel: samples side by side step by step, and convolutions of each channel with a plain network behind."""
+    stream: Stream = "seq"
+    layers, width = [], 1
+    for index, (patch, outputs, depth) in enumerate(zip(c.patches, c.widths, c.depths, strict=True)):
+        stream, inner = merge(stream, patch), scale_width(outputs, c.ratio)
+        conv = part("conv", Tensor("weight", (outputs, 1, c.kernel)), Tensor("bias", (outputs,), "bias"), kind="convolution")
+        mlp = plain_mlp("mlp", outputs, inner, ("fc1", "fc2"), bias=True)
+        embedder = part("patch_embedder", linear("proj", width * patch, outputs), rms_norm("norm", outputs), kind="embeddings")
+        blocks = part("conv_blocks", conv, rms_norm("norm", outputs), mlp, kind="layer", repeat=depth)
+        layers.append(part(str(index), embedder, blocks, kind="stage", stream=stream))
+        width = outputs
+    last = rms_norm("norm", width), linear("proj", width, c.out), rms_norm("post_proj_norm", c.out)
+    return part("", part("layers", *layers), *last, kind="audio", stream=stream)
+
+
+def spark(c: Config) -> tuple[Node, ...]:
+    """Describe Muse Spark: the same with an audio tower that writes into the text's own width."""
+    return *body(c), as_child("audio_tower", submodel(c.audio), requires="audios", executions="audios")
+
+
+def spark_generation(c: Config) -> Part:
+    """Describe MuseSparkForConditionalGeneration, whose head is no tie."""
+    head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False)
+    return part("", part("model", *spark(c), kind="backbone"), head, kind="model")
+
+
+def audio_stages(c: Config) -> int:
+    """Return how many stages there are, of which every list must tell."""
+    many = equal_length(patch_sizes=c.patches, hidden_sizes=c.widths, depths=c.depths)
+    if many != c.stages:
+        raise ConfigError(Text("there are lists of {many} entries", many=many), key="num_hidden_layers", value=c.stages)
+    return many
+
+
+def audio_fits(c: Config) -> bool:
+    """Refuse an audio tower that does not write as wide as the text reads."""
+    if c.audio.out != c.text.hidden:
+        raise ConfigError(Text("the text is {width} wide", width=c.text.hidden), key="audio_config.out_hidden_size", value=c.audio.out)
+    return True
+
+
+AUDIO = (
+    numbers("patches", "patch_sizes", (16, 6, 5, 4)),
+    numbers("widths", "hidden_sizes", (256, 512, 1024, 2048)),
+    numbers("depths", "depths", (2, 2, 2, 2)),
+    Field("stages", "num_hidden_layers", 4, "choice"),
+    computed("staged", audio_stages),
+    ratio("ratio", "mlp_ratio", 4.0),
+    size("kernel", "conv_kernel_size", 7, "K", "width of the convolutions"),
+    size("out", "out_hidden_size", 8192, "O", "width of a state that is put out"),
+)
+SPARK = (
+    *variant(
+        tuple(field for field in BOTH if field.word != "tied"),
+        vision=model_config("vision", "vision_config", "muse_spark_vision", fixed=True),
+        text=model_config("text", "text_config", "muse_spark_text", fixed=True),
+    ),
+    model_config("audio", "audio_config", "muse_spark_audio", fixed=True),
+    computed("audio_fits", audio_fits),
+)
+SPARK_CLASSES = {"MuseSparkModel": without_head(spark), "MuseSparkForConditionalGeneration": spark_generation}
+SPARK_KEYS = OUTER_IGNORED_KEYS | {"audio_token_id", "tie_word_embeddings"}
 TEXT_KEYS = IGNORED_KEYS | {"layer_rope_theta", "output_multiplier", "post_norm_eps", "qk_scale_factor"}
 CLASSES = {"MuseGlimmerModel": without_head(body), "MuseGlimmerForConditionalGeneration": with_lm_head(body)}
 FAMILIES = {
     "muse_glimmer": Family("muse_glimmer", BOTH, CLASSES, "MuseGlimmerModel", OUTER_IGNORED_KEYS),
     "muse_glimmer_text": Family("muse_glimmer_text", TEXT, {"MuseGlimmerTextModel": text}, "MuseGlimmerTextModel", TEXT_KEYS),
+    "muse_spark": Family("muse_spark", SPARK, SPARK_CLASSES, "MuseSparkModel", SPARK_KEYS),
+    "muse_spark_audio": Family("muse_spark_audio", AUDIO, {"MuseSparkAudioModel": audio}, "MuseSparkAudioModel"),
     "muse_spark_vision": Family("muse_spark_vision", VISION, {"MuseSparkVisionModel": vision}, "MuseSparkVisionModel"),
     "muse_glimmer_vision": Family("muse_glimmer_vision", VISION, {"MuseGlimmerVisionModel": vision}, "MuseGlimmerVisionModel"),
 }

@@ -77,5 +77,6 @@ FAMILIES = {
     "qwen3_5": _with_classifiers(whole("qwen3_5", "Qwen3_5")),
     "qwen3_5_vision": tower("qwen3_5_vision", "Qwen3_5", SHALLOW),
     "qwen3_5_moe": whole("qwen3_5_moe", "Qwen3_5Moe"),
+    "qwen4_exp_vision": tower("qwen4_exp_vision", "Qwen4Exp", SHALLOW),
     "qwen3_5_moe_vision": tower("qwen3_5_moe_vision", "Qwen3_5Moe", SHALLOW),
 }

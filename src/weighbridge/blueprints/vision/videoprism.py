@@ -1,10 +1,12 @@
-"""VideoPrism's vision encoder: spatial, then temporal transformer layers.
+"""VideoPrism: a vision encoder of spatial, then temporal transformer layers, and a text encoder beside it.
 
 Source: arXiv 2402.13217; names as in transformers 5.23.0, models/videoprism/modeling_videoprism.py.
 """
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.clip_towers import similarity
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.blueprints.modules.vit_common import (
@@ -20,9 +22,24 @@ from weighbridge.blueprints.modules.vit_common import (
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, NUM_FRAMES, Config, sides, size
+from weighbridge.config.fields import (
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    LABELS,
+    LAYERS,
+    MLP,
+    NUM_FRAMES,
+    POSITIONS,
+    VOCAB,
+    Config,
+    sides,
+    size,
+    switch,
+)
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, layer_norm, linear, part
+from weighbridge.core.length import length
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -111,7 +128,62 @@ def classification(c: Config) -> Part:
     return part("", tower(c, "vision_model"), *attention_pool(c), classifier(c), kind="model")
 
 
+def text(c: Config) -> Part:
+    """Describe VideoPrismTextModel: words and fixed waves for positions, a learned token at the end, and layers."""
+    H, inner, tokens = c.hidden, c.heads * c.head_dim, length("seq") + 1
+    attention = part(
+        "attention",
+        *(linear(f"{letter}_proj", H, inner, bias=c.qkv_bias) for letter in "qkv"),
+        linear("o_proj", inner, H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+        kind="self_attention",
+    )
+    mlp = part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
+    norms = layer_norm("layernorm_before", H), layer_norm("layernorm_after", H)
+    embeddings = part(
+        "embeddings",
+        Tensor("cls_emb", (1, 1, H), "embedding"),
+        Tensor("position_embedding", (c.positions, H), "buffer"),
+        Tensor("position_ids", (1, c.positions), "buffer"),
+        embedding("token_embedding", c.vocab, H),
+        kind="embeddings",
+    )
+    layer = part("layers", attention, *norms, mlp, kind="layer", repeat=c.layers, stream=tokens)
+    return part("", embeddings, layer, layer_norm("layernorm", H, stream=tokens), kind="model")
+
+
+def clip(c: Config) -> Part:
+    """Describe VideoPrismClipModel: both encoders, and the products of every video with every text."""
+    return part(
+        "",
+        as_child("video_model", submodel(c.vision, "VideoModel")),
+        as_child("text_model", submodel(c.text)),
+        similarity(c.text.hidden),
+        kind="model",
+    )
+
+
+TEXT = (
+    VOCAB.with_default(32000),
+    HIDDEN.with_default(768),
+    MLP.with_default(3072),
+    LAYERS.with_default(12),
+    HEADS.with_default(12),
+    HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
+    POSITIONS.with_default(64),
+    switch("qkv_bias", "qkv_bias", True),
+)
+WHOLE = (
+    model_config("vision", "vision_config", "videoprism_vision_model", fixed=True),
+    model_config("text", "text_config", "videoprism_text_model", fixed=True),
+)
 CLASSES = {"VideoPrismVisionModel": tower, "VideoPrismVideoModel": video, "VideoPrismForVideoClassification": classification}
 OWN_IGNORED_KEYS = IGNORED_KEYS | {"attn_logit_softcapping", "apply_l2norm"}
 
-FAMILIES = {"videoprism_vision_model": Family("videoprism_vision_model", FIELDS, CLASSES, "VideoPrismVisionModel", OWN_IGNORED_KEYS)}
+TEXT_IGNORED_KEYS = frozenset(("attn_logit_softcapping", "apply_l2norm"))
+
+FAMILIES = {
+    "videoprism": Family("videoprism", WHOLE, {"VideoPrismClipModel": clip}, "VideoPrismClipModel"),
+    "videoprism_text_model": Family("videoprism_text_model", TEXT, {"VideoPrismTextModel": text}, "VideoPrismTextModel", TEXT_IGNORED_KEYS),
+    "videoprism_vision_model": Family("videoprism_vision_model", FIELDS, CLASSES, "VideoPrismVisionModel", OWN_IGNORED_KEYS),
+}
