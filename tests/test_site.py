@@ -100,6 +100,19 @@ def test_the_readmes_have_the_same_figures() -> None:
     assert len(figures(english)) > 10
 
 
+TRANSLATED = "census completion design fits json parallel quiz speed".split()
+"""Pages whose Chinese says all that the English says."""
+
+
+@pytest.mark.parametrize("name", TRANSLATED)
+def test_a_chinese_page_has_the_figures_of_the_english(name: str) -> None:
+    english, chinese = (ROOT / "docs" / f"{name}.md").read_text("utf-8"), (ROOT / "docs" / "zh" / f"{name}.md").read_text("utf-8")
+    assert figures(english) - figures(chinese) == set()
+    headings = [len(re.findall(r"^## ", text, re.M)) for text in (english, chinese)]
+    assert headings[0] == headings[1]
+    assert english.count("\n|") == chinese.count("\n|"), "rows of tables"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("sphinx") is None or find_spec("furo") is None, reason="the extra docs is not installed")
 def test_the_site_builds_without_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,9 +40,9 @@ GROUPS = {
 CHINESE = ("bert-by-hand", "seventy-billion", "model-card-in-ci", "fine-tuning", "design-100m", "census")
 SCHEMAS = sorted((DOCS / "schemas").glob("*.json"))
 CHINESE_GROUPS = {
-    "怎样做": ("checkpoints", "costs", "adapters", "fits", "design", "report", "serve", "models"),
+    "怎样做": ("checkpoints", "adapters", "costs", "fits", "parallel", "design", "report", "serve", "quiz", "models", "completion"),
     "概念": ("counting-rules", "built-and-loaded", "explain", "audit", "glossary"),
-    "为什么，有多准": ("why",),
+    "为什么，有多快": ("why", "speed"),
     "内部": ("internals",),
 }
 """The Chinese pages beside the tutorials, in docs/zh."""

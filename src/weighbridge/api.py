@@ -416,7 +416,7 @@ class Model(ModelValue):
             batch: Examples.
             seq: Tokens of each; by default 2,048, or as many as the model takes.
             dtype: Of the weights.
-            overhead: GiB that are kept back for the engine.
+            overhead: GiB that are reserved for the engine.
 
         Raises:
             UsageError: A number or word that cannot be meant.

@@ -251,14 +251,22 @@ def _inner(known: Family, raw: Mapping[str, Any], source: str, model_class: str)
     )
 
 
+def _inside(known: Family, raw: Mapping[str, Any], key: str) -> Text | str:
+    """Return where the sub-configs have this key, as a hint; the empty string where none has it."""
+    declared = [outer.key for outer in known.fields if outer.key and any(key in (inner.key, *inner.aliases) for inner in outer.fields)]
+    written = [outer for outer, inner in raw.items() if isinstance(inner, dict) and key in inner]
+    places = [f"{outer}.{key}" for outer in dict.fromkeys((*declared, *written))]
+    return Text("did you mean {places}?", places=" or ".join(places)) if places else ""
+
+
 def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:
     """Refuse an override that would silently do nothing."""
     strangers = unknown(known.fields, raw, known.ignored_keys)
     for key in overrides:
         if key in strangers:
-            keys = [name for field in known.fields for name in (field.key, *field.aliases) if name]
+            keys = list(dict.fromkeys(name for field in known.fields for name in (field.key, *field.aliases) if name))
             raise ConfigError(
                 Text("{model_type} has no such field", model_type=known.model_type),
                 key=key,
-                hint=did_you_mean(key, keys) or f"known: {', '.join(keys)}",
+                hint=_inside(known, raw, key) or did_you_mean(key, keys) or f"known: {', '.join(keys)}",
             )

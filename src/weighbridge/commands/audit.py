@@ -48,12 +48,15 @@ API_OPTIONS = (
 def run(asked: Asked) -> int:
     """Audit each file; 1 if any claim is wrong."""
     from weighbridge.auditing import audit
+    from weighbridge.core.errors import UsageError
     from weighbridge.core.messages import translator
     from weighbridge.documents import audit as document
 
     say = translator(asked.lang)
     against = asked.model(asked.model_source) if asked.model_source else None
     names = [name for given in asked.files for name in _files(given)]
+    if not names:
+        raise UsageError(Text("{folder}: no text in this folder; known: {endings}", folder=asked.files[0], endings=", ".join(ENDINGS)))
     audits = [(name, audit(_read(name), name=name, model=against)) for name in names]
     if asked.form == "json":
         answers = [{"file": name, **document.as_json(found, say)} for name, found in audits]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from weighbridge.commands.inputs import INPUTS
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
-from weighbridge.core.messages import mark
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text, mark
 
 EXAMPLE = """example:
   weigh reconcile 108808704 bert-base-uncased
@@ -24,12 +25,24 @@ OPTIONS = (
 
 def answer(asked: Asked) -> Answer:
     """Find the conventions that give a number; it holds if one does."""
+    if asked.source and _is_number(asked.source) and not _is_number(asked.number):
+        raise UsageError(Text("the number comes first: weigh reconcile {number} {source}", number=asked.source, source=asked.number))
     if asked.flops:
         return _arithmetic(asked)
     from weighbridge.documents import reconcile
 
     found = asked.model().reconcile(asked.number, asked.lang, every=asked.every)
     return Answer(lambda: reconcile.as_json(found), lambda: reconcile.document(found, asked.lang), holds=bool(found.matches))
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether this reads as a number in any way that people write one."""
+    from weighbridge.conventions.rounding import readings
+
+    try:
+        return bool(readings(text))
+    except UsageError:
+        return False
 
 
 def _arithmetic(asked: Asked) -> Answer:

@@ -104,8 +104,10 @@ def sweep(model: ModelValue, ranges: Mapping[str, Sequence[int]], accounts: Sequ
     rows = 1
     for values in ranges.values():
         rows *= len(values)
-    if not ranges or rows > ROWS:
-        raise UsageError(Text("a sweep has 1 to {rows:,} combinations, this one {what:,}", rows=ROWS, what=rows if ranges else 0))
+    if not ranges:
+        raise UsageError("sweep: over which sizes? Say, for example, --set num_hidden_layers=2:24")
+    if rows > ROWS:
+        raise UsageError(Text("a sweep has at most {rows:,} combinations, this one {what:,}", rows=ROWS, what=rows))
     unknown = [name for name in accounts if name not in ACCOUNTS]
     if unknown:
         raise UsageError(Text("no account {unknown!r}; known: {accounts}", unknown=unknown[0], accounts=", ".join(ACCOUNTS)))

@@ -83,6 +83,9 @@ WRITTEN = {
     "LORA": "LoRA", "ADALORA": "AdaLoRA", "DELORA": "DeLoRA", "FOURIERFT": "FourierFT", "GLORA": "GLoRA", "GRALORA": "GraLoRA", "HIRA": "HiRA",
     "LILY": "Lily", "LOHA": "LoHa", "LOKR": "LoKr", "MISS": "MiSS", "POLY": "Poly", "PVERA": "PVeRA", "RANDLORA": "RandLoRA", "ROAD": "RoAd",
     "SHIRA": "SHiRA", "TINYLORA": "TinyLoRA", "UNILORA": "Uni-LoRA", "VBLORA": "VB-LoRA", "VERA": "VeRA", "WAVEFT": "WaveFT",
+    "PREFIX_TUNING": "Prefix tuning", "PROMPT_TUNING": "Prompt tuning", "P_TUNING": "P-tuning", "LN_TUNING": "LN tuning",
+    "MULTITASK_PROMPT_TUNING": "Multitask prompt tuning", "ADAPTION_PROMPT": "Adaption prompts", "TRAINABLE_TOKENS": "Trainable tokens",
+    "BITFIT": "BitFit", "CARTRIDGE": "Cartridge", "HOULSBY": "Houlsby's adapters", "FREEZE": "Frozen modules",
 }  # fmt: skip
 """Methods as their papers write them, where that is not the name PEFT has for them."""
 

@@ -86,6 +86,8 @@ def list_open(file: BinaryIO, name: str) -> Listing:
     for entry, reader in zip(FORMATS, known, strict=True):
         if name.endswith(entry.endings):
             return reader.read(file)
+    if name.endswith(".json") and head.lstrip()[:1] == b"{":
+        raise ReadError("a config or another JSON file, where weights are expected; name the checkpoint, or the directory that holds both")
     raise ReadError(Text("no reader knows this format; known: {formats}", formats=", ".join(entry.name for entry in FORMATS if entry.name)))
 
 

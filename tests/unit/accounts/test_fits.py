@@ -91,7 +91,7 @@ def test_bounds_are_below_what_is_published() -> None:
         ({"gib": 24, "purpose": "quizzes"}, "for: expected one of serving, training, lora, found 'quizzes'"),
         ({"gib": 24, "batch": 0}, "batch: expected a whole number from 1 up, found 0"),
         ({"gib": 24, "dtype": "int3"}, "dtype: expected float32, float16 or bfloat16, found 'int3'"),
-        ({"gib": 0.5}, "gib: 0.5 GiB leave nothing beside the 1 GiB that are kept back for the engine"),
+        ({"gib": 0.5}, "gib: 0.5 GiB leave nothing beside the 1 GiB that are reserved for the engine"),
         ({"gib": -1}, "gib: expected a number of GiB, found -1"),
     ],
 )

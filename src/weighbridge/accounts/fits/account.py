@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PURPOSES = ("serving", "training", "lora")
 OVERHEAD = GIB
-"""Bytes kept back for the engine: its context, its workspaces. A constant, stated with every answer, and never part of a count."""
+"""Bytes reserved for the engine: its context, its workspaces. A constant, stated with every answer, and never part of a count."""
 
 LORA = "lora:r=16,target_modules=all-linear"
 """The adapter that ``lora`` is answered for."""
@@ -126,7 +126,7 @@ def fits_of(
     if memory <= overhead:
         raise UsageError(
             Text(
-                "gib: {value:g} GiB leave nothing beside the {value2:g} GiB that are kept back for the engine",
+                "gib: {value:g} GiB leave nothing beside the {value2:g} GiB that are reserved for the engine",
                 value=memory / GIB,
                 value2=overhead / GIB,
             )

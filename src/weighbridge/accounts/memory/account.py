@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
-from weighbridge.accounts.memory.optimizers import HELD, optimizer_bytes, trainable
+from weighbridge.accounts.memory.optimizers import HELD, check_optimizer, optimizer_bytes, trainable
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.accounts.possible import refuse_too_long
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -117,6 +117,7 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     weights = weight_bytes(model.tree, how.dtype, how.quantization) if stored is None else stored
     buffers = buffer_bytes(model.tree)
     exact = {"weights": "exact" if how.quantization is None else "estimate", "buffers": "exact"}
+    check_optimizer(how.optimizer)
     if not training:
         return Memory(weights, buffers, 0, 0, 0, 0, weights + buffers, exact | {"total": "bound"}, None, "")
     element_bytes(how.dtype)

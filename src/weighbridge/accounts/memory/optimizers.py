@@ -89,8 +89,22 @@ def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
     >>> optimizer_bytes(Part("", (linear("dense", 8, 8),)), "adamw", 4)
     584
     """
-    found = OPTIMIZERS.get(optimizer)
-    if found is None:
+    check_optimizer(optimizer)
+    total = 0
+    for entry in owned_tensors(tree):
+        if entry.tensor.role == "buffer" or entry.tensor.frozen:
+            continue
+        total += entry.copies * state_bytes(entry, optimizer, size)
+    return total
+
+
+def check_optimizer(optimizer: str) -> None:
+    """Refuse an optimizer that is not known.
+
+    Raises:
+        UsageError: It is not one of :data:`OPTIMIZERS`.
+    """
+    if optimizer not in OPTIMIZERS:
         why = "; Shampoo and SOAP keep blocks whose size their own settings decide" if optimizer in ("shampoo", "soap") else ""
         raise UsageError(
             Text(
@@ -100,12 +114,6 @@ def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
                 why=why,
             )
         )
-    total = 0
-    for entry in owned_tensors(tree):
-        if entry.tensor.role == "buffer" or entry.tensor.frozen:
-            continue
-        total += entry.copies * state_bytes(entry, optimizer, size)
-    return total
 
 
 def state_bytes(entry: Owned, optimizer: str, size: int) -> int:

@@ -1,0 +1,95 @@
+"""What a stranger types wrongly: one line each, with what is wrong and a way forward; exit code 2, and nothing on standard output."""
+
+from pathlib import Path
+
+import pytest
+
+from weighbridge.cli import main
+
+FILES = {
+    "near.json": '{"model_type":"bert","hiden_size":770}',
+    "div.json": '{"model_type":"bert","hidden_size":770}',
+    "notype.json": '{"hidden_size":768}',
+    "str.json": '{"model_type":"bert","hidden_size":"big"}',
+    "neg.json": '{"model_type":"bert","hidden_size":-5}',
+    "list.json": "[1,2]",
+    "empty.json": "",
+    "frac.json": '{"model_type":"bert","num_hidden_layers":1.5}',
+    "bert.json": '{"model_type":"bert"}',
+    "lfs.safetensors": "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n",
+    "page.safetensors": "<html>404</html>",
+}
+ANSWERS = (
+    ("explian bert-base-uncased", "explian: no such command; did you mean explain?"),
+    (
+        "bert-base-uncasd",
+        "bert-base-uncasd: no such preset or file; did you mean bert-base-uncased or bert-base-cased or bert-large-uncased?",
+    ),
+    ("nosuchdir/", "nosuchdir/: no such file or directory"),
+    ("/dev/null", "/dev/null is empty; expected a config as a JSON object"),
+    ("near.json --strict", "hiden_size: bert has no such field (did you mean hidden_size?)"),
+    ("div.json", "hidden_size (770) is not divisible by num_attention_heads (12); change one of them"),
+    ("notype.json", 'model_type: the config does not say what it is (add "model_type", such as "bert", or name a class with --class)'),
+    ("str.json", "hidden_size: expected a whole number, found str 'big' (the class default is 768)"),
+    ("neg.json", "hidden_size: -5 is not possible, the smallest is 1 (the class default is 768)"),
+    ("list.json", "list.json holds a list, expected an object with the config's keys"),
+    ("empty.json", "empty.json is empty; expected a config as a JSON object"),
+    ("frac.json", "num_hidden_layers: expected a whole number, found float 1.5 (the class default is 12)"),
+    ("bert.json --class BertForMaskdLM", "architectures: no class 'BertForMaskdLM' of model type 'bert' (did you mean BertForMaskedLM?)"),
+    ("bert.json --set hidden_size", "--set hidden_size: expected key=value, such as num_hidden_layers=6"),
+    ("bert.json --set hidden_sise=770", "hidden_sise: bert has no such field (did you mean hidden_size?)"),
+    (
+        "qwen2-vl-2b --set num_hidden_layers=2",
+        "num_hidden_layers: qwen2_vl has no such field (did you mean text_config.num_hidden_layers?)",
+    ),
+    (
+        "clip-vit-base-patch32 --set num_hidden_layers=2",
+        "num_hidden_layers: clip has no such field (did you mean text_config.num_hidden_layers or vision_config.num_hidden_layers?)",
+    ),
+    ("bert.json --josn", "no option --josn; did you mean --json?"),
+    ("bert.json --depth -1", "--depth: expected a whole number from 1 to 999,999,999, found '-1'"),
+    ("bert.json --lang fr", "lang: expected one of en, zh, found 'fr'"),
+    ("bert.json --json --csv", "--json and --csv contradict each other"),
+    ("lfs.safetensors", "lfs.safetensors: a pointer of Git LFS, in place of the file; git lfs pull will fetch the file itself (at byte 0)"),
+    ("page.safetensors", "page.safetensors: a web page, in place of a file; fetch the file itself (at byte 0)"),
+    (
+        "verify bert.json",
+        "bert.json: a config or another JSON file, where weights are expected; name the checkpoint, or the directory that holds both",
+    ),
+    ("flops bert-base-uncased --seq 10000", "seq: BertModel has learned positions for 512 tokens; 10,000 are too many"),
+    ("flops bert-base-uncased --decoder-seq 5", "decoder_seq: BertModel has no decoder beside an encoder"),
+    ("cache llama-3-8b --engine vlm", "engine: expected one of reference, llama.cpp, vllm, sglang, found 'vlm'"),
+    (
+        "memory bert-base-uncased --optimizer adamx",
+        "optimizer: expected one of sgd, momentum, adam, adamw, amsgrad, adamax, nadam, radam, rmsprop, adagrad, adadelta, adafactor, adam8bit, adamw8bit, lion, muon, found 'adamx'",
+    ),
+    ("fits llama-3-8b", "device: say one of --device and --gib, such as --device a100-80g or --gib 24"),
+    ("fits llama-3-8b --device rtx4091", "device: no 'rtx4091'; did you mean rtx-4090?"),
+    ("parallel llama-3-8b --tp 3", "tp: 3 does not divide the model's 32 attention heads"),
+    ("reconcile abc bert-base-uncased", "'abc' is not a number; expected one such as 109,482,240 or 110M or 1.1亿"),
+    ("reconcile bert-base-uncased 110M", "the number comes first: weigh reconcile 110M bert-base-uncased"),
+    ("compare bert-base-uncased", "compare: expected two models or more"),
+    ("solve bert-base-uncased hidden_size", "solve: for how many parameters? --params 80M, or --active 13B; or --flops, --cache, --memory"),
+    ("sweep bert-base-uncased", "sweep: over which sizes? Say, for example, --set num_hidden_layers=2:24"),
+    ("audit empty", "empty: no text in this folder; known: .md, .markdown, .txt, .rst, .org, .tex, .html, .htm, .ipynb"),
+    ("completion tcsh", "SHELL: expected one of bash, fish, powershell, zsh, found 'tcsh'"),
+    ("help explian", "explian: no such command; did you mean explain?"),
+    (
+        "explain bert-base-uncased --module encoder.leyer",
+        "the model has no module 'encoder.leyer'; at the top it has embeddings, encoder, pooler",
+    ),
+)
+
+
+@pytest.mark.parametrize(("typed", "answer"), ANSWERS, ids=[typed for typed, _ in ANSWERS])
+def test_the_answer_names_the_error_and_a_way_forward(
+    typed: str, answer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(typed.split()) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == f"weigh: {answer}\n"
