@@ -33,7 +33,7 @@ _SUPPOSED = re.compile(
 )
 """Words by which a cache is one that the model need not have."""
 _LENGTHS = re.compile(
-    r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)\W{0,4}(\d[\d,]*)(k\b)?",
+    r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)\W{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B)",
     re.IGNORECASE,
 )
 _BATCH = re.compile(
@@ -49,7 +49,7 @@ def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] 
     times = _paired(place) or _tokens(place.text)
     lengths = [Fraction(1)] if each else times
     spans = [*lengths, *times] if each else lengths  # ``per token`` may be said of another figure beside it
-    own = list(_amounts(models, spans, sizes, every=_EVERY.search(place.sentence) is not None))
+    own = list(_amounts(models, spans, sizes, every=_EVERY.search(_clause(place)) is not None))
     every = [] if _GROUPED.search(place.text) and not _SUPPOSED.search(place.text) else list(_amounts(models, spans, sizes, every=True))
     if len(own) + len(every) > MOST_READINGS:
         return None
@@ -57,6 +57,15 @@ def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] 
     if found is None or (firm and spans and found.expected not in {amount.number for amount in own} and not _SUPPOSED.search(place.text)):
         return hold(place, [*own, *every], firm=firm and bool(spans)) if found is None else _every_head(place, found, own)
     return found
+
+
+def _clause(place: Figure) -> str:
+    """Return the words between commas about a figure: ``320 KB, with MHA it would be 2.5 MB`` says MHA of the second alone."""
+    line, token = place.scene.lines[place.token.line].text, place.token
+    return _COMMA.split(line[: token.start])[-1] + _COMMA.split(line[token.end :])[0]
+
+
+_COMMA = re.compile(r"[,，;；。|]|\.(?!\d)|\bwhile\b|\bwhereas\b|\bagainst\b|而")
 
 
 def _paired(place: Figure) -> list[Fraction]:

@@ -116,11 +116,17 @@ def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tupl
         found = member_of_row(scene, table, token.line)
         return (found.models, True) if found is not None else ((), False)
     subject = subject_of(scene, token, start, len(scene.lines[token.line].text))
-    if subject is None and table is None and len(named) == 1 and named[0].kind == MODEL:
+    if subject is None and table is None and len(named) == 1 and named[0].kind == MODEL and _is_close(scene, token, named[0].column):
         subject = of_mention(scene, named[0], firm=True)  # ``costs 320 KB for Llama 2 70B``: the one name of its sentence
     if subject is None:
         return (), False
     return subject.models, subject.firm or (len(named) == 1 and named[0].kind == MODEL)
+
+
+def _is_close(scene: Scene, token: Token, column: int) -> bool:
+    """Tell whether a name behind a figure is in the same clause with it: ``80 GB on a card, so Llama`` is not."""
+    between = scene.lines[token.line].text[token.end : column]
+    return column > token.end and len(between) <= BEHIND * 2 and not re.search(r"[,，;；。(（:：]|\bso\b", between)
 
 
 _STATES = (

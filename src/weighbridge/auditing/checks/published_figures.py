@@ -11,7 +11,7 @@ from weighbridge.presets import Preset
 
 _ALSO = {
     "gpt2": ("117M",), "gpt2-medium": ("345M",), "gpt2-large": ("762M",), "gpt2-xl": ("1542M", "1.54B"), "llama-30b": ("33B",),
-    "whisper-tiny": ("39M",), "whisper-base": ("74M",), "whisper-small": ("244M",), "whisper-medium": ("769M",), "whisper-large-v2": ("1550M",),
+    "whisper-tiny": ("39M",), "whisper-base": ("74M",), "whisper-small": ("244M",), "whisper-medium": ("769M",), "whisper-large": ("1550M",), "whisper-large-v2": ("1550M",), "whisper-large-v3": ("1550M",),
     "flan-t5-small": ("80M",), "albert-xxlarge-v1": ("233M",), "albert-xxlarge-v2": ("233M",), "deberta-base": ("134M", "140M"),
     "deberta-large": ("350M", "390M"), "deberta-v3-base": ("86M",), "deberta-v3-large": ("304M",), "deberta-v3-small": ("44M",),
     "deberta-v3-xsmall": ("22M",), "bert-base-multilingual-cased": ("172M",), "vit-large-patch16-224": ("307M",), "vit-large-patch16-384": ("307M",),
