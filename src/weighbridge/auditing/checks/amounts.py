@@ -24,6 +24,7 @@ SENTENCE = 300
 NEAR = 48
 """Characters before a figure, and twice as many as behind it, within which ``per token`` is said of it."""
 _FIGURE = re.compile(r"\d\s?[KMGT]i?B\b(?:\s?/\s?\w+)?|\d\s?(?:bytes|字节)(?:\s?/\s?\w+)?", re.IGNORECASE)
+_ENDS = re.compile(r"[;；。]|\.(?!\d)")
 _ON = re.compile(r"[,，;；。|]|\band\b")
 
 
@@ -58,7 +59,9 @@ def words_about(scene: Scene, token: Token) -> tuple[Figure, int]:
     start = max((m.end() for m in re.finditer(r"[。;；!?|]|\.(?!\d)", text[first : token.start])), default=0) + first
     since = max(start, after_figure(text, token.start), token.start - NEAR)
     behind = _ON.split(text[token.end : token.end + NEAR // 2])[0]
-    return Figure(scene, token, text[start : token.end + 40], text[since : token.end] + behind, text[first : token.end + 40]), start
+    tail = text[token.end : token.end + 40]
+    same = _ENDS.split(tail)[0]
+    return Figure(scene, token, text[start : token.end] + tail, text[since : token.end] + behind, text[first : token.end] + same), start
 
 
 def after_figure(text: str, end: int) -> int:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 OF_CACHE = re.compile(
-    r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|for the cache|of cache|memory per token", re.IGNORECASE
+    r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|kv ?(?:/|per) ?token|for the cache|of cache|memory per token",
+    re.IGNORECASE,
 )
 SHORT = 16
 """Tokens of a cache that no window limits."""
@@ -55,7 +56,11 @@ def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] 
         return None
     found = hold(place, own, firm=False) or hold(place, every, firm=False)
     if found is None or (firm and spans and found.expected not in {amount.number for amount in own} and not _SUPPOSED.search(place.text)):
-        return hold(place, [*own, *every], firm=firm and bool(spans)) if found is None else _every_head(place, found, own)
+        return (
+            hold(place, [*own, *every], firm=firm and (each or bool(_tokens(place.sentence))))
+            if found is None
+            else _every_head(place, found, own)
+        )
     return found
 
 

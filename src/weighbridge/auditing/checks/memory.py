@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.count_subjects import of_mention, subject_of
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_places import head_of, member_of_row
+from weighbridge.auditing.checks.table_subjects import column_heads
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
@@ -80,9 +81,10 @@ def _claim(scene: Scene, token: Token) -> Claim | None:
     text, (place, start) = scene.lines[token.line].text, words_about(scene, token)
     table = next((table for table in scene.tables if token.line in table.lines), None)
     models, sure = _models(scene, token, start, table)
-    around = _around(scene, token.line, table)
-    if table is not None and (head := head_of(table, token)):
-        place = place._replace(near=f"{head} {place.near}", text=f"{head} | {place.text}")
+    head = head_of(table, token) if table is not None else ""
+    around = _around(scene, token.line, table, own=OF_CACHE.search(head) is not None)
+    if head:
+        place = place._replace(near=f"{head} {place.near}", sentence=f"{head} {place.sentence}", text=f"{head} | {place.text}")
     of_cache, of_weights = ([m.start() for m in pattern.finditer(text[start : token.end + 16])] for pattern in (OF_CACHE, _STORED))
     if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (OF_CACHE.search(around) and not _WEIGHTS.search(place.sentence)):
         told = [size for size, pattern in _DTYPES if pattern.search(f"{place.sentence} {around}")]
@@ -120,7 +122,8 @@ def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tupl
         subject = of_mention(scene, named[0], firm=True)  # ``costs 320 KB for Llama 2 70B``: the one name of its sentence
     if subject is None:
         return (), False
-    return subject.models, subject.firm or (len(named) == 1 and named[0].kind == MODEL)
+    before = table is None or any(m.end <= token.start for m in named)  # ``| A100 | 80 GB | Llama-2-13B |`` is the card's
+    return subject.models, before and (subject.firm or (len(named) == 1 and named[0].kind == MODEL))
 
 
 def _is_close(scene: Scene, token: Token, column: int) -> bool:
@@ -166,10 +169,11 @@ def _others(scene: Scene, line: int, text: str) -> bool:
     return any(not any(m.column <= match.start() < m.end for m in named) for match in _SIZE.finditer(text))
 
 
-def _around(scene: Scene, line: int, table: Table | None) -> str:
+def _around(scene: Scene, line: int, table: Table | None, *, own: bool) -> str:
     """Return the words that are said of a whole table or list: its head, and the label above it."""
     first = min(table.lines) if table is not None else line
-    head = " ".join(cell.text for row in table.head for cell in row.cells) if table is not None else ""
+    heads = column_heads(table) if table is not None else []
+    head = " ".join(one for one in heads if own or not OF_CACHE.search(one))  # another column's cache is not this one's
     above = (scene.lines[index] for index in range(first - 1, max(-1, first - 1 - ABOVE), -1))
     label = next((one.text for one in above if one.heading or one.text.rstrip("* ").endswith(":")), "")
     near = scene.lines[max(0, first - 2) : first] if table is not None else ()

@@ -109,7 +109,7 @@ def _of_words(scene: Scene, statement: Sequence[Token], start: int, index: int, 
     name, clear = _subject(last)
     if name is None:
         name, clear = _subject(clause)
-        between = re.split(r"[,，]", clause)[1:]
+        between = re.split(r"[,，](?!\d{3})", clause)[1:]
         clear = clear and not any(re.search(r"\d", piece) for piece in between)  # ``the layers 85M, the rows 23.4M, that is 21%``
     if name in (None, "total") or not own.components.get(str(name)):
         return None

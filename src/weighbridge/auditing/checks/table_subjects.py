@@ -28,7 +28,7 @@ _COLUMNS = (
     ("non_embedding", re.compile(r"non[- _]?emb|非嵌入|w/o emb|without emb", re.IGNORECASE)),
     ("part", re.compile(r"(?:encoder|decoder|embedding|vision|text|backbone|head|embed|emb)\w*[- _]*(?:param|参数)|嵌入", re.IGNORECASE)),
     ("total", re.compile(r"param|参数|^#?\s*size$|model size|^大小$|模型大小", re.IGNORECASE)),
-    ("kv", re.compile(r"kv|key.?value", re.IGNORECASE)),
+    ("kv_heads", re.compile(r"kv|key.?value", re.IGNORECASE)),
     ("head_dim", re.compile(r"d[_ ]?head|head[_ ]?dim|d[_ ]?kv|head size|d_k\b", re.IGNORECASE)),
     ("mlp", re.compile(r"d[_ ]?ffn?|ffn|intermediate|mlp|feed.?forward|中间|前馈", re.IGNORECASE)),
     ("embedding_size", re.compile(r"^embed(?:ding)?s?(?: size| dim\w*)?$", re.IGNORECASE)),
@@ -40,7 +40,7 @@ _COLUMNS = (
 """What a column holds, by the words of its head; the first that fits."""
 
 
-SIZE_COLUMNS = ("mlp", "vocab", "heads", "layers", "hidden", "head_dim")
+SIZE_COLUMNS = ("mlp", "vocab", "heads", "kv_heads", "layers", "hidden", "head_dim")
 
 
 _COUNTS = ("total", "active", "non_embedding")

@@ -125,7 +125,7 @@ def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] |
             kind = kind_of(head) if table.head else "total" if token.value is not None and is_count(token) and token.value >= 10_000 else ""
             if kind in ("total", "active", "non_embedding", "part") and (is_count(token) or (token.value is not None and token.value > 1)):
                 return "total", because(mark("in a table whose rows name no model that is known for sure"))
-            if kind in ("layers", "hidden", "heads", "mlp", "vocab", "head_dim", "kv"):
+            if kind in ("layers", "hidden", "heads", "mlp", "vocab", "head_dim", "kv_heads"):
                 return "configuration", because(mark("in a table whose rows name no model that is known for sure"))
             if token.unit in BYTES or token.unit in WORK:
                 return "total", because(mark("memory or arithmetic whose conditions are not all stated"))
