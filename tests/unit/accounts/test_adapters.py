@@ -377,6 +377,14 @@ def test_a_resized_vocabulary_saves_its_tables() -> None:
     assert resized.trainable == plain.trainable
 
 
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_prompt_for_a_resized_vocabulary_saves_its_tables_too(tied: bool) -> None:
+    """``get_peft_model_state_dict(model, save_embedding_layers=True)`` of PEFT 0.21.2 has 72 + 2 × 50 × 24 elements, tied or not."""
+    base = model({**LLAMA, "tie_word_embeddings": tied}, "LlamaForCausalLM")
+    prompt = {"peft_type": "PROMPT_TUNING", "task_type": "CAUSAL_LM", "num_virtual_tokens": 3}
+    assert (base.adapters(prompt).saved, base.adapters(prompt, resized=True).saved) == (72, 2472)
+
+
 def test_parts_of_a_model_are_trained() -> None:
     """BERT-base: 8,448 biases and shifts a layer; Houlsby's 64-wide bottlenecks add 2 x (2 x 768 x 64 + 768 + 64) a layer."""
     base = model("bert-base-uncased")

@@ -557,3 +557,20 @@ def test_layers_that_are_stored_the_other_way_round_are_cut_so(name: str, row: i
         if f".0.attn.{name}." in cut.row.name or f".0.mlp.{name}." in cut.row.name:
             weight = cut.row.name.endswith("weight")
             assert cut.dim == ((row if weight else None) if column is None else (column if weight else 0)), cut
+
+
+def test_stages_in_the_middle_hold_the_activations_of_their_own_layers() -> None:
+    """T5's six layers and six: the second of six stages has two of the encoder, the fifth two of the decoder, and nothing else."""
+    sizes = {"model_type": "t5", "d_model": 64, "d_kv": 16, "num_heads": 4, "d_ff": 96, "vocab_size": 100}
+
+    def kept(layers: int, decoder: int) -> int:
+        weighed = model({**sizes, "num_layers": layers, "num_decoder_layers": decoder}, "T5ForConditionalGeneration")
+        found = weighed.memory(training=True, batch=2, seq=16, dtype="bfloat16", device="cuda", attention="sdpa", loss=True, dropout=True)
+        assert found.activations is not None
+        return found.activations
+
+    weighed = model({**sizes, "num_layers": 6, "num_decoder_layers": 6}, "T5ForConditionalGeneration")
+    stages = [device.state.activations for device in weighed.parallel(pp=6, batch=2, seq=16).devices]
+    assert stages[1] == stages[2] == 2 * (kept(7, 6) - kept(6, 6))
+    assert stages[4] == 2 * (kept(6, 7) - kept(6, 6))
+    assert sum(stage or 0 for stage in stages) == kept(6, 6)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.core.errors import ConfigError
+from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.formula import Symbol, evaluate
 from weighbridge.core.polynomials import polynomial
-from weighbridge.core.sizes import exact, product, round_up
+from weighbridge.core.sizes import exact, layer_range, product, round_up
+from weighbridge.core.tree import Part, Tensor, list_rows
 
 
 def test_a_scalar_has_one_element_and_an_empty_axis_none() -> None:
@@ -35,3 +36,19 @@ def test_exact_division_of_symbols_either_way_round() -> None:
 def test_round_up(size: int, multiple: int, rounded: int) -> None:
     assert round_up(size, multiple) == rounded
     assert evaluate(round_up(Symbol("n"), multiple), {"n": size}) == rounded
+
+
+def test_as_many_layers_are_looked_at_as_is_said_and_no_more() -> None:
+    assert len(layer_range(100_000)) == 5 + len(layer_range(5, 100_000)) == 100_000
+    for ends in ((100_001,), (5, 100_001)):
+        with pytest.raises(UsageError, match="100,001 layers, which are looked at one by one; the most accepted is 100,000"):
+            layer_range(*ends)
+
+
+def test_as_many_tensors_are_listed_as_is_said_and_no_more() -> None:
+    layers = Part("", (Part("h", (Tensor("a", (1,)), Part("m", (Tensor("b", (1,)),), repeat=2)), repeat=5),))
+    assert len(list_rows(layers, 15)) == 15
+    with pytest.raises(UsageError, match=r"15 tensors; at most 14 are listed by name"):
+        list_rows(layers, 14)
+    with pytest.raises(UsageError, match="1,000,001 tensors; at most 1,000,000 are listed by name"):
+        list_rows(Part("", (Part("h", (Tensor("a", (1,)),), repeat=1_000_001),)))

@@ -3,7 +3,7 @@
 import pytest
 
 from weighbridge import UsageError, model
-from weighbridge.core.formula import Symbol, write
+from weighbridge.core.formula import Symbol, evaluate, write
 from weighbridge.core.notation import UNICODE
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Every, Part
@@ -11,6 +11,7 @@ from weighbridge.documents.explain import as_json, document
 from weighbridge.documents.renderers import render
 from weighbridge.explain.derive import _where, lines, sections
 from weighbridge.explain.evaluation_steps import chain
+from weighbridge.explain.overview import formula_by_module, sum_by_module
 from weighbridge.explain.section import Section
 
 
@@ -141,3 +142,30 @@ def test_chain_of_a_single_letter() -> None:
 )  # fmt: skip
 def test_where_layers_stand_is_written_short(repeat: Size, indices: Every | tuple[int, ...] | None, text: str) -> None:
     assert _where(Part("layers", repeat=repeat, indices=indices)) == text
+
+
+OUTLINED = [
+    ("bert-base-uncased", "BertForMaskedLM"), ("bert-base-uncased", "BertForPreTraining"), ("gpt2", "GPT2LMHeadModel"), ("llama-3-8b", None), ("t5-small", None),
+    ("mixtral-8x7b", None), ("whisper-tiny", None), ("vit-base-patch16-224", None), ("albert-base-v2", "AlbertForMaskedLM"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "class_name"), OUTLINED)
+def test_the_total_by_module_is_the_total(name: str, class_name: str | None) -> None:
+    """In letters and in numbers, with what is tied, and counts nothing, before, between and behind the rest."""
+    weighed = model(name, class_name)
+    found = weighed.explain()
+    assert evaluate(formula_by_module(found.root), found.values) == found.total == weighed.count().unique
+    outline = sum_by_module(found.root)
+    if outline is not None:
+        assert evaluate(outline.formula, found.values) == evaluate(outline.numbers, {}) == found.total
+        assert outline.words.count("×") == write(outline.numbers, UNICODE).count("×")
+
+
+def test_a_tie_counts_nothing_wherever_it_stands() -> None:
+    derivation = model("bert-base-uncased", "BertForPreTraining").explain()
+    for step in (1, -1):
+        root = derivation.root._replace(parts=derivation.root.parts[::step])
+        assert evaluate(formula_by_module(root), derivation.values) == derivation.total
+        outline = sum_by_module(root)
+        assert outline is None or evaluate(outline.numbers, {}) == derivation.total
