@@ -11,13 +11,14 @@ import pytest
 from weighbridge import model
 from weighbridge.accounts.adapters.base import base as base_at
 from weighbridge.accounts.adapters.base import facts_of
+from weighbridge.accounts.memory.tape import Row
 from weighbridge.accounts.parallel.deepspeed import estimate, largest_module
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.accounts.parallel.megatron import estimate as of_megatron
 from weighbridge.accounts.parallel.shards import chunk, cuts
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import bubble, message
-from weighbridge.accounts.parallel.working import under_way
+from weighbridge.accounts.parallel.working import _on_one_device, under_way, widths_of
 from weighbridge.core.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -574,3 +575,13 @@ def test_stages_in_the_middle_hold_the_activations_of_their_own_layers() -> None
     assert stages[1] == stages[2] == 2 * (kept(7, 6) - kept(6, 6))
     assert stages[4] == 2 * (kept(6, 7) - kept(6, 6))
     assert sum(stage or 0 for stage in stages) == kept(6, 6)
+
+
+@pytest.mark.parametrize(("kv_heads", "tp", "ways"), [(2, 2, 2), (2, 4, 2), (1, 4, 1), (4, 4, 4)])
+def test_kept_keys_and_values_are_cut_by_their_own_heads(kv_heads: int, tp: int, ways: int) -> None:
+    """What attention keeps has [batch, heads, tokens, width]: query heads go round the devices, key-value heads as far as there are any."""
+    weighed = model({**LLAMA, "num_key_value_heads": kv_heads}, "LlamaForCausalLM")
+    widths, layout = widths_of(weighed.tree), Layout(tp=tp)
+    keys, queries = Row("layers.0.self_attn", "sdpa", (2, kv_heads, 16, 6), 960), Row("layers.0.self_attn", "sdpa", (2, 4, 16, 6), 960)
+    assert _on_one_device(keys, widths, layout, 2, 16) == 960 // (ways if kv_heads < 4 else tp)
+    assert _on_one_device(queries, widths, layout, 2, 16) == 960 // tp

@@ -114,3 +114,15 @@ def test_what_is_no_ordinary_file_is_refused_as_what_it_is(tmp_path: Path, monke
 def test_which_names_are_files_on_every_system(name: str, whole: bool) -> None:
     """Windows' reserved names with any ending, in any case; 255 letters at most; nothing that leads elsewhere."""
     assert is_file_name(name) is whole
+
+
+def test_a_config_has_sixteen_mebibytes_at_most(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    for size, read in ((2**24, True), (2**24 + 1, False)):
+        with open(path, "wb") as file:
+            file.truncate(size)
+        if read:
+            assert len(read_whole(path)) == size
+        else:
+            with pytest.raises(OSError, match="more than 16,777,216 bytes"):
+                read_whole(path)
