@@ -139,3 +139,15 @@ def test_half_bytes_are_rounded_up_once(count: int, size: int) -> None:
 def test_buffers_take_their_own_type_or_the_usual(name: str, dtype: str | None, size: int) -> None:
     tree = Part("", (Part("bn", (Tensor(name, (7,), "buffer", dtype=dtype), Tensor("w", (9,), "gain")), repeat=3),))
     assert buffer_bytes(tree) == 3 * 7 * size
+
+
+@pytest.mark.parametrize("name", ["whisper-tiny", "bert-base-uncased"])
+def test_what_is_frozen_has_neither_gradients_nor_states(name: str) -> None:
+    """Whisper's encoder keeps its sinusoids fixed."""
+    whole = model(name)
+    learned = [row for row in whole.tensors() if row.tied_to is None and row.role != "buffer" and not row.frozen]
+    elements = whole.count().trainable
+    assert isinstance(elements, int)
+    assert (elements < whole.count().unique) == (name == "whisper-tiny")
+    found = whole.memory(training=True, seq=16, **({"decoder_seq": 8} if name == "whisper-tiny" else {}))
+    assert (found.gradients, found.optimizer) == (4 * elements, 8 * elements + 4 * len(learned))
