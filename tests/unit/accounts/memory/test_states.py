@@ -149,5 +149,5 @@ def test_what_is_frozen_has_neither_gradients_nor_states(name: str) -> None:
     elements = whole.count().trainable
     assert isinstance(elements, int)
     assert (elements < whole.count().unique) == (name == "whisper-tiny")
-    found = whole.memory(training=True, seq=16, **({"decoder_seq": 8} if name == "whisper-tiny" else {}))
+    found = whole.memory(training=True, seq=16, decoder_seq=8 if name == "whisper-tiny" else None)
     assert (found.gradients, found.optimizer) == (4 * elements, 8 * elements + 4 * len(learned))
