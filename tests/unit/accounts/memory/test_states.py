@@ -146,8 +146,8 @@ def test_what_is_frozen_has_neither_gradients_nor_states(name: str) -> None:
     """Whisper's encoder keeps its sinusoids fixed."""
     whole = model(name)
     learned = [row for row in whole.tensors() if row.tied_to is None and row.role != "buffer" and not row.frozen]
-    elements = whole.count().trainable
-    assert isinstance(elements, int)
-    assert (elements < whole.count().unique) == (name == "whisper-tiny")
+    elements, unique = whole.count().trainable, whole.count().unique
+    assert isinstance(elements, int) and isinstance(unique, int)
+    assert (elements < unique) == (name == "whisper-tiny")
     found = whole.memory(training=True, seq=16, decoder_seq=8 if name == "whisper-tiny" else None)
     assert (found.gradients, found.optimizer) == (4 * elements, 8 * elements + 4 * len(learned))
