@@ -39,6 +39,10 @@ MEGATRON_KEYS = frozenset(
 
 OWN_CODE = mark("the code of {name} stands beside its files; its tensors are described as there, not held to a live class")
 PACKAGES = {
+    **{
+        f"diffusers_{kind}": mark("a class of the package diffusers, held to diffusers 0.42.1")
+        for kind in ("dit", "flux", "sd3", "unet", "vae")
+    },
     "litgpt": mark("a class of the package litgpt, held to litgpt 0.5.13"),
     "open_clip": mark("a class of the package open_clip, held to open_clip_torch 3.3.0"),
     "megatron": mark("GPTModel of megatron-core with local layers, held to megatron-core 0.16.1"),
@@ -145,6 +149,8 @@ def stated_type(raw: Mapping[str, Any]) -> str:
         known = model_type_of(name)
         if known:
             return known
+    if isinstance(raw.get("_class_name"), str):
+        return _diffusers_type(raw["_class_name"])
     keys = set(raw) - {"architectures", "model_type"}
     if {"embed_dim", "vision_cfg", "text_cfg"} <= keys or isinstance(raw.get("model_cfg"), Mapping):
         return "open_clip"
@@ -162,6 +168,14 @@ def stated_type(raw: Mapping[str, Any]) -> str:
     raise ConfigError(
         "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
     )
+
+
+def _diffusers_type(name: str) -> str:
+    """Return the model type of a class of diffusers, which its configs name."""
+    found = model_type_of(f"diffusers.{name}")
+    if not found:
+        raise UnknownArchitecture(Text("diffusers' {name!r:.60} is not described", name=name), key="_class_name", value=name)
+    return found
 
 
 def architectures(raw: Mapping[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ RECORDS = Path(__file__).parents[2] / "truth" / "packages"
 RECORD: dict[str, Any] = json.loads((RECORDS / "litgpt.json").read_text())
 MEGATRON: dict[str, Any] = json.loads((RECORDS / "megatron.json").read_text())
 TIMM: dict[str, Any] = json.loads((RECORDS / "timm.json").read_text())
+DIFFUSERS: dict[str, Any] = json.loads((RECORDS / "diffusers.json").read_text())
 OPEN_CLIP: dict[str, Any] = json.loads((RECORDS / "open_clip.json").read_text())
 
 
@@ -183,3 +185,35 @@ def test_a_timm_convnext_sees_images_of_the_side_that_its_weights_were_made_for(
     assert model("timm/convnext_tiny", overrides={"img_size": 288}).reconcile_flops("7.39G", images=1).matches[0].key == "fvcore"
     hub = {"architecture": "convnext_tiny", "pretrained_cfg": {"input_size": [3, 384, 384], "num_classes": 1000}}
     assert model(hub).reconcile_flops(13_135_236_864, images=1).matches[0].key == "fvcore"
+
+
+@pytest.mark.parametrize("name", DIFFUSERS["published"])
+def test_diffusers_published_configs(name: str) -> None:
+    found = model(DIFFUSERS["published"][name]["config"])
+    assert found.count().unique == DIFFUSERS["published"][name]["total"]
+    assert digest(tensors_of(found)) == DIFFUSERS["published"][name]["digest"]
+
+
+@pytest.mark.parametrize("case", DIFFUSERS["cases"], ids=lambda case: case["config"]["_class_name"])
+def test_diffusers_names_and_shapes(case: dict[str, Any]) -> None:
+    assert list(tensors_of(model(case["config"])).items()) == list(case["tensors"].items())
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"_class_name": "Kandinsky3UNet"}, "diffusers' 'Kandinsky3UNet' is not described"),
+        ({"_class_name": "UNet2DConditionModel", "encoder_hid_dim": 1024}, "encoder_hid_dim: 1024 is not described"),
+        ({"_class_name": "UNet2DConditionModel", "down_block_types": ["DownBlock2D"]}, "down_block_types: expected one of DownBlock2D and"),
+        ({"_class_name": "AutoencoderKL", "block_out_channels": [8, 16]}, "down_block_types: expected 2 times DownEncoderBlock2D"),
+        ({"_class_name": "UNet2DConditionModel", "attention_head_dim": 7}, "attention_head_dim: 7 heads do not divide a width of 320"),
+    ],
+)
+def test_what_diffusers_has_and_we_do_not(config: dict[str, Any], said: str) -> None:
+    with pytest.raises(WeighbridgeError, match=re.escape(said)):
+        model(config)
+
+
+def test_the_arithmetic_of_diffusion_is_refused_with_its_reason() -> None:
+    with pytest.raises(WeighbridgeError, match="how many positions a pass of a diffusion model sees"):
+        model("flux.1-dev").flops()
