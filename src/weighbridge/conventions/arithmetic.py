@@ -107,8 +107,22 @@ def one_pass(model: ModelValue, given: Inputs) -> Pass:
     if model.description is None:
         raise UsageError(Text("{source}: the arithmetic needs a config; this has only tensors", source=model.source))
     given = as_examples(model, given)
+    if given.seq == Inputs().seq:  # nobody asked for it
+        given = given._replace(seq=context_length(model) or given.seq)
     refuse_impossible(model, given)
     return Pass(model, given)
+
+
+def context_length(model: ModelValue) -> int | None:
+    """Return how many tokens OpenCLIP fills every text up to; of its text towers from the Hub, as many as they have positions for.
+
+    >>> from weighbridge import model
+    >>> context_length(model("open_clip/ViT-B-16-SigLIP")), context_length(model("bert-base-uncased"))
+    (64, None)
+    """
+    text = getattr(model.description.sizes, "text", None) if model.description and model.model_type == "open_clip" else None
+    tokens = getattr(text, "context", None) or getattr(text, "positions", None)
+    return tokens if isinstance(tokens, int) else None
 
 
 NORMS = {"layer_norm": 5, "group_norm": 5, "instance_norm": 5, "batch_norm": 2}
