@@ -15,13 +15,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from truth import adapter_rows
 from truth.costs import Case, recorded
 from truth.live import versions
 from weighbridge import Model, model
 from weighbridge.accounts.memory.optimizers import HELD
 from weighbridge.core.errors import WeighbridgeError
 
-ADAPTERS: dict[str, Any] = json.loads((Path(__file__).parent.parent / "tests" / "truth" / "adapters" / "cases.json").read_text("utf-8"))
+RECORDED = Path(__file__).parent.parent / "tests" / "truth" / "adapters"
+ADAPTERS: dict[str, Any] = json.loads((RECORDED / "cases.json").read_text("utf-8"))
+SETTINGS, COSTS = (json.loads((RECORDED / f"{name}.json").read_text("utf-8"))["cases"] for name in ("settings", "costs"))
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
 UNITS = {"MiB": 2**20, "GiB": 2**30, "GB": 2**30, "bytes": 1, "KiB per token": 2**10, "MB": 2**20}
 """Bytes of a unit. The two pages that print GB mean 2^30, as their own arithmetic shows."""
@@ -210,6 +213,28 @@ def runs(rows: list[dict[str, Any]]) -> tuple[list[str], int]:
     return [f"| {name} | {' | '.join((*entries, '', '')[:3])} |" for name, entries in found.items()], asked
 
 
+def told(rows: list[dict[str, Any]]) -> tuple[list[str], int]:
+    """Ask the figures that documentation, notebooks and issues have of adapters, a line for each; and how many were asked."""
+    lines, asked = [], 0
+    for row in rows:
+        if row["group"] != "adapters" or "peft_type=" in row["setting"]:
+            continue
+        start, question = f"| {row['model']} | {row['what']}: {row['setting'][:70]} | {row['value']:,}", adapter_rows.question(row)
+        if question is None:
+            lines.append(f"{start} | | not asked: {adapter_rows.UNASKED.get(row['model'], 'no question of ours fits')} |")
+            continue
+        ours, asked = adapter_rows.figures(question)[row["what"]], asked + 1
+        why = adapter_rows.WHY.get((row["model"], row["value"]))
+        lines.append(f"{start} | {ours:,} | {100 * (ours / row['value'] - 1):+.2f} %{f' ({why})' if why else ''} |")
+    return lines, asked
+
+
+TOLD_HEAD = (
+    "", "## Adapters in documentation, notebooks and issues", "",
+    "| model | figure | published | ours | difference |", "|---|---|---|---|---|",
+)  # fmt: skip
+
+
 def _read(value: str) -> Any:
     try:
         return literal_eval(value)
@@ -221,11 +246,14 @@ def main(path: str) -> int:
     """Ask every row of a file of published figures and write the page."""
     rows = [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
     adapters, many = runs(rows)
+    written, more = told(rows)
     rows = [row for row in rows if row["group"] in ("caches", "memory", "activations")]
     asked = [(row, question) for row in rows for question in QUESTIONS if _is_of(row, question)]
     lines = [line for row, question in asked for line in (_line(row, question),)]
-    PAGE.write_text("\n".join([*_head(), *lines, *RUNS_HEAD, *adapters, *_rest(rows, [row for row, _ in asked])]) + "\n", "utf-8")
-    print("\n".join(lines), f"\n{len(lines)} of {len(rows)} rows asked, and {many} of adapters: {PAGE}")
+    PAGE.write_text(
+        "\n".join([*_head(), *lines, *RUNS_HEAD, *adapters, *TOLD_HEAD, *written, *_rest(rows, [row for row, _ in asked])]) + "\n", "utf-8"
+    )
+    print("\n".join(lines), f"\n{len(lines)} of {len(rows)} rows asked, and {many + more} of adapters: {PAGE}")
     return 0
 
 
@@ -267,7 +295,8 @@ def _head() -> list[str]:
         "| figure | oracle | cases | worst error |", "|---|---|---|---|",
         f"| caches, engine `reference` | every tensor in `past_key_values` after a forward of a small random config | {_count(caches)} | 0 bytes |",
         f"| activations, eager, float32, no dropout, with and without the loss | `saved_tensors_hooks` in a forward, each storage once | {_count(kept)} | 0 bytes |",
-        f"| adapters, PEFT {ADAPTERS['libraries']['peft']} | trainable, total, saved elements and bytes of the live library on random small bases | {len(ADAPTERS['cases']):,} cases of {len({case['adapter']['peft_type'] for case in ADAPTERS['cases']})} methods | 0 |",
+        f"| adapters, PEFT {ADAPTERS['libraries']['peft']} | trainable, total, saved elements and bytes of the live library on random small bases | {len(ADAPTERS['cases']) + len(SETTINGS):,} cases of {len({case['adapter']['peft_type'] for case in ADAPTERS['cases']})} methods | 0 |",
+        f"| training with an adapter | bytes of parameters, of gradients and of AdamW's states after a step, in float32 and bfloat16; `FlopCounterMode` of a forward with LoRA | {len(COSTS)} cases of {len({case['adapter']['peft_type'] for case in COSTS})} methods | 0 |",
         f"| optimizer states | states after one step of small live models | {len(HELD)} optimizers of `torch.optim` | 0 bytes |",
         "| activations, fused attention and dropout | the same hooks, as `tests/unit/accounts/memory` has them | four families | below 0.1 % |", "",
         "Checkpointing, other types than float32, GPU kernels and the total are not held to an oracle here: they are called estimate or bound.", "",

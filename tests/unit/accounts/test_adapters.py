@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from truth import adapter_rows
 from weighbridge import model
 from weighbridge.accounts.adapters.account import REFUSED
 from weighbridge.accounts.adapters.methods import METHODS
@@ -159,6 +160,23 @@ def test_published_runs(row: dict[str, Any]) -> None:
         assert row["value"] == sum(tensor.count for _, added in found.sites for tensor in added if "lora_B" in tensor.name)
     else:
         assert {"adapter trainable params": found.trainable, "adapter total params": found.total}[row["what"]] == row["value"]
+
+
+def written() -> list[dict[str, Any]]:
+    """Return what documentation, notebooks and issues say of adapters, as far as it can be asked."""
+    if not SHARED.exists():
+        return []
+    rows = (json.loads(line) for line in SHARED.read_text("utf-8").splitlines())
+    return [row for row in rows if row["group"] == "adapters" and adapter_rows.question(row) is not None]
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="shared/measured.jsonl is not here")
+@pytest.mark.parametrize("row", written(), ids=lambda row: f"{row['id']}-{row['model']}")
+def test_figures_of_documentation(row: dict[str, Any]) -> None:
+    question = adapter_rows.question(row)
+    assert question is not None
+    equal = adapter_rows.figures(question)[row["what"]] == row["value"]
+    assert equal is ((row["model"], row["value"]) not in adapter_rows.WHY)
 
 
 @pytest.mark.parametrize(

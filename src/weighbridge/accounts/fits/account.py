@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from weighbridge.accounts.adapters.base import base, facts_of
-from weighbridge.accounts.adapters.source import adapters_of
+from weighbridge.accounts.adapters.costs import costs_of
+from weighbridge.accounts.adapters.source import adapter_config, adapters_of
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
 from weighbridge.accounts.inputs import Inputs
@@ -269,6 +270,7 @@ def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, s
         "device": "cuda",
         "attention": "sdpa",
         "loss": True,
+        "dropout": True,  # where the config says so, as `weigh memory --training` has it
     }
     kept = _activations(model, how)
     start = mark("AdamW, everything in float32") if dtype == "float32" else mark("AdamW, 16 bits, master weights in float32")
@@ -337,9 +339,9 @@ def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, 
 
 def _lora(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     """Yield ways to train an adapter: over the model as it is, over one in 8 and in 4 bits, with activations computed again."""
-    trained = adapters_of(model, LORA, dtype=dtype).trainable
-    states = 16 * trained  # float32 parameters, gradients and two states of Adam
-    kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True})
+    costs = costs_of(model, adapter_config(LORA), adapters_of(model, LORA, dtype=dtype), Inputs(seq=1), dtype=dtype)
+    states = costs.adapter + costs.gradients + costs.optimizer
+    kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True})
     for scheme, name in (
         (None, mark("LoRA r=16 on all linear layers")),
         ("bnb-8bit", mark("and the model in 8 bits")),
