@@ -48,3 +48,13 @@ def test_as_many_digits_as_the_inputs_have_are_fair_and_no_more() -> None:
     assert not audit("12 × 7.09M = 85.1M").wrong
     assert audit("12 × 7.09M = 85.05M").wrong
     assert not audit("One layer has 7,087,872 parameters, about 7.09M.\n\n12 × 7.09M = 85.05M").wrong
+
+
+def test_a_figure_of_one_digit_is_a_rounding_up_to_a_third_too_large() -> None:
+    assert not audit("for Llama-2-13B the KV cache is 1 MB per token").wrong  # 819,200 bytes
+    assert audit("for Llama-2-7B the KV cache is 1 MB per token in fp16").wrong  # 524,288 bytes
+
+
+def test_a_short_figure_is_meant_for_the_number_before_it_if_it_is_near() -> None:
+    assert audit("One layer has 7,087,872 (7.19M) parameters.").wrong
+    assert not audit("It has 671,026,404,352 (37B) parameters.").wrong

@@ -125,7 +125,7 @@ def _value(token: Token) -> int:
 def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
     if size.word in ("positions", "types") and judged.right not in used:
         return False
-    if not size.firm or _is_of_some(scene, size.token.line, judged.right):
+    if not (size.firm or _is_said_of_the_named(scene, size)) or _is_of_some(scene, size.token.line, judged.right):
         return False  # ``all 5 layers: (6 − 1) × ...`` is said of some of them
     if size.word == "layers" and judged.right is not None and _is_stated(scene, "layers", judged.right - judged.said):
         return False  # 12 layers of one kind and 36 of another
@@ -150,6 +150,31 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
         mistyped = judged.right is not None and is_slip(str(judged.said), str(judged.right))
         return mistyped and len(near) >= AGREED_SETTINGS and _is_named_above(scene, size.token.line)
     return bool(near) or agreed >= 2
+
+
+def _is_said_of_the_named(scene: Scene, size: Stated) -> bool:
+    """Tell whether a number of heads or layers is one of the sizes that a sentence gives its one model: ``BERT-large has 24 layers and 12 heads``."""
+    text, named = scene.lines[size.token.line].text, scene.mentions.get(size.token.line, ())
+    if len(named) != 1 or named[0].kind != MODEL or named[0].end > size.token.start or size.label.start < size.token.start:
+        return False
+    between = text[named[0].end : size.label.end]
+    model = scene.model_at(size.label.line, size.label.start)
+    own = words_of(model) if model is not None else {}
+    others = [one for one in scene.stated if one.token.line == size.token.line and one.word != size.word]
+    alone = sum(one.token.line == size.token.line and one.word == size.word for one in scene.stated) == 1
+    translates = model is None or model.description is None or hasattr(model.description.sizes, "decoder_layers")
+    agreed = sum(own.get(one.word) == one.value for one in others)
+    return alone and not translates and agreed == len(others) >= 1 and not _OF_A_PART.search(between) and not _NEXT_SENTENCE.search(between)
+
+
+_OF_A_PART = re.compile(
+    r"\b(?:first|last|top|bottom|only|freez\w*|each|every|per|more|fewer|less|extra|another|shared?|student|teacher|prun\w*|remov\w*|drop\w*|than|instead|vs|"
+    r"versus|compared|like|unlike|if|would|could|our|ours|my|custom|distil\w*|into|from|to|of the|out of|with only|draft|encoder|decoder|cross|query|kept|keep\w*)\b|"
+    r"前|后|每|只|仅|冻结|剪|比|若|如果|我们|自己|改|减|加|新|而",
+    re.IGNORECASE,
+)
+"""Words by which a number of layers or heads is another than the model's."""
+_NEXT_SENTENCE = re.compile(r"[。;；!?|]|\.(?!\d)")
 
 
 def _is_named_above(scene: Scene, line: int) -> bool:
