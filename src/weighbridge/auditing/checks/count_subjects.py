@@ -96,7 +96,8 @@ def _of_lines(scene: Scene, token: Token) -> Subject | None:
     own = context or (scene.main.name if scene.main is not None else "")
     others = any(m.kind != FAMILY and m.name != own for found in above for m in found)
     heading = any(m.kind == MODEL and m.name == own for m in scene.mentions.get(_heading(scene, token.line), ()))
-    only = set(scene.alternates) == {own} and scene.known_only
+    begun = any(m.name == own for line, found in scene.mentions.items() if line <= token.line for m in found)
+    only = set(scene.alternates) == {own} and scene.known_only and begun  # what stands above the first name may be of another
     guessed = context == "" and scene.main is not None and not scene.main.firm
     firm = scene.given or ((named or heading or only) and not others and not guessed)
     return Subject((model, *_siblings(scene, context)), context or (scene.main.name if scene.main else ""), firm)

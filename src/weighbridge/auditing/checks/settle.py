@@ -181,7 +181,7 @@ def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) 
     """The figure that the authors give, where it is one of this model and not its sister's."""
     found = preset(model.source)
     count = own_count(model, what)
-    if found is None or token.value is None or not token.unit or count is None:
+    if found is None or token.value is None or count is None:
         return
     mine = token.value * scales(token)[0]
     for figure, corrected in figures(found):
