@@ -389,10 +389,10 @@ def number(text: str, values: dict[str, int]) -> int:
 
 
 def ends(said: Said) -> None:
-    weight = next(tensor for tensor in said.parameters() if tensor.role == "weight")
+    shapes = [sorted(int(str(size)) for size in tensor.shape) for tensor in said.parameters() if tensor.role == "weight"]
     values = symbolic(said.model)[2]
     into, out = number(said.values["into"], values), number(said.values["out"], values)
-    assert sorted((into, out)) == sorted(int(str(size)) for size in weight.shape)
+    assert sorted((into, out)) in shapes, "of unlike modules under one name the line is one"
     assert all(tensor.shape == (out,) for tensor in said.parameters() if tensor.role == "bias")
 
 
@@ -551,6 +551,36 @@ def test_every_sentence_of_every_family_is_true(model_type: str) -> None:
     except ConfigError as error:
         pytest.skip(f"the reference's own defaults build no {model_type}: {error}")
     assert assert_true(weighed)
+
+
+@pytest.mark.parametrize("model_type", [name for name in MODULES if len(family(name).classes) > 1 and sum(map(ord, name)) % 4 == 0])
+def test_every_sentence_of_a_class_with_a_head_is_true(model_type: str) -> None:
+    others = [name for name in family(model_type).classes if name != family(model_type).base]
+    try:
+        weighed = model({"model_type": model_type}, others[sum(map(ord, model_type)) % len(others)])
+    except ConfigError as error:
+        pytest.skip(f"the reference's own defaults build no {model_type}: {error}")
+    assert assert_true(weighed)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "class_name"),
+    [
+        ("roberta", "RobertaForMaskedLM"),
+        ("janus", "JanusModel"),
+        ("mask2former", "Mask2FormerModel"),
+        ("bert", "BertForMaskedLM"),
+        ("gte", "GteForMaskedLM"),
+    ],
+)
+def test_what_is_called_a_vocabulary_head_has_more_outputs_than_inputs_or_the_configs_vocabulary(model_type: str, class_name: str) -> None:
+    weighed = model({"model_type": model_type}, class_name)
+    words = {letter for letter, symbol in symbolic(weighed)[1].items() if symbol.word == "vocab"}
+    vocabularies = {symbolic(weighed)[2][word] for word in words}
+    for line in lines(weighed.explain().root):
+        if line.title == "Vocabulary head":
+            matrices = [t for t in Said(weighed, weighed.explain(), line, {}).parameters() if len(t.shape) == 2]
+            assert all(int(str(t.shape[0])) in vocabularies or int(str(t.shape[0])) > int(str(t.shape[1])) for t in matrices)
 
 
 PUBLISHED = [

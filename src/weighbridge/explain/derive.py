@@ -23,7 +23,7 @@ from weighbridge.explain.section import Line, Section
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.sentences import SENTENCES, Scope, holders, line_sentences, section_name, sentences, shape_sentence
-from weighbridge.explain.wording import LINES, SECTIONS, line_title, role_name, section_title
+from weighbridge.explain.wording import LINES, SECTIONS, VOCABULARY_HEAD, line_title, role_name, section_title
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -215,6 +215,14 @@ def _leaves(module: _Module) -> list[Leaf]:
     return leaves(module.pair, module.path, module.around)
 
 
+def _role(leaf: Leaf) -> str:
+    """Return what a module's names say of its role; a head of the vocabulary only where it has that many outputs, or more than inputs."""
+    name = role_name(_purpose(leaf), leaf.path)
+    matrices = [(ours.shape, theirs.shape) for ours, theirs in leaf.pair.tensors() if len(ours.shape) == 2]
+    named = all(getattr(theirs[0], "word", "") == "vocab" or int(str(ours[0])) > int(str(ours[1])) for ours, theirs in matrices)
+    return name if name != VOCABULARY_HEAD or named else ""
+
+
 def _purpose(unit: _Unit) -> str:
     return unit.topic if isinstance(unit, Leaf) else Leaf(unit.path, unit.pair, unit.around).topic
 
@@ -298,7 +306,7 @@ class _Author(NamedTuple):
         tensors = first.pair.tensors()
         formula = scale(len(group), owned_size(tensors))
         kind, says = first.pair.part.kind, line_sentences(first.pair.part.kind, tensors)
-        names = list(dict.fromkeys(role_name(_purpose(leaf), leaf.path) for leaf in group))
+        names = list(dict.fromkeys(map(_role, group)))
         title = (
             self.say(", ").join(self.say(name) for name in names)
             if all(names)

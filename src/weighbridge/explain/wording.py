@@ -41,6 +41,7 @@ _ATTENTION = {
     "sinks": mark("attention sinks"), "q_a_proj": mark("query, compressed"), "q_b_proj": mark("query, expanded"),
     **dict.fromkeys(("kv_a_proj_with_mqa", "kv_a_proj"), mark("key and value, compressed")), "kv_b_proj": mark("key and value, expanded"),
 }  # fmt: skip
+VOCABULARY_HEAD = mark("Vocabulary head")
 _SHIFT = {
     **dict.fromkeys(("time_mix_key", "time_mix_value", "time_mix_receptance", "time_mix_gate"), mark("mix with the previous token")),
     "receptance": mark("receptance"),
@@ -68,7 +69,7 @@ NAMES: dict[str, dict[str, str]] = {
         "distillation_token": mark("Distillation token"), "mask_token": mark("Mask token"), "register_tokens": mark("Register tokens"),
     },
     "head": {
-        **dict.fromkeys(("lm_head", "decoder", "embed_out", "output_projection", "proj_out", "output_layer"), mark("Vocabulary head")),
+        **dict.fromkeys(("lm_head", "decoder", "embed_out", "output_projection", "proj_out", "output_layer"), VOCABULARY_HEAD),
         **dict.fromkeys(("classifier", "score", "out_proj"), mark("Classifier")),
         "qa_outputs": mark("Start and end of the answer"),
         "seq_relationship": mark("Next-sentence prediction"),
