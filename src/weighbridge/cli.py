@@ -56,7 +56,7 @@ def entry() -> None:
     import gc
     import os
 
-    gc.set_threshold(100_000)  # a start makes much and drops nothing: looking through it takes a tenth of a count
+    gc.set_threshold(1_000_000)  # a start makes much and drops nothing: looking through it takes a tenth of a count
     code = main()
     if sys.stderr is not None:
         sys.stderr.flush()

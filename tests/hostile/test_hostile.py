@@ -24,7 +24,7 @@ GROUPS = 8
 SHOWN = {
     "a key twice", "nested objects", "UTF-16", "half a UTF-8 letter", "a key of a megabyte", "nested sub-configs", "layers without end", "experts without end", "stages without end",
     "a thousand classes", "a hundred thousand layer types", "hidden_size: a thousand million", "num_attention_heads: NaN", "vocab_size: an escape code", "intermediate_size: 4,300 digits",
-    "text_config: a list", "quantization_config: true", "rope_parameters: 2^63", "gemma3_text, layer_types: a list of lists", "gemma3_text, layer_types: Infinity", "gemma3_text, num_hidden_layers: a thousand million", "model_type: a list", "clip, vision_config: an object of itself", "100,000 keys", "id2label: 2^63",
+    "text_config: a list", "quantization_config: true", "rope_parameters: 2^63", "gemma3_text, layer_types: a list of lists", "gemma3_text, layer_types: Infinity", "gemma3_text, num_hidden_layers: a thousand million", "model_type: a list", "a million labels", "clip, vision_config: an object of itself", "100,000 keys", "id2label: 2^63",
 }  # fmt: skip
 """Configs that every command meets: those that once were too much for one, and one of each kind."""
 

@@ -75,7 +75,8 @@ COMMANDS = (
     "reconcile 12345 {config}", "flops {config} --seq 4", "cache {config}", "memory {config} --seq 4", "adapters {config} {adapter}", "verify {folder}",
     "verify {config} --checkpoint {file}", "diff {file} {config}", "diff {config} bert-tiny", "compare {config} {file}", "audit {article}",
     "audit {article} --model {config}", "solve {config} vocab_size --params 110M", "sweep {config} vocab_size=5:7", "parallel {config} --tp 2",
-    "fits {config} --device a100-80gb", "count {wrong}", "verify {wrong}", "count {stranger}", "count {damaged}", "diff {damaged} {file}",
+    "fits {config} --device a100-80gb", "explain {file}", "counts {file}", "reconcile 5 {file}", "memory {file}", "fits {file} --device a100-80gb",
+    "adapters {file} {adapter}", "quiz {config}", "design --like {config} --params 10M", "models \x1b[2J", "audit {article} --lang zh", "count {wrong}", "verify {wrong}", "count {stranger}", "count {damaged}", "diff {damaged} {file}",
     "count {folder}/none\x1b[2J\u202e", "count bert-tiny --class \x1b[2J", "count bert-tiny --set \x1b[2J=\u202e", "tensors {file} --nope\x1b[2J", "\x1b[2Jcount",
 )  # fmt: skip
 FORMS = ("", "--json", "--csv", "--markdown", "--html", "--format latex")

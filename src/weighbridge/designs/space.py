@@ -60,7 +60,8 @@ class Drawing:
         if like.description is None:
             raise UsageError(Text("{source}: a design needs a config to start from; a file's header has only numbers", source=like.source))
         self.like, self.space = like, space
-        self.known, self.raw, _ = like.description
+        self.known, raw, _ = like.description
+        self.raw = _count_labels(raw)
         self.part, self.inner, self.sizes = _part_to_search(like, space.part)
         self.fields = {field.word: field for field in self.inner if field.kind == "size"}
         self.head_dim = space.head_dim or _whole(getattr(self.sizes, "head_dim", None))
@@ -162,6 +163,18 @@ def _missing(fields: tuple[Field, ...]) -> str | None:
 
 def _without_lists(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in raw.items() if key not in PER_LAYER}
+
+
+MOST_NAMED = 1_000
+"""Labels whose names every design repeats; of more only the number is kept."""
+
+
+def _count_labels(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Put the number of labels in the place of very many names, which every one of thousands of designs would be checked with."""
+    names = raw.get("id2label")
+    if not isinstance(names, Mapping) or len(names) <= MOST_NAMED or "num_labels" in raw:
+        return raw
+    return {**{key: value for key, value in raw.items() if key not in ("id2label", "label2id")}, "num_labels": len(names)}
 
 
 def _check(space: Space, drawing: Drawing) -> None:

@@ -80,7 +80,7 @@ def rows(entry: Entry, view: View, spot: Spot = _TOP, *, with_shares: bool = Tru
 def _row(module: tuple[str, str, str], amount: int, view: View, share: Share | None, spot: Spot, places: tuple[str, ...]) -> Row:
     """Return the row of a module, of which name, shape and role are given, that stands at *places*."""
     name, shape, role = module
-    remark = view.each.format(copies=spot.copies) if share is None else share
+    remark = share if share is not None else view.each.format(copies=spot.copies) if "{" in view.each else view.each
     total = amount * spot.copies if view.total else amount
     path = ".".join((*spot.names, name)) if spot.names else name
     return Row((name, shape, total, remark, share, path), len(spot.names), not spot.names, "", role, places)

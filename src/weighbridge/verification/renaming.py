@@ -134,9 +134,12 @@ def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, .
     >>> resolve("encoder.LayerNorm.gamma", Naming(add="bert."), {"bert.encoder.LayerNorm.weight"})
     ('bert.encoder.LayerNorm.weight',)
     """
+    if name in expected:
+        return (name,)
     spellings = list(dict.fromkeys(_spellings(name, naming)))
+    as_they_are = not naming.strip and not naming.add
     for spelling in spellings:
-        for put in _with_prefixes((spelling,), naming):
+        for put in ((spelling,),) if as_they_are else _with_prefixes((spelling,), naming):
             if put[0] in expected:
                 return put
     for spelling in spellings:

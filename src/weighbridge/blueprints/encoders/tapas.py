@@ -9,14 +9,15 @@ from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
 from weighbridge.blueprints.modules.bert_family import HeadSpec, bert_fields, bert_lm, encoder_stack, sequence_classifier, with_heads
+from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Config, computed, sequence, size, switch
+from weighbridge.config.fields import DECODER, Config, computed, size, switch
 from weighbridge.core.parts import embedding, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *bert_fields(positions=1024, types=None),
-    sequence("types", "type_vocab_sizes", lambda c: [3, 256, 256, 2, 256, 256, 10]),
+    numbers("types", "type_vocab_sizes", (3, 256, 256, 2, 256, 256, 10), minimum=0),
     size("aggregations", "num_aggregation_labels", 0, "G", "ways to aggregate cells", minimum=0),
     computed("aggregated", lambda c: c.aggregations > 0),
     switch("one_column", "select_one_column", True),

@@ -35,16 +35,16 @@ def fold_table(table: Table) -> str:
 
 def _rows(rows: Sequence[Row]) -> str:
     """Draw rows of one depth, each with the deeper ones that follow it inside."""
-    out, at = "", 0
+    out, at = [], 0
     while at < len(rows):
         end = at + 1
         while end < len(rows) and rows[end].depth > rows[at].depth:
             end += 1
         line = _line(rows[at])
         inside = rows[at + 1 : end]
-        out += f"<details open><summary>{line}</summary>{_rows(inside)}</details>" if inside else line
+        out.append(f"<details open><summary>{line}</summary>{_rows(inside)}</details>" if inside else line)
         at = end
-    return out
+    return "".join(out)
 
 
 def _line(row: Row) -> str:

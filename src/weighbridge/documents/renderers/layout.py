@@ -77,7 +77,8 @@ def measure(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    return sum(2 if east_asian_width(letter) in "WF" else 0 if combining(letter) else 1 for letter in text)
+    others = [letter for letter in text if letter > "\x7f"]
+    return len(text) - len(others) + sum(2 if east_asian_width(letter) in "WF" else 0 if combining(letter) else 1 for letter in others)
 
 
 def pad(text: str, size: int, *, right: bool = False) -> str:

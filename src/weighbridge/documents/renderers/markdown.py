@@ -71,7 +71,12 @@ def _cell(text: str) -> str:
 
 
 def _code(name: str) -> str:
-    """Set a name as code, within more backticks than it has in a row."""
+    """Set a name as code, within more backticks than it has in a row; what were a tag or a link outside of code is none for any reader.
+
+    >>> _code("layer.0"), _code("<b>`[l](http://x)")
+    ('`layer.0`', '`` \\\\u003cb>`[l\\\\u005d(http://x) ``')
+    """
+    name = _LINK.sub(r"\\u005d", _TAG.sub(r"\\u003c", name))
     fence = "`" * (max(map(len, re.findall("`+", name)), default=0) + 1)
     space = " " * ("`" in name)
     return f"{fence}{space}{name}{space}{fence}"
