@@ -107,7 +107,7 @@ class State(NamedTuple):
 class Every(NamedTuple):
     """Layer indices ``start, start + step, ...``: where the copies of a repeated part stand."""
 
-    start: Size = 0
+    start: Size
     step: Size = 1
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weighbridge.conventions.rounding import readings
+from weighbridge.core.errors import UsageError
 
 POWERS = {
     "thousand": 3, "千": 3, "万": 4, "萬": 4, "mm": 6, "mio": 6, "million": 6, "millions": 6, "百万": 6, "兆": 6, "千万": 7, "亿": 8, "億": 8,
@@ -87,6 +88,12 @@ def test_a_written_number_says_how_exact_it_is() -> None:
     assert readings("109.482240M")[0].how == "exact"
     assert readings("1.5e3")[0].low == 1450
     assert readings("15e2")[0].value == readings("1,500")[0].value == 1500
+
+
+def test_sixty_characters_are_read_and_no_more() -> None:
+    assert readings("9" * 60)[0].value == 10**60 - 1
+    with pytest.raises(UsageError, match="is not a number"):
+        readings("9" * 61)
 
 
 def test_readings_stand_most_natural_first() -> None:
