@@ -76,6 +76,8 @@ def _turns(coefficients: Coefficients, low: int, high: int) -> list[int]:
     inner = _turns(slope, low, high)
     for start, end in pairwise(inner):
         points.update(_find_crossing(slope, start, end))
+        if end - start == 1:  # between neighbours the slope may turn, and pass zero unseen
+            points.update((start, end))
     return sorted(points)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from weighbridge.designs.roots import crossings, value_at
@@ -22,6 +22,7 @@ def test_every_solution_is_found(coefficients: list[Fraction], target: int) -> N
 
 
 @given(COEFFICIENTS, st.integers(-400, 400))
+@example([Fraction(0), Fraction(0), Fraction(16, 3), Fraction(11, 3)], 0)
 def test_between_two_crossings_the_side_stays(coefficients: list[Fraction], target: int) -> None:
     sides = [(value_at(coefficients, x) > target) - (value_at(coefficients, x) < target) for x in range(-40, 41)]
     found = set(crossings(coefficients, target, -40, 40))
