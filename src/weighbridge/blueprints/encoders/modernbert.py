@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED
 from weighbridge.blueprints.modules.bert_family import HEAD_DIM, HeadSpec, with_heads
+from weighbridge.blueprints.modules.sliding_window import windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, Field, size, switch
+from weighbridge.config.fields import HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, Field, choice, optional, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.tree import Every, Part
@@ -37,6 +38,20 @@ IGNORED_KEYS = frozenset(
 )
 
 
+def _local_layers(c: Config) -> int:
+    return int(c.layers) - -(-int(c.layers) // c.every)
+
+
+WINDOWS: tuple[Field, ...] = (
+    choice("local", "local_attention", 128),
+    Field("every", "global_attn_every_n_layers", 3, "choice", report_default=False),
+    optional("window", "sliding_window", lambda c: c.local // 2 if c.local else None, "W", "attention window"),
+    windowed_layers(_local_layers),
+)
+"""The decoder's window, which bounds its cache: what is stated as local attention counts the tokens on both sides."""
+DECODER_IGNORED_KEYS = IGNORED_KEYS - {"global_attn_every_n_layers", "layer_types", "local_attention", "sliding_window"}
+
+
 def modernbert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder, with queries, keys and values in one matrix."""
     return body(c, linear("Wqkv", c.hidden, 3 * c.hidden, bias=c.attention_bias))
@@ -50,11 +65,12 @@ def modernbert_decoder(c: Config, *, pooled: bool, words: str | None = None) -> 
 def body(c: Config, *inputs: Part, causal: bool = False) -> tuple[Part, ...]:
     """Describe embeddings, layers and the last norm; the first layer has no norm in front of its attention."""
     H = c.hidden
+    limits = {"window": c.window, "windowed": c.windowed} if causal else {}
     attention = part(
         "attn",
         *inputs,
         linear("Wo", H, H, bias=c.attention_bias),
-        attend(heads=c.heads, head_dim=c.head_dim, causal=causal),
+        attend(heads=c.heads, head_dim=c.head_dim, causal=causal, **limits),
         kind="self_attention",
     )
     mlp = part("mlp", linear("Wi", H, 2 * c.mlp, bias=c.mlp_bias), linear("Wo", c.mlp, H, bias=c.mlp_bias), kind="feed_forward")
@@ -127,9 +143,9 @@ FAMILIES = {
     ),
     "modernbert-decoder": Family(
         "modernbert-decoder",
-        FIELDS,
+        (*FIELDS, *WINDOWS),
         with_heads("ModernBertDecoder", "model", modernbert_decoder, DECODER_HEADS, words=WORDS),
         "ModernBertDecoderModel",
-        ignored_keys=IGNORED_KEYS,
+        ignored_keys=DECODER_IGNORED_KEYS,
     ),
 }

@@ -7,7 +7,7 @@ masks those that are not picked: the arithmetic is that of full attention, and t
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import with_heads
-from weighbridge.blueprints.modules.layer_types import one_per_layer
+from weighbridge.blueprints.modules.layer_types import checked_kinds, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import correction
 from weighbridge.config.family import Family
 from weighbridge.config.fields import (
@@ -67,7 +67,7 @@ def attention(c: Config, *, indexed: bool) -> Part:
         rms_norm("q_norm", D),
         rms_norm("k_norm", D),
         *((indexer(c),) if indexed else ()),
-        attend(heads=A, kv_heads=K, head_dim=D, causal=True),
+        attend(heads=A, kv_heads=K, head_dim=D, causal=True, cache=2 * K * D + c.index_dim if indexed else None),
         kind="self_attention",
     )
 
@@ -93,11 +93,14 @@ def experts(c: Config) -> Part:
     return part("mlp", gate, fused_experts(c.experts, c.active, c.hidden, c.mlp), shared, kind="mixture")
 
 
+ATTENTIONS = ("full_attention", "minimax_m3_sparse")
+
+
 def _attentions(c: Config) -> list[str]:
     kinds = c.stated_attentions
     if kinds is None and c.sparse_layers is not None:
         kinds = ["minimax_m3_sparse" if sparse else "full_attention" for sparse in c.sparse_layers]
-    return one_per_layer(c, kinds, "layer_types") if kinds is not None else ["full_attention"] * c.layers
+    return checked_kinds(c, kinds, "layer_types", ATTENTIONS) if kinds is not None else ["full_attention"] * c.layers
 
 
 def _kinds(c: Config) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, first_dense
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, required_field, sparse_mlp
+from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
 from weighbridge.config.fields import MLP, NUM_EXPERTS, Config, Field, choice, constant, size, switch, variant
 from weighbridge.core.errors import ConfigError
@@ -134,7 +135,7 @@ def _third_kinds(c: Config) -> list[str]:
 
 
 THIRD = variant(
-    FIELDS,
+    tuple(field for field in FIELDS if field.word != "windowed"),
     size("kernel", "conv_L_cache", 7, "Z", "width of the convolution"),
     switch("conv_bias", "conv_bias", False),
     switch("sandwiched", "use_sandwich_norm", True),
@@ -142,6 +143,7 @@ THIRD = variant(
     constant("adjusted", False),
     Field("stated_kinds", "layer_types", _third_kinds, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("conv", "full_attention", "sliding_attention"))),
+    constant("windowed", lambda c: c.mixers.count("sliding_attention")),
     vocab=128000,
     hidden=2048,
     mlp=7680,
@@ -151,6 +153,7 @@ THIRD = variant(
     head_dim=128,
     tied=True,
     qk_norm="head",
+    window=window(default=256),
 )
 
 FAMILIES = {
