@@ -89,7 +89,11 @@ def main(arguments: list[str] | None = None) -> int:
     adapting.add_argument("--record", type=int, default=0, metavar="N", help="write N cases of each method for the ordinary tests")
     adapting.add_argument("--again", type=Path, metavar="FILE", help="ask the library once more for the figures of the cases in FILE")
     adapting.add_argument("--verbose", action="store_true", help="show what one side alone refuses")
-    meanings = {"cache": "what a forward leaves in its cache, to the byte", "memory": "what autograd keeps of a forward, to the byte"}
+    meanings = {
+        "cache": "what a forward leaves in its cache, to the byte",
+        "memory": "what autograd keeps of a forward, to the byte",
+        "peak": "the most that a step of training holds, within 5 %",
+    }
     for name, meaning in meanings.items():
         cost = commands.add_parser(name, help=meaning)
         cost.add_argument("types", nargs="*", help="model types; all that are described if none is named")
@@ -112,9 +116,9 @@ def main(arguments: list[str] | None = None) -> int:
 
         return accuracy.main(options.path)
     if options.command in meanings:
-        from truth import costs
+        from truth import costs, peak
 
-        ask = costs.cache if options.command == "cache" else costs.memory
+        ask = {"cache": costs.cache, "memory": costs.memory, "peak": peak.compared}[options.command]
         return ask(options.types, options.n, options.seed, options.record)
     if options.command == "checkpoints":
         from truth import checkpoints

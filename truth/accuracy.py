@@ -9,6 +9,7 @@ listed with the reason. The figures of the oracles are counted from what is reco
 from __future__ import annotations
 
 import json
+import re
 from ast import literal_eval
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -19,6 +20,8 @@ from truth import adapter_rows
 from truth.costs import Case, recorded
 from truth.live import versions
 from weighbridge import Model, model
+from weighbridge.accounts.flops import outputs_of
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.optimizers import HELD
 from weighbridge.core.errors import WeighbridgeError
 
@@ -185,7 +188,6 @@ UNASKED = {
     "training peak reserved memory": "a run's own allocator and batch lengths decide it",
     "measured inference memory": "kernels and allocator of the run are in it; ours is a lower bound",
     "measured training memory": "kernels and allocator of the run are in it; ours is a lower bound",
-    "activation_elements": "outputs of convolutions and products, not what is kept for backward",
 }
 
 
@@ -250,10 +252,12 @@ def main(path: str) -> int:
     rows = [row for row in rows if row["group"] in ("caches", "memory", "activations")]
     asked = [(row, question) for row in rows for question in QUESTIONS if _is_of(row, question)]
     lines = [line for row, question in asked for line in (_line(row, question),)]
-    PAGE.write_text(
-        "\n".join([*_head(), *lines, *RUNS_HEAD, *adapters, *TOLD_HEAD, *written, *_rest(rows, [row for row, _ in asked])]) + "\n", "utf-8"
-    )
-    print("\n".join(lines), f"\n{len(lines)} of {len(rows)} rows asked, and {many + more} of adapters: {PAGE}")
+    put_out = outputs(rows)
+    done = [row for row, _ in (*asked, *put_out)]
+    counted = [*OUTPUTS_HEAD, *(line for _, line in put_out)]
+    blocks = [*_head(), *lines, *counted, *RUNS_HEAD, *adapters, *TOLD_HEAD, *written, *_rest(rows, done)]
+    PAGE.write_text("\n".join(blocks) + "\n", "utf-8")
+    print("\n".join((*lines, *counted)), f"\n{len(done)} of {len(rows)} rows asked, and {many + more} of adapters: {PAGE}")
     return 0
 
 
@@ -271,6 +275,36 @@ def _is_of(row: dict[str, Any], question: Question) -> bool:
     return bool(row["model"] == question.model and row["value"] == question.value and fits)
 
 
+def outputs(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
+    """Ask what timm's tables call activations, elements that convolutions and products put out, of the models that are presets."""
+    found = []
+    for row in rows:
+        side = re.search(r"one (\d+)x", row["setting"])
+        if row["what"] != "activation_elements" or side is None:
+            continue
+        try:
+            weighed = model(row["model"])
+            own = model(row["model"], overrides={"image_size": int(side[1])}) if _has_side(weighed) else weighed
+            ours = outputs_of(own, Inputs()) / 10**6
+        except WeighbridgeError:
+            continue
+        found.append(
+            (row, f"| {row['model']} | {side[1]} × {side[1]} | {row['value']} | {ours:.2f} | {100 * (ours / row['value'] - 1):+.2f} % |")
+        )
+    return found
+
+
+def _has_side(weighed: Model) -> bool:
+    return weighed.description is not None and any(field.key == "image_size" for field in weighed.description.family.fields)
+
+
+OUTPUTS_HEAD = (
+    "", "## Elements that come out of convolutions and products", "",
+    "`outputs` of `weigh flops --json`, in millions, beside timm's tables (fvcore's activation count), which are rounded to two digits behind the point.", "",
+    "| model | image | published | ours | difference |", "|---|---|---|---|---|",
+)  # fmt: skip
+
+
 def _line(row: dict[str, Any], question: Question) -> str:
     ours = question.ask(model(question.source)) / UNITS[row["unit"]]
     error = 100 * (ours / row["value"] - 1)
@@ -283,6 +317,15 @@ def _line(row: dict[str, Any], question: Question) -> str:
 
 def _count(cases: list[Case]) -> str:
     return f"{len(cases):,} cases of {len({case.model_type for case in cases})} types"
+
+
+def _worst_peak() -> float:
+    errors = []
+    for case in recorded("peaks"):
+        asked: dict[str, Any] = {**case.lengths, **case.settings}
+        found = model(case.config, case.class_name).memory(training=True, **asked)
+        errors += [] if found.peak is None else [abs(found.peak / case.bytes - 1)]
+    return max(errors, default=0)
 
 
 def _head() -> list[str]:
@@ -298,8 +341,9 @@ def _head() -> list[str]:
         f"| adapters, PEFT {ADAPTERS['libraries']['peft']} | trainable, total, saved elements and bytes of the live library on random small bases | {len(ADAPTERS['cases']) + len(SETTINGS):,} cases of {len({case['adapter']['peft_type'] for case in ADAPTERS['cases']})} methods | 0 |",
         f"| training with an adapter | bytes of parameters, of gradients and of AdamW's states after a step, in float32 and bfloat16; `FlopCounterMode` of a forward with LoRA | {len(COSTS)} cases of {len({case['adapter']['peft_type'] for case in COSTS})} methods | 0 |",
         f"| optimizer states | states after one step of small live models | {len(HELD)} optimizers of `torch.optim` | 0 bytes |",
-        "| activations, fused attention and dropout | the same hooks, as `tests/unit/accounts/memory` has them | four families | below 0.1 % |", "",
-        "Checkpointing, other types than float32, GPU kernels and the total are not held to an oracle here: they are called estimate or bound.", "",
+        "| activations, fused attention and dropout | the same hooks, as `tests/unit/accounts/memory` has them | four families | below 0.1 % |",
+        f"| peak of a training step | torch's memory tracker under fake tensors, eager attention, float32, no dropout | {_count(recorded('peaks'))} | {_worst_peak():.1%} |", "",
+        "Checkpointing, other types than float32 and GPU kernels are not held to an oracle here: they are called estimate.", "",
         "## Beside published figures", "",
         "| model | figure | published | ours | difference | source |", "|---|---|---|---|---|---|",
     ]  # fmt: skip

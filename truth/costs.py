@@ -261,12 +261,16 @@ def compared(
     return 1 if wrong or not kept else 0
 
 
+COMMANDS = {"caches": "cache", "activations": "memory", "peaks": "peak"}
+"""Which command records what."""
+
+
 def write(what: str, cases: list[Case]) -> None:
     """Write measured cases, one a line; those of other types stay."""
     measured = {(case.model_type, str(case.settings)) for case in cases}
     cases = [*(case for case in recorded(what) if (case.model_type, str(case.settings)) not in measured), *cases]
     RECORDS.mkdir(exist_ok=True)
-    head = {"versions": live.versions(), "command": f"python -m truth {'cache' if what == 'caches' else 'memory'} --record"}
+    head = {"versions": live.versions(), "command": f"python -m truth {COMMANDS[what]} --record"}
     lines = [json.dumps(head), *(json.dumps(list(case)) for case in cases)]
     (RECORDS / f"{what}.jsonl").write_text("\n".join(lines) + "\n")
 

@@ -84,12 +84,6 @@ def work(tree: Part, lengths: Mapping[str, Size], batch: Size, cost: Callable[[P
     """
     known = {"one": 1, "batch": batch, **lengths}
 
-    def multiplicity(part: Part) -> Size:
-        return evaluate(part.executions, known) if part.executions is not None else part.repeat if part.repeat is not None else 1
-
-    def included(part: Part) -> bool:
-        return part.requires is None or part.requires in known
-
     def measure(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
         if not isinstance(node, Tensor):
             return cost(part, node, _examples(stream, batch) * _multiply_adds(node, stream, known))
@@ -97,7 +91,54 @@ def work(tree: Part, lengths: Mapping[str, Size], batch: Size, cost: Callable[[P
             return 0
         return cost(part, node, product(node.shape) * _tokens(stream, known, batch))
 
+    return _run_through(tree, known, measure)
+
+
+def _run_through(tree: Part, known: Mapping[str, Size], measure: Callable[[Part, Tensor | Operation, Stream], Size]) -> Entry:
+    """Sum a measure over every part that runs, as often as it runs."""
+
+    def multiplicity(part: Part) -> Size:
+        return evaluate(part.executions, known) if part.executions is not None else part.repeat if part.repeat is not None else 1
+
+    def included(part: Part) -> bool:
+        return part.requires is None or part.requires in known
+
     return ledger(tree, Rule(measure, multiplicity, True, included))
+
+
+def outputs_of(model: ModelValue, given: Inputs) -> int:
+    """Count the elements that convolutions and products of matrices put out: the "activations" of timm's tables, as fvcore counts them.
+
+    >>> from weighbridge import model
+    >>> outputs_of(model("vit-base-patch16-224"), Inputs())
+    16470376
+    """
+    given = as_examples(model, given)
+    refuse_impossible(model, given)
+    known = {"one": 1, "batch": given.batch, **given.lengths()}
+
+    def put_out(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
+        if isinstance(node, Tensor):
+            return _width(part, node) * _tokens(stream, known, given.batch) if node.role == "weight" and len(node.shape) > 1 else 0
+        examples = _examples(stream, given.batch)
+        if isinstance(node, Attend):
+            queries = evaluate(stream if node.queries is None else node.queries, known)
+            keys = evaluate(stream if node.keys is None else node.keys, known)
+            return examples * evaluate(node.groups, known) * node.heads * queries * (keys + node.value_dim)
+        products = node.products if isinstance(node, Matmul) else ()
+        return examples * sum(product(evaluate(factor, known) for factor in factors[:-1]) for factors in products)
+
+    found = _run_through(model.tree, known, put_out).amount
+    assert isinstance(found, int), "the sizes of a model are ints"
+    return found
+
+
+def _width(part: Part, weight: Tensor) -> Size:
+    """Return how many elements a weight puts out for a position: of experts those of all, of other maps as many as there are biases."""
+    if part.kind == "experts":
+        return product(weight.shape[:-1])
+    bias = next((node for node in part.children if isinstance(node, Tensor) and node.role == "bias" and len(node.shape) == 1), None)
+    return weight.shape[0] if bias is None else bias.shape[0]
 
 
 def flops_of(model: ModelValue, given: Inputs) -> Flops:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.flops import flops_of
+from weighbridge.accounts.flops import flops_of, outputs_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -28,6 +28,7 @@ def as_json(model: ModelValue, given: Inputs) -> dict[str, Any]:
         "forward_matmul": flops.forward_matmul,
         "forward": flops.forward,
         "backward": flops.backward,
+        "outputs": outputs_of(model, given),
         "tree": _node(flops.ledger),
     }
 

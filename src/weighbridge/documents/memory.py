@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 PARTS = (mark("weights"), mark("buffers"), mark("gradients"), mark("master"), mark("optimizer"), mark("activations"))
 """What memory is for, in the order in which it is shown."""
 
+MORE = (mark("peak"),)
+"""What is shown beside it."""
+
 TRUST = (mark("exact"), mark("bound"), mark("estimate"))
 """What a figure can be worth."""
 
@@ -39,7 +42,7 @@ def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool =
     found = memory_of(model, given, how, training=training)
     asked = {"training": training, "batch": given.batch, "seq": given.seq, "decoder_seq": given.decoder_seq, "settings": how._asdict()}
     answer: dict[str, Any] = {"source": model.source, "class": model.class_name or None, **asked}
-    answer |= {name: getattr(found, name) for name in PARTS} | {"total": found.total, "trust": found.trust}
+    answer |= {name: getattr(found, name) for name in PARTS} | {"total": found.total, "peak": found.peak, "trust": found.trust}
     if found.refused:
         answer["refused"] = found.refused
     if found.kept is not None:
@@ -74,13 +77,20 @@ def document(
 
 def _parts(found: Memory, say: Say) -> Table:
     columns = (Column(say("for")), Column(say("bytes"), "integer"), Column(say("trust")))
-    named = [name for name in PARTS if getattr(found, name)]
+    named = [name for name in (*PARTS, *MORE) if getattr(found, name)]
     return Table(columns, tuple(Row((say(name), getattr(found, name), say(found.trust.get(name, "exact")))) for name in named))
 
 
 def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: Say) -> list[str]:
     words = {"batch": given.batch, "seq": f"{given.seq:,}", "dtype": how.dtype, "optimizer": how.optimizer, "precision": how.precision}
     start = say("{batch} × {seq} tokens, {optimizer}, {precision} precision, {attention} attention, {dtype}") if training else "{dtype}"
-    bound = say("The total is a lower bound: kernel workspaces and memory that the allocator holds unused are not included.")
+    bound = (
+        say("The total is a lower bound: kernel workspaces and memory that the allocator holds unused are not included.")
+        if found.peak is None
+        else say(
+            "The total adds up everything, the peak is the most that one step holds at once: activations go while gradients come."
+            " Kernel workspaces and memory that the allocator holds unused are not included in either."
+        )
+    )
     first = say("{what}. {bound}").format(what=start.format(attention=how.attention, **words), bound=bound)
     return [first, say(found.refused)] if found.refused else [first]

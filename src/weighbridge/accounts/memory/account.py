@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.optimizers import HELD, check_optimizer, optimizer_bytes, trainable
+from weighbridge.accounts.memory.peak import backward_peak, step_peak
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.accounts.possible import refuse_too_long
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -64,6 +65,7 @@ class Memory(NamedTuple):
         gradients, master, optimizer: Of training: one gradient a parameter, float32 copies, the optimizer's states.
         activations: What a forward pass keeps for backward; None where that is not described.
         total: All of them; None without activations.
+        peak: The most that one step holds at once, with the gradients that flow and what the optimizer makes new; None without activations.
         trust: By the name of each: ``exact``, ``bound`` or ``estimate``.
         kept: The activations by module.
         refused: Why there are no activations.
@@ -76,6 +78,7 @@ class Memory(NamedTuple):
     optimizer: int
     activations: int | None
     total: int | None
+    peak: int | None
     trust: dict[str, str]
     kept: Activations | None
     refused: str
@@ -119,14 +122,26 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     exact = {"weights": "exact" if how.quantization is None else "estimate", "buffers": "exact"}
     check_optimizer(how.optimizer)
     if not training:
-        return Memory(weights, buffers, 0, 0, 0, 0, weights + buffers, exact | {"total": "bound"}, None, "")
+        return Memory(weights, buffers, 0, 0, 0, 0, weights + buffers, None, exact | {"total": "bound"}, None, "")
     element_bytes(how.dtype)
     gradients, master, states = training_states(model.tree, how)
     kept, refused = forward_activations(model, given, how)
     total = None if kept is None else weights + buffers + gradients + master + states + kept.bytes
     trust = exact | {"gradients": "exact", "optimizer": "exact" if how.optimizer in HELD else "estimate", "total": "bound"}
-    trust |= {} if kept is None else {"activations": kept.trust}
-    return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, trust, kept, refused)
+    trust |= {} if kept is None else {"activations": kept.trust, "peak": "estimate"}
+    peak = None if kept is None else weights + buffers + master + states + _beside_states(model, given, how, kept, gradients)
+    return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, peak, trust, kept, refused)
+
+
+def _beside_states(model: ModelValue, given: Inputs, how: Settings, kept: Activations, gradients: int) -> int:
+    """Return the most that activations and gradients take at once, in backward or while the optimizer steps."""
+    again = kept if how.checkpointing == "none" else forward_activations(model, given, how._replace(checkpointing="none"))[0]
+    assert again is not None
+    learned = trainable(model.tree)
+    size = gradients // learned if learned else 0
+    state_size = element_bytes(how.dtype) if how.precision == "pure" else 4
+    step = gradients + step_peak(model.tree, how.optimizer, state_size, together=how.device == "cuda")
+    return max(step, backward_peak(kept, again, model.tree, size))
 
 
 def static_bytes(tree: Part, how: Settings, *, training: bool = False) -> Size:

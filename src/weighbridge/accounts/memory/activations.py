@@ -18,7 +18,7 @@ from weighbridge.core.tree import Part, walk
 if TYPE_CHECKING:
     from typing import Any
 
-    from weighbridge.accounts.memory.tape import Row
+    from weighbridge.accounts.memory.tape import Row, Segment
 
 
 class Activations(NamedTuple):
@@ -27,11 +27,13 @@ class Activations(NamedTuple):
     Attributes:
         bytes: All of it.
         rows: Each kept storage with its module, shape and copies.
+        segments: Which rows are those of layers.
         trust: ``exact`` or ``estimate``.
     """
 
     bytes: int
     rows: tuple[Row, ...]
+    segments: tuple[Segment, ...]
     trust: str
 
 
@@ -75,7 +77,7 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     if asked.loss:
         loss(run, class_name, tree, logits)
     exact = asked.attention == "eager" and not asked.dropout and asked.checkpointing == "none" and asked.size == FLOAT
-    return Activations(tape.bytes, tuple(tape.rows), "exact" if exact else "estimate")
+    return Activations(tape.bytes, tuple(tape.rows), tuple(tape.segments), "exact" if exact else "estimate")
 
 
 def dropout_places(style: Style, config: dict[str, Any]) -> frozenset[str]:

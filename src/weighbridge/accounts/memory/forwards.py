@@ -24,7 +24,7 @@ from weighbridge.accounts.memory.modules import (
     scores,
     within,
 )
-from weighbridge.accounts.memory.tape import BOOL, INDEX, Tape, Value, whole
+from weighbridge.accounts.memory.tape import BOOL, INDEX, Segment, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Attend, Part, Tensor, copy_name, positions
@@ -80,21 +80,24 @@ def layers(run: Run, parts: list[Part], value: Value, layer: Callable[[Part, Val
         shared: What all of them see, such as rotary positions: the first to need them keeps them.
     """
     tape = run.tape
-    known: dict[tuple[object, ...], tuple[int, int, bool]] = {}
+    known: dict[tuple[object, ...], tuple[Segment, bool]] = {}
     layer_range(sum(len(positions(kind)) for kind in parts))  # refuses more than are looked at one by one
     copies = sorted(((index, kind) for kind in parts for index in positions(kind)), key=lambda copy: copy[0])
     for index, part in copies:
         state = (id(part), value.storage.held, *(seen.storage.held for seen in shared))
         if state in known:
-            start, end, held = known[state]
-            for row in tape.rows[start:end]:
+            segment, held = known[state]
+            segment.times += 1
+            for row in tape.rows[segment.start : segment.end]:
                 row.times += 1
             value = Value(value.shape, value.size)
             value.storage.held = held
             continue
         start = len(tape.rows)
         value = _layer(run, part, index, value, layer)
-        known[state] = start, len(tape.rows), value.storage.held
+        segment = Segment(start, len(tape.rows), part, value.storage.bytes)
+        tape.segments.append(segment)
+        known[state] = segment, value.storage.held
     return value
 
 
@@ -163,7 +166,8 @@ def _shared_layers(run: Run, inside: Part, value: Value) -> Value:
     group = repeated_children(inside, "albert_layer_groups")[0]
     inner = repeated_children(group, "albert_layers")[0]
     assert isinstance(group.executions, int) and isinstance(inner.repeat, int)
-    runs = Part("layer", inner.children, "layer", repeat=group.executions * inner.repeat)
+    times = group.executions * inner.repeat
+    runs = Part("layer", inner.children, "layer", repeat=times, executions=times)
     return layers(run, [runs], value, lambda part, value: encoder_layer(run, part, value))
 
 

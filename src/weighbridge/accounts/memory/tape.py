@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weighbridge.core.sizes import Size
+    from weighbridge.core.tree import Part
 
 
 def elements(shape: Sequence[Size]) -> int:
@@ -133,21 +134,32 @@ class Row:
         self.module, self.call, self.shape, self.bytes, self.times = module, call, shape, size, 1
 
 
+class Segment:
+    """Layers of one kind that keep the same: their rows, how many layers there are, one of them, and the bytes that each hands on."""
+
+    __slots__ = ("end", "part", "start", "times", "width")
+
+    def __init__(self, start: int, end: int, part: Part, width: int) -> None:
+        self.start, self.end, self.part, self.width, self.times = start, end, part, width, 1
+
+
 class Tape:
     """What autograd keeps so far.
 
     Attributes:
         rows: Every kept storage, in order.
+        segments: Which of them are those of layers.
         place: The module that is running.
         muted: Whether nothing is kept, because it is computed again for backward.
         dropped: Where elements are dropped: ``hidden``, ``attention``, ``activation``.
         cuda: Whether the kernels are those of a GPU (a dropout mask is a bool there, and of the values' type on a processor).
     """
 
-    __slots__ = ("cuda", "dropped", "muted", "place", "rows")
+    __slots__ = ("cuda", "dropped", "muted", "place", "rows", "segments")
 
     def __init__(self, dropped: frozenset[str] = frozenset(), *, cuda: bool = False) -> None:
         self.rows: list[Row] = []
+        self.segments: list[Segment] = []
         self.place = ""
         self.muted = False
         self.dropped = dropped

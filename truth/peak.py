@@ -1,0 +1,106 @@
+"""The most memory that one step of training takes, by torch's own tracker under fake tensors: nothing is computed."""
+
+from __future__ import annotations
+
+import json
+import random
+from importlib import import_module
+from typing import Any
+
+from truth import check, live
+from truth.costs import TOUCHES, Case, labelled, write
+from truth.draw import draw
+from truth.forward import Pass, inputs
+from truth.live import RefusedError
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.memory.account import memory_of, settings
+from weighbridge.accounts.memory.styles import STYLES
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.load import load
+
+OPTIMIZERS = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "rmsprop": "RMSprop", "adagrad": "Adagrad"}
+
+
+def measured(
+    model_type: str, class_name: str, raw: dict[str, Any], lengths: Pass, optimizer: str = "adamw", attention: str = "eager"
+) -> int:
+    """Run two steps of training (the second has the optimizer's states from the start) and return the peak in bytes.
+
+    Raises:
+        RefusedError: The class does not build or run, or its labels are not known here.
+    """
+    torch = import_module("torch")
+    tracker_of = import_module("torch.distributed._tools.mem_tracker").MemTracker
+    with import_module("torch._subclasses.fake_tensor").FakeTensorMode():
+        model = live.build(model_type, class_name, raw, "cpu")
+        model.set_attn_implementation(attention)
+        model.train()
+        made = labelled(model, inputs(model, lengths))
+        stepper = getattr(torch.optim, OPTIMIZERS[optimizer])(model.parameters(), lr=0.001)
+        tracker = tracker_of()
+        tracker.track_external(model, stepper, *made.values())
+        try:
+            with tracker:
+                for turn in range(2):
+                    loss = model(**made).loss
+                    loss.backward()
+                    stepper.step()
+                    stepper.zero_grad()
+                    del loss
+                    if not turn:
+                        tracker.reset_mod_stats()
+        except Exception as error:  # whatever a step may meet under fake tensors
+            raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
+        return int(tracker.get_tracker_snapshot("peak")[torch.device("cpu")]["Total"])
+
+
+PASSES = (Pass(2, 64, 48), Pass(4, 128, 96), Pass(2, 16, 16), Pass(1, 200, 100))
+HEADS = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForConditionalGeneration", "ForImageClassification", "ForSequenceClassification")
+SETTLED = {"hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "classifier_dropout_prob", "dropout", "dropout_rate"} | {
+    "attention_dropout", "activation_dropout", "resid_pdrop", "attn_pdrop", "embd_pdrop", "seq_classif_dropout", "qa_dropout",
+}  # fmt: skip
+"""Probabilities that are nothing here, so that every draw drops nothing."""
+
+
+def compared(types: list[str], n: int, seed: str | None, record: bool) -> int:
+    """Hold the peak to the tracker's on random configs, print both, and with *record* write what was measured; beyond 5 % the exit code is 1."""
+    seed = seed or str(random.SystemRandom().randrange(10**6))
+    print(f"peak: seed {seed}, {n} random configs per class", flush=True)
+    cases, errors = [], []
+    for model_type in types or list(STYLES):
+        for class_name in (name for name in check.classes(model_type) if name.endswith(HEADS)):
+            for index in range(n):
+                case = _drawn(model_type, class_name, f"{seed}/{index}", index)
+                if case is None:
+                    continue
+                try:
+                    found = memory_of(load(case.config, case.class_name), Inputs(**case.lengths), settings(**case.settings), training=True)  # type: ignore[arg-type]
+                except WeighbridgeError:
+                    continue
+                if found.peak is None:
+                    continue
+                errors.append(found.peak / case.bytes - 1)
+                cases.append(case)
+                print(f"{errors[-1]:+8.2%} {class_name} {case.lengths} {json.dumps(case.config)[:160]}", flush=True)
+    worst = max(map(abs, errors), default=1)
+    print(f"{len(cases)} cases, worst {worst:.2%}")
+    if record:
+        write("peaks", cases)
+    return 1 if worst > 0.05 else 0
+
+
+def _drawn(model_type: str, class_name: str, seed: str, index: int) -> Case | None:
+    lengths, optimizer = PASSES[index % 4], sorted(OPTIMIZERS)[index % len(OPTIMIZERS)]
+    how = {"optimizer": optimizer, "dropout": False, "loss": True, "attention": "eager"}
+    for attempt, touch in enumerate(TOUCHES):
+        raw = {**draw(f"{seed}/{attempt}", model_type, touch), **dict.fromkeys(SETTLED, 0.0)}
+        if raw.get("add_cross_attention") or raw.get("num_hidden_groups", 1) > raw.get("num_hidden_layers", 12):
+            continue  # parameters that nothing runs through get no gradient
+        try:
+            found = measured(model_type, class_name, raw, lengths, optimizer)
+        except RefusedError:
+            continue
+        return Case(
+            model_type, class_name, raw, {"batch": lengths.batch, "seq": lengths.seq, "decoder_seq": lengths.decoder_seq}, how, found
+        )
+    return None
