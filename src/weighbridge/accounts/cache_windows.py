@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from weighbridge.config.bind import within
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.tree import Attend, Part, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,16 +58,42 @@ def limit_of(model: ModelValue) -> Limit | None:
         return None
     kinds = raw.get("layer_types")
     if isinstance(kinds, (list, tuple)):
-        limited = [kind for kind in kinds if kind in KINDS]
-        window = raw.get(KINDS[limited[0]]) if limited else None
+        # a decoder takes as many of the list as it has layers
+        limited = [kind for kind in kinds[: _attending(model.tree)] if kind in KINDS]
+        if not limited:
+            return Limit(1, 0)
+        window = raw.get(KINDS[limited[0]])
         return Limit(window, len(limited)) if type(window) is int else None
     for key in KINDS.values():
-        if key in declared:
-            return None
         window = raw.get(key)
+        if key in declared and (window is not None or _has_window(model.tree)):
+            return None
         if type(window) is int:
             return Limit(window, None)
     return None
+
+
+def _has_window(tree: Part) -> bool:
+    nodes = (node for _, part in walk(tree) for node in part.children)
+    return any(isinstance(node, Attend) and node.causal and node.window is not None for node in nodes)
+
+
+def _attending(part: Part, copies: int = 1) -> int | None:
+    """Count the layers whose attention is causal; None where that is no int."""
+    often = part.repeat if part.executions is None else part.executions
+    if often is not None and not isinstance(often, int):
+        return None
+    copies = copies if often is None else copies * often
+    total = 0
+    for node in part.children:
+        if isinstance(node, Attend) and node.causal:
+            total += copies
+        elif isinstance(node, Part):
+            inner = _attending(node, copies)
+            if inner is None:
+                return None
+            total += inner
+    return total
 
 
 def text_config(fields: Sequence[Field], raw: Mapping[str, Any]) -> tuple[Sequence[Field], Mapping[str, Any]]:

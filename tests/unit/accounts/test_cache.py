@@ -140,3 +140,22 @@ def test_no_more_tokens_than_there_are_positions() -> None:
     assert model("whisper-tiny").cache() == model("whisper-tiny").cache(seq=4096, decoder_seq=448)
     assert model("gpt2").fits(gib=8).seq == 1024 and model("llama-3-8b").fits(gib=80).seq == 2048
     assert flops_per_token("gpt2") == flops_per_token("gpt2", 1024) and kv_bytes("gpt2") == kv_bytes("gpt2", 1024)
+
+
+def test_a_list_of_kinds_wins_over_the_window_of_the_family_and_is_cut_to_the_layers_of_a_decoder() -> None:
+    phi = {"model_type": "phi3", "num_hidden_layers": 1, "sliding_window": 6}
+    whole = model(phi, overrides={"layer_types": ["full_attention"]}).cache(seq=61)
+    assert whole.bytes == 61 * whole.layers[0].elements * 2
+    assert model(phi).cache(seq=61).bytes == 5 * whole.layers[0].elements * 2
+    bart = {
+        "model_type": "bart",
+        "decoder_layers": 2,
+        "sliding_window": 3,
+        "layer_types": ["full_attention"] * 2 + ["sliding_attention"] * 10,
+    }
+    assert model(bart, "BartForCausalLM").cache(seq=40).bytes == 2 * 2 * 1024 * 40 * 2
+
+
+def test_a_chunk_limits_a_family_whose_window_is_switched_off() -> None:
+    raw = {"model_type": "starcoder2", "num_hidden_layers": 1, "attention_chunk_size": 6}
+    assert model(raw).cache(seq=61).layers[0].tokens == 5
