@@ -45,7 +45,8 @@ def backward_peak(kept: Activations, whole: Activations, tree: Part, size: int) 
     inside = {id(part) for one in kept.segments for _, part in walk(one.part)}
     outside = _outside(tree, inside)
     held, gradients, most = kept.bytes, 0, 0
-    ends = {one.end: (one, full) for one, full in zip(kept.segments, whole.segments, strict=True)}
+    # layers that differ in what they keep may be alike where it is computed again
+    ends = {one.end: (one, next(full for full in reversed(whole.segments) if full.part == one.part)) for one in kept.segments}
     place, reached = len(kept.rows), False
     while place:
         if place not in ends:
