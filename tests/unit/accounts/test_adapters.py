@@ -183,6 +183,9 @@ def test_figures_of_documentation(row: dict[str, Any]) -> None:
     ("adapter", "error", "text"),
     [
         ("lora:r=0", ConfigError, "r: expected a whole number from 1 up"),
+        ("lora:rank=8", UsageError, "lora has no field rank (it has: "),
+        ("lora:r=8,target_module=q_proj", UsageError, "lora has no field target_module; did you mean target_modules?"),
+        ("houlsby:bottlenek=8", UsageError, "houlsby has no field bottlenek; did you mean bottleneck?"),
         ("lora:target_modules=qproj", UsageError, "no module of the base model is adapted: target_modules qproj"),
         ({"peft_type": "LORE"}, ConfigError, "peft_type: expected one of"),
         ({"peft_type": "LORA", "bias": "some"}, ConfigError, "bias: expected none, all or an ending in _only"),

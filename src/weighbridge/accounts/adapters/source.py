@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.adapters.account import BYTES, REFUSED, Adapted, count_adapter
 from weighbridge.accounts.adapters.base import base, facts_of
+from weighbridge.accounts.adapters.fields import refuse_unknown
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
@@ -63,7 +64,9 @@ def adapter_config(adapter: object) -> dict[str, Any]:
     name, separator, fields = text.partition(":")
     method = name.upper().replace("-", "_")
     if method in (*METHODS, *PROMPTS, *PARTIAL, *REFUSED, "ADAPTION_PROMPT") and not os.path.exists(text):
-        return {"peft_type": method, **(_line(fields) if separator else {})}
+        stated = _line(fields) if separator else {}
+        refuse_unknown(method, list(stated))
+        return {"peft_type": method, **stated}
     path = os.path.join(text, CONFIG) if os.path.isdir(text) else text
     if not os.path.isfile(path):
         known = ", ".join(name.lower() for name in sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT")))
