@@ -1,7 +1,7 @@
-"""The facade: one model with a verb for every account, and the public functions.
+"""The public interface: a model with a method for every account, and the public functions.
 
-It imports everything, when it is asked for, and nothing but the package's front door, the commands and
-the page imports it. What a verb does stands in a room below, which takes the value.
+Methods and functions import most of what they need when they are called. Only ``weighbridge/__init__.py``, the commands and the page
+import this module; what a method does stands in a lower room, as a function of a :class:`~weighbridge.value.ModelValue`.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 
 
 class Model(ModelValue):
-    """One model on the weighbridge, made by :func:`model`: the value, and a verb for each account of it.
+    """One model, made by :func:`model`: a :class:`~weighbridge.value.ModelValue` with a method for every account.
 
     Attributes:
         source: What it was made from, in words.
         kind: ``config``, ``checkpoint`` or ``module``.
         class_name: The class that is counted, or the empty string if a file does not tell.
         tree: The tree of parts.
-        notes: What a reader should know about how the source was understood.
+        notes: Sentences on how the source was understood.
         description: The family, config and sizes, if it was made from a config.
         stored: Elements in the file, if it was made from a checkpoint and they are not the tree's.
         unknown: Key paths in the config that no field names; they were not taken into account.
@@ -124,7 +124,7 @@ class Model(ModelValue):
         return derive(self, lang, module=module, depth=depth)
 
     def counts(self, lang: str = "en") -> tuple[Count, ...]:
-        """List all legitimate counts, each with its definition and where that custom is found.
+        """List all legitimate counts, each with its definition and with who counts that way.
 
         >>> [row.value for row in model("bert-base-uncased").counts() if row.key == "scaling-law"]
         [84934656]
@@ -476,7 +476,7 @@ def model(
     via: str | None = None,
     trust_remote_code: bool = False,
 ) -> Model:
-    """Put a model on the weighbridge.
+    """Load a model from any source.
 
     Args:
         source: A preset's name, the path of a config, a directory or a checkpoint, ``-`` for a config on
@@ -487,9 +487,9 @@ def model(
         trust_remote_code: With *via*, run the code that the source brings along.
 
     Raises:
-        SourceError: Nothing of that name.
-        ConfigError: A config that is wrong; :class:`UnknownArchitecture` where no blueprint describes it.
-        ReadError: A damaged file.
+        SourceError: There is nothing of that name.
+        ConfigError: The config is wrong; :class:`UnknownArchitecture` if no blueprint describes it.
+        ReadError: The file is damaged.
 
     >>> model({"model_type": "bert", "num_hidden_layers": 24}).count().unique
     194536704
@@ -516,7 +516,7 @@ def count(source: object, model_class: str | None = None, overrides: Mapping[str
 
 
 def params(config: object, model_class: str | None = None) -> int:
-    """Return the unique parameters of a config, a preset or a file: what planners of other projects ask for.
+    """Return the unique parameters of a config, a preset or a file, as one int for programs that need no more.
 
     >>> params("llama-3.2-1b")
     1235814400

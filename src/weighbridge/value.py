@@ -1,6 +1,6 @@
 """A model as a value: its tree, and where it comes from.
 
-Readers and blueprints make it, every account takes it; the facade on top (``api.py``) only adds verbs to it.
+Readers and blueprints make it, every account takes it; ``api.Model`` only adds methods to it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a model keeps between tokens: keys and values of what it has read, and the states of its recurrences.
+"""The size of the key-value cache, and of all else that a model keeps between tokens: the states of its recurrences.
 
 In the reference that is what a forward over a prompt leaves in ``past_key_values`` (transformers 5.23.0, cache_utils.py): causal
 attention keeps its keys and values for each token, in a window of W the last W - 1; attention to an encoder keeps the encoder's;
-latent attention keeps what it compresses to; a recurrence keeps a state whose size no length changes. Engines round in their own
-ways, which stand in :mod:`weighbridge.accounts.cache_engines`.
+latent attention keeps its compressed vectors; a recurrence keeps a state of one size, whatever the length. Inference engines round
+up in their own ways (:mod:`weighbridge.accounts.cache_engines`).
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 
 SEQ = 4096
-"""Tokens of the prompt where nobody says how many, and the model takes as many."""
+"""Tokens of the prompt by default, in models that take so many."""
 
 
 class Kept(NamedTuple):
-    """What one kind of layer keeps.
+    """What the layers of one kind keep in the cache.
 
     Attributes:
         module: The part that keeps it.
-        kind: ``attention``, ``window``, ``cross attention``, ``memory`` (so much of each token) or ``state``.
-        layers: How many layers keep one.
-        tokens: For how many tokens of an example; 1 for a state.
-        elements: Per token, or of the state.
+        kind: ``attention``, ``window``, ``cross attention``, ``memory`` (other elements of each token) or ``state``.
+        layers: How many layers there are of that kind.
+        tokens: How many tokens of an example a layer keeps; 1 for a state.
+        elements: Elements that a layer keeps of a token, or of the state.
         window: How many keys a query sees at most, if that is limited.
         element_bytes: Bytes of an element.
-        bytes: Of all layers and examples.
+        bytes: Bytes of all these layers, for all examples.
     """
 
     module: str
@@ -56,16 +56,17 @@ class Kept(NamedTuple):
 
 
 class CacheSize(NamedTuple):
-    """What a model keeps.
+    """The size of a model's cache.
 
     Attributes:
         bytes: All of it, for all examples.
-        per_token: What one more token of every example adds at this length; where every window is full, that is
-            the layers without one.
-        fixed: What does not grow: full windows, states, the keys and values of an encoder.
-        layers: By kind of layer.
-        engine: Whose rules.
-        trust: ``exact``, ``bound`` or, for a class whose code stands beside its files, ``estimate``.
+        per_token: Bytes that one more token of every example adds at this length; once every window is full, only
+            layers without a window add any.
+        fixed: Bytes that do not grow: full windows, states, the keys and values of an encoder.
+        layers: The same by kind of layer.
+        engine: By whose rules it is counted: a key of :data:`~weighbridge.accounts.cache_engines.ENGINES`.
+        trust: ``exact``, ``bound`` or ``estimate`` (docs/costs.md); always ``estimate`` for a class whose code comes with
+            its checkpoint, not with the reference library.
     """
 
     bytes: int
@@ -81,7 +82,7 @@ STATES = {"float32": 4, "bfloat16": 2, "float16": 2, "int64": 8}
 
 
 def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: str = "reference") -> CacheSize:
-    """Add up what a model keeps after a prompt.
+    """Return the size of the cache after a prompt.
 
     Args:
         model: A model that was made from a config.
@@ -90,7 +91,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
         engine: One of :data:`~weighbridge.accounts.cache_engines.ENGINES`.
 
     Raises:
-        UsageError: Only tensors, a type or engine that is not known, or a cache that is not described.
+        UsageError: The model was not made from a config, the dtype or engine is not known, or the cache is not described.
 
     >>> from weighbridge import model
     >>> cache_of(model("llama-3.2-1b"), Inputs(seq=1024)).bytes // 2**20
@@ -110,16 +111,16 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
     refuse_too_long(model, given)
     tree = _limit_windows(model) if engine == "reference" else model.tree
-    now = list_kept(tree, given, size, ENGINES[engine])
-    total = sum(entry.bytes for entry in now)
-    per_token = _slope(now, given)
+    layers = list_kept(tree, given, size, ENGINES[engine])
+    total = sum(entry.bytes for entry in layers)
+    per_token = _growth_without_rounding(layers, given)
     if engine == "reference":
         grown = growth(tree, given, size)
         assert isinstance(grown, int)
         per_token = grown
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
-    held = model.class_name not in model.description.family.remote
-    return CacheSize(total, per_token, total - per_token * tokens, now, engine, ENGINES[engine].trust if held else "estimate")
+    in_library = model.class_name not in model.description.family.remote
+    return CacheSize(total, per_token, total - per_token * tokens, layers, engine, ENGINES[engine].trust if in_library else "estimate")
 
 
 UNKNOWN = dict.fromkeys(
@@ -132,7 +133,10 @@ UNKNOWN = dict.fromkeys(
 
 
 def _limit_windows(model: ModelValue) -> Part:
-    """Return the tree with the window that the cache reads out of the config, where the architecture has none; a hybrid names its kinds itself."""
+    """Return the tree with the window that the reference's cache takes from the config, where the blueprint has none.
+
+    A hybrid with recurrent layers is left as it is: its config names the kind of every layer.
+    """
     assert model.description is not None
     if model.description.family.model_type in WHOLE:
         return _without_window(model.tree)
@@ -143,15 +147,19 @@ def _limit_windows(model: ModelValue) -> Part:
 
 
 def _without_window(part: Part) -> Part:
-    def whole(node: Node) -> Node:
+    """Return a part whose attention keeps all tokens."""
+
+    def unlimited(node: Node) -> Node:
         if isinstance(node, Part):
             return _without_window(node)
         return node._replace(window=None, windowed=None) if isinstance(node, Attend) else node
 
-    return part._replace(children=tuple(whole(node) for node in part.children))
+    return part._replace(children=tuple(unlimited(node) for node in part.children))
 
 
 def _with_window(part: Part, limit: Limit) -> Part:
+    """Return a part whose attention has the window of *limit*, where it has none of its own."""
+
     def limited(node: Node) -> Node:
         if isinstance(node, Part):
             return _with_window(node, limit)
@@ -177,7 +185,7 @@ def growth(tree: Part, given: Inputs, size: int = 2) -> Size:
     (32768, 0)
     """
     engine = ENGINES["reference"]
-    later, now = _all_of(tree, _one_more(given), size, engine), _all_of(tree, given, size, engine)
+    later, now = _list_layers(tree, _one_more(given), size, engine), _list_layers(tree, given, size, engine)
     total: Size = 0
     for entry in later:
         total = total + entry.bytes
@@ -187,28 +195,31 @@ def growth(tree: Part, given: Inputs, size: int = 2) -> Size:
 
 
 def _one_more(given: Inputs) -> Inputs:
-    """Put one token more in: into the decoder, where there are both."""
+    """Return the inputs with one token more: of the decoder, in an encoder-decoder."""
     if given.decoder_seq is None:
         return given._replace(seq=given.seq + 1, decoder_seq=given.seq + 1)
     return given._replace(decoder_seq=given.decoder_seq + 1)
 
 
-def _slope(layers: tuple[Kept, ...], given: Inputs) -> int:
+def _growth_without_rounding(layers: tuple[Kept, ...], given: Inputs) -> int:
+    """Return the bytes that one more token adds, as if an engine did not round lengths up to whole blocks."""
     growing = (entry for entry in layers if entry.kind in ("attention", "memory"))
     return sum(entry.layers * entry.elements * entry.element_bytes for entry in growing) * given.batch
 
 
 def list_kept(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[Kept, ...]:
-    """List what the layers of a tree keep."""
-    return tuple(entry for entry in _all_of(tree, given, size, engine) if entry.bytes)
+    """Return one entry for each kind of layer that keeps something; *size* is the bytes of an element of keys and values."""
+    return tuple(entry for entry in _list_layers(tree, given, size, engine) if entry.bytes)
 
 
-def _all_of(tree: Part, given: Inputs, size: int, engine: Engine) -> Iterator[Kept]:
+def _list_layers(tree: Part, given: Inputs, size: int, engine: Engine) -> Iterator[Kept]:
     known = {"one": 1, "batch": given.batch, **given.lengths()}
     return _walk(tree, "", "seq", 1, False, _Asked(known, {}, given.batch, size, engine))
 
 
 class _Asked(NamedTuple):
+    """What stays the same throughout a walk: lengths by name, layers whose window is not yet given out by path, bytes of an element."""
+
     known: Mapping[str, int]
     left: dict[str, int]
     batch: int
@@ -217,6 +228,7 @@ class _Asked(NamedTuple):
 
 
 def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, asked: _Asked) -> Iterator[Kept]:
+    """Yield what *part* keeps; *causal* says whether a layer around it has causal attention."""
     if part.requires is not None and part.requires not in asked.known:
         return
     stream = stream if part.stream is None else part.stream
@@ -235,6 +247,7 @@ def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, aske
 
 
 def _is_causal(part: Part) -> bool:
+    """Tell whether a part has causal attention anywhere inside."""
     return any(
         node.causal if isinstance(node, Attend) else isinstance(node, Part) and _is_causal(node) for node in part.children
     )  # fmt: skip
@@ -243,7 +256,7 @@ def _is_causal(part: Part) -> bool:
 def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Asked) -> Iterator[Kept]:
     """Yield what attention keeps: the layers without a window, and those with one."""
     if isinstance(node.cache, int) and not node.cache:
-        return  # what it keeps is described beside it
+        return  # a State beside it says what is kept
     elements = _elements(node, asked.engine)
     kept = node.keys if node.kept is None else node.kept
     tokens = evaluate(stream if kept is None else kept, asked.known)
@@ -259,7 +272,10 @@ def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Ask
 
 
 def _elements(node: Attend, engine: Engine) -> Size:
-    """Return what is kept of a token; an engine keeps no head twice, as the reference does where it repeats keys before it keeps them."""
+    """Return the elements kept per token.
+
+    Some reference classes repeat the keys of grouped-query attention before they cache them; engines never do.
+    """
     once = node.kv_heads * (node.head_dim + node.value_dim)
     if node.cache is None:
         return once
@@ -268,7 +284,7 @@ def _elements(node: Attend, engine: Engine) -> Size:
 
 
 def _share(node: Attend, path: str, copies: Any, asked: _Asked) -> int:
-    """Return how many of these layers have a window, where layers of other kinds in the same list have their share of them."""
+    """Return how many of these layers have a window: ``windowed`` counts those of the whole list, which layers of other kinds share."""
     assert isinstance(node.windowed, int)
     left = asked.left.setdefault(path, node.windowed)
     least = getattr(copies, "low", copies)
@@ -284,7 +300,7 @@ def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window
 
 
 def _memory(node: State, path: str, stream: Stream, copies: Any, asked: _Asked) -> Kept:
-    """Return what is kept of each token of a stream."""
+    """Return the entry of a state that is kept of each token of a stream."""
     tokens = evaluate(stream if node.tokens is None else node.tokens, asked.known)
     assert isinstance(tokens, int), "lengths need ints"
     assert node.window is None or isinstance(node.window, int), "windows need ints"
@@ -295,6 +311,7 @@ def _memory(node: State, path: str, stream: Stream, copies: Any, asked: _Asked) 
 
 
 def _state(node: State, part: Part, path: str, copies: Any, asked: _Asked) -> Kept:
+    """Return the entry of a state that has one size, whatever the length; some engines keep one token less of a convolution."""
     elements: Any = node.size
     kernel = next((tensor.shape[-1] for tensor in part.children if isinstance(tensor, Tensor) and len(tensor.shape) == 3), None)
     if asked.engine.shorter and part.kind == "convolution" and isinstance(kernel, int):

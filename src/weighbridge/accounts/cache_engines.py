@@ -14,7 +14,7 @@ class Engine(NamedTuple):
         tokens: For how many tokens of a text keys and values are held, given the text and the window of the layer.
         state_bytes: Bytes of an element of a state, where it is not the type that was asked for; 0 where it is.
         shorter: Whether a convolution keeps one token less than its kernel is wide.
-        trust: ``exact`` where it is what the engine allocates, else ``bound``.
+        trust: ``exact`` where it is what the engine allocates, else ``bound`` or ``estimate`` (docs/costs.md).
         source: Where the rules stand.
     """
 

@@ -54,9 +54,9 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     >>> flops(Part("", (linear("dense", 768, 768),)), {"seq": 128}).forward_matmul
     150994944
     """
-    book = matmuls(tree, lengths, batch)
+    products = matmuls(tree, lengths, batch)
     affine = work(tree, lengths, batch, lambda part, node, amount: amount if is_affine(node) else 0).amount
-    return Flops(book.amount, book.amount + affine, 2 * book.amount, book)
+    return Flops(products.amount, products.amount + affine, 2 * products.amount, products)
 
 
 def matmuls(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Entry:
@@ -70,17 +70,17 @@ def matmuls(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Entry:
 
 
 def is_affine(node: Tensor | Operation) -> bool:
-    """Tell whether a tensor is added to, or multiplied with, every token by itself: a bias, a gain, a shift."""
+    """Tell whether a tensor is added to, or multiplied with, each token elementwise: a bias, a gain, a shift."""
     return isinstance(node, Tensor) and node.role in ("bias", "gain", "shift")
 
 
 def work(tree: Part, lengths: Mapping[str, Size], batch: Size, cost: Callable[[Part, Tensor | Operation, Size], Size]) -> Entry:
-    """Sum what every tensor and operation costs in one pass, by any used by counting.
+    """Sum what every tensor and operation costs in one pass, in any way of counting.
 
     Args:
         tree, lengths, batch: As for :func:`flops`.
-        cost: From a part, one of its tensors or operations, and how much it works (a tensor's elements times the tokens
-            that it meets; the multiply-adds of an operation) to what that is counted as.
+        cost: Given a part, one of its tensors or operations, and its multiply-adds (of a tensor: elements times the
+            tokens that go through the part), returns what is added.
     """
     known = {"one": 1, "batch": batch, **lengths}
 
@@ -95,7 +95,7 @@ def work(tree: Part, lengths: Mapping[str, Size], batch: Size, cost: Callable[[P
 
 
 def _run_through(tree: Part, known: Mapping[str, Size], measure: Callable[[Part, Tensor | Operation, Stream], Size]) -> Entry:
-    """Sum a measure over every part that runs, as often as it runs."""
+    """Sum a measure over the parts that run, each as often as it runs; a part whose required length is not given does not run."""
 
     def multiplicity(part: Part) -> Size:
         return evaluate(part.executions, known) if part.executions is not None else part.repeat if part.repeat is not None else 1
@@ -103,7 +103,7 @@ def _run_through(tree: Part, known: Mapping[str, Size], measure: Callable[[Part,
     def included(part: Part) -> bool:
         return part.requires is None or part.requires in known
 
-    return ledger(tree, Rule(measure, multiplicity, True, included))
+    return ledger(tree, Rule(measure, multiplicity, active_only=True, included=included))
 
 
 def outputs_of(model: ModelValue, given: Inputs) -> int:
@@ -111,15 +111,17 @@ def outputs_of(model: ModelValue, given: Inputs) -> int:
 
     >>> from weighbridge import model
     >>> outputs_of(model("vit-base-patch16-224"), Inputs())
-    16470376
+    23895544
     """
     given = as_examples(model, given)
     refuse_impossible(model, given)
     known = {"one": 1, "batch": given.batch, **given.lengths()}
 
-    def put_out(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
+    def count_outputs(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
         if isinstance(node, Tensor):
-            return _width(part, node) * _tokens(stream, known, given.batch) if node.role == "weight" and len(node.shape) > 1 else 0
+            return (
+                _outputs_per_token(part, node) * _tokens(stream, known, given.batch) if node.role == "weight" and len(node.shape) > 1 else 0
+            )
         examples = _examples(stream, given.batch)
         if isinstance(node, Attend):
             queries = evaluate(stream if node.queries is None else node.queries, known)
@@ -128,13 +130,16 @@ def outputs_of(model: ModelValue, given: Inputs) -> int:
         products = node.products if isinstance(node, Matmul) else ()
         return examples * sum(product(evaluate(factor, known) for factor in factors[:-1]) for factors in products)
 
-    found = _run_through(model.tree, known, put_out).amount
-    assert isinstance(found, int), "the sizes of a model are ints"
-    return found
+    outputs = _run_through(model.tree, known, count_outputs).amount
+    assert isinstance(outputs, int), "the sizes of a model are ints"
+    return outputs
 
 
-def _width(part: Part, weight: Tensor) -> Size:
-    """Return how many elements a weight puts out for a position: of experts those of all, of other maps as many as there are biases."""
+def _outputs_per_token(part: Part, weight: Tensor) -> Size:
+    """Return how many elements a weight puts out for a token or pixel: the length of its bias, or without one the first of its sizes.
+
+    Fused experts, whose first size is their number, all put out.
+    """
     if part.kind == "experts":
         return product(weight.shape[:-1])
     bias = next((node for node in part.children if isinstance(node, Tensor) and node.role == "bias" and len(node.shape) == 1), None)
@@ -160,10 +165,12 @@ def flops_of(model: ModelValue, given: Inputs) -> Flops:
 
 
 def _examples(stream: Stream, batch: Size) -> Size:
+    """Return how often a part runs for a batch: once if its stream is shared by all examples."""
     return batch if grows_with_batch(stream) else 1
 
 
 def _tokens(stream: Stream, lengths: Mapping[str, Size], batch: Size) -> Size:
+    """Return the tokens of a stream in the whole batch."""
     return _examples(stream, batch) * evaluate(stream, lengths)
 
 

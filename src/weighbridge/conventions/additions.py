@@ -1,6 +1,6 @@
 """What other libraries and authors count beside a class's parameters, or in another number than its config says.
 
-Each is a used by somebody, named beside it. Where a number can be anything (labels, rows of a table), only those that
+Each is a count that somebody uses, named beside it. Where a number can be anything (labels, rows of a table), only those that
 people use are tried: a difference that merely divides evenly is no explanation.
 """
 

@@ -50,7 +50,7 @@ class Pass(NamedTuple):
 
 
 class Custom(NamedTuple):
-    """A used by counting arithmetic.
+    """A way of counting arithmetic that a tool or a paper has.
 
     Attributes:
         key: What one types after ``--convention``.

@@ -1,8 +1,9 @@
-"""The one currency: a model is a tree of parts, tensors and operations.
+"""A model as a tree of parts (modules), tensors, and operations without parameters such as attention.
 
 Blueprints and readers make it; every account (counts, formulas, memory, FLOPs, derivations)
 is a walk over it. Repeated layers are stored once with a ``repeat``, so the cost of a walk does
-not grow with depth; names are unrolled on demand.
+not grow with depth; names are unrolled on demand. A :data:`~weighbridge.core.sizes.Size` is an int, a symbol or a
+column of ints; a :data:`~weighbridge.core.length.Stream` says how many tokens go through a part, such as ``"seq"``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Tensor(NamedTuple):
     """One stored array.
 
     Attributes:
-        name: The last piece of its name, such as ``weight``.
+        name: Its name inside its part, such as ``weight``; :func:`flatten` puts the full names together.
         shape: Its sizes; the empty shape is a scalar, which has one element.
         role: One of :data:`ROLES`.
         tied_to: The full name of the tensor whose storage this is, or None if it owns its own.
@@ -51,15 +52,16 @@ class Attend(NamedTuple):
     Per example that is ``groups * heads * queries * keys * (head_dim + value_dim)`` multiply-adds.
 
     Attributes:
-        heads, kv_heads: Query heads, and the heads that keys and values are kept for.
+        name: A label; no tensor has it.
+        heads, kv_heads: Query heads, and heads of keys and values (fewer than query heads in grouped-query attention).
         head_dim, value_dim: Width of a query or key, and of a value, per head.
-        queries, keys: Streams; None is the stream of the part it stands in.
+        queries, keys: Streams: how many queries and keys there are; None is the stream of the part it stands in.
         groups: How many independent such products there are per example (windows of an image, say).
         causal: Whether a token sees only those before it, so that their keys and values are kept in generation.
         window: How many keys a query can see at most, if the architecture limits it (it bounds the cache).
-        windowed: In how many copies of its part it does; None is all of them.
-        cache: Elements kept per token of context; None is ``kv_heads * (head_dim + value_dim)``.
-        kept: The stream whose keys and values are kept, where that is not all of *keys*.
+        windowed: How many copies of its part have that window; None is all of them.
+        cache: Elements that the key-value cache keeps per token; None is ``kv_heads * (head_dim + value_dim)``.
+        kept: The stream whose keys and values the cache keeps, where that is not all of *keys*.
     """
 
     name: str
@@ -78,21 +80,26 @@ class Attend(NamedTuple):
 
 
 class Matmul(NamedTuple):
-    """Products of matrices without parameters: each is listed as the factors of its multiply-adds per example."""
+    """Products of matrices without parameters.
+
+    Attributes:
+        name: A label; no tensor has it.
+        products: One tuple for each product, whose factors multiply to its multiply-adds per example: ``("seq", "seq", 64)``.
+    """
 
     name: str
     products: tuple[tuple[Stream, ...], ...] = ()
 
 
 class State(NamedTuple):
-    """What a layer keeps of an example beside the keys and values of an :class:`Attend`.
+    """What the cache of a layer keeps of an example beside the keys and values of an :class:`Attend`: a recurrent state, say.
 
     Attributes:
         name: What it is called in the reference.
-        size: Elements: of a recurrence, whatever the length of the text; or of each token.
-        dtype: Their type, where it is always the same.
-        per_token: Whether it keeps so much of each token.
-        tokens: Of which stream; None is that of the part it stands in.
+        size: Elements per example, however long the text is; with *per_token*, elements per token.
+        dtype: Their element type, where that does not depend on the dtype of the model.
+        per_token: Whether *size* is kept of each token.
+        tokens: The stream of these tokens; None is the stream of the part it stands in.
         window: How many of these tokens the next one can see at most, itself included, if that is limited.
     """
 
@@ -123,8 +130,8 @@ class Part(NamedTuple):
         executions: Times executed, if that is not the number of copies (ALBERT stores one layer and runs twelve), or the
             name of what it runs once for, such as ``images``.
         indices: Of the copies: None is 0, 1, 2, ...; an :class:`Every`; or a tuple of ints.
-        experts, active: Of the *experts* held here, *active* work on a token.
-        stream: The tokens it sees; None is what its parent sees.
+        experts, active: How many experts it holds, and how many of them the router chooses for a token.
+        stream: The tokens that go through it; None is the stream of its parent.
         requires: The name of the length without which it does not run (a cross-attention without an encoder).
     """
 
@@ -141,7 +148,7 @@ class Part(NamedTuple):
 
 
 Operation: TypeAlias = Attend | Matmul | State
-"""What has no parameters."""
+"""What a module computes or keeps without parameters."""
 
 Node: TypeAlias = Part | Tensor | Operation
 
@@ -167,7 +174,7 @@ MOST_ROWS = 1_000_000
 
 
 def list_rows(node: Part, most: int = MOST_ROWS) -> list[Row]:
-    """List every tensor with its full name, as :func:`flatten` yields them, if they are not too many.
+    """Return the list of what :func:`flatten` yields, if the tensors are not too many.
 
     Raises:
         UsageError: There are more than *most*.
@@ -175,13 +182,14 @@ def list_rows(node: Part, most: int = MOST_ROWS) -> list[Row]:
     >>> len(list_rows(Part("", (Part("layer", (Tensor("w", (2,)),), repeat=2),))))
     2
     """
-    if (many := _rows_in(node)) > most:
+    if (many := _count_rows(node)) > most:
         raise UsageError(Text("{many:,} tensors; at most {most:,} are listed by name", many=many, most=most))
     return list(flatten(node))
 
 
-def _rows_in(node: Part) -> int:
-    each = sum(_rows_in(child) if isinstance(child, Part) else isinstance(child, Tensor) for child in node.children)
+def _count_rows(node: Part) -> int:
+    """Count the tensors by their full names, without writing these out."""
+    each = sum(_count_rows(child) if isinstance(child, Part) else isinstance(child, Tensor) for child in node.children)
     return each * (node.repeat if isinstance(node.repeat, int) else 1)
 
 
@@ -207,15 +215,20 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
                 yield from flatten(child, f"{prefix}{child.name}." if child.name else prefix)
                 continue
             run = [child]
-            while position < len(children) and _continues(children[position], child):
+            while position < len(children) and _is_same_list(children[position], child):
                 run.append(children[position])  # type: ignore[arg-type]
                 position += 1
             for index, part in _copies(run):
                 yield from flatten(part, f"{prefix}{copy_name(part.name, index)}.")
 
 
+def _is_same_list(node: Node, first: Part) -> bool:
+    """Tell whether a node repeats under the name of *first*: another kind of layer in the same ``ModuleList``."""
+    return isinstance(node, Part) and node.repeat is not None and node.name == first.name
+
+
 def _copies(run: list[Part]) -> Iterator[tuple[int, Part]]:
-    """Yield the copies of neighbouring repeats by their indices; one after the other, since there may be more than memory holds."""
+    """Yield the copies of neighbouring repeats, each with its index, in order; lazily, since there may be more than memory holds."""
     if len(run) == 1:
         return _copies_of(run[0])
     from heapq import merge
@@ -229,12 +242,13 @@ def _copies(run: list[Part]) -> Iterator[tuple[int, Part]]:
 
 
 def _copies_of(part: Part) -> Iterator[tuple[int, Part]]:
+    """Yield one repeated part as often as it repeats, each time with its index, in order."""
     places = positions(part)
     return ((index, part) for index in (places if isinstance(places, range) else sorted(places)))
 
 
 def copy_name(name: str, index: int) -> str:
-    """Return the name of one copy of a repeated part; a name that ends in an underscore is followed by its number at once.
+    """Return the name of one copy of a repeated part; a name that ends in an underscore takes the index without a dot.
 
     >>> copy_name("layer", 3), copy_name("expert_", 3), copy_name("", 3)
     ('layer.3', 'expert_3', '3')
@@ -259,7 +273,7 @@ def positions(part: Part) -> range | tuple[int, ...]:
 
 
 def walk(node: Part, path: str = "") -> Iterator[tuple[str, Part]]:
-    """Yield every part with its dotted path, parents first, repeats folded.
+    """Yield every part with its dotted path, parents first, a repeated part once.
 
     >>> [path for path, _ in walk(Part("", (Part("encoder", (Part("layer", repeat=2),)),)))]
     ['', 'encoder', 'encoder.layer']
@@ -268,7 +282,3 @@ def walk(node: Part, path: str = "") -> Iterator[tuple[str, Part]]:
     for child in node.children:
         if isinstance(child, Part):
             yield from walk(child, f"{path}.{child.name}" if path and child.name else path or child.name)
-
-
-def _continues(node: Node, first: Part) -> bool:
-    return isinstance(node, Part) and node.repeat is not None and node.name == first.name

@@ -19,6 +19,7 @@ from weighbridge.readers.listing import LONGEST, MOST_TENSORS, Listing, Stored
 MAGIC = b"GGUF"
 MOST_KEYS = 1 << 16
 MOST_STRINGS = 1 << 21
+"""The most keys of metadata, and strings in their arrays (a tokenizer has one per token), that a file may have."""
 KEPT_ARRAY = 1024
 """Arrays of numbers up to this length are kept (one per layer, say); longer ones, and texts, are passed over."""
 
@@ -60,7 +61,7 @@ TYPES: dict[int, tuple[str, int, int]] = {
     40: ("NVFP4", 64, 36),
     41: ("Q1_0", 128, 18),
 }
-"""Number of each type: its name, how many elements a block holds, and how many bytes it takes."""
+"""By the number of each ggml type: its name, the elements of a block, and the bytes of a block."""
 
 GONE = {
     4: "Q4_2, which was dropped in 2023",
@@ -70,22 +71,23 @@ GONE = {
     37: "IQ4_NL_4_8, which is not for files",
     38: "IQ4_NL_8_8, which is not for files",
 }
-"""Numbers that name no type whose size is certain."""
+"""Numbers of types that ggml has dropped, or whose size is not certain; what they were, for the message."""
 
 BUFFERS = re.compile(r"(.*\.)?(rope_freqs|rope_factors_long|rope_factors_short|attn_rot_embd)(\.weight)?|.*\.exp_probs_b(\.bias)?")
-"""What is saved and not learned: rotary frequencies and their factors, and the routers' balance (gguf-py, constants.py)."""
+"""Tensors that are saved but not learned: rotary frequencies and their factors, and the routers' load-balancing bias (gguf-py, constants.py)."""
 
 HEADLESS = frozenset(
     "bert nomic-bert nomic-bert-moe jina-bert-v2 jina-bert-v3 modern-bert neo-bert eurobert t5encoder clip gemma-embedding llama-embed".split()
 )
-"""Architectures without an output matrix; in the others its absence means that the embeddings serve."""
+"""Architectures without an output matrix; in the others, if ``output.weight`` is missing, it is tied to the embeddings."""
 
 SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 STRING, ARRAY = 8, 9
+"""Numbers of the types of metadata values: with the :mod:`struct` code of each scalar, then of strings and of arrays."""
 
 
 class Skipped(NamedTuple):
-    """An array that was passed over: what stands in it, and how many of them."""
+    """A long string or array that was skipped, not kept: of what it consists (``character``, ``text`` or ``number``), and of how many."""
 
     kind: str
     length: int
@@ -101,7 +103,7 @@ def sniff(head: bytes) -> bool:
 
 
 def read(file: BinaryIO) -> Listing:
-    """List the tensors of a GGUF file; one that was cut off after its table will do.
+    """List the tensors of a GGUF file; a file that is cut off after its table of tensors is read too.
 
     Texts and arrays too long to be kept stand in the metadata as :class:`Skipped`.
 
@@ -126,7 +128,7 @@ def read(file: BinaryIO) -> Listing:
 
 
 def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
-    """Return where each tensor's bytes begin, how many they are, and their type; nothing for a file that was cut off."""
+    """Return by name where each tensor's bytes begin, how many they are, and their type; an empty dict for a file that is cut off."""
     file.seek(0)
     listing = read(file)
     alignment = listing.metadata.get("general.alignment", 32)
@@ -141,7 +143,7 @@ def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
 
 
 def whole(listing: Listing) -> Listing:
-    """Return the parts of a split file, put together, with the notes that only the whole allows.
+    """Return the listing of a split file, whose parts have been put together, with the notes that hold only for the whole.
 
     Raises:
         ReadError: They are not as many tensors as the first part says.
@@ -166,6 +168,7 @@ def _notes(metadata: dict[str, Any], tensors: list[Stored], missing: int) -> Ite
 
 
 def _model_notes(metadata: Mapping[str, object], tensors: Iterable[Stored]) -> Iterator[str]:
+    """Say what kind of file it is, and whether the output matrix is tied."""
     named = {tensor.name: tensor for tensor in tensors}
     kind = metadata.get("general.type", "model")
     if kind == "adapter" and metadata.get("adapter.type") == "lora":
@@ -173,7 +176,7 @@ def _model_notes(metadata: Mapping[str, object], tensors: Iterable[Stored]) -> I
     elif kind != "model":
         yield Text("the file says that it is of type {kind!r:.40}, not a whole model", kind=kind)
     else:
-        yield from _standing(metadata.get("general.architecture"))
+        yield from _architecture_notes(metadata.get("general.architecture"))
     table = named.get("token_embd.weight")
     if table is None:
         return
@@ -184,8 +187,8 @@ def _model_notes(metadata: Mapping[str, object], tensors: Iterable[Stored]) -> I
         yield Text("token_embd.weight has {rows:,} rows for {tokens:,} tokens", rows=table.shape[0], tokens=tokens.length)
 
 
-def _standing(architecture: object) -> Iterator[str]:
-    """Say that no description stands behind an architecture, or that of another family."""
+def _architecture_notes(architecture: object) -> Iterator[str]:
+    """Say if no blueprint describes an architecture, or one of another family with the same tensors."""
     if not isinstance(architecture, str):
         return
     if architecture not in KNOWN or " " in architecture:
@@ -198,7 +201,7 @@ def _standing(architecture: object) -> Iterator[str]:
 
 
 def _lora(metadata: Mapping[str, object], named: Mapping[str, Stored]) -> str:
-    """Say what a LoRA adds to which model: its pairs, their ranks, and halves that have no other."""
+    """Say for which architecture a LoRA is: its pairs of matrices, their ranks, and how many matrices lack their partner."""
     halves = [{name.removesuffix(end) for name in named if name.endswith(end)} for end in (".lora_a", ".lora_b")]
     pairs, alone = halves[0] & halves[1], halves[0] ^ halves[1]
     ranks = sorted({named[f"{name}.lora_a"].shape[0] for name in pairs if named[f"{name}.lora_a"].shape})
@@ -211,6 +214,7 @@ def _lora(metadata: Mapping[str, object], named: Mapping[str, Stored]) -> str:
 
 
 def _byte_order(cursor: Cursor) -> str:
+    """Read the version, and return the byte order in which it is 2 or 3."""
     raw = cursor.take(4, "version")
     order = "<" if int.from_bytes(raw[:2], "little") else ">"
     version = int.from_bytes(raw, "little" if order == "<" else "big")
@@ -222,6 +226,7 @@ def _byte_order(cursor: Cursor) -> str:
 
 
 def _metadata(cursor: Cursor, order: str, count: int) -> dict[str, Any]:
+    """Read *count* keys and their values."""
     length, kind = Struct(order + "Q"), Struct(order + "I")
     layouts = {number: Struct(order + code) for number, code in SCALARS.items()}
     metadata: dict[str, Any] = {}
@@ -279,6 +284,7 @@ def _array(cursor: Cursor, layouts: dict[int, Struct], strings: int) -> Any:
 
 
 def _table(cursor: Cursor, order: str, count: int, alignment: int) -> tuple[list[Stored], int]:
+    """Read the table of tensors; return them, and how many bytes their data should have."""
     word, long = Struct(order + "I"), Struct(order + "Q")
     shapes = [Struct(f"{order}{n}QIQ") for n in range(5)]
     tensors: list[Stored] = []
@@ -295,7 +301,7 @@ def _table(cursor: Cursor, order: str, count: int, alignment: int) -> tuple[list
             cursor.fail(f"the tensor {name!r:.80} stands twice", at)
         names.add(name)
         dtype, stored_bytes = _measure(cursor, name, tuple(sizes), kind, at)
-        due = -(-end // alignment) * alignment
+        due = -(-end // alignment) * alignment  # rounded up to the alignment
         if start != due:
             cursor.fail(f"the data of {name!r:.80} begins at {start:,}, expected {due:,}, where the one before it ends", at)
         buffer = "buffer" if BUFFERS.fullmatch(name) else None

@@ -11,9 +11,9 @@ A format is a module of this package with two functions:
     added by the caller) on any damage and nothing else, and does not trust a length before it has compared
     it with the size of the file.
 
-One line in ``readers.FORMATS`` adds the module. What the reader of a format does not know it leaves to
-others: roles that are None are told from names and shapes (``readers.roles``), and packed weights are
-unpacked by ``readers.packing``, for all formats alike.
+One line in ``FORMATS`` of ``readers/formats.py`` adds the module. What the reader of a format does not know it leaves
+to others, which serve all formats: a role that is None is found from name and shape (``readers/roles.py``), and the shapes of
+packed (quantized) weights are restored by ``readers/packing.py``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The safetensors format, strictly: an 8-byte length, a JSON header, and the tensors without a gap.
+"""The safetensors format, read strictly: an 8-byte length, a JSON header, and the tensors without a gap.
 
 Source: huggingface/safetensors, README.md#format and safetensors/src/tensor.rs (0.8.0), whose checks are all here.
 Only the header is read. The format says everything twice (offsets against shape and type, the last
@@ -17,19 +17,19 @@ from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing,
 from weighbridge.readers.text import parse_object, printable, shorten_texts
 
 LARGEST_HEADER = 100_000_000
-"""MAX_HEADER_SIZE in tensor.rs."""
+"""Bytes: ``MAX_HEADER_SIZE`` in tensor.rs."""
 
 MOST_VALUES = 500_000
-"""Separators that a header may have beside those of its tensors, before it is parsed: they are what parsing costs."""
+"""Commas and brackets that a header may have beside those of its tensors. Counted before parsing, whose time and memory grow with them."""
 
 LARGEST_TEXT = 16_000_000
-"""Of a header longer than this long texts are left out before it is parsed, and what remains must be ASCII: other text takes four times the memory."""
+"""Bytes. From a longer header, long strings are cut out before it is parsed; what is still longer must be ASCII, as other text takes four times the memory."""
 
 MOST_ESCAPES = 8_000_000
-"""Backslashes of a long header: they are what looking through a text costs."""
+"""Backslashes that a long header may have: the time of finding where its strings end grows with them."""
 
 LARGEST_TABLE = 32_000_000
-"""What may remain of a long header without its long texts: more is no table of the tensors that are accepted."""
+"""Bytes that may remain of a long header without its long strings: :data:`MOST_TENSORS` tensors need no more."""
 
 BITS = {
     "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
@@ -40,7 +40,7 @@ BITS = {
 
 
 class Entry(NamedTuple):
-    """One tensor as the header has it, not yet checked."""
+    """One tensor as the JSON header describes it, not yet checked."""
 
     dtype: object
     shape: object
@@ -120,6 +120,9 @@ def parse(header: bytes, room: int) -> Listing:
     Args:
         header: The JSON text.
         room: Bytes of the file after the header.
+
+    Raises:
+        ReadError: The header is damaged, or its tensors do not fill these bytes exactly.
     """
     if not header.startswith(b"{"):
         raise ReadError("the header must begin with a brace", offset=8)
@@ -173,7 +176,10 @@ _BEGIN = re.compile(r'\{(?:"__metadata__": ?(\{[^{}]*\}), ?)?')
 
 
 def _as_usual(header: bytes) -> tuple[list[tuple[int, int, Stored]], dict[str, str]] | None:
-    """List the tensors of a header in the usual form, several times as fast; None for any other form, and where anything is amiss."""
+    """Return begin, end and tensor for each entry of a header in the usual form, and the metadata, several times as fast as a JSON parser.
+
+    None for a header in any other form, or with any fault: the slow way then says what is wrong.
+    """
     try:
         begin, *pieces = _TENSOR.split(header.decode())
     except UnicodeDecodeError:
@@ -195,7 +201,7 @@ def _as_usual(header: bytes) -> tuple[list[tuple[int, int, Stored]], dict[str, s
 
 
 def _without_long_texts(header: bytes, known: int) -> bytes:
-    """Return a long header without its long texts, unless what remains would still be too much to parse."""
+    """Return a long header without its long strings; refuse one that would still be too much to parse."""
     length, escapes = len(header), header.count(b"\\")
     if escapes <= MOST_ESCAPES and header.count(b'"') - header.count(b'\\"') <= 4 * known:
         header = shorten_texts(header, "the header", 8)
@@ -205,7 +211,7 @@ def _without_long_texts(header: bytes, known: int) -> bytes:
 
 
 def _entry(values: dict[str, Any]) -> dict[str, Any] | Entry:
-    """Keep a tensor's entry small, since there may be many."""
+    """Turn a JSON object that describes a tensor into an :class:`Entry`, which takes less memory; leave others as they are."""
     if "data_offsets" in values and "dtype" in values and "shape" in values:
         return Entry(values["dtype"], _tuple(values["shape"]), _tuple(values["data_offsets"]))
     return values
@@ -216,7 +222,7 @@ def _tuple(value: object) -> object:
 
 
 def _metadata(found: object) -> dict[str, str]:
-    """Check the metadata; MLX writes a null where it has none, which the library takes."""
+    """Check and return the metadata; MLX writes ``null`` where it has none, which the safetensors library accepts."""
     if found is None:
         return {}
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
@@ -225,7 +231,7 @@ def _metadata(found: object) -> dict[str, str]:
 
 
 def _check_entry(name: str, entry: object) -> tuple[int, int, Stored]:
-    """Check one tensor's entry: its type, its shape, and that its bytes are as many as they say."""
+    """Return begin, end and tensor of one entry, after checking its dtype, its shape, and that these need as many bytes as there are."""
     if not isinstance(entry, Entry):
         raise ReadError(Text("{shown}: expected an object with dtype, shape and data_offsets", shown=printable(name)))
     if not isinstance(entry.dtype, str) or entry.dtype not in BITS:
@@ -258,6 +264,7 @@ def _check_entry(name: str, entry: object) -> tuple[int, int, Stored]:
 
 
 def _naturals(name: str, what: str, values: object) -> tuple[int, ...]:
+    """Return *values* if they are integers that fit 63 bits."""
     if not isinstance(values, tuple) or not all(type(value) is int and 0 <= value < LONGEST for value in values):
         raise ReadError(Text("{shown}: {what} must be a list of whole numbers from 0 up to 2^63", shown=printable(name), what=what))
     return values

@@ -79,7 +79,7 @@ class Query(NamedTuple):
     dropped: str = ""
 
     def model(self) -> Model:
-        """Put the model on the weighbridge."""
+        """Load the model that the query asks for."""
         raw = parse_config(self.config.encode(), Text("the config")) if self.config else _read_known(self.source)
         changed = dict(self.overrides)
         check_depth({**raw, **changed})

@@ -1,7 +1,7 @@
 """Llama: "Open and Efficient Foundation Language Models" (Touvron et al., 2023), and the many models with the same structure.
 
 Source: arXiv 2302.13971, section 2.2; class and tensor names as in transformers 5.23.0, models/llama/modeling_llama.py
-and the modular_*.py files of the others, which say what they have otherwise.
+and the modular_*.py files of the others, which say how they differ.
 """
 
 from __future__ import annotations
@@ -46,16 +46,17 @@ def sinks(c: Config) -> tuple[Tensor, ...]:
 
 
 def all_biases(key: str, default: bool = False) -> dict[str, Field]:
-    """Say that one key switches all biases."""
+    """Return the fields of the three biases, all switched by one key."""
     return {word: switch(word, key, default) for word in ("qkv_bias", "out_bias", "mlp_bias")}
 
 
-def _late(c: Config) -> int:
+def _layers_after_full(c: Config) -> int:
+    """Count the layers with a window in Qwen: those after the first ``max_window_layers``, which attend to everything."""
     return max(0, c.layers - c.late) if c.limited else 0
 
 
-def _without_positions(c: Config) -> int:
-    """Count the layers without rotary positions, which have the window where it is switched on."""
+def _layers_without_rotary(c: Config) -> int:
+    """Count the layers without rotary embeddings in SmolLM3: they have the window where it is switched on."""
     if not c.limited:
         return 0
     rotary = c.rotary_layers if isinstance(c.rotary_layers, list) else [(index + 1) % c.interval for index in layer_range(c.layers)]
@@ -63,6 +64,7 @@ def _without_positions(c: Config) -> int:
 
 
 def _three_of_four(c: Config) -> int:
+    """Count the layers with a window where every fourth layer attends to everything."""
     return int(c.layers) * 3 // 4
 
 
@@ -77,7 +79,7 @@ LATE_WINDOW = (
     switch("limited", "use_sliding_window", False),
     Field("late", "max_window_layers", 28, "choice"),
     window(),
-    windowed_layers(_late),
+    windowed_layers(_layers_after_full),
 )
 """In Qwen, attention is limited only if it is switched on, and only after the first ``max_window_layers`` layers."""
 ATTENTION_BIAS = (switch("qkv_bias", "attention_bias", False), switch("out_bias", "attention_bias", False))
@@ -142,7 +144,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             tied=True,
             limited=switch("limited", "use_sliding_window", False),
             window=window(default=None),
-            windowed=windowed_layers(_without_positions),
+            windowed=windowed_layers(_layers_without_rotary),
         ),
     ),
     "internlm3": (
@@ -208,11 +210,10 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     ),
     "arcee": ("Arcee", "lm sequence token qa", variant(LLAMA, hidden=2560, mlp=18432, gated=False)),
 }
-"""By model type: what its class names begin with, its heads, and its fields."""
+"""By model type: what its class names begin with; its heads (language model, sequence or token classification, question answering); its fields."""
 
 UNDER_TRANSFORMER = {"llama", "ministral", "qwen2", "qwen3", "smollm3", "seed_oss", "arcee", "exaone4"}
-"""Types whose question answering holds the body as ``transformer``."""
-
+"""Types whose class for question answering holds the body under the name ``transformer``."""
 
 REMOTE = {"internlm3": "InternLM3", "iquestcoder": "IQuestCoder"}
 """What the class names of published configs begin with, where the reference library takes Llama's classes for them."""
@@ -224,16 +225,16 @@ def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body
         model_type: Family(
             model_type,
             fields,
-            with_heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else ""),
+            with_heads(name, body, heads, qa="transformer" if model_type in UNDER_TRANSFORMER else ""),
             name + "Model",
             IGNORED_KEYS,
         )
-        for model_type, (name, having, fields) in types.items()
+        for model_type, (name, heads, fields) in types.items()
     }
 
 
 def _with_published_names(family: Family) -> Family:
-    """Add the names under which published configs know the classes of a type."""
+    """Add the class names that published configs of a type have in ``architectures``."""
     added = {name.replace("Llama", REMOTE[family.model_type]): made for name, made in family.classes.items()}
     return replace(family, classes={**family.classes, **added}, remote=frozenset(added))
 

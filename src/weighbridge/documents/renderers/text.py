@@ -7,9 +7,10 @@ from weighbridge.documents.renderers.layout import lines
 
 
 def render(document: Document, *, width: int = 0) -> str:
-    """Write *document* as plain text.
+    """Return *document* as plain text.
 
     Args:
+        document: What is shown.
         width: Columns of a line; 0 leaves rows, sentences and equations on one line each, for programs that read lines.
 
     >>> from weighbridge.documents.document import Column, Row, Table
