@@ -110,6 +110,32 @@ def test_a_device_by_name() -> None:
     assert device_memory("A100-80G", None)[1] == accelerator("a100-80g").memory == 80 * GIB
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("a100-80gb", "a100-80g"), ("A100 80GB", "a100-80g"), ("NVIDIA A100-SXM4-80GB", "a100-80g"), ("a100_80_gib", "a100-80g"),
+        ("NVIDIA A100 80GB PCIe", "a100-80g-pcie"), ("H100-80GB-SXM", "h100-80g"), ("NVIDIA H100 80GB HBM3", "h100-80g"),
+        ("Tesla V100-SXM2-32GB", "v100-32g"), ("Tesla T4", "t4"), ("L4 24GB", "l4"), ("NVIDIA GeForce RTX 4090", "rtx-4090"), ("rtx4090", "rtx-4090"),
+        ("NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"), ("AMD Instinct MI300X", "mi300x"), ("TPU v5e", "tpu-v5e"), ("NVIDIA GB200", "gb200"),
+    ],
+)  # fmt: skip
+def test_a_device_as_drivers_and_people_spell_it(name: str, meant: str) -> None:
+    assert accelerator(name).name == meant
+
+
+def test_every_device_is_known_by_its_name_in_other_letters() -> None:
+    for name in ACCELERATORS:
+        assert accelerator(name.upper().replace("-", " ")).name == accelerator(name.replace("-", "_")).name == name
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "80GB", "gb", "a100", "h100", "a10-80gb", "L40 SXM", "L4 80GB", "a100-40gb-80gb", "a100" * 1000, "a100-80gb-turbo"]
+)
+def test_what_means_no_device_or_several_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="device: no "):
+        accelerator(name)
+
+
 def test_each_way_to_train_saves_what_it_says() -> None:
     """Of P parameters in 16 bits AdamW's states and master weights are 12 P bytes, gradients and weights 2 P each; ZeRO cuts one after the other."""
     base = model("llama-3-8b")
@@ -238,6 +264,8 @@ def test_models_without_tokens_have_no_such_bounds() -> None:
 def test_a_device_that_nobody_knows_is_answered_with_those_that_are() -> None:
     with pytest.raises(UsageError, match="did you mean a100-80g"):
         accelerator("a100-80")
+    with pytest.raises(UsageError, match="did you mean v100-16g or v100-32g"):
+        accelerator("Tesla V100")
     with pytest.raises(UsageError, match=r"known: .*a100-80g, .*h100-80g"):
         accelerator("xyzzy")
     assert device_memory(None, 1.5, 0.25)[1:] == (3 * GIB // 2, GIB // 4)

@@ -6,12 +6,16 @@ of two 16-bit types the faster one is meant, so that no time is bound too high; 
 
 from __future__ import annotations
 
+import re
+
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, either
 
 GIB = 1 << 30
+LONGEST = 60
+"""Characters of a name that is looked up."""
 
 
 class Accelerator(NamedTuple):
@@ -117,17 +121,56 @@ ACCELERATORS = {entry.name: entry for entry in map(_read, _TABLE.strip().splitli
 """By name."""
 
 
+MODULES = {
+    "v100": "sxm2 sxm3", "a100": "sxm4", "a800": "sxm4", "h100": "sxm5 hbm3", "h800": "sxm5 hbm3", "h20": "sxm5", "h200": "sxm5", "b200": "sxm6", "b300": "sxm6",
+}  # fmt: skip
+"""Devices that are modules unless their name says otherwise, and what drivers and shops add to the name of the module."""
+
+MAKERS = frozenset(("nvidia", "amd", "intel", "google", "cloud", "aws", "habana", "geforce", "tesla", "instinct", "generation"))
+"""Words that stand before or behind a name and tell no two devices apart."""
+
+
+def _spelling(name: str) -> tuple[str, int | None]:
+    """Reduce a name to what tells devices apart: its letters and digits without the maker, and the GB that it says, if any.
+
+    >>> _spelling("NVIDIA A100-SXM4-80GB"), _spelling("h100-80g-pcie"), _spelling("GeForce RTX 4090")
+    (('a100', 80), ('h100pcie', 80), ('rtx4090', None))
+    """
+    size = re.search(r"(?<![a-z0-9])([0-9]{1,4})[ _-]?g(?:i?b)?(?![a-z0-9])", name.lower())
+    rest = name.lower().replace(size[0], " ", 1) if size else name.lower()
+    words = [word for word in re.findall(r"[^\W_]+", rest) if word not in MAKERS]
+    module = MODULES.get(words[0], "").split() if words else []
+    return "".join(word for word in words if not module or word not in ("sxm", *module)), int(size[1]) if size else None
+
+
+def _meant(name: str) -> tuple[list[str], list[str]]:
+    """Return the devices that another spelling of a name means, and those it may mean where it leaves out the memory or the form.
+
+    >>> _meant("A100 80GB")[0], _meant("L4 24 GB")[0], _meant("V100"), _meant("L4 80GB")
+    (['a100-80g'], ['l4'], ([], ['v100-16g', 'v100-32g']), ([], []))
+    """
+    word, size = _spelling(name)
+    spelled = [(device, *_spelling(device.name)) for device in ACCELERATORS.values()]
+    exact = [device.name for device, own, own_size in spelled if own == word and size in (own_size, own_size or device.memory // GIB)]
+    return exact, [device.name for device, own, _ in spelled if word and own.startswith(word)] if size is None else []
+
+
 def accelerator(name: str) -> Accelerator:
-    """Return a device by its name.
+    """Return a device by its name, or by another spelling of it that means no other device.
 
     Raises:
-        UsageError: None of that name.
+        UsageError: None of that name, or several.
 
     >>> accelerator("a100-80g").memory
     85899345920
+    >>> accelerator("NVIDIA A100-SXM4-80GB").name, accelerator("H100 80GB PCIe").name
+    ('a100-80g', 'h100-80g-pcie')
     """
     found = ACCELERATORS.get(name.lower())
-    if found is None:
-        hint = did_you_mean(name, ACCELERATORS) or f"known: {', '.join(ACCELERATORS)}"
-        raise UsageError(Text("device: no {name!r:.60}; {hint}", name=name, hint=hint))
-    return found
+    if found is not None:
+        return found
+    exact, near = _meant(name) if len(name) <= LONGEST else ([], [])
+    if len(exact) == 1:
+        return ACCELERATORS[exact[0]]
+    hint = Text("did you mean {names}?", names=either(near)) if near else did_you_mean(name[:LONGEST], ACCELERATORS)
+    raise UsageError(Text("device: no {name!r:.60}; {hint}", name=name, hint=hint or f"known: {', '.join(ACCELERATORS)}"))
