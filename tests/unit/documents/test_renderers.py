@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.document import Column, Document, Row, Share, Table, notes, shares
+from weighbridge.core.formula import Number, Symbol
+from weighbridge.documents.document import Column, Document, Equation, Heading, Item, Row, Share, Table, notes, shares
 from weighbridge.documents.renderers import render
 from weighbridge.documents.renderers.layout import measure
 
@@ -51,6 +52,23 @@ def test_csv_reads_back_to_the_same_numbers() -> None:
     rows = list(csv.reader(io.StringIO(render(report([30_522, 768]), "csv"))))
     assert rows[0] == ["name", "count", "share"]
     assert [row[1] for row in rows[1:]] == ["30522", "768"]
+
+
+def test_csv_of_a_document_without_tables_holds_its_figures() -> None:
+    derivation = Document(
+        "bert",
+        "30",
+        (
+            Heading(1, "1", "encoder", "3,000"),
+            Equation(1, (Symbol("H"), Number(30)), "sum"),
+            Item(1, "1.1", "norm", ("ln_f",)),
+            Equation(1, (Number(7),)),
+            *notes(["a note"]),
+        ),
+    )
+    rows = list(csv.reader(io.StringIO(render(derivation, "csv"))))
+    assert rows == [["what", "value"], ["bert", "30"], ["1 encoder", "3000"], ["sum", "H = 30"], ["1.1 norm ln_f", "7"]]
+    assert render(Document("a = a", "相同", lang="zh"), "csv") == "项目,值\na = a,相同\n"
 
 
 def test_html_and_markdown_escape_names() -> None:
