@@ -13,6 +13,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.core.messages import Text, error_text
@@ -138,7 +139,9 @@ class Pool:
             LateError: It took longer than ``seconds``.
         """
         address = f"{request['path']}?{request['query_string']}"
-        if not is_light(request) or address in self.known:
+        if body:
+            address += f" {sha256(body).hexdigest()}"
+        if not is_light(request, body) or address in self.known:
             return await self._answer(await self._free(request, light=False), request, body)
         worker = await self._free(request, light=True)
         try:

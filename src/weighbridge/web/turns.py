@@ -10,31 +10,32 @@ from typing import Any, Generic, TypeVar
 
 Given = TypeVar("Given")
 
-LIGHT = frozenset(
-    ("/", "/model", "/explain", "/quiz", "/api", "/api/v1/count", "/api/v1/counts", "/api/v1/formula", "/api/v1/flops",
-     "/api/v1/cache", "/api/v1/memory", "/api/v1/openapi.json")
+HEAVY = frozenset(
+    ("/audit", "/dropped", "/api/v1/audit", "/api/v1/design", "/api/v1/header", "/api/v1/solve", "/api/v1/sweep", "/api/v1/tensors")
 )  # fmt: skip
-"""What is answered within a few hundredths of a second where it asks for a model as people build them."""
+"""What may take long whatever it names: a text, a file, many models, or an answer as long as a model. All else is answered within a few hundredths of a
+second where it asks for a model as people build them, and an address that leads nowhere at once."""
 
 LONGEST = 2000
-"""Bytes of a light request's address: it names a model, and brings none along."""
+"""Bytes of a light request's address, and of its body: it names a model, or brings a config as short as people write them."""
 
-LARGEST = re.compile(r"[0-9]{8}|(?:layer|depth|block|stage)[^&]*=[0-9]{4}")
-"""What no light request has in its address: a size of eight digits, or a thousand layers."""
+LARGEST = re.compile(r"[0-9]{8}|(?:layer|depth|block|stage)[^&,]*[=:]\W*[0-9]{4}")
+"""What no light request has in its address or body: a size of eight digits, or a thousand layers."""
 
 
-def is_light(request: Mapping[str, Any]) -> bool:
+def is_light(request: Mapping[str, Any], body: bytes = b"") -> bool:
     """Tell whether a request looks like one that is answered at once; one that only looks so is found out by the clock.
 
     >>> is_light({"method": "GET", "path": "/api/v1/count", "query_string": "source=gpt2"})
     True
     >>> is_light({"method": "GET", "path": "/api/v1/count", "query_string": "source=gpt2&set.n_layer=9000"})
     False
+    >>> is_light({"method": "POST", "path": "/api/v1/count", "query_string": ""}, b'{"source": "gpt2"}')
+    True
     """
-    path, asked = request["path"], request["query_string"]
-    if request["method"] not in ("GET", "HEAD") or (path not in LIGHT and not path.startswith("/part/")):
+    if request["path"] in HEAVY:
         return False
-    return len(asked) <= LONGEST and LARGEST.search(asked) is None
+    return all(len(text) <= LONGEST and LARGEST.search(text) is None for text in (request["query_string"], body.decode("latin-1")))
 
 
 class Turns(Generic[Given]):

@@ -19,8 +19,11 @@ def test_light_requests_are_answered_while_heavy_ones_queue() -> None:
     with served("--seconds", "4", "--workers", "2") as server, ThreadPoolExecutor(60) as asking:
         heavy = [asking.submit(server.ask, "/api/v1/tensors?source=endless") for _ in range(25)]
         time.sleep(0.5)
-        light = [asking.submit(server.ask, address) for address in ("/api/v1/count?source=gpt2", "/", "/health", "/static/app.js") * 20]
-        assert Counter(future.result()[0] for future in light) == {200: 80}
+        light = [
+            asking.submit(server.ask, address)
+            for address in ("/api/v1/count?source=gpt2", "/", "/health", "/static/app.js", "/part/names?q=b", "/nope") * 20
+        ]
+        assert Counter(future.result()[0] for future in light) == {200: 100, 404: 20}
         assert Counter(future.result()[0] for future in heavy) == {503: 25}
 
 
@@ -42,7 +45,11 @@ def test_what_only_looks_light_is_moved_to_the_heavy_ones_and_known_from_then_on
         ("GET", "/api/v1/count", "source=bert-base-uncased&set.hidden_size=1024", True),
         ("GET", "/part/where", "source=llama", True),
         ("GET", "/model", "source=bert-tiny&set.num_hidden_layers=48", True),
-        ("POST", "/api/v1/count", "", False),
+        ("POST", "/api/v1/count", "", True),
+        ("GET", "/nope", "", True),
+        ("GET", "/api/v1/explain", "source=gpt2", True),
+        ("GET", "/part/names", "q=bert", True),
+        ("GET", "/models", "", True),
         ("GET", "/api/v1/tensors", "source=bert-tiny", False),
         ("GET", "/api/v1/audit", "text=a", False),
         ("GET", "/model", "source=bert-tiny&set.hidden_size=999999999999989", False),
@@ -52,6 +59,21 @@ def test_what_only_looks_light_is_moved_to_the_heavy_ones_and_known_from_then_on
 )
 def test_light_is_what_names_a_model_as_people_build_them(method: str, path: str, asked: str, light: bool) -> None:
     assert is_light({"method": method, "path": path, "query_string": asked}) is light
+
+
+@pytest.mark.parametrize(
+    ("body", "light"),
+    [
+        (b'{"source": "gpt2"}', True),
+        (b'{"config": {"model_type": "llama", "num_hidden_layers": 32, "vocab_size": 128256}}', True),
+        (b'{"config": {"model_type": "llama", "num_hidden_layers": 9000}}', False),
+        (rb'{"config": "{\"num_hidden_layers\":9000}"}', False),
+        (b'{"config": {"depths": [2, 2], "hidden_size": 99999999}}', False),
+        (b'{"config": "' + b" " * 2000 + b'"}', False),
+    ],
+)
+def test_a_call_with_a_short_body_is_light(body: bytes, light: bool) -> None:
+    assert is_light({"method": "POST", "path": "/api/v1/count", "query_string": ""}, body) is light
 
 
 def test_clients_take_turns() -> None:
