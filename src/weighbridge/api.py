@@ -306,7 +306,7 @@ class Model(ModelValue):
         batch: int = 1,
         seq: int = 128,
         decoder_seq: int | None = None,
-        dtype: str = "float32",
+        dtype: str | None = None,
         attention: str = "sdpa",
         dropout: bool | None = None,
         loss: bool = True,
@@ -323,7 +323,7 @@ class Model(ModelValue):
             batch: Examples.
             seq: Tokens per example; of the encoder, where there are both.
             decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
-            dtype: The type of the weights.
+            dtype: The type of the weights; by default float32, or, unless it is trained, what its ``quantization_config`` says.
             attention: By which kernel it attends: ``eager``, ``sdpa``, ``flash``.
             dropout: Whether elements are dropped where the config says so; by default while it is trained.
             loss: Whether the loss is a part of the forward.
@@ -340,10 +340,10 @@ class Model(ModelValue):
         85750784
         """
         from weighbridge.accounts.inputs import inputs
-        from weighbridge.accounts.memory.account import memory_of, settings
+        from weighbridge.accounts.memory.account import memory_of, settings_of
 
-        how = settings(
-            dtype=dtype, attention=attention, dropout=training if dropout is None else dropout, loss=loss, optimizer=optimizer,
+        how = settings_of(
+            self, training, dtype=dtype, attention=attention, dropout=training if dropout is None else dropout, loss=loss, optimizer=optimizer,
             precision=precision, quantization=quantization, checkpointing=checkpointing, device=device,
         )  # fmt: skip
         return memory_of(self, inputs(batch=batch, seq=seq, decoder_seq=decoder_seq), how, training=training)

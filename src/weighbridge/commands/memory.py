@@ -20,7 +20,12 @@ OPTIONS = (
     *SOURCE,
     Option("training", mark("gradients, optimizer states and activations too"), kind="switch"),
     *INPUTS,
-    Option("dtype", mark("type of the weights: float32, bfloat16, float16, int8, int4 (default float32)"), "WORD", default="float32"),
+    Option(
+        "dtype",
+        mark("type of the weights: float32, bfloat16, float16, int8, int4 (default float32, or as the config is quantised)"),
+        "WORD",
+        default=None,
+    ),
     Option(
         "quantization",
         mark("scheme that packs the matrices of layers, such as bnb-4bit, gptq-4bit, fp8-block, mxfp4"),
@@ -52,12 +57,13 @@ SETTINGS = ("dtype", "quantization", "optimizer", "precision", "attention", "che
 def answer(asked: Asked) -> Answer:
     """Add up the bytes of the model at work."""
     from weighbridge.accounts.inputs import inputs
-    from weighbridge.accounts.memory.account import settings
+    from weighbridge.accounts.memory.account import settings_of
     from weighbridge.documents import memory
 
     words = {name: getattr(asked, name) for name in SETTINGS}
-    how = settings(**words, dropout=asked.training and not asked.no_dropout, loss=not asked.no_loss)
     given, model = inputs(vars(asked)), asked.model()
+    dropout = asked.training and not asked.no_dropout
+    how = settings_of(model, asked.training, **words, dropout=dropout, loss=not asked.no_loss)
 
     def document() -> Document:
         if not asked.explain:

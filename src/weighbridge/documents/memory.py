@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.account import memory_of
+from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.count import headline
@@ -43,6 +44,10 @@ def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool =
     asked = {"training": training, "batch": given.batch, "seq": given.seq, "decoder_seq": given.decoder_seq, "settings": how._asdict()}
     answer: dict[str, Any] = {"source": model.source, "class": model.class_name or None, **asked}
     answer |= {name: getattr(found, name) for name in PARTS} | {"total": found.total, "peak": found.peak, "trust": found.trust}
+    stated = quantization_of(model)
+    if stated is not None:
+        taken = stated.scheme is not None and (how.quantization, how.dtype) == (stated.scheme, stated.dtype)
+        answer["published"] = {"method": stated.method, "quantization": stated.scheme, "dtype": stated.dtype, "taken": taken}
     if found.refused:
         answer["refused"] = found.refused
     if found.kept is not None:
@@ -72,7 +77,9 @@ def document(
     if derive is not None:
         blocks += derive(model, given, how, found, say)
     figure = say("bytes") if found.total is None else say("{total} bytes").format(total=f"{found.total:,}")
-    return Document(headline(model, say), figure, (*blocks, *notes(_remarks(given, how, found, training, say))), lang)
+    return Document(
+        headline(model, say), figure, (*blocks, *notes([*_remarks(given, how, found, training, say), *_quantised(model, how, say)])), lang
+    )
 
 
 def _parts(found: Memory, say: Say) -> Table:
@@ -94,3 +101,18 @@ def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: S
     )
     first = say("{what}. {bound}").format(what=start.format(attention=how.attention, **words), bound=bound)
     return [first, say(found.refused)] if found.refused else [first]
+
+
+def _quantised(model: ModelValue, how: Settings, say: Say) -> list[str]:
+    """Say what the config says of the published file's quantisation, and whether these bytes are that file's."""
+    stated = quantization_of(model)
+    if stated is None:
+        return []
+    method, scheme = say(stated.method), stated.scheme
+    if scheme is not None and (how.quantization, how.dtype) == (scheme, stated.dtype):
+        taken = say("Weights as the config's quantization_config has them ({method}): --quantization {scheme}, the rest in {dtype}.")
+        return [taken.format(method=method, scheme=scheme, dtype=how.dtype)]
+    if how.quantization is not None:
+        return []
+    other = say("The published file is quantised ({method}); these bytes are those of {dtype}: --quantization {scheme} packs the weights.")
+    return [other.format(method=method, dtype=how.dtype, scheme=scheme or "NAME")]

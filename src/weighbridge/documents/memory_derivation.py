@@ -56,8 +56,8 @@ class _Book:
     def weights(self) -> Iterator[Block]:
         """Derive the weights: tensors of one shape together, packed ones by their scheme; of types below a byte all at once."""
         width, scheme = bits(self.how.dtype), self.how.quantization
-        plain = [entry for entry in self.owned if scheme is None or not is_packed(entry)]
-        packed = [] if scheme is None else [entry for entry in self.owned if is_packed(entry)]
+        plain = [entry for entry in self.owned if scheme is None or not is_packed(entry, scheme)]
+        packed = [] if scheme is None else [entry for entry in self.owned if is_packed(entry, scheme)]
         groups = _by_shape(packed, lambda entry: packed_bytes(entry.tensor.shape, str(scheme)), str(scheme))
         if width % 8:
             count = sum(int(entry.copies) * int(elements(entry.tensor.shape)) for entry in plain)

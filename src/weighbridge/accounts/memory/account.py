@@ -5,6 +5,7 @@ from __future__ import annotations
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.optimizers import HELD, check_optimizer, optimizer_bytes, trainable
 from weighbridge.accounts.memory.peak import backward_peak, step_peak
+from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.accounts.possible import refuse_too_long
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -102,6 +103,22 @@ def settings(**said: object) -> Settings:
     for name in ("dropout", "loss"):
         given[name] = bool(given.get(name, False))
     return Settings(**given)  # type: ignore[arg-type]
+
+
+def settings_of(model: ModelValue, training: bool = False, **said: object) -> Settings:
+    """Check the words that say how a model is run; without a type or a scheme its weights are as its config has them published.
+
+    Raises:
+        UsageError: A word that is not known.
+
+    >>> from weighbridge import model
+    >>> settings_of(model("bert-base-uncased")).dtype
+    'float32'
+    """
+    stated = quantization_of(model) if not training and said.get("dtype") is None and said.get("quantization") is None else None
+    if stated is not None and stated.scheme is not None:
+        said = said | {"dtype": stated.dtype, "quantization": stated.scheme}
+    return settings(**said)
 
 
 def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False) -> Memory:

@@ -135,6 +135,7 @@ SCHEMES: dict[str, Scheme] = {
     "fp8": Scheme("8-bit floats, one float32 scale for a matrix", lambda o, i: o * i + 4, "compressed-tensors, compressors/float_quantized.py"),
     "fp8-block": Scheme("8-bit floats, a float32 scale for each block of 128 x 128", lambda o, i: o * i + 4 * _up(o, 128) * _up(i, 128), "arXiv 2412.19437, section 3.3; weight_scale_inv in DeepSeek-V3's files"),
     "mxfp4": Scheme("4-bit floats, an 8-bit exponent for 32 values", lambda o, i: o * _up(i, 2) + o * _up(i, 32), "OCP Microscaling Formats 1.0, section 5.2"),
+    "mxfp4-experts": Scheme("the same for experts alone, as gpt-oss is published", lambda o, i: o * _up(i, 2) + o * _up(i, 32), "arXiv 2508.10925, section 2.1"),
     "nvfp4": Scheme("4-bit floats, an 8-bit float for 16 values and a float32 for a matrix", lambda o, i: o * _up(i, 2) + o * _up(i, 16) + 4, "NVIDIA ModelOpt, quantization/qtensor/nvfp4_tensor.py"),
 }  # fmt: skip
 """What each scheme keeps for one matrix."""
@@ -158,7 +159,7 @@ def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:
         tensor = entry.tensor
         if tensor.role == "buffer":
             continue
-        if scheme is not None and is_packed(entry):
+        if scheme is not None and is_packed(entry, scheme):
             packed += entry.copies * packed_bytes(tensor.shape, scheme)
         else:
             plain += entry.copies * elements(tensor.shape)
@@ -175,11 +176,12 @@ def packed_bytes(shape: tuple[Size, ...], scheme: str) -> int:
     return elements(many) * SCHEMES[scheme].packed(whole(outputs), whole(inputs))
 
 
-def is_packed(entry: Owned) -> bool:
+def is_packed(entry: Owned, scheme: str) -> bool:
     """Say whether a scheme packs a tensor: a matrix of a linear map or of experts inside the layers, but for routers."""
     tensor = entry.tensor
+    kinds = ("experts",) if scheme == "mxfp4-experts" else ("linear", "experts")
     routed = entry.part.name in ("gate", "router")
-    return entry.inside and tensor.role == "weight" and len(tensor.shape) >= 2 and entry.part.kind in ("linear", "experts") and not routed
+    return entry.inside and tensor.role == "weight" and len(tensor.shape) >= 2 and entry.part.kind in kinds and not routed
 
 
 def file_bytes(tree: Part) -> int | None:

@@ -1,0 +1,254 @@
+"""The quantisation that a config says its published file has, and the scheme of ours that gives the same bytes, where there is one.
+
+A scheme is taken only where every setting that moves a byte is one that it knows, and where the modules that the config leaves
+alone are those that the scheme leaves alone. Whatever else a config says is told in words, and moves no figure.
+"""
+
+from __future__ import annotations
+
+from weighbridge.accounts.memory.weights import Owned, is_packed, owned_tensors
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
+from weighbridge.core.tree import Part, Tensor, copy_name, list_rows, positions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from weighbridge.value import ModelValue
+
+MOST_TENSORS = 100_000
+"""The most tensors whose names are held against the modules that a config leaves alone."""
+
+
+class Quantization(NamedTuple):
+    """The quantisation of a published file, as its config says.
+
+    Attributes:
+        method: In words, such as ``gptq, 4 bits, groups of 128``.
+        scheme: The scheme with the same bytes; None where none has them, or where the config does not settle them.
+        dtype: The type of what is not packed; None where there is no such scheme.
+    """
+
+    method: Text
+    scheme: str | None = None
+    dtype: str | None = None
+
+
+class Rule(NamedTuple):
+    """What a config must say for a scheme to have its bytes.
+
+    Attributes:
+        scheme: The scheme.
+        fixed: The values that each key may have; None is a key that may be absent.
+        free: Keys that move no byte.
+        skips: The key of the modules that are left alone; without one, none can be named.
+        experts: Whether experts held in one tensor are packed by it.
+        step: Of what outputs and inputs must be multiples, so that neither fusing nor transposing them changes a byte.
+    """
+
+    scheme: str
+    fixed: Mapping[str, tuple[object, ...]]
+    free: frozenset[str] = frozenset()
+    skips: str | None = None
+    experts: bool = False
+    step: int = 1
+
+
+_FP8 = {"quant_method": ("fp8",), "weight_block_size": ([128, 128],), "activation_scheme": ("dynamic", None), "fmt": ("e4m3", "float8_e4m3fn", None)}  # fmt: skip
+_BNB = {
+    "quant_method": ("bitsandbytes", None), "bnb_4bit_quant_storage": ("uint8", None), "llm_int8_has_fp16_weight": (False, None),
+}  # fmt: skip
+_BNB_FREE = frozenset(
+    "bnb_4bit_compute_dtype bnb_4bit_quant_type llm_int8_enable_fp32_cpu_offload llm_int8_threshold _load_in_4bit _load_in_8bit".split()
+)
+_FOUR = _BNB | {"load_in_4bit": (True,), "load_in_8bit": (False, None)}
+_EIGHT = _BNB | {"load_in_8bit": (True,), "load_in_4bit": (False, None), "bnb_4bit_use_double_quant": (False, None)}
+_GPTQ = {
+    "quant_method": ("gptq",), "group_size": (128,), "checkpoint_format": ("gptq", None), "is_marlin_format": (False, None), "lm_head": (False, None),
+    "modules_in_block_to_quantize": (None,), "block_name_to_quantize": (None,), "dynamic": (None, {}),
+}  # fmt: skip
+_GPTQ_FREE = frozenset(
+    "damp_percent dataset desc_act meta model_file_base_name model_name_or_path static_groups sym true_sequential".split()
+)
+_AWQ = {"quant_method": ("awq",), "bits": (4,), "group_size": (128,), "zero_point": (True,), "version": ("gemm", "GEMM")}
+
+RULES = (
+    Rule("fp8-block", _FP8, skips="modules_to_not_convert", experts=True, step=256),
+    Rule("mxfp4-experts", {"quant_method": ("mxfp4",)}, skips="modules_to_not_convert", experts=True, step=32),
+    Rule("bnb-4bit", _FOUR | {"bnb_4bit_use_double_quant": (False, None)}, _BNB_FREE, "llm_int8_skip_modules"),
+    Rule("bnb-4bit-double", _FOUR | {"bnb_4bit_use_double_quant": (True,)}, _BNB_FREE, "llm_int8_skip_modules"),
+    Rule("bnb-8bit", _EIGHT, _BNB_FREE, "llm_int8_skip_modules"),
+    Rule("gptq-4bit", _GPTQ | {"bits": (4,)}, _GPTQ_FREE, step=128),
+    Rule("gptq-8bit", _GPTQ | {"bits": (8,)}, _GPTQ_FREE, step=128),
+    Rule("awq-4bit", _AWQ, skips="modules_to_not_convert", step=128),
+)
+"""By which scheme each method's files are packed; group scales, zeros and names as in the sources of the schemes."""
+
+
+def quantization_of(model: ModelValue) -> Quantization | None:
+    """Return the quantisation that a model's config states; None where it states none.
+
+    >>> from weighbridge import model
+    >>> said = {"quantization_config": {"quant_method": "gptq", "bits": 3, "group_size": 64}}
+    >>> quantization_of(model({"model_type": "llama", **said}))
+    Quantization(method='gptq, 3 bits, groups of 64', scheme=None, dtype=None)
+    """
+    if model.kind != "config" or model.description is None:
+        return None
+    raw = model.description.raw
+    said = _stated(raw)
+    if not said:
+        return None
+    top = said if raw.get("quantization_config") is said else {}  # what a part of a model says holds for that part alone
+    rule = next((rule for rule in RULES if _agrees(rule, top)), None)
+    dtype = _rest(raw, rule)
+    if rule is None or dtype is None or not _packs_the_same(model, rule, top):
+        return Quantization(_in_words(said))
+    return Quantization(_in_words(said), rule.scheme, dtype)
+
+
+def _stated(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of the config, or of its language model's; none where there are none."""
+    text = raw.get("text_config")
+    for config in (raw, text if isinstance(text, dict) else {}):
+        found = config.get("quantization_config")
+        if isinstance(found, dict) and found:
+            return found
+    return {}
+
+
+def _agrees(rule: Rule, said: Mapping[str, Any]) -> bool:
+    known = rule.fixed.keys() | rule.free | {rule.skips}
+    same = all(any(_same(said.get(key), value) for value in values) for key, values in rule.fixed.items())
+    return bool(said) and same and known >= {key for key, value in said.items() if value is not None}
+
+
+def _same(found: object, value: object) -> bool:
+    return type(found) is type(value) and found == value
+
+
+def _rest(raw: Mapping[str, Any], rule: Rule | None) -> str | None:
+    """Return the type of what is not packed."""
+    said = raw.get("dtype") or raw.get("torch_dtype")
+    if said is None and rule is not None and rule.scheme == "mxfp4-experts":
+        return "bfloat16"  # gpt-oss states none; its published files hold the rest in it
+    return said if said in ("bfloat16", "float16") else None
+
+
+def _packs_the_same(model: ModelValue, rule: Rule, said: Mapping[str, Any]) -> bool:
+    """Say whether the scheme packs exactly the modules that the config has packed."""
+    if rule.scheme == "mxfp4-experts":
+        left = _names(said.get("modules_to_not_convert"))
+        return model.model_type == "gpt_oss" and left is not None and not any("experts" in name for name in left)
+    if not model.class_name.endswith("ForCausalLM") or _has_towers(model):
+        return False  # other classes have maps outside their layers
+    for entry in owned_tensors(model.tree):
+        if is_packed(entry, rule.scheme) and not _divides(entry, rule):
+            return False
+    return _leaves_the_same(model.tree, rule, said.get(rule.skips) if rule.skips else None)
+
+
+def _has_towers(model: ModelValue) -> bool:
+    raw = model.description.raw if model.description is not None else {}
+    return any(key.endswith("_config") and key not in ("text_config", "quantization_config") for key in raw)
+
+
+def _divides(entry: Owned, rule: Rule) -> bool:
+    fused = len(entry.tensor.shape) > 2
+    if fused and not rule.experts:
+        return False
+    free = rule.scheme == "fp8-block" and not fused  # its blocks at the edges are filled up, which the scheme does too
+    return free or all(isinstance(size, int) and size % rule.step == 0 for size in entry.tensor.shape[-2:])
+
+
+def _leaves_the_same(tree: Part, rule: Rule, skips: object) -> bool:
+    """Say whether the modules that the config leaves alone are those that the scheme leaves alone."""
+    left = _names(skips)
+    if left is None:
+        return False
+    try:
+        names = [row.name for row in list_rows(tree, MOST_TENSORS)]
+    except UsageError:
+        return False
+    known, heads = _starts(names), _starts(left)
+    if not all(name in known or any(other.endswith("." + name) for other in known) for name in left):
+        return False  # a name for something that this tree calls otherwise
+    for name, entry in _modules(tree):
+        left_alone = name.endswith(left) or not _starts((name,)).isdisjoint(left) if left else False
+        if is_packed(entry, rule.scheme):
+            if left_alone or name in heads:
+                return False
+        elif entry.part.kind == "linear" and not entry.inside and not left_alone and (left or entry.part.name != "lm_head"):
+            return False
+    return True
+
+
+def _names(skips: object) -> tuple[str, ...] | None:
+    """Return names of modules; None where they are patterns, or no names at all."""
+    if skips is None:
+        return ()
+    if not isinstance(skips, list) or not all(isinstance(name, str) and name for name in skips):
+        return None
+    patterns = any(not all(letter.isalnum() or letter in "._-*" for letter in name) for name in skips)
+    return None if patterns else tuple(dict.fromkeys(skips))
+
+
+def _starts(names: tuple[str, ...] | list[str]) -> set[str]:
+    """Return the names and everything above them."""
+    found = set()
+    for name in names:
+        while name and name not in found:
+            found.add(name)
+            name = name.rpartition(".")[0]
+    return found
+
+
+def _modules(part: Part, path: str = "", inside: bool = False) -> Iterator[tuple[str, Owned]]:
+    """Yield every matrix that owns its storage with the name of its module, repeats unrolled."""
+    for node in part.children:
+        if isinstance(node, Tensor) and node.tied_to is None and node.role == "weight":
+            yield path, Owned(node, 1, part, inside)
+        elif isinstance(node, Part):
+            above = f"{path}." if path and node.name else path
+            if node.repeat is None:
+                yield from _modules(node, above + node.name, inside)
+            else:
+                for index in positions(node):
+                    yield from _modules(node, above + copy_name(node.name, index), True)
+
+
+def _in_words(said: Mapping[str, Any]) -> Text:
+    """Say a quantisation in words: its method, bits and groups, as far as the config tells them plainly."""
+    method = (
+        said.get("quant_method") or said.get("quant_algo") or ("bitsandbytes" if "load_in_4bit" in said or "load_in_8bit" in said else "")
+    )
+    name = method[:40] if isinstance(method, str) and method.replace("-", "").replace("_", "").isalnum() else "?"
+    weights = _weights_of(said)
+    width, group, block = weights.get("bits", weights.get("num_bits")), weights.get("group_size"), weights.get("weight_block_size")
+    if width is None and said.get("load_in_4bit") is True:
+        width = 4
+    if width is None and (said.get("load_in_8bit") is True or method == "fp8"):
+        width = 8
+    if not _is_size(width):
+        return Text(name)
+    if _is_size(group):
+        return Text("{method}, {bits} bits, groups of {group}", method=name, bits=width, group=group)
+    if isinstance(block, list) and len(block) == 2 and all(map(_is_size, block)):
+        return Text("{method}, {bits} bits, blocks of {rows} × {columns}", method=name, bits=width, rows=block[0], columns=block[1])
+    return Text("{method}, {bits} bits", method=name, bits=width)
+
+
+def _weights_of(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings of the weights: those of the one group, where a config has groups."""
+    groups = said.get("config_groups")
+    if not isinstance(groups, dict):
+        return said
+    only = next(iter(groups.values()), None) if len(groups) == 1 else None
+    found = only.get("weights") if isinstance(only, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _is_size(value: object) -> bool:
+    return type(value) is int and 0 < value < 1 << 31

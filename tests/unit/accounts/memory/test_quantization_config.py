@@ -1,0 +1,148 @@
+"""The scheme that a config says its published file has: taken where its bytes are ours, told in words where they are not."""
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import pytest
+
+from weighbridge import model
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.memory.account import settings_of
+from weighbridge.accounts.memory.quantization import quantization_of
+from weighbridge.documents.memory import as_json, document
+from weighbridge.documents.renderers import render
+
+LLAMA = {
+    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 384, "num_hidden_layers": 3,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 1000, "torch_dtype": "bfloat16",
+}  # fmt: skip
+MIXTURE = {
+    "model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,
+    "moe_intermediate_size": 256, "num_experts": 4, "num_experts_per_tok": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64,
+    "vocab_size": 1000, "torch_dtype": "bfloat16",
+}  # fmt: skip
+GPT_OSS = {
+    "20b": {"num_hidden_layers": 24, "num_local_experts": 32},
+    "120b": {"num_hidden_layers": 36, "num_local_experts": 128},
+}
+"""What differs between the two; the rest are the class's defaults."""
+
+FP8 = {"quant_method": "fp8", "activation_scheme": "dynamic", "fmt": "e4m3", "weight_block_size": [128, 128]}
+GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": True, "sym": True, "damp_percent": 0.01, "true_sequential": True}
+AWQ = {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm", "modules_to_not_convert": None}
+NF4 = {
+    "quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": False, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": False,
+    "bnb_4bit_compute_dtype": "bfloat16", "llm_int8_skip_modules": None, "llm_int8_threshold": 6.0,
+}  # fmt: skip
+KEPT = {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]}  # fmt: skip
+
+
+def quantised(config: dict[str, Any], said: dict[str, Any], **changes: Any) -> Any:
+    return model({**config, "quantization_config": {**said, **changes}})
+
+
+def layout(config: dict[str, Any], matrix: Callable[..., int]) -> int:
+    """Add up a Llama's bytes from its tensors' names alone: *matrix* of what a layer multiplies by, 16 bits for all else."""
+    rows: Any = model(config).tensors()
+    inside = [row.shape for row in rows if row.name.endswith("_proj.weight")]
+    rest = [int(prod(row.shape)) for row in rows if not row.name.endswith("_proj.weight")]
+    return sum(matrix(*shape) for shape in inside) + 2 * sum(rest)
+
+
+@pytest.mark.parametrize(("size", "total"), [("20b", 13_761_264_768), ("120b", 65_248_815_744)])
+def test_gpt_oss_takes_what_its_published_index_says(size: str, total: int) -> None:
+    """``metadata.total_size`` in model.safetensors.index.json of openai/gpt-oss-20b and -120b."""
+    config = {"model_type": "gpt_oss", "architectures": ["GptOssForCausalLM"], **GPT_OSS[size]}
+    assert quantised(config, KEPT).memory().weights == total
+
+
+LAYOUTS = [
+    (FP8, lambda o, i: o * i + 4 * -(-o // 128) * -(-i // 128)),
+    (GPTQ, lambda o, i: 4 * (i // 8 * o + i // 128 * o // 8 + i) + 2 * (i // 128) * o),
+    (GPTQ | {"bits": 8}, lambda o, i: 4 * (i // 4 * o + i // 128 * o // 4 + i) + 2 * (i // 128) * o),
+    (AWQ, lambda o, i: 4 * (i * o // 8 + i // 128 * o // 8) + 2 * (i // 128) * o),
+    (NF4, lambda o, i: o * i // 2 + 4 * (o * i // 64) + 64),
+]
+
+
+@pytest.mark.parametrize(("said", "matrix"), LAYOUTS)
+def test_bytes_are_those_of_the_format(said: dict[str, Any], matrix: Any) -> None:
+    assert quantised(LLAMA, said).memory().weights == layout(LLAMA, matrix)
+
+
+def test_double_quantisation_and_eight_bits_are_told_apart() -> None:
+    found = [quantization_of(quantised(LLAMA, NF4, **changes)) for changes in ({"bnb_4bit_use_double_quant": True}, {"load_in_4bit": False, "load_in_8bit": True})]  # fmt: skip
+    assert [one and one.scheme for one in found] == ["bnb-4bit-double", "bnb-8bit"]
+
+
+def test_modules_that_stay_as_they_are_may_be_named() -> None:
+    names = [f"model.layers.{layer}.{name}" for layer in range(2) for name in ("mlp.gate", "input_layernorm")]
+    said = FP8 | {"modules_to_not_convert": ["lm_head", *names]}
+    assert (quantization_of(quantised(MIXTURE, said)) or ())[1:] == ("fp8-block", "bfloat16")
+
+
+INEXACT = [
+    (LLAMA, GPTQ | {"group_size": 64}, "gptq, 4 bits, groups of 64"),
+    (LLAMA, GPTQ | {"bits": 3}, "gptq, 3 bits, groups of 128"),
+    (LLAMA, GPTQ | {"lm_head": True}, "gptq, 4 bits, groups of 128"),
+    (LLAMA, GPTQ | {"group_size": -1}, "gptq, 4 bits"),
+    (LLAMA, GPTQ | {"something_new": 1}, "gptq, 4 bits, groups of 128"),
+    (LLAMA, AWQ | {"zero_point": False}, "awq, 4 bits, groups of 128"),
+    (LLAMA, FP8 | {"scale_fmt": "ue8m0"}, "fp8, 8 bits, blocks of 128 × 128"),
+    (LLAMA, FP8 | {"modules_to_not_convert": ["model.layers.0.mlp.down_proj", "lm_head"]}, "fp8, 8 bits, blocks of 128 × 128"),
+    (LLAMA, FP8 | {"modules_to_not_convert": ["model.layers.0"]}, "fp8, 8 bits, blocks of 128 × 128"),
+    (LLAMA, FP8 | {"modules_to_not_convert": ["model.norm"]}, "fp8, 8 bits, blocks of 128 × 128"),  # the head is not named
+    (LLAMA, FP8 | {"modules_to_not_convert": ["lm_head", "indexers"]}, "fp8, 8 bits, blocks of 128 × 128"),  # nothing has that name
+    (LLAMA, FP8 | {"modules_to_not_convert": ["lm_head", "re:.*mlp.*"]}, "fp8, 8 bits, blocks of 128 × 128"),
+    (LLAMA, FP8 | {"modules_to_not_convert": 3}, "fp8, 8 bits, blocks of 128 × 128"),
+    (LLAMA | {"torch_dtype": None}, FP8, "fp8, 8 bits, blocks of 128 × 128"),
+    (LLAMA | {"architectures": ["LlamaForSequenceClassification"]}, FP8, "fp8, 8 bits, blocks of 128 × 128"),
+    (LLAMA, KEPT, "mxfp4"),
+    ({"model_type": "gpt_oss"}, KEPT | {"modules_to_not_convert": ["model.layers.0.mlp.experts"]}, "mxfp4"),
+    ({"model_type": "gpt_oss"}, KEPT | {"modules_to_not_convert": ["re:.*"]}, "mxfp4"),
+    (MIXTURE, GPTQ, "gptq, 4 bits, groups of 128"),  # its experts lie in one tensor here, in many there
+    (MIXTURE, NF4, "bitsandbytes, 4 bits"),
+    (MIXTURE | {"moe_intermediate_size": 200}, FP8, "fp8, 8 bits, blocks of 128 × 128"),
+    (LLAMA, {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32}}}}, "compressed-tensors, 4 bits, groups of 32"),
+    (LLAMA, {"quant_algo": "NVFP4", "group_size": 16}, "NVFP4"),
+    (LLAMA, {"quant_method": ["x\x1b[31m"], "bits": True}, "?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("config", "said", "method"), INEXACT)
+def test_what_is_not_the_same_to_the_byte_is_only_told(config: dict[str, Any], said: dict[str, Any], method: str) -> None:
+    made = quantised(config, said)
+    assert quantization_of(made) == (method, None, None)
+    assert made.memory() == model(config).memory()
+
+
+def test_what_is_asked_goes_before_the_config() -> None:
+    made, plain = quantised(LLAMA, GPTQ), model(LLAMA)
+    for asked in ({"dtype": "bfloat16"}, {"dtype": "float32"}, {"quantization": "fp8"}, {"training": True}):
+        assert made.memory(**asked)[:9] == plain.memory(**asked)[:9]
+
+
+def test_a_config_without_quantisation_says_nothing() -> None:
+    assert quantization_of(model(LLAMA)) is None
+    assert quantization_of(model({**LLAMA, "quantization_config": {}})) is None
+    assert "published" not in as_json(model(LLAMA), Inputs(), settings_of(model(LLAMA)))
+
+
+def test_the_report_says_where_the_scheme_is_from() -> None:
+    made = quantised(LLAMA, GPTQ)
+    taken, asked = settings_of(made), settings_of(made, dtype="bfloat16")
+    assert "as the config's quantization_config has them (gptq, 4 bits, groups of 128)" in flat(made, taken)
+    assert (
+        "The published file is quantised (gptq, 4 bits, groups of 128); these bytes are those of bfloat16: --quantization gptq-4bit"
+        in flat(made, asked)
+    )
+    assert "gptq，4 位，每组 128 个" in flat(made, asked, lang="zh")
+    assert as_json(made, Inputs(), taken)["published"] == {
+        "method": "gptq, 4 bits, groups of 128", "quantization": "gptq-4bit", "dtype": "bfloat16", "taken": True,
+    }  # fmt: skip
+    assert as_json(made, Inputs(), asked)["published"]["taken"] is False
+
+
+def flat(made: Any, how: Any, lang: str = "en") -> str:
+    return " ".join(str(render(document(made, Inputs(), how, lang=lang), "text")).split())
