@@ -17,6 +17,8 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Draw small patches, a square table of positions, and the projector that the tower's squares of patches fit."""
     if raw["model_type"] == "muse_glimmer_text":
         return raw
+    if raw["model_type"] == "muse_glimmer_assistant":
+        return raw | {"target_layer_ids": list(range(rng.randint(1, 6)))}
     if raw["model_type"] == "muse_spark_audio":
         return _audio(rng, raw)
     whole = raw["model_type"] in ("muse_glimmer", "muse_spark")
@@ -43,6 +45,8 @@ def passes(model: Any) -> list[Pass]:
     """List passes with images of two shapes."""
     if model.config.model_type == "muse_glimmer_text":
         return []
+    if model.config.model_type == "muse_glimmer_assistant":
+        return [Pass(1, 16, encoder_seq=9), Pass(2, 5, encoder_seq=12)]
     if model.config.model_type == "muse_spark_audio":
         return [Pass(2, 3 * prod(model.config.patch_sizes))]
     return cut.passes(model, getattr(model.config, "vision_config", model.config).merge_size)
@@ -54,6 +58,8 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
         if lengths.seq % prod(model.config.patch_sizes):
             raise RefusedError("sound comes in whole patches")
         return {"input_values": import_module("torch").zeros(lengths.batch, lengths.seq)}
+    if model.config.model_type == "muse_glimmer_assistant":
+        return _block(model.config, lengths)
     torch, vision = import_module("torch"), getattr(model.config, "vision_config", model.config)
     whole = vision is not model.config or not hasattr(vision, "patch_size")
     if lengths.images is None and whole:
@@ -64,3 +70,12 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     if not whole:
         return {"pixel_values": pixels, "grid_thw": shapes}
     return cut.tokens(model, lengths, vision.merge_size) | {"pixel_values": pixels, "image_grid_thw": shapes}
+
+
+def _block(config: Any, lengths: Any) -> dict[str, Any]:
+    """Make a block of words, and the states that the text hands over."""
+    if lengths.encoder_seq is None:
+        raise RefusedError("the assistant asks for states of the text")
+    torch, width = import_module("torch"), config.hidden_size
+    states = torch.zeros(lengths.batch, lengths.encoder_seq, width * len(config.target_layer_ids))
+    return {"noise_embeds": torch.zeros(lengths.batch, lengths.seq, width), "context_hidden_states": states}

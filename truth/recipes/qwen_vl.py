@@ -9,6 +9,8 @@ from typing import Any
 from truth.forward import Pass
 from truth.live import RefusedError
 
+DEEP = ("qwen3_vl_vision", "qwen3_vl_moe_vision", "cohere_compass_vision")
+
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Fit the two towers to each other, and their lists to their layers."""
@@ -35,9 +37,9 @@ def _tower(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     if raw["model_type"] == "qwen2_5_vl_vision":
         raw["window_size"] = raw["patch_size"] * raw["spatial_merge_size"] * rng.randint(1, 3)
         raw["fullatt_block_indexes"] = sorted(rng.sample(range(layers + 1), rng.randint(0, layers)))
-    if raw["model_type"].startswith(("qwen3", "qwen4")):
+    if raw["model_type"].startswith(("qwen3", "qwen4", "cohere_compass")):
         raw["num_position_embeddings"] = rng.choice((9, 16, 25))
-    if "deepstack_visual_indexes" in raw or (rng.random() < 0.8 and raw["model_type"] in ("qwen3_vl_vision", "qwen3_vl_moe_vision")):
+    if "deepstack_visual_indexes" in raw or (rng.random() < 0.8 and raw["model_type"] in DEEP):
         raw["deepstack_visual_indexes"] = sorted(rng.sample(range(layers + 2), rng.randint(0, layers)))
     return raw
 

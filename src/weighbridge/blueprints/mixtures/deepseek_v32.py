@@ -16,7 +16,7 @@ from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, rms_norm, stack
-from weighbridge.core.sizes import layer_range
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
@@ -36,14 +36,20 @@ def backbone(c: Config) -> tuple[Node, ...]:
 
 
 def indexer(c: Config) -> Part:
-    """Describe the scores that pick the keys: a few narrow heads over one shared key, weighed by the token itself."""
+    """Describe the indexer whose queries are made of the rank that attention's queries are made of."""
+    return scorer(c, c.q_lora)
+
+
+def scorer(c: Config, source: Size, *after: Node) -> Part:
+    """Describe the scores that pick the keys: a few narrow heads, made of *source* channels, over one shared key, weighed by the token."""
     heads, D = c.index_heads, c.index_dim
     return part(
         "indexer",
-        linear("wq_b", c.q_lora, heads * D, bias=False),
+        linear("wq_b", source, heads * D, bias=False),
         linear("wk", c.hidden, D, bias=False),
         layer_norm("k_norm", D),
         linear("weights_proj", c.hidden, heads, bias=False),
+        *after,
         matmul("scores", ("seq", heads, "seq", D), ("seq", heads, "seq")),
         kind="indexer",
     )
@@ -60,7 +66,8 @@ def _indexers(c: Config) -> list[str]:
     return ["shared" if max(index - c.offset + 1, 0) % period else "full" for index in layer_range(c.layers)]
 
 
-def _indexer_kinds(c: Config) -> list[str]:
+def indexer_kinds(c: Config) -> list[str]:
+    """Return for each layer whether it has an indexer or shares an earlier one's."""
     kinds = checked_kinds(c, c.stated_indexers, "indexer_types", ("full", "shared"))
     if kinds[0] == "shared":
         raise ConfigError("the first layer has nothing to share", key="indexer_types", value=kinds)
@@ -104,12 +111,16 @@ V32 = fields(
     layers=61,
     heads=128,
 )
-DSA = fields(
+SHARED_INDEXERS = (
     Field("pattern", "index_topk_pattern", None, "choice", report_default=False),
     Field("period", "index_topk_freq", 1, "choice", report_default=False),
     Field("offset", "index_skip_topk_offset", 2, "choice", report_default=False),
     Field("stated_indexers", "indexer_types", _indexers, "choice"),
-    constant("indexers", _indexer_kinds),
+    constant("indexers", indexer_kinds),
+)
+"""Which layers have an indexer, and which share the one before."""
+DSA = fields(
+    *SHARED_INDEXERS,
     q=2048,
     plain=192,
     value=256,

@@ -46,7 +46,7 @@ RATIOS = {0: WINDOW, 4: SPARSE, 128: HEAVY}
 
 def deepseek_v4(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers between mixed residual streams, a last norm, and what makes one stream of them again."""
-    H, N = c.hidden, c.streams
+    H = c.hidden
 
     def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
         norms = rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
@@ -59,10 +59,14 @@ def deepseek_v4(c: Config) -> tuple[Node, ...]:
         )
 
     kinds = list(zip(c.attentions, c.routers, strict=True))
-    collapse = part(
-        "hc_head", Tensor("hc_fn", (N, N * H)), Tensor("hc_base", (N,), "bias"), Tensor("hc_scale", (1,), "gain"), kind="linear"
-    )
-    return embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H), collapse
+    return embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H), stream_head(c)
+
+
+def stream_head(c: Config) -> Part:
+    """Describe what makes one residual stream of several, behind the last layer."""
+    N = c.streams
+    fn, base, scale = Tensor("hc_fn", (N, N * c.hidden)), Tensor("hc_base", (N,), "bias"), Tensor("hc_scale", (1,), "gain")
+    return part("hc_head", fn, base, scale, kind="linear")
 
 
 def hyper_connection(c: Config, name: str) -> Part:

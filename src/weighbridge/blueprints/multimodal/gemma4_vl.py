@@ -1,7 +1,7 @@
-"""Gemma 4 with images and audio: through two towers, or, in the unified model, through linear embedders.
+"""Gemma 4 and EmbeddingGemma 2 with images and audio: through two towers, or, in the unified model, through linear embedders.
 
 Source: Google, Gemma 4 (2026); names as in transformers 5.23.0, models/gemma4/modeling_gemma4.py and
-models/gemma4_unified/modeling_gemma4_unified.py.
+models/gemma4_unified/modeling_gemma4_unified.py and models/embedding_gemma2/modeling_embedding_gemma2.py.
 """
 
 from __future__ import annotations
@@ -68,6 +68,11 @@ BOTH = (
     switch("tied", "tie_word_embeddings", True),
 )
 
+EMBEDDING = (
+    model_config("text", "text_config", "embedding_gemma2_text", fixed=True),
+    *(field for field in BOTH if field.word in ("vision", "audio")),
+)
+
 
 def is_stated(word: str, key: str) -> Field:
     """Declare whether a config states a sub-config at all."""
@@ -111,5 +116,8 @@ def kin(model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[
 
 FAMILIES = {
     "gemma4": kin("gemma4", "Gemma4", BOTH, gemma4),
+    "embedding_gemma2": Family(
+        "embedding_gemma2", EMBEDDING, {"EmbeddingGemma2Model": without_head(gemma4)}, "EmbeddingGemma2Model", MORE_IGNORED_KEYS
+    ),
     "gemma4_unified": kin("gemma4_unified", "Gemma4Unified", UNIFIED, unified_body),
 }

@@ -1,7 +1,8 @@
 """Muse Glimmer and Muse Spark: gated attention with norms around both halves of a layer, a vision tower of windows for images of any size,
-and Spark's audio tower.
+Spark's audio tower, and Glimmer's assistant, which drafts blocks of words.
 
-Source: class and tensor names as in transformers 5.23.0, models/muse_glimmer/modeling_muse_glimmer.py and models/muse_spark. Some of its norms have no parameters.
+Source: class and tensor names as in transformers 5.23.0, models/muse_glimmer/modeling_muse_glimmer.py and models/muse_spark and
+models/muse_glimmer_assistant. Some of its norms have no parameters.
 """
 
 from __future__ import annotations
@@ -15,13 +16,32 @@ from weighbridge.blueprints.modules.stage_fields import equal_length, numbers, r
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as OUTER_IGNORED_KEYS
 from weighbridge.blueprints.modules.vlm_common import per_image, with_lm_head, without_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import PATCH, TIED, Config, Field, choice, computed, constant, size, variant
+from weighbridge.config.fields import (
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    LAYERS,
+    MLP,
+    PATCH,
+    TIED,
+    Config,
+    Field,
+    choice,
+    computed,
+    constant,
+    size,
+    variant,
+)
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.length import Stream, merge, product_of, sum_of_squares
+from weighbridge.core.length import Stream, merge, product_of, sum_of, sum_of_squares
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NORMS = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
 
@@ -140,12 +160,42 @@ def spark_generation(c: Config) -> Part:
     return part("", part("model", *spark(c), kind="backbone"), head, kind="model")
 
 
+def assistant(c: Config) -> Part:
+    """Describe MuseGlimmerAssistantModel: layers that refine a block of words beside states of the text's layers, and a map of those states.
+
+    ``seq`` counts the words of a block, ``encoder`` the states that the text hands over.
+    """
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    both = sum_of("encoder", "seq")
+    attended = part(
+        "self_attn",
+        linear("q_proj", H, A * D, bias=False),
+        *(linear(f"{letter}_proj", H, K * D, bias=False, stream=both) for letter in "kv"),
+        linear("o_proj", A * D, H, bias=False),
+        rms_norm("q_norm", D),
+        rms_norm("k_norm", D),
+        attend(heads=A, kv_heads=K, head_dim=D, keys=both),
+        kind="self_attention",
+    )
+    norms = rms_norm("post_attention_layernorm", H), rms_norm("input_layernorm", H)
+    layer = part("layers", attended, gated_mlp("mlp", H, c.mlp), *norms, kind="layer", repeat=c.layers)
+    context = linear("fc", c.sources * H, H, bias=False), rms_norm("output_norm_enc", H)
+    return part("", layer, rms_norm("norm", H), part("encoder", *context, kind="projector", stream="encoder"), kind="model")
+
+
 def audio_stages(c: Config) -> int:
     """Return how many stages there are, of which every list must tell."""
     many = equal_length(patch_sizes=c.patches, hidden_sizes=c.widths, depths=c.depths)
     if many != c.stages:
         raise ConfigError(Text("there are lists of {many} entries", many=many), key="num_hidden_layers", value=c.stages)
     return many
+
+
+def number_of_layers(value: Any) -> int:
+    """Read of how many layers the states are handed over, side by side."""
+    if not isinstance(value, (list, tuple)):
+        raise ConfigError("expected the numbers of layers", key="target_layer_ids", value=value)
+    return len(value)
 
 
 def audio_fits(c: Config) -> bool:
@@ -174,12 +224,23 @@ SPARK = (
     model_config("audio", "audio_config", "muse_spark_audio", fixed=True),
     computed("audio_fits", audio_fits),
 )
+ASSISTANT = (
+    HIDDEN.with_default(6656),
+    MLP.with_default(19968),
+    LAYERS.with_default(5),
+    HEADS.with_default(32),
+    KV_HEADS.with_default(8),
+    size("head_dim", "head_dim", 128, "D", "width of a head"),
+    Field("sources", "target_layer_ids", [1, 13, 25, 37, 49], "choice", read=number_of_layers),
+)
 SPARK_CLASSES = {"MuseSparkModel": without_head(spark), "MuseSparkForConditionalGeneration": spark_generation}
 SPARK_KEYS = OUTER_IGNORED_KEYS | {"audio_token_id", "tie_word_embeddings"}
 TEXT_KEYS = IGNORED_KEYS | {"layer_rope_theta", "output_multiplier", "post_norm_eps", "qk_scale_factor"}
+ASSIST, ASSISTANT_KEYS = "MuseGlimmerAssistantModel", IGNORED_KEYS | {"block_size", "layer_types", "mask_token_id", "sliding_window"}
 CLASSES = {"MuseGlimmerModel": without_head(body), "MuseGlimmerForConditionalGeneration": with_lm_head(body)}
 FAMILIES = {
     "muse_glimmer": Family("muse_glimmer", BOTH, CLASSES, "MuseGlimmerModel", OUTER_IGNORED_KEYS),
+    "muse_glimmer_assistant": Family("muse_glimmer_assistant", ASSISTANT, {ASSIST: assistant}, ASSIST, ASSISTANT_KEYS),
     "muse_glimmer_text": Family("muse_glimmer_text", TEXT, {"MuseGlimmerTextModel": text}, "MuseGlimmerTextModel", TEXT_KEYS),
     "muse_spark": Family("muse_spark", SPARK, SPARK_CLASSES, "MuseSparkModel", SPARK_KEYS),
     "muse_spark_audio": Family("muse_spark_audio", AUDIO, {"MuseSparkAudioModel": audio}, "MuseSparkAudioModel"),

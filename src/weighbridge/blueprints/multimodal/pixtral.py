@@ -1,7 +1,7 @@
-"""Pixtral's vision tower, Mistral 3 and LightOnOCR: images of any size, all of a batch in one sequence.
+"""Pixtral's vision tower, Mistral 3, Mistral Large 4 and LightOnOCR: images of any size, all of a batch in one sequence.
 
-Source: arXiv 2410.07073 (Pixtral); names as in transformers 5.23.0, models/pixtral/modeling_pixtral.py and
-models/mistral3/modeling_mistral3.py.
+Source: arXiv 2410.07073 (Pixtral); names as in transformers 5.23.0, models/pixtral/modeling_pixtral.py,
+models/mistral3/modeling_mistral3.py and models/mistral_large4/modeling_mistral_large4.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.vlm_common import feature_layers, per_image
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import PATCH, SPATIAL_MERGE, Config, switch
+from weighbridge.config.fields import PATCH, SPATIAL_MERGE, Config, switch, variant
 from weighbridge.core.length import length, product_of
 from weighbridge.core.parts import attend, conv2d, gated_mlp, linear, part, rms_norm
 from weighbridge.core.sizes import Size
@@ -114,9 +114,17 @@ LIGHTON = (
     MISTRAL3[3],
     switch("tied", "tie_word_embeddings", True),
 )
+LARGE_TOWER = TOWER | {"hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 30}
+LARGE4 = variant(
+    MISTRAL3,
+    vision=model_config("vision", "vision_config", "pixtral", absent=LARGE_TOWER, ignored_keys="vocab_size"),
+    text=model_config("text", "text_config", "mistral_large4_text", fixed=True),
+    tied=False,
+)
 
 FAMILIES = {
     "pixtral": Family("pixtral", FIELDS, {"PixtralVisionModel": pixtral}, "PixtralVisionModel", frozenset(("head_dim", "image_size"))),
     "lighton_ocr": kin("lighton_ocr", "LightOnOcr", LIGHTON, lighton),
     "mistral3": kin("mistral3", "Mistral3", MISTRAL3, mistral3),
+    "mistral_large4": kin("mistral_large4", "MistralLarge4", LARGE4, mistral3),
 }

@@ -1,7 +1,7 @@
-"""Qwen-VL: Qwen's language models with a vision tower for images of any size.
+"""Qwen-VL: Qwen's language models with a vision tower for images of any size; and Cohere Compass, which has Qwen3-VL's tower.
 
 Source: arXiv 2409.12191 (Qwen2-VL), 2502.13923 (Qwen2.5-VL), 2511.21631 (Qwen3-VL); names as in transformers 5.23.0,
-models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl.
+models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl, models/qwen3_vl and models/cohere_compass.
 """
 
 from __future__ import annotations
@@ -64,8 +64,10 @@ def kin(name: str, prefix: str, vision: tuple[tuple[Field, ...], Blueprint, str]
     }
 
 
+COMPASS = "CohereCompassVisionModel"
 FAMILIES = {
     **kin("qwen2_vl", "Qwen2VL", (qwen_vision.QWEN2, qwen_vision.qwen2, "Qwen2VisionTransformerPretrainedModel"), TEXT),
     **kin("qwen2_5_vl", "Qwen2_5_VL", (qwen_vision.QWEN2_5, qwen_vision.qwen2_5, "Qwen2_5_VisionTransformerPretrainedModel"), TEXT),
     **kin("qwen3_vl", "Qwen3VL", (qwen_vision.FIELDS, qwen_vision.qwen3, "Qwen3VLVisionModel"), TEXT3),
+    "cohere_compass_vision": Family("cohere_compass_vision", qwen_vision.FIELDS, {COMPASS: qwen_vision.qwen3}, COMPASS),
 }
