@@ -21,7 +21,7 @@ from weighbridge.web import pages
 from weighbridge.web.api import CALLS
 from weighbridge.web.frames import LENGTHS, pack
 from weighbridge.web.middleware import Limits, problem
-from weighbridge.web.turns import Turns, is_light
+from weighbridge.web.turns import Turns, is_first, is_light
 
 if TYPE_CHECKING:
     from starlette.responses import Response
@@ -104,12 +104,14 @@ class Pool:
         size: How many processes there are, beside the one for light requests.
         ended: How many had to be ended.
         heavy, light: The two queues.
+        later: The light requests that wait until no other light one does.
         known: Addresses that looked light and were not, the latest last.
     """
 
     def __init__(self, limits: Limits, size: int) -> None:
         self.limits, self.size, self.ended = limits, size, 0
         self.heavy, self.light = Lane(MOST_WAITING), Lane(MOST_LIGHT_WAITING)
+        self.later = Turns[Worker](MOST_LIGHT_WAITING)
         self.known: OrderedDict[str, None] = OrderedDict()
         self.processes: set[asyncio.subprocess.Process] = set()
         self.starting: set[asyncio.Task[None]] = set()
@@ -183,7 +185,7 @@ class Pool:
                     return worker
                 self._end(worker)
         client = str((request.get("client") or ("?",))[0])
-        turns = self.light.waiting if light else self.heavy.waiting
+        turns = self.heavy.waiting if not light else self.light.waiting if is_first(request) else self.later
         future = turns.wait(client, asyncio.get_running_loop())
         if future is None:
             raise BusyError
@@ -201,9 +203,9 @@ class Pool:
             raise
 
     def _give_back(self, worker: Worker) -> None:
-        own = self.light if worker.light else self.heavy
-        if not own.waiting.give(worker) and (worker.light or not self.light.waiting.give(worker)):
-            own.idle.append(worker)
+        light = (self.light.waiting, self.later)
+        if not any(turns.give(worker) for turns in (light if worker.light else (self.heavy.waiting, *light))):
+            (self.light if worker.light else self.heavy).idle.append(worker)
 
     def _end(self, worker: Worker) -> None:
         """End a process, and start another in its place."""

@@ -16,6 +16,12 @@ HEAVY = frozenset(
 """What may take long whatever it names: a text, a file, many models, or an answer as long as a model. All else is answered within a few hundredths of a
 second where it asks for a model as people build them, and an address that leads nowhere at once."""
 
+FIRST = frozenset(
+    ("/", "/model", "/explain", "/quiz", "/api", "/api/v1/count", "/api/v1/counts", "/api/v1/formula", "/api/v1/flops",
+     "/api/v1/cache", "/api/v1/memory", "/api/v1/openapi.json")
+)  # fmt: skip
+"""Of what is light, what is answered before the rest: the page, and a model's counts and costs."""
+
 LONGEST = 2000
 """Bytes of a light request's address, and of its body: it names a model, or brings a config as short as people write them."""
 
@@ -36,6 +42,15 @@ def is_light(request: Mapping[str, Any], body: bytes = b"") -> bool:
     if request["path"] in HEAVY:
         return False
     return all(len(text) <= LONGEST and LARGEST.search(text) is None for text in (request["query_string"], body.decode("latin-1")))
+
+
+def is_first(request: Mapping[str, Any]) -> bool:
+    """Tell whether a light request is answered before other light ones.
+
+    >>> is_first({"path": "/api/v1/count"}), is_first({"path": "/nope"})
+    (True, False)
+    """
+    return request["path"] in FIRST or request["path"].startswith("/part/")
 
 
 class Turns(Generic[Given]):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
 pytest.importorskip("uvicorn", reason="the extra web is not installed")
 
 from tests.unit.web.served import served
-from weighbridge.web.turns import Turns, is_light
+from weighbridge.web.turns import Turns, is_first, is_light
 
 
 def test_light_requests_are_answered_while_heavy_ones_queue() -> None:
@@ -74,6 +75,24 @@ def test_light_is_what_names_a_model_as_people_build_them(method: str, path: str
 )
 def test_a_call_with_a_short_body_is_light(body: bytes, light: bool) -> None:
     assert is_light({"method": "POST", "path": "/api/v1/count", "query_string": ""}, body) is light
+
+
+def _note(ended: list[str], address: str, asked: Future[tuple[int, str]]) -> None:
+    ended.append(address)
+
+
+def test_counts_come_before_addresses_that_lead_nowhere() -> None:
+    with served("--seconds", "4", "--workers", "1") as server, ThreadPoolExecutor(90) as asking:
+        asking.submit(server.ask, "/api/v1/tensors?source=endless")
+        slow = asking.submit(server.ask, "/api/v1/count?source=slow")
+        time.sleep(0.4)
+        ended: list[str] = []
+        for address in ["/nope"] * 40 + ["/api/v1/count?source=gpt2"] * 10:
+            asking.submit(server.ask, address).add_done_callback(partial(_note, ended, address))
+        assert slow.result()[0] == 200
+    assert len(ended) == 50
+    assert ended.index("/api/v1/count?source=gpt2") < 30
+    assert is_first({"path": "/part/names"})
 
 
 def test_clients_take_turns() -> None:
