@@ -17,8 +17,8 @@ LONGEST_KEPT = 1 << 12
 """Texts beyond this length are cut out of a long header before it is parsed."""
 
 _ESCAPE = rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
-_ORDINARY = re.compile(rb'(?:[^"]{0,4096}+"(?:[^"\\\x00-\x1f]{1,64}+|%s){0,64}+")*+' % _ESCAPE)
-"""Any number of short texts, each with what stands before it."""
+_ORDINARY = re.compile(rb'(?:[^"]{0,4096}+"(?:[^"\\\x00-\x1f]{1,64}+|%s){0,64}+"){0,4096}' % _ESCAPE)
+"""Many short texts, each with what stands before it. The outer count is not possessive: Python 3.11.2 then takes a part of the next text."""
 
 _PIECE = re.compile(rb'[^"]*+("(?:[^"\\\x00-\x1f]++|%s)*+")?' % _ESCAPE)
 """What stands before a text of any length, and the text, as JSON writes it."""
