@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
     meanings = {
         "cache": "what a forward leaves in its cache, to the byte",
         "memory": "what autograd keeps of a forward, to the byte",
-        "peak": "the most that a step of training holds, within 5 %",
+        "peak": "the most that a step of training holds, within 5 %%",
     }
     for name, meaning in meanings.items():
         cost = commands.add_parser(name, help=meaning)
