@@ -108,7 +108,7 @@ def written(lang: str) -> Iterator[tuple[str, str]]:
 def plain_links(text: str, folder: Path, known: set[str]) -> str:
     """Keep links to pages of the site and to addresses; a link to any other file becomes its words."""
 
-    def replaced(found: re.Match[str]) -> str:
+    def relink(found: re.Match[str]) -> str:
         words, target, anchor = found[1], found[2], found[3] or ""
         if re.match(r"[a-z]+:", target):
             return found[0]
@@ -119,14 +119,14 @@ def plain_links(text: str, folder: Path, known: set[str]) -> str:
         here = folder.relative_to(DOCS).as_posix() if folder.is_relative_to(DOCS) else "."
         return f"[{words}]({os.path.relpath(name, here)}{anchor})"
 
-    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(replaced, text))
+    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(relink, text))
 
 
 def chinese_links(text: str, folder: Path, here: str = ".") -> str:
     """Keep the links of a Chinese page to others of its language and to addresses; a link to any other file becomes its words."""
     pages = {name for group in CHINESE_GROUPS.values() for name in group} | {"json"}
 
-    def replaced(found: re.Match[str]) -> str:
+    def relink(found: re.Match[str]) -> str:
         words, target, anchor = found[1], found[2], found[3] or ""
         if re.match(r"[a-z]+:", target):
             return found[0]
@@ -137,7 +137,7 @@ def chinese_links(text: str, folder: Path, here: str = ".") -> str:
             name, known = "reference/formats/index", True
         return f"[{words}]({os.path.relpath(name, here)}.md{anchor})" if known else words
 
-    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(replaced, text))
+    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(relink, text))
 
 
 def toctree(groups: list[tuple[str, list[str]]]) -> str:

@@ -111,7 +111,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
     refuse_too_long(model, given)
     tree = _limit_windows(model) if engine == "reference" else model.tree
-    layers = list_kept(tree, given, size, ENGINES[engine])
+    layers = list_caches(tree, given, size, ENGINES[engine])
     total = sum(entry.bytes for entry in layers)
     per_token = _growth_without_rounding(layers, given)
     if engine == "reference":
@@ -149,18 +149,18 @@ def _limit_windows(model: ModelValue) -> Part:
 def _without_window(part: Part) -> Part:
     """Return a part whose attention keeps all tokens."""
 
-    def unlimited(node: Node) -> Node:
+    def unlimit(node: Node) -> Node:
         if isinstance(node, Part):
             return _without_window(node)
         return node._replace(window=None, windowed=None) if isinstance(node, Attend) else node
 
-    return part._replace(children=tuple(unlimited(node) for node in part.children))
+    return part._replace(children=tuple(unlimit(node) for node in part.children))
 
 
 def _with_window(part: Part, limit: Limit) -> Part:
     """Return a part whose attention has the window of *limit*, where it has none of its own."""
 
-    def limited(node: Node) -> Node:
+    def limit_node(node: Node) -> Node:
         if isinstance(node, Part):
             return _with_window(node, limit)
         if isinstance(node, Attend) and node.window is None:
@@ -169,7 +169,7 @@ def _with_window(part: Part, limit: Limit) -> Part:
             return node._replace(windowed=limit.layers)  # it has a window of its own, and a list says which layers have it
         return node._replace(window=limit.window) if isinstance(node, State) and node.window is None else node
 
-    return part._replace(children=tuple(limited(node) for node in part.children))
+    return part._replace(children=tuple(limit_node(node) for node in part.children))
 
 
 def growth(tree: Part, given: Inputs, size: int = 2) -> Size:
@@ -207,7 +207,7 @@ def _growth_without_rounding(layers: tuple[Kept, ...], given: Inputs) -> int:
     return sum(entry.layers * entry.elements * entry.element_bytes for entry in growing) * given.batch
 
 
-def list_kept(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[Kept, ...]:
+def list_caches(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[Kept, ...]:
     """Return one entry for each kind of layer that keeps something; *size* is the bytes of an element of keys and values."""
     return tuple(entry for entry in _list_layers(tree, given, size, engine) if entry.bytes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.inputs import TEXT
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Asked, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -38,12 +38,7 @@ OPTIONS = (
         "WORD",
         default=None,
     ),
-    Option(
-        "optimizer",
-        mark("optimizer, such as adamw, sgd, momentum, adafactor, adam8bit, lion, muon (default adamw)"),
-        "WORD",
-        default="adamw",
-    ),
+    OPTIMIZER,
     *TEXT,
     Option("explain", mark("derive it: formula, substitution, number, for each kind of module"), kind="switch"),
     *OUTPUT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.inputs import INPUTS
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Asked, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -32,12 +32,7 @@ OPTIONS = (
         "WORD",
         default=None,
     ),
-    Option(
-        "optimizer",
-        mark("optimizer, such as adamw, sgd, momentum, adafactor, adam8bit, lion, muon (default adamw)"),
-        "WORD",
-        default="adamw",
-    ),
+    OPTIMIZER,
     Option("precision", mark("how training mixes types: pure, amp, mixed, megatron (default pure)"), "WORD", default="pure"),
     Option("attention", mark("kernel of attention: eager, sdpa, flash (default sdpa)"), "WORD", default="sdpa"),
     Option("checkpointing", mark("which activations are computed again: none, selective, full (default none)"), "WORD", default="none"),

@@ -137,6 +137,9 @@ SOURCE = (
 
 LANG = Option("lang", mark("language of the answer: en or zh (default: that of the environment, else en)"), "LANG")
 FORMS = ("text", "json", "csv", "markdown", "html", "latex")
+OPTIMIZER = Option(
+    "optimizer", mark("optimizer, such as adamw, sgd, momentum, adafactor, adam8bit, lion, muon (default adamw)"), "WORD", default="adamw"
+)
 OUTPUT = (
     LANG,
     Option("form", mark("form of the answer"), "FORM", flag="--format", choices=FORMS, local=True),

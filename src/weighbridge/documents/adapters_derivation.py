@@ -112,7 +112,7 @@ def derivation(
     derived = count(book.model, lettering)
     blocks = [Heading(1, "1", say("trained"), f"{found.trainable:,}"), *_trained(derived, book, say)]
     blocks += [Heading(1, "2", say("in all"), f"{found.total:,}"), *_in_all(found, say)]
-    blocks += [Heading(1, "3", say("saved"), f"{found.saved:,}"), *_saved(found, say)]
+    blocks += [Heading(1, "3", say("saved, in bytes"), f"{found.saved_bytes:,}"), *_saved(found, say)]
     yield letter_table(blocks, book, say)
     yield from blocks
 

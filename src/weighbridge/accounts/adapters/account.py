@@ -383,8 +383,8 @@ def _sum_up(
     resized: bool,
 ) -> Adapted:
     own = "float32" if autocast and base.dtype in WIDENED else base.dtype
-    given = tuple((place, tuple(_typed(tensor, base.dtype) for tensor in tensors)) for place, tensors in given)
-    shared = tuple(_typed(tensor, base.dtype) for tensor in shared)
+    given = tuple((place, tuple(_with_dtype(tensor, base.dtype) for tensor in tensors)) for place, tensors in given)
+    shared = tuple(_with_dtype(tensor, base.dtype) for tensor in shared)
     added = [tensor for _, tensors in given for tensor in tensors] + list(shared)
     book = _Book()
     for tensor in added:
@@ -419,7 +419,7 @@ def _sum_up(
     )
 
 
-def _typed(tensor: Added, dtype: str) -> Added:
+def _with_dtype(tensor: Added, dtype: str) -> Added:
     return tensor._replace(dtype=dtype) if tensor.dtype == BASE else tensor
 
 

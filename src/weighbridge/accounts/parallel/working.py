@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from weighbridge.accounts.cache import UNKNOWN, list_kept
+from weighbridge.accounts.cache import UNKNOWN, list_caches
 from weighbridge.accounts.cache_engines import ENGINES
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import forward_activations, settings
@@ -190,13 +190,13 @@ def _cache(model: ModelValue, layout: Layout, layers: list[str], batch: int, seq
     size = layout.parameter_bytes
     per_layer, estimated = {}, False
     for name, part in _layer_parts(model.tree):
-        kept = list_kept(part, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
+        kept = list_caches(part, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
         per_layer[name] = sum(_bytes_on_one_device(entry.bytes, part, layout, entry.kind) for entry in kept)
         estimated = estimated or any(
             isinstance(child, Attend) and child.windowed is not None for _, inner in walk(part) for child in inner.children
         )
     if estimated:
-        whole = list_kept(model.tree, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
+        whole = list_caches(model.tree, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
         total = sum(_bytes_on_one_device(entry.bytes, model.tree, layout, entry.kind) for entry in whole)
         return tuple(total * places.count(stage) // len(places) for stage in range(layout.pp)), True
     stages = [0] * layout.pp

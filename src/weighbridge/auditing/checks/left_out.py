@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.model_cells import Cell
 from weighbridge.auditing.checks.reference_counts import Holdings
 from weighbridge.auditing.claims import Left, Said
 from weighbridge.core.messages import mark
-
-if TYPE_CHECKING:
-    pass
 
 _FEATURES: tuple[tuple[str, tuple[str, ...], bool], ...] = (
     (mark("the pooler"), ("pooler",), False),

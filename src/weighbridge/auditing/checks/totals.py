@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.count_subjects import Subject, subject_of
 from weighbridge.auditing.checks.own_counts import own_count
@@ -19,9 +18,6 @@ from weighbridge.auditing.text.rounding import likeliest_value, whole, write_lik
 from weighbridge.auditing.thresholds import LEFTOVER, SAME_COUNT
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
-
-if TYPE_CHECKING:
-    pass
 
 UNITS = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
 SENTENCE = 300

@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.stage_fields import decimal_ratio
 from weighbridge.blueprints.modules.timm_models import arguments_of
 from weighbridge.blueprints.modules.vit_common import grid
 from weighbridge.blueprints.modules.words import one_of
+from weighbridge.blueprints.packages.timm_vit import IMAGES, WIDTHS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, choice, computed, derived, sides, size, switch
+from weighbridge.config.fields import Config, Field, choice, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size, exact, layer_range, round_up
@@ -32,16 +33,9 @@ def _kv_heads(c: Config) -> list[int]:
 
 
 FIELDS = (
-    *sides("image", "img_size", 224, "R", "side of the image"),
-    *sides("patch", "patch_size", 16, "P", "side of a patch"),
-    size("channels", "in_chans", 3, "N", "image channels"),
-    choice("headed", "num_classes", 1000, read=bool, report_default=False),
-    size("labels", "num_classes", 1000, "C", "number of labels", minimum=0),
+    *IMAGES,
     choice("pool", "global_pool", "avg", read=one_of("global_pool", "", "avg", "avgmax", "max", "token", "map")),
-    size("hidden", "embed_dim", 768, "H", "width"),
-    size("layers", "depth", 12, "L", "layers"),
-    size("heads", "num_heads", 12, "A", "attention heads"),
-    derived("head_dim", lambda c: exact(c.hidden, c.heads), "embed_dim", "num_heads"),
+    *WIDTHS,
     Field("grouped", "num_kv_heads", None, "choice", report_default=False),
     *decimal_ratio("embed_dim"),
     switch("qkv_bias", "qkv_bias", True, report_default=False),

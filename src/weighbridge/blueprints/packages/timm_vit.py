@@ -12,14 +12,9 @@ from weighbridge.blueprints.modules.vit_common import grid, token
 from weighbridge.blueprints.modules.words import one_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, computed, derived, sides, size, switch
-from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, rms_norm
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
-
-if TYPE_CHECKING:
-    pass
-
 
 NORMS = ("layernorm", "rmsnorm", "simplenorm")
 
@@ -28,17 +23,24 @@ def _tokens(c: Config) -> int:
     return (1 if c.class_token else 0) + (1 if c.distilled else 0) + int(c.registers)
 
 
-FIELDS = (
+IMAGES = (
     *sides("image", "img_size", 224, "R", "side of the image"),
     *sides("patch", "patch_size", 16, "P", "side of a patch"),
     size("channels", "in_chans", 3, "N", "image channels"),
     choice("headed", "num_classes", 1000, read=bool, report_default=False),
     size("labels", "num_classes", 1000, "C", "number of labels", minimum=0),
-    choice("pool", "global_pool", "token", read=one_of("global_pool", "", "avg", "avgmax", "max", "token", "map")),
+)
+"""What timm's transformers take and give: images in patches, and labels."""
+WIDTHS = (
     size("hidden", "embed_dim", 768, "H", "width"),
     size("layers", "depth", 12, "L", "layers"),
     size("heads", "num_heads", 12, "A", "attention heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "embed_dim", "num_heads"),
+)
+FIELDS = (
+    *IMAGES,
+    choice("pool", "global_pool", "token", read=one_of("global_pool", "", "avg", "avgmax", "max", "token", "map")),
+    *WIDTHS,
     *decimal_ratio("embed_dim"),
     switch("qkv_bias", "qkv_bias", True, report_default=False),
     switch("qk_norm", "qk_norm", False, report_default=False),
