@@ -31,7 +31,7 @@ SEQ = 4096
 """Tokens of the prompt by default, in models that take so many."""
 
 
-class Kept(NamedTuple):
+class LayerCache(NamedTuple):
     """What the layers of one kind keep in the cache.
 
     Attributes:
@@ -72,7 +72,7 @@ class CacheSize(NamedTuple):
     bytes: int
     per_token: int
     fixed: int
-    layers: tuple[Kept, ...]
+    layers: tuple[LayerCache, ...]
     engine: str
     trust: str
 
@@ -115,7 +115,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     total = sum(entry.bytes for entry in layers)
     per_token = _growth_without_rounding(layers, given)
     if engine == "reference":
-        grown = growth(tree, given, size)
+        grown = bytes_per_token(tree, given, size)
         assert isinstance(grown, int)
         per_token = grown
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
@@ -172,7 +172,7 @@ def _with_window(part: Part, limit: Limit) -> Part:
     return part._replace(children=tuple(limit_node(node) for node in part.children))
 
 
-def growth(tree: Part, given: Inputs, size: int = 2) -> Size:
+def bytes_per_token(tree: Part, given: Inputs, size: int = 2) -> Size:
     """Return the bytes that one more token of every example adds in the reference.
 
     Args:
@@ -181,7 +181,7 @@ def growth(tree: Part, given: Inputs, size: int = 2) -> Size:
         size: Bytes of an element of keys and values.
 
     >>> from weighbridge import model
-    >>> growth(model("llama-3.2-1b").tree, Inputs(seq=1024)), growth(model("bert-tiny").tree, Inputs(seq=128))
+    >>> bytes_per_token(model("llama-3.2-1b").tree, Inputs(seq=1024)), bytes_per_token(model("bert-tiny").tree, Inputs(seq=128))
     (32768, 0)
     """
     engine = ENGINES["reference"]
@@ -201,23 +201,23 @@ def _one_more(given: Inputs) -> Inputs:
     return given._replace(decoder_seq=given.decoder_seq + 1)
 
 
-def _growth_without_rounding(layers: tuple[Kept, ...], given: Inputs) -> int:
+def _growth_without_rounding(layers: tuple[LayerCache, ...], given: Inputs) -> int:
     """Return the bytes that one more token adds, as if an engine did not round lengths up to whole blocks."""
     growing = (entry for entry in layers if entry.kind in ("attention", "memory"))
     return sum(entry.layers * entry.elements * entry.element_bytes for entry in growing) * given.batch
 
 
-def list_caches(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[Kept, ...]:
+def list_caches(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[LayerCache, ...]:
     """Return one entry for each kind of layer that keeps something; *size* is the bytes of an element of keys and values."""
     return tuple(entry for entry in _list_layers(tree, given, size, engine) if entry.bytes)
 
 
-def _list_layers(tree: Part, given: Inputs, size: int, engine: Engine) -> Iterator[Kept]:
+def _list_layers(tree: Part, given: Inputs, size: int, engine: Engine) -> Iterator[LayerCache]:
     known = {"one": 1, "batch": given.batch, **given.lengths()}
-    return _walk(tree, "", "seq", 1, False, _Asked(known, {}, given.batch, size, engine))
+    return _walk(tree, "", "seq", 1, False, _Walk(known, {}, given.batch, size, engine))
 
 
-class _Asked(NamedTuple):
+class _Walk(NamedTuple):
     """What stays the same throughout a walk: lengths by name, layers whose window is not yet given out by path, bytes of an element."""
 
     known: Mapping[str, int]
@@ -227,7 +227,7 @@ class _Asked(NamedTuple):
     engine: Engine
 
 
-def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, asked: _Asked) -> Iterator[Kept]:
+def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, asked: _Walk) -> Iterator[LayerCache]:
     """Yield what *part* keeps; *causal* says whether a layer around it has causal attention."""
     if part.requires is not None and part.requires not in asked.known:
         return
@@ -253,7 +253,7 @@ def _is_causal(part: Part) -> bool:
     )  # fmt: skip
 
 
-def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Asked) -> Iterator[Kept]:
+def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Walk) -> Iterator[LayerCache]:
     """Yield what attention keeps: the layers without a window, and those with one."""
     if isinstance(node.cache, int) and not node.cache:
         return  # a State beside it says what is kept
@@ -283,7 +283,7 @@ def _elements(node: Attend, engine: Engine) -> Size:
     return once if repeated else node.cache
 
 
-def _share(node: Attend, path: str, copies: Any, asked: _Asked) -> int:
+def _share(node: Attend, path: str, copies: Any, asked: _Walk) -> int:
     """Return how many of these layers have a window: ``windowed`` counts those of the whole list, which layers of other kinds share."""
     assert isinstance(node.windowed, int)
     left = asked.left.setdefault(path, node.windowed)
@@ -294,12 +294,12 @@ def _share(node: Attend, path: str, copies: Any, asked: _Asked) -> int:
     return taken
 
 
-def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window: int | None, asked: _Asked) -> Kept:
+def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window: int | None, asked: _Walk) -> LayerCache:
     total = asked.batch * copies * tokens * elements * asked.size
-    return Kept(path, kind, copies, tokens, elements, window, asked.size, total)
+    return LayerCache(path, kind, copies, tokens, elements, window, asked.size, total)
 
 
-def _memory(node: State, path: str, stream: Stream, copies: Any, asked: _Asked) -> Kept:
+def _memory(node: State, path: str, stream: Stream, copies: Any, asked: _Walk) -> LayerCache:
     """Return the entry of a state that is kept of each token of a stream."""
     tokens = evaluate(stream if node.tokens is None else node.tokens, asked.known)
     assert isinstance(tokens, int), "lengths need ints"
@@ -307,10 +307,11 @@ def _memory(node: State, path: str, stream: Stream, copies: Any, asked: _Asked) 
     held = asked.engine.tokens(tokens, node.window)
     size = asked.size if node.dtype is None else STATES[node.dtype]
     kind = "memory" if node.window is None else "window"
-    return Kept(f"{path}.{node.name}", kind, copies, held, node.size, node.window, size, asked.batch * copies * held * node.size * size)  # type: ignore[arg-type]
+    total = asked.batch * copies * held * node.size * size
+    return LayerCache(f"{path}.{node.name}", kind, copies, held, node.size, node.window, size, total)  # type: ignore[arg-type]
 
 
-def _state(node: State, part: Part, path: str, copies: Any, asked: _Asked) -> Kept:
+def _state(node: State, part: Part, path: str, copies: Any, asked: _Walk) -> LayerCache:
     """Return the entry of a state that has one size, whatever the length; some engines keep one token less of a convolution."""
     elements: Any = node.size
     kernel = next((tensor.shape[-1] for tensor in part.children if isinstance(tensor, Tensor) and len(tensor.shape) == 3), None)
@@ -318,4 +319,4 @@ def _state(node: State, part: Part, path: str, copies: Any, asked: _Asked) -> Ke
         elements = elements // kernel * (kernel - 1)
     size = asked.size if node.dtype is None else STATES[node.dtype]
     size = asked.engine.state_bytes or size
-    return Kept(f"{path}.{node.name}", "state", copies, 1, elements, None, size, asked.batch * copies * elements * size)
+    return LayerCache(f"{path}.{node.name}", "state", copies, 1, elements, None, size, asked.batch * copies * elements * size)

@@ -51,11 +51,11 @@ def in_blocks(block: int) -> Callable[[int, int | None], int]:
     (112, 528)
     """
 
-    def held(tokens: int, window: int | None) -> int:
+    def kept_tokens(tokens: int, window: int | None) -> int:
         blocks = _up(tokens, block)
         return blocks if window is None else min(blocks, _up(window - 1, block) + block)
 
-    return held
+    return kept_tokens
 
 
 def _up(value: int, by: int) -> int:

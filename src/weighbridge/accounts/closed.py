@@ -9,14 +9,14 @@ from weighbridge.core.formula import Expression, Number, as_expression, times, t
 from weighbridge.core.polynomials import Polynomial, polynomial
 
 
-class Closed(NamedTuple):
+class ClosedFormula(NamedTuple):
     """A closed formula: a polynomial, and repeats with the closed formula of one copy each.
 
     It keeps ``L * (...)`` factored, as people write it; :meth:`polynomial` expands it.
     """
 
     constant: Polynomial
-    repeats: tuple[tuple[Expression, Closed], ...] = ()
+    repeats: tuple[tuple[Expression, ClosedFormula], ...] = ()
 
     def expression(self) -> Expression:
         """Return the formula as an expression, single parts first, repeats factored."""
@@ -30,26 +30,28 @@ class Closed(NamedTuple):
         return str(self.expression())
 
 
-def closed_formula(entry: Entry) -> Closed:
+def closed_formula(entry: Entry) -> ClosedFormula:
     """Collect the ledger of a symbolic tree into its closed formula."""
     return all_closed(entry)[0]
 
 
-def all_closed(entry: Entry) -> list[Closed]:
+def all_closed(entry: Entry) -> list[ClosedFormula]:
     """Collect a ledger into the closed formula of each entry, in the order of :func:`~weighbridge.accounts.ledger.entries`."""
     constant = Polynomial({})
-    repeats: dict[Polynomial, tuple[Expression, Closed]] = {}
+    repeats: dict[Polynomial, tuple[Expression, ClosedFormula]] = {}
     for line in entry.lines:
         constant = constant + polynomial(line.amount)
-    below: list[Closed] = []
+    below: list[ClosedFormula] = []
     for child in entry.children:
         inside = all_closed(child)
         constant = _join(child, inside[0], constant, repeats)
         below += inside
-    return [Closed(constant, tuple(repeats.values())), *below]
+    return [ClosedFormula(constant, tuple(repeats.values())), *below]
 
 
-def _join(child: Entry, inner: Closed, constant: Polynomial, repeats: dict[Polynomial, tuple[Expression, Closed]]) -> Polynomial:
+def _join(
+    child: Entry, inner: ClosedFormula, constant: Polynomial, repeats: dict[Polynomial, tuple[Expression, ClosedFormula]]
+) -> Polynomial:
     count = as_expression(child.times)
     if child.part.experts is not None and polynomial(child.amount) != polynomial(count) * inner.polynomial():
         return constant + polynomial(child.amount)
@@ -65,9 +67,9 @@ def _join(child: Entry, inner: Closed, constant: Polynomial, repeats: dict[Polyn
     return constant
 
 
-def _sum(left: Closed, right: Closed) -> Closed:
+def _sum(left: ClosedFormula, right: ClosedFormula) -> ClosedFormula:
     repeats = {polynomial(n): (n, inner) for n, inner in left.repeats}
     for n, inner in right.repeats:
         key = polynomial(n)
         repeats[key] = (n, _sum(repeats[key][1], inner) if key in repeats else inner)
-    return Closed(left.constant + right.constant, tuple(repeats.values()))
+    return ClosedFormula(left.constant + right.constant, tuple(repeats.values()))

@@ -60,7 +60,7 @@ class Cause(NamedTuple):
     amount: int
 
 
-class Explained(NamedTuple):
+class Attribution(NamedTuple):
     """What explains that a model has more parameters than the first, or fewer.
 
     Attributes:
@@ -90,7 +90,7 @@ class Comparison(NamedTuple):
     untold: tuple[str, ...] = ()
     batch: int = 1
     seq: int = 128
-    explained: tuple[Explained | None, ...] = ()
+    explained: tuple[Attribution | None, ...] = ()
 
 
 def compare(models: Sequence[ModelValue], batch: int = 1, seq: int = 128) -> Comparison:

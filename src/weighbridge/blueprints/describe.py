@@ -14,7 +14,7 @@ from weighbridge.config.fields import Config, did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.messages import Text, mark
-from weighbridge.core.sizes import Undecided
+from weighbridge.core.sizes import UndecidedError
 from weighbridge.core.tree import Part
 from weighbridge.value import Description, ModelValue
 
@@ -127,7 +127,7 @@ def _tree(known: Family, class_name: str, sizes: Config) -> Part:
     """Build a class; of values that no rule foresaw, such as a word among numbers, it is said that they cannot be meant."""
     try:
         return known.classes[class_name](sizes)
-    except (ConfigError, Undecided):
+    except (ConfigError, UndecidedError):
         raise
     except UNREADABLE as error:
         raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None

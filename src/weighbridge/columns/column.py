@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 from weighbridge.config.bind import LARGEST
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.sizes import Quantity, Size, Undecided
+from weighbridge.core.sizes import Quantity, Size, UndecidedError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,7 @@ class Column(Quantity):
         return _divide(_plain(other), self.values, exactly=True)
 
     def _refuse_comparison(self, *_: object) -> NoReturn:
-        raise Undecided("a column holds many sizes: it is neither true nor false, and cannot be compared")
+        raise UndecidedError("a column holds many sizes: it is neither true nor false, and cannot be compared")
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = _refuse_comparison
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from weighbridge.accounts.cache import growth
+from weighbridge.accounts.cache import bytes_per_token
 from weighbridge.accounts.flops import matmuls
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import settings, static_bytes
@@ -33,7 +33,7 @@ def cache_per_token(seq: int = 4096, dtype: str = "bfloat16") -> Callable[[Part]
     32768
     """
     size = bits(dtype) // 8
-    return lambda tree: growth(tree, Inputs(seq=seq), size)
+    return lambda tree: bytes_per_token(tree, Inputs(seq=seq), size)
 
 
 def memory(*, training: bool = False, **words: Any) -> Callable[[Part], Size]:

@@ -11,7 +11,7 @@ from weighbridge.config.fields import AtInit, Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.sizes import Quantity, Undecided
+from weighbridge.core.sizes import Quantity, UndecidedError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -199,7 +199,7 @@ def _default_of(field: Field, so_far: Config, path: str) -> Any:
         keys = [path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key]
         whole = Text("{error}, so {word} is not a whole number; change one of them", error=error, word=field.word)
         raise ConfigError(_not_divisible(error, keys, so_far) or whole, key=" and ".join(keys), value=error.value) from None
-    except Undecided:
+    except UndecidedError:
         raise
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         # A rule meets what no model has: an empty list, a divisor of 0, a word where a number belongs.
@@ -302,7 +302,7 @@ def _read(field: Field, value: Any, path: str) -> Any:
     assert field.read is not None
     try:
         return field.read(value)
-    except (ConfigError, Undecided):
+    except (ConfigError, UndecidedError):
         raise
     except UNREADABLE as error:
         raise ConfigError(

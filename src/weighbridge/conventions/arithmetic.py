@@ -49,7 +49,7 @@ class Pass(NamedTuple):
         return self.given.batch * self.given.seq
 
 
-class Custom(NamedTuple):
+class FlopsConvention(NamedTuple):
     """A way of counting arithmetic that a tool or a paper has.
 
     Attributes:
@@ -76,7 +76,7 @@ class Arithmetic(NamedTuple):
         pieces: What it is made of; they add up to *value*.
     """
 
-    custom: Custom
+    custom: FlopsConvention
     value: int
     pieces: tuple[Piece, ...]
 
@@ -225,28 +225,28 @@ FORWARD = mark("FLOPs of a forward pass")
 TRAINING = mark("FLOPs of a forward and a backward pass")
 
 CUSTOMS = (
-    Custom("torch", FORWARD, mark("two for each multiply-add of a product with weights or of attention; nothing else"),
+    FlopsConvention("torch", FORWARD, mark("two for each multiply-add of a product with weights or of attention; nothing else"),
            mark("torch.utils.flop_counter.FlopCounterMode"), _torch),
-    Custom("fvcore", MULTIPLY_ADDS, mark("products, attention, and 5 for each element of a layer norm (2 of a batch norm); printed as FLOPs by many that use it"),
+    FlopsConvention("fvcore", MULTIPLY_ADDS, mark("products, attention, and 5 for each element of a layer norm (2 of a batch norm); printed as FLOPs by many that use it"),
            mark("fvcore.nn.FlopCountAnalysis (fvcore/nn/jit_handles.py); mmpretrain's get_flops.py, which leaves the classifier out"), _fvcore),
-    Custom("timm", MULTIPLY_ADDS, mark("as fvcore, with the classifier; printed as GMACs"),
+    FlopsConvention("timm", MULTIPLY_ADDS, mark("as fvcore, with the classifier; printed as GMACs"),
            mark("benchmark.py of pytorch-image-models, which asks fvcore"), _fvcore),
-    Custom("deepspeed", MULTIPLY_ADDS, mark("products and attention; its column of MACs"),
+    FlopsConvention("deepspeed", MULTIPLY_ADDS, mark("products and attention; its column of MACs"),
            mark("deepspeed.profiling.flops_profiler; releases before 0.15 leave out fused attention"), _multiply_adds),
-    Custom("calflops", MULTIPLY_ADDS, mark("products and attention; its column of MACs"),
+    FlopsConvention("calflops", MULTIPLY_ADDS, mark("products and attention; its column of MACs"),
            mark("calflops.calculate_flops; its FLOPs are twice that and the element-wise work"), _multiply_adds),
-    Custom("palm", TRAINING, mark("6N + 12LHQT for each token: N all parameters, attention in full"),
+    FlopsConvention("palm", TRAINING, mark("6N + 12LHQT for each token: N all parameters, attention in full"),
            mark("PaLM (arXiv 2204.02311), appendix B; nanoGPT's estimate_mfu"), _palm),
-    Custom("megatron", TRAINING, mark("three times the forward products, logits and full attention included: 72Bslh²(1 + s/6h + V/12lh)"),
+    FlopsConvention("megatron", TRAINING, mark("three times the forward products, logits and full attention included: 72Bslh²(1 + s/6h + V/12lh)"),
            mark("Narayanan et al. 2021 (arXiv 2104.04473), equation 3, without recomputation"), _megatron),
-    Custom("torchtitan", TRAINING, mark("6 for each active parameter outside the word table and 12LHQT, a window bounding the keys"),
+    FlopsConvention("torchtitan", TRAINING, mark("6 for each active parameter outside the word table and 12LHQT, a window bounding the keys"),
            mark("get_nparams_and_flops in torchtitan; nothing for a window until pull request 4300"), _torchtitan),
-    Custom("6n", TRAINING, mark("6ND: six for each parameter and token, attention left out"),
+    FlopsConvention("6n", TRAINING, mark("6ND: six for each parameter and token, attention left out"),
            mark("Kaplan et al. 2020 (arXiv 2001.08361), section 2.1, whose N leaves out embeddings; Hoffmann et al. 2022 (arXiv 2203.15556)"), _six),
 )  # fmt: skip
 
 
-class Explained(NamedTuple):
+class FlopsMatch(NamedTuple):
     """A way of counting arithmetic that gives a number.
 
     Attributes:
@@ -272,8 +272,8 @@ class FlopsReconciliation(NamedTuple):
     number: str
     class_name: str
     forward_matmul: int
-    matches: tuple[Explained, ...]
-    nearest: Explained | None
+    matches: tuple[FlopsMatch, ...]
+    nearest: FlopsMatch | None
     residual: int
 
 
@@ -295,7 +295,7 @@ def explain_flops(model: ModelValue, given: Inputs, number: str | int) -> FlopsR
     """
     of = one_pass(model, given)
     ways = sorted(_ways(of), key=lambda way: way.cost)
-    found: dict[int, Explained] = {}
+    found: dict[int, FlopsMatch] = {}
     meanings = readings(str(number))
     for reading in meanings:
         least = 99
@@ -319,7 +319,7 @@ OF_CONVOLUTIONS = mark("biases of convolutions, in place of norms")
 ATTENTION_LEFT_OUT = mark("attention, left out")
 
 
-def _ways(of: Pass) -> Iterator[Explained]:
+def _ways(of: Pass) -> Iterator[FlopsMatch]:
     """Yield what people count: each custom whole, without head, without attention; the other unit; one token of many."""
     head = _head_work(of)
     for order, custom in enumerate(CUSTOMS):
@@ -339,15 +339,15 @@ def _ways(of: Pass) -> Iterator[Explained]:
             yield from _units(of, custom, steps, cost, order)
 
 
-def _units(of: Pass, custom: Custom, steps: tuple[Piece, ...], cost: int, order: int) -> Iterator[Explained]:
+def _units(of: Pass, custom: FlopsConvention, steps: tuple[Piece, ...], cost: int, order: int) -> Iterator[FlopsMatch]:
     value = sum(piece.amount for piece in steps)
-    yield Explained(custom.key, "exact", value, custom.unit, steps, cost)
+    yield FlopsMatch(custom.key, "exact", value, custom.unit, steps, cost)
     if custom.unit == MULTIPLY_ADDS:
         doubled = tuple(Piece(piece.what, 2 * piece.amount) for piece in steps)
-        yield Explained(custom.key, "exact", 2 * value, FORWARD, doubled, cost + 1)
+        yield FlopsMatch(custom.key, "exact", 2 * value, FORWARD, doubled, cost + 1)
     if custom.unit == TRAINING and of.tokens > 1 and value % of.tokens == 0:
         shared = tuple(Piece(piece.what, piece.amount // of.tokens) for piece in steps)
-        yield Explained(custom.key, "exact", value // of.tokens, TRAINING_TOKEN, shared, cost)
+        yield FlopsMatch(custom.key, "exact", value // of.tokens, TRAINING_TOKEN, shared, cost)
 
 
 TRAINING_TOKEN = mark("FLOPs of a forward and a backward pass, for each token")

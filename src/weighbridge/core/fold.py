@@ -71,12 +71,12 @@ def _once_each(rows: list[Row]) -> list[Row]:
     seen: set[str] = set()
     for row in rows:
         if row.name in seen:
-            raise _twice(row)
+            raise _duplicate_name(row)
         seen.add(row.name)
     return rows
 
 
-def _twice(row: Row) -> ReadError:
+def _duplicate_name(row: Row) -> ReadError:
     return ReadError(Text("the name {name!r:.200} stands twice", name=row.name))
 
 
@@ -166,7 +166,7 @@ def _split_rows(rows: list[Row], start: int) -> tuple[dict[str, Row], dict[str, 
         if dot >= 0:
             inner.setdefault(name[start:dot], []).append(row)
         elif name[start:] in own:
-            raise _twice(row)
+            raise _duplicate_name(row)
         else:
             own[name[start:]] = row
     return own, inner

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.sizes import Quantity, Size, Undecided, exact, product
+from weighbridge.core.sizes import Quantity, Size, UndecidedError, exact, product
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -64,7 +64,7 @@ class Expression(Quantity):
         return Quotient(as_expression(other), self)
 
     def __bool__(self) -> bool:
-        raise Undecided("a symbol is neither true nor false; branch on switches, not on sizes")
+        raise UndecidedError("a symbol is neither true nor false; branch on switches, not on sizes")
 
     def __str__(self) -> str:
         return write(self)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
 
-class Undecided(TypeError):
+class UndecidedError(TypeError):
     """A quantity was asked what only a number can answer: whether it is true, or larger than another."""
 
 

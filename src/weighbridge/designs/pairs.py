@@ -11,7 +11,7 @@ from typing import Any
 from weighbridge.config.bind import LARGEST
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
-from weighbridge.designs.problem import Found, Problem, Terms, closest, evaluate, hits_of, in_one
+from weighbridge.designs.problem import MeasuredConfig, Problem, Terms, closest, evaluate, hits_of, in_one
 from weighbridge.designs.roots import in_ints, value_of
 from weighbridge.designs.single import BEYOND, FITTED, MOST, Outcome, candidates, constant, free_values, of_polynomial, walk
 
@@ -63,7 +63,7 @@ def _one_free(problem: Problem, terms: Terms, free: int, *, proven: bool) -> Out
                 yield from free_values(problem, _pair(other, number, start), (free,))
 
     hits, _, left = hits_of(problem, choices(values), MOST)
-    nearest: tuple[Found, ...] = ()
+    nearest: tuple[MeasuredConfig, ...] = ()
     if not hits:
         start = problem.own[free] or 0
         near = (found for number in around[:64] for found in islice(free_values(problem, _pair(other, number, start), (free,)), 1))
@@ -166,7 +166,7 @@ def _solve_slices(problem: Problem) -> Outcome:
     """Solve for one unknown at each value of the other, where no polynomial in both tells: whichever is a polynomial then, or has fewer values."""
     first = _first_to_fix(problem)
     low, step = problem.least(first), problem.step[first]
-    hits: dict[tuple[int, ...], Found] = {}
+    hits: dict[tuple[int, ...], MeasuredConfig] = {}
     near: list[tuple[int, list[int]]] = []
     high, beyond, exactly, cut = low, 0, True, False
     for value in islice(range(low, LARGEST, step), OUTER):
@@ -181,7 +181,7 @@ def _solve_slices(problem: Problem) -> Outcome:
             near.append((entry.measured[problem.measure] - problem.budget.target, choice))
         for entry in found.solutions:
             choice = _pair(first, value, *entry.values.values())
-            hits[tuple(choice)] = Found(dict(zip(problem.keys, choice, strict=True)), entry.measured)
+            hits[tuple(choice)] = MeasuredConfig(dict(zip(problem.keys, choice, strict=True)), entry.measured)
         least = min((entry.measured[problem.measure] for entry in (*found.solutions, *found.nearest)), default=0)
         beyond = beyond + 1 if not found.solutions and least > problem.budget.high else 0
         if beyond > BEYOND or problem.counted[0] * problem.nodes > NODES or len(hits) > 20 * MOST:

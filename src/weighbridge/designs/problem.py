@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
 from weighbridge.accounts.cache import UNKNOWN as UNDESCRIBED
-from weighbridge.accounts.cache import growth
+from weighbridge.accounts.cache import bytes_per_token
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.memory.account import settings, static_bytes
 from weighbridge.accounts.memory.weights import bits
@@ -41,7 +41,7 @@ DEGREE = 3
 """The highest power of an unknown in a fitted polynomial."""
 
 
-class Found(NamedTuple):
+class MeasuredConfig(NamedTuple):
     """One config: the unknowns' values and what it measures.
 
     Attributes:
@@ -158,14 +158,14 @@ class Problem:
         except (ConfigError, UnknownArchitecture, UsageError):
             return None
 
-    def found(self, values: Sequence[int]) -> Found:
+    def measure_all(self, values: Sequence[int]) -> MeasuredConfig:
         """Measure one config in everything that was asked for."""
         self.counted[0] += 1
         model = self.of(values)
         measured = {name: self.amount(name, model) for name in dict.fromkeys(("parameters", *self.targets))}
-        return Found(dict(zip(self.keys, values, strict=True)), measured)
+        return MeasuredConfig(dict(zip(self.keys, values, strict=True)), measured)
 
-    def meets(self, found: Found) -> bool:
+    def meets(self, found: MeasuredConfig) -> bool:
         """Say whether a config is within every target."""
         return all(budget.holds(found.measured[name]) for name, budget in self.targets.items())
 
@@ -223,9 +223,9 @@ class Problem:
     def formula(self) -> tuple[Terms | None, bool]:
         """Return the polynomial, of memory one through counts where there is no other, and whether the blueprint itself is it."""
         terms = self.terms()
-        return (terms, True) if terms is not None or self.measure != "memory" else (self.fitted(), False)
+        return (terms, True) if terms is not None or self.measure != "memory" else (self.fit(), False)
 
-    def fitted(self) -> Terms | None:
+    def fit(self) -> Terms | None:
         """Return a polynomial through counts about the config's own values, if it gives every other count that is tried too."""
         samples = [self._samples(index) for index in range(len(self.keys))]
         if any(len(values) <= DEGREE for values in samples):
@@ -284,42 +284,44 @@ MEASURES: Mapping[str, Measure] = {
     "embedding": lambda tree, problem: tally(tree).embedding,
     "non_embedding": lambda tree, problem: tally(tree).non_embedding,
     "flops": lambda tree, problem: flops(tree, problem.given.lengths(), problem.given.batch).forward_matmul,
-    "cache": lambda tree, problem: growth(tree, problem.given, bits(problem.workload.dtype) // 8),
+    "cache": lambda tree, problem: bytes_per_token(tree, problem.given, bits(problem.workload.dtype) // 8),
     "memory": lambda tree, problem: static_bytes(tree, settings(dtype=problem.workload.dtype)),
 }
 """What is a formula of the sizes: each measures a tree, whether its sizes are ints or symbols. Training memory is counted on ints alone."""
 
 
-def closest(problem: Problem, choices: Iterable[Sequence[int]]) -> tuple[Found, ...]:
+def closest(problem: Problem, choices: Iterable[Sequence[int]]) -> tuple[MeasuredConfig, ...]:
     """Return the nearest config below the target and the nearest above, of those choices that make a model; the nearest come first."""
-    below: Found | None = None
-    above: Found | None = None
+    below: MeasuredConfig | None = None
+    above: MeasuredConfig | None = None
     target = problem.budget.target
     for choice in choices:
         number = problem.count(choice)
         if number is None:
             continue
         if number <= target and (below is None or number > below.measured[problem.measure]):
-            below = problem.found(choice)
+            below = problem.measure_all(choice)
         if number >= target and (above is None or number < above.measured[problem.measure]):
-            above = problem.found(choice)
+            above = problem.measure_all(choice)
         if below is not None and above is not None:
             break
     return tuple(found for found in (below, above) if found is not None)
 
 
-def hits_of(problem: Problem, choices: Iterable[Sequence[int]], most: int) -> tuple[list[Found], list[tuple[dict[str, int], str]], bool]:
+def hits_of(
+    problem: Problem, choices: Iterable[Sequence[int]], most: int
+) -> tuple[list[MeasuredConfig], list[tuple[dict[str, int], str]], bool]:
     """Count each choice from its own config, in order, until *most* of them meet the targets.
 
     Returns:
         Those that do, nearest first; those that make no model, with the reason; and whether some were left uncounted.
     """
-    hits: list[Found] = []
+    hits: list[MeasuredConfig] = []
     refused: list[tuple[dict[str, int], str]] = []
     pending = iter(choices)
     for choice in pending:
         try:
-            found = problem.found(choice)
+            found = problem.measure_all(choice)
         except (ConfigError, UnknownArchitecture, UsageError) as error:
             refused.append((dict(zip(problem.keys, choice, strict=True)), str(error)))
             continue

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from weighbridge.config.bind import LARGEST
 from weighbridge.core.messages import mark
-from weighbridge.designs.problem import Found, Problem, Terms, closest, evaluate, hits_of, in_one
+from weighbridge.designs.problem import MeasuredConfig, Problem, Terms, closest, evaluate, hits_of, in_one
 from weighbridge.designs.roots import crossings, in_ints, value_at, value_of
 
 MOST = 1_000
@@ -47,8 +47,8 @@ class Outcome(NamedTuple):
         cut: Whether there are more than are listed.
     """
 
-    solutions: tuple[Found, ...]
-    nearest: tuple[Found, ...]
+    solutions: tuple[MeasuredConfig, ...]
+    nearest: tuple[MeasuredConfig, ...]
     equation: str
     proof: tuple[str, dict[str, Any]]
     proven: bool

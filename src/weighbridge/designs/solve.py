@@ -13,7 +13,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.costs import Workload
 from weighbridge.designs.pairs import solve_pair
-from weighbridge.designs.problem import Found, Problem
+from weighbridge.designs.problem import MeasuredConfig, Problem
 from weighbridge.designs.single import solve_one
 from weighbridge.value import ModelValue
 
@@ -35,8 +35,8 @@ class Solution(NamedTuple):
 
     keys: tuple[str, ...]
     targets: dict[str, Budget]
-    solutions: tuple[Found, ...]
-    nearest: tuple[Found, ...]
+    solutions: tuple[MeasuredConfig, ...]
+    nearest: tuple[MeasuredConfig, ...]
     equation: str
     proof: tuple[str, dict[str, Any]]
     proven: bool

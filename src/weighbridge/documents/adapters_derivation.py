@@ -18,14 +18,14 @@ from weighbridge.documents.adapters import kinds, say_formula
 from weighbridge.documents.cost_lines import letter_table, sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Item, Paragraph
 from weighbridge.explain.evaluation_steps import chain
-from weighbridge.explain.traced import Traced, formula_of, with_letters
+from weighbridge.explain.traced import TracedInt, formula_of, with_letters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from weighbridge.core.messages import Say
-    from weighbridge.explain.traced import Lettered
+    from weighbridge.explain.traced import LetteredModel
     from weighbridge.value import ModelValue
 
 REASONS = {
@@ -72,7 +72,7 @@ MEANINGS = {
 }  # fmt: skip
 
 
-def letters_in(config: Mapping[str, Any], book: Lettered) -> tuple[dict[str, Any], Lettered]:
+def letters_in(config: Mapping[str, Any], book: LetteredModel) -> tuple[dict[str, Any], LetteredModel]:
     """Put letters behind the whole numbers of an adapter's config, its defaults among them."""
     name = str(config.get("peft_type", "LORA")).upper()
     method = METHODS.get(name) or PROMPTS.get(name)
@@ -82,17 +82,17 @@ def letters_in(config: Mapping[str, Any], book: Lettered) -> tuple[dict[str, Any
         if type(whole.get(key)) is int and whole[key] > 0:
             free = letter if letter not in values else f"{letter}_adapter"
             symbol = Symbol(free, key=key, meaning=MEANINGS.get(key, key))
-            values[free], table[free], whole[key] = whole[key], symbol, Traced(whole[key], symbol)
+            values[free], table[free], whole[key] = whole[key], symbol, TracedInt(whole[key], symbol)
     return whole, book._replace(model=_with_facts(book), values=values, table=table)
 
 
-def _with_facts(book: Lettered) -> ModelValue:
+def _with_facts(book: LetteredModel) -> ModelValue:
     """Return the model with letters behind what its config says, which prompts are as wide and as many as."""
     described = book.model.description
     assert described is not None
     symbols = {symbol.word: symbol for symbol in book.table.values() if "." not in symbol.key}
     sizes = {
-        word: Traced(value, symbols[word]) if type(value) is int and word in symbols else value
+        word: TracedInt(value, symbols[word]) if type(value) is int and word in symbols else value
         for word, value in vars(described.sizes).items()
     }
     return book.model.replace(description=described._replace(sizes=Config(**sizes)))
@@ -110,14 +110,14 @@ def derivation(
     """
     lettering, book = letters_in(config, with_letters(model, Inputs()))
     derived = count(book.model, lettering)
-    blocks = [Heading(1, "1", say("trained"), f"{found.trainable:,}"), *_trained(derived, book, say)]
+    blocks = [Heading(1, "1", say("trained"), f"{found.trainable:,}"), *_trained_elements(derived, book, say)]
     blocks += [Heading(1, "2", say("in all"), f"{found.total:,}"), *_in_all(found, say)]
-    blocks += [Heading(1, "3", say("saved, in bytes"), f"{found.saved_bytes:,}"), *_saved(found, say)]
+    blocks += [Heading(1, "3", say("saved, in bytes"), f"{found.saved_bytes:,}"), *_saved_bytes(found, say)]
     yield letter_table(blocks, book, say)
     yield from blocks
 
 
-def _trained(derived: Adapted, book: Lettered, say: Say) -> Iterator[Block]:
+def _trained_elements(derived: Adapted, book: LetteredModel, say: Say) -> Iterator[Block]:
     total = say("{label}: ").format(label=say("sum"))
     reason = REASONS.get(derived.method)
     yield Paragraph(2, say(reason) if reason else say_formula(derived, say))
@@ -157,7 +157,7 @@ def _short(tensor: Added, site: Site) -> str:
     return tensor.name.removeprefix(f"{site.path}.").removesuffix(".weight")
 
 
-def _equation(tensor: Added, book: Lettered, level: int) -> Equation:
+def _equation(tensor: Added, book: LetteredModel, level: int) -> Equation:
     return Equation(level, chain(formula_of(product(tensor.shape)), book.values), f"{tensor.name}: ")  # type: ignore[arg-type]
 
 
@@ -171,7 +171,7 @@ def _in_all(found: Adapted, say: Say) -> Iterator[Block]:
     yield Equation(2, (Sum(tuple(map(Number, terms))), Number(found.total)) if len(terms) > 1 else (Number(found.total),))
 
 
-def _saved(found: Adapted, say: Say) -> Iterator[Block]:
+def _saved_bytes(found: Adapted, say: Say) -> Iterator[Block]:
     """Add the bytes that are saved, by the bytes of an element."""
     yield Paragraph(2, say("What is trained, and what belongs to it without being trained; elements of each size times its bytes."))
     terms = [Product((Number(count), Number(size))) for size, count in found.saved_sizes]

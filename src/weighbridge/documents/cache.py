@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
-    from weighbridge.accounts.cache import CacheSize, Kept
+    from weighbridge.accounts.cache import CacheSize, LayerCache
     from weighbridge.accounts.inputs import Inputs
     from weighbridge.value import ModelValue
 
@@ -58,7 +58,7 @@ def document(model: ModelValue, given: Inputs, dtype: str, engine: str, *, deriv
     return Document(headline(model, say), figure, (*blocks, *notes(_remarks(found, given, dtype, say))), lang)
 
 
-def _layers(layers: tuple[Kept, ...], say: Say) -> Table:
+def _layers(layers: tuple[LayerCache, ...], say: Say) -> Table:
     numbers = (say("layers"), say("tokens"), say("elements a token"), say("window"), say("bytes"))
     columns = (Column(say("module")), Column(say("kept")), *(Column(title, "integer") for title in numbers))
     rows = ((kept.module, say(kept.kind), kept.layers, kept.tokens, kept.elements, kept.window, kept.bytes) for kept in layers)

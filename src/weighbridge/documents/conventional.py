@@ -10,7 +10,7 @@ from weighbridge.documents.document import Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
-    from weighbridge.conventions.arithmetic import Arithmetic, Explained, FlopsReconciliation
+    from weighbridge.conventions.arithmetic import Arithmetic, FlopsMatch, FlopsReconciliation
     from weighbridge.conventions.pieces import Piece
     from weighbridge.value import ModelValue
 
@@ -63,7 +63,7 @@ def answer_document(answer: FlopsReconciliation, lang: str = "en") -> Document:
     return Document(head, figure, (*((Table(columns, rows),) if rows else ()), *notes(remarks)), lang)
 
 
-def _way(way: Explained) -> dict[str, Any]:
+def _way(way: FlopsMatch) -> dict[str, Any]:
     return {"convention": way.key, "fit": way.how, "value": way.value, "unit": way.unit, "steps": _pieces(way.steps), "cost": way.cost}
 
 

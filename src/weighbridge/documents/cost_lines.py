@@ -15,7 +15,7 @@ from weighbridge.explain.traced import formula_of
 if TYPE_CHECKING:
     from weighbridge.core.formula import Expression
     from weighbridge.core.messages import Say
-    from weighbridge.explain.traced import Lettered
+    from weighbridge.explain.traced import LetteredModel
 
 
 class Group(NamedTuple):
@@ -35,7 +35,7 @@ FLAGS = (("--batch", mark("examples")), ("--seq", mark("tokens")), ("--decoder-s
 """Where the letters of what is put in come from, in the order in which they stand."""
 
 
-def letter_table(blocks: Iterable[Block], lettered: Lettered, say: Say) -> Table:
+def letter_table(blocks: Iterable[Block], lettered: LetteredModel, say: Say) -> Table:
     """Say what the letters stand for that *blocks* use."""
     used = {letter for block in blocks if isinstance(block, Equation) for letter in letters(block.steps[0])}
     put_in = ((letter, flag, say(meaning)) for letter, (flag, meaning) in zip(lettered.lengths, FLAGS, strict=False))
@@ -57,7 +57,7 @@ def group_terms(terms: Iterable[tuple[int, int, str]]) -> list[Group]:
     return list(found.values())
 
 
-def equation(group: Group, lettered: Lettered, level: int) -> Equation:
+def equation(group: Group, lettered: LetteredModel, level: int) -> Equation:
     """Derive the bytes of a group: formula, substitution, number."""
     formula: Expression = formula_of(group.each)
     if group.times != 1:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from weighbridge.accounts.inputs import Inputs
     from weighbridge.accounts.memory.account import Memory, Settings
-    from weighbridge.accounts.memory.tape import Row as Kept
+    from weighbridge.accounts.memory.tape import Row as Activation
     from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool =
     return answer
 
 
-def _activation_json(row: Kept) -> dict[str, Any]:
+def _activation_json(row: Activation) -> dict[str, Any]:
     return {"module": row.module, "call": row.call, "shape": list(row.shape), "bytes": row.bytes, "times": row.times}
 
 
-def by_call(rows: tuple[Kept, ...]) -> dict[str, int]:
+def by_call(rows: tuple[Activation, ...]) -> dict[str, int]:
     """Add up what is kept by the call that keeps it, the most first."""
     sums: dict[str, int] = {}
     for row in rows:
@@ -78,7 +78,10 @@ def document(
         blocks += derive(model, given, how, found, say)
     figure = say("bytes") if found.total is None else say("{total} bytes").format(total=f"{found.total:,}")
     return Document(
-        headline(model, say), figure, (*blocks, *notes([*_remarks(given, how, found, training, say), *_quantised(model, how, say)])), lang
+        headline(model, say),
+        figure,
+        (*blocks, *notes([*_remarks(given, how, found, training, say), *_quantization_lines(model, how, say)])),
+        lang,
     )
 
 
@@ -103,7 +106,7 @@ def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: S
     return [first, say(found.refused)] if found.refused else [first]
 
 
-def _quantised(model: ModelValue, how: Settings, say: Say) -> list[str]:
+def _quantization_lines(model: ModelValue, how: Settings, say: Say) -> list[str]:
     """Say what the config says of the published file's quantisation, and whether these bytes are that file's."""
     stated = quantization_of(model)
     if stated is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.accounts.memory.account import forward_activations
 from weighbridge.accounts.memory.optimizers import state_bytes
 from weighbridge.accounts.memory.tape import elements
-from weighbridge.accounts.memory.weights import Owned, bits, element_bytes, is_packed, owned_tensors, packed_bytes
+from weighbridge.accounts.memory.weights import OwnedTensor, bits, element_bytes, is_packed, owned_tensors, packed_bytes
 from weighbridge.core.formula import Floor, Number, Product, Sum
 from weighbridge.documents.cost_lines import Group, equation, group_terms, letter_table, sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Paragraph
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.memory.account import Memory, Settings
     from weighbridge.accounts.memory.tape import Row
     from weighbridge.core.messages import Say
-    from weighbridge.explain.traced import Lettered
+    from weighbridge.explain.traced import LetteredModel
     from weighbridge.value import ModelValue
 
 
@@ -48,7 +48,7 @@ NAMED = 3
 class _Book:
     """What is derived: a model with letters, how it is run, and what came out."""
 
-    def __init__(self, lettered: Lettered, how: Settings, found: Memory, say: Say) -> None:
+    def __init__(self, lettered: LetteredModel, how: Settings, found: Memory, say: Say) -> None:
         self.lettered, self.how, self.found, self.say = lettered, how, found, say
         self.owned = [entry for entry in owned_tensors(lettered.model.tree) if entry.tensor.role != "buffer"]
         self.learned = [entry for entry in self.owned if not entry.tensor.frozen]
@@ -75,11 +75,13 @@ class _Book:
 
     def gradients(self) -> Iterator[Block]:
         """Derive the gradients: one for each element that is learned."""
-        yield self._learned(4 if self.how.precision in ("amp", "megatron") else element_bytes(self.how.dtype), self.found.gradients)
+        yield self._learned_elements(
+            4 if self.how.precision in ("amp", "megatron") else element_bytes(self.how.dtype), self.found.gradients
+        )
 
     def master(self) -> Iterator[Block]:
         """Derive the copies in float32."""
-        yield self._learned(4, self.found.master)
+        yield self._learned_elements(4, self.found.master)
 
     def optimizer(self) -> Iterator[Block]:
         """Derive the states: tensors that are treated alike together."""
@@ -104,7 +106,7 @@ class _Book:
                 yield Equation(3, (Product((Number(times), Number(each))), Number(times * each)))
         yield from sum_line(amounts, 2, self.say("{label}: ").format(label=self.say("sum")))
 
-    def _learned(self, size: int, amount: int) -> Equation:
+    def _learned_elements(self, size: int, amount: int) -> Equation:
         count = sum(int(entry.copies) * int(elements(entry.tensor.shape)) for entry in self.learned)
         return Equation(2, (Product((Number(size), Number(count))), Number(amount)))
 
@@ -116,7 +118,7 @@ class _Book:
         )
 
 
-def _by_shape(owned: Iterable[Owned], bytes_of: Callable[[Owned], int], dtype: str = "") -> list[Group]:
+def _by_shape(owned: Iterable[OwnedTensor], bytes_of: Callable[[OwnedTensor], int], dtype: str = "") -> list[Group]:
     """Put tensors of one formula together under their names, and the type they are in."""
     entries = [(entry, bytes_of(entry)) for entry in owned]
     names: dict[str, dict[str, None]] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from weighbridge.conventions.loading import loading_of
 from weighbridge.core.messages import Text, translator
-from weighbridge.designs.problem import Found
+from weighbridge.designs.problem import MeasuredConfig
 from weighbridge.designs.solve import Solution
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.value import ModelValue
@@ -32,7 +32,7 @@ def as_json(model: ModelValue, found: Solution) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _flat(entry: Found) -> dict[str, int]:
+def _flat(entry: MeasuredConfig) -> dict[str, int]:
     return {**entry.values, **entry.measured}
 
 

@@ -80,7 +80,7 @@ class Exercise(NamedTuple):
     traps: tuple[tuple[int, str], ...] = ()
 
 
-class _Asked(NamedTuple):
+class _Draft(NamedTuple):
     """What a level makes of a model: the question, the part of the derivation that answers it, and all that goes with it."""
 
     question: str
@@ -152,7 +152,7 @@ def _no_exercise(level: str, model: ModelValue, what: str) -> UsageError:
     return UsageError(why)
 
 
-def _table(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
+def _table(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Draft:
     """Ask for one embedding table."""
     tables = [pair for pair in _lines(found.root) if pair[0].kind == "embedding" and pair[0].value]
     if not tables:
@@ -160,7 +160,7 @@ def _table(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Ask
     return _line(*draw.choice(tables), found, say)
 
 
-def _module(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
+def _module(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Draft:
     """Ask for the modules of one line: a linear map, the norms, a convolution, several alike together."""
     modules = [pair for pair in _lines(found.root) if pair[0].kind != "embedding" and pair[0].value]
     if not modules:
@@ -177,15 +177,15 @@ def _lines(section: Section, layered: bool = False) -> Iterator[tuple[Line, bool
             yield from _lines(part, layered or _is_repeated(part))
 
 
-def _line(line: Line, layered: bool, found: Derivation, say: Say) -> _Asked:
+def _line(line: Line, layered: bool, found: Derivation, say: Say) -> _Draft:
     inside = mark("How many parameters are in {title} ({names}) of one layer?")
     alone = mark("How many parameters are in {title} ({names})?")
     question = say(inside if layered else alone).format(title=line.title, names=say(", ").join(line.paths))
     hints = (line.sentence, *_formulas((line,), found.values, say))
-    return _Asked(question, _with_root(found, line.title, (line,), line.value), line.value, tuple(hint for hint in hints if hint))
+    return _Draft(question, _with_root(found, line.title, (line,), line.value), line.value, tuple(hint for hint in hints if hint))
 
 
-def _layer(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
+def _layer(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Draft:
     """Ask for one of the repeated layers."""
     layers = [section for section in sections(found.root) if section.path and section.each and _is_repeated(section)]
     if not layers:
@@ -198,14 +198,14 @@ def _layer(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Ask
     inside = say(", ").join(part.title for part in section.parts)
     hints = (say("One layer is made of: {parts}.").format(parts=inside), *_formulas(tuple(lines(section)), found.values, say))
     traps = [(section.copies * section.each, say("that is all {copies} layers; one was asked for").format(copies=f"{section.copies:,}"))]
-    return _Asked(question, _one(section), section.each, hints, traps=tuple(traps) if section.copies > 1 else ())
+    return _Draft(question, _one(section), section.each, hints, traps=tuple(traps) if section.copies > 1 else ())
 
 
 def _is_repeated(section: Section) -> bool:
     return section.copies != 1 or bool(section.where)
 
 
-def _model(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
+def _model(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Draft:
     """Ask for the whole."""
     question = say("How many unique parameters does {name} have? Tied tensors count once.").format(name=_name_of(model))
     copies = [f"{section.title} × {section.copies:,}" if section.copies != 1 else section.title for section in found.root.parts
@@ -222,10 +222,10 @@ def _model(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Ask
             path=section.path, copies=f"{section.copies:,}"))
         for section in sections(found.root) if section.path and section.copies > 1
     ]  # fmt: skip
-    return _Asked(question, found.root, found.total, tuple(hints), traps=tuple(traps))
+    return _Draft(question, found.root, found.total, tuple(hints), traps=tuple(traps))
 
 
-def _heads(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
+def _heads(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Draft:
     """Ask for an attention whose query heads share key and value heads: as it is, what that saves, or with other heads."""
     grouped = [(section, attend) for section in sections(found.root) if (attend := _grouped_attention(section, model.tree)) is not None]
     if not grouped:
@@ -246,7 +246,7 @@ def _heads(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Ask
     if kind == "saving":
         question = say("How many parameters does that save in one layer, against a key and a value head for every query head?")
         saved = full - section.each
-        return _Asked(f"{lead} {question}", _one(section), saved, hints, (f"{full:,} − {section.each:,} = {saved:,}",))
+        return _Draft(f"{lead} {question}", _one(section), saved, hints, (f"{full:,} − {section.each:,} = {saved:,}",))
     if kind == "other":
         other = draw.choice([n for n in others if n != heads])
         traps.append((section.each, say("that is with {shared} key and value heads, as it stands").format(shared=shared)))
@@ -254,9 +254,9 @@ def _heads(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Ask
             "How many parameters would the maps of query, key, value and output of one layer have with {other} key and value heads?"
         ).format(other=other)
         value, root = others[other]
-        return _Asked(f"{lead} {question}", _one(root), root.each, hints, traps=tuple(traps), model=value)
+        return _Draft(f"{lead} {question}", _one(root), root.each, hints, traps=tuple(traps), model=value)
     question = say("How many parameters do the query, key, value and output maps of one layer have together?")
-    return _Asked(f"{lead} {question}", _one(section), section.each, hints, traps=tuple(traps))
+    return _Draft(f"{lead} {question}", _one(section), section.each, hints, traps=tuple(traps))
 
 
 def _place_of(section: Section) -> str:
@@ -299,7 +299,7 @@ def _with_heads(model: ModelValue, number: str, shared: int) -> tuple[ModelValue
     return None if section is None else (other, section)
 
 
-def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
+def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Draft:
     """Ask how many parameters work on one token: of the whole model, or of the experts of one layer."""
     mixtures = list(_mixtures(model.tree))
     if not mixtures:
@@ -317,7 +317,7 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _As
     if draw.random() < 0.5:
         question = say("How many of the parameters of {name} are active for one token?").format(name=_name_of(model))
         traps = ((counts.unique, say("that counts every expert, also those that the token does not pass through")),)
-        return _Asked(question, found.root, counts.active, (*hints, working.partition(" = ")[0]), (working,), traps)
+        return _Draft(question, found.root, counts.active, (*hints, working.partition(" = ")[0]), (working,), traps)
     inside = tally(part._replace(repeat=None) if part.repeat != part.experts else part)
     assert isinstance(inside.active, int) and isinstance(inside.unique, int)
     question = say(
@@ -326,7 +326,7 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _As
     inner = ((inside.unique, say("that counts every expert, also those that the token does not pass through")),
              (one, say("that is one expert")))  # fmt: skip
     root = next((_one(section) for section in sections(found.root) if section.kind == "experts"), found.root)
-    return _Asked(question, root, inside.active, hints, (f"{part.active} × {one:,} = {inside.active:,}",), inner)
+    return _Draft(question, root, inside.active, hints, (f"{part.active} × {one:,} = {inside.active:,}",), inner)
 
 
 def _expert(part: Part) -> int:
@@ -348,7 +348,7 @@ def _mixtures(part: Part, path: str = "", copies: int = 1) -> Iterator[tuple[str
                 yield from _mixtures(node, here, copies * (node.repeat if isinstance(node.repeat, int) else 1))
 
 
-def _convention(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Asked:
+def _convention(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Draft:
     """Ask which convention gives a number."""
     table = conventions(model)
     made = {value: min(table.by_value[value], key=lambda one: (one.cost, one.order)) for value in table.values}
@@ -375,7 +375,7 @@ def _convention(model: ModelValue, found: Derivation, draw: Random, say: Say) ->
         *(f"+ {p.amount:,} ({say(p.what)})" for p in right.added),
     ]
     working = (say("{text}: {value}").format(text=right.text(say), value=f"{' '.join(steps)} = {right.value:,}"),)
-    return _Asked(
+    return _Draft(
         question, found.root, offered.index(right) + 1, tuple(hint for hint in hints if hint), working,
         choices=tuple(one.text(say) for one in offered),
     )  # fmt: skip
@@ -386,7 +386,7 @@ def _is_plain(made: Convention) -> bool:
     return bool(made.left_out) and not made.added and not made.view.less
 
 
-_LEVELS: dict[str, Callable[[ModelValue, Derivation, Random, Say], _Asked]] = {
+_LEVELS: dict[str, Callable[[ModelValue, Derivation, Random, Say], _Draft]] = {
     "table": _table, "module": _module, "layer": _layer, "model": _model, "heads": _heads, "active": _active, "convention": _convention,
 }  # fmt: skip
 

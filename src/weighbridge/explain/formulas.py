@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.accounts.closed import Closed, all_closed
+from weighbridge.accounts.closed import ClosedFormula, all_closed
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.ledger import Entry, entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS
@@ -27,7 +27,7 @@ class ModuleFormula(NamedTuple):
     """The closed formula of one module: all its copies, and one of them."""
 
     path: str
-    closed: Closed
+    closed: ClosedFormula
     value: int
 
 
@@ -39,7 +39,7 @@ class Formula(NamedTuple):
     109482240
     """
 
-    closed: Closed
+    closed: ClosedFormula
     modules: tuple[ModuleFormula, ...]
     symbols: tuple[Symbol, ...]
     values: dict[str, int]

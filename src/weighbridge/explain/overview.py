@@ -11,7 +11,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Expression, Number, Product, Sum, Symbol, as_expression, evaluate, letters, times, total, write
 from weighbridge.core.notation import UNICODE
 from weighbridge.core.polynomials import polynomial
-from weighbridge.core.sizes import Undecided, exact, product
+from weighbridge.core.sizes import UndecidedError, exact, product
 from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.explain.section import Line, Section
 from weighbridge.explain.semantic_tree import Pair, scale
@@ -205,7 +205,7 @@ def deciders(model: ModelValue) -> tuple[Decider, ...]:
     for path, value, changed in _variations(known.fields, raw, ""):
         try:
             layout = _layout(build(bind(known.fields, changed)))
-        except (ConfigError, Undecided, AssertionError, TypeError, ValueError, LookupError, ArithmeticError):
+        except (ConfigError, UndecidedError, AssertionError, TypeError, ValueError, LookupError, ArithmeticError):
             continue
         if layout != usual and len(layout) > 1:
             found.append(Decider(path, value if isinstance(value, int) else None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from weighbridge.accounts.closed import Closed
+from weighbridge.accounts.closed import ClosedFormula
 from weighbridge.core.formula import Expression
 
 
@@ -59,7 +59,7 @@ class Section(NamedTuple):
     path: str
     kind: str
     parts: tuple[Line | Section, ...]
-    closed: Closed
+    closed: ClosedFormula
     times: Expression
     copies: int
     each: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from weighbridge.accounts.closed import Closed
+from weighbridge.accounts.closed import ClosedFormula
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Expression, Number, Product, Symbol, evaluate, times, total
 from weighbridge.core.polynomials import Monomial, Opaque, Polynomial, polynomial
@@ -52,7 +52,9 @@ class Insight(NamedTuple):
     changes: tuple[Change, ...]
 
 
-def insight(book: Closed, table: Mapping[str, Symbol], values: Mapping[str, int], factored: Expression | None = None) -> Insight | None:
+def insight(
+    book: ClosedFormula, table: Mapping[str, Symbol], values: Mapping[str, int], factored: Expression | None = None
+) -> Insight | None:
     """Look closer at a closed formula; None where it has no terms.
 
     >>> from weighbridge import model
@@ -77,7 +79,7 @@ def insight(book: Closed, table: Mapping[str, Symbol], values: Mapping[str, int]
     )
 
 
-def _terms(book: Closed, known: Mapping[str, Expression], copies: tuple[Expression, ...]) -> Iterator[Expression]:
+def _terms(book: ClosedFormula, known: Mapping[str, Expression], copies: tuple[Expression, ...]) -> Iterator[Expression]:
     """Yield the terms of a formula, each with its copies in front: ``(L - 3)`` is not multiplied out, so nothing is taken away."""
     for monomial, coefficient in polynomial(evaluate(book.constant.expression(), known)).sorted_terms():
         yield times((*copies, _term(monomial, coefficient)))
@@ -116,11 +118,11 @@ def _changes(
         more: dict[str, Expression] = {**table, symbol.letter: symbol + by}
         difference = polynomial(evaluate(whole.expression(), more)) - whole
         formula = difference.expression() if len(difference.terms) <= 6 and by == 1 else None
-        found.append(Change(symbol, by, formula, after - before, _kept(symbol, whole, values, grown, relations)))
+        found.append(Change(symbol, by, formula, after - before, _with_relations(symbol, whole, values, grown, relations)))
     return found
 
 
-def _kept(
+def _with_relations(
     symbol: Symbol, whole: Polynomial, values: Mapping[str, int], grown: dict[str, int], relations: tuple[tuple[Symbol, Expression], ...]
 ) -> int | None:
     follows = {other.letter: _value(multiple, grown) for other, multiple in relations if symbol in polynomial(multiple).symbols()}

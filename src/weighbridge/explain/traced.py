@@ -1,6 +1,6 @@
 """Ints that remember the formula they came from: any account over ints then says how each of its numbers came about.
 
-A :class:`Traced` is an int in every respect. What is added, subtracted, multiplied or divided out of it is another one, whose
+A :class:`TracedInt` is an int in every respect. What is added, subtracted, multiplied or divided out of it is another one, whose
 formula is the sum, difference, product or quotient of the formulas. So a cost is worked out once, by the account that the
 figure comes from, and its derivation cannot come to differ from it.
 """
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-class Traced(int):
+class TracedInt(int):
     """An int with the formula it came from.
 
-    >>> hidden = Traced(768, Symbol("H"))
+    >>> hidden = TracedInt(768, Symbol("H"))
     >>> made = 4 * (hidden * hidden + hidden)
     >>> made == 2362368, str(made.formula)
     (True, '4*(H^2 + H)')
@@ -32,7 +32,7 @@ class Traced(int):
 
     formula: Expression
 
-    def __new__(cls, value: int, formula: Expression) -> Traced:
+    def __new__(cls, value: int, formula: Expression) -> TracedInt:
         made = super().__new__(cls, value)
         made.formula = formula
         return made
@@ -61,29 +61,29 @@ class Traced(int):
     def __rfloordiv__(self, other: Any) -> Any:
         return _trace(int.__rfloordiv__, self, other, lambda one, more: more // one)
 
-    def __neg__(self) -> Traced:
-        return Traced(int.__neg__(self), -1 * self.formula)
+    def __neg__(self) -> TracedInt:
+        return TracedInt(int.__neg__(self), -1 * self.formula)
 
 
-def _trace(apply: Callable[[int, Any], Any], one: Traced, other: Any, combine: Callable[[Expression, Any], Expression]) -> Any:
+def _trace(apply: Callable[[int, Any], Any], one: TracedInt, other: Any, combine: Callable[[Expression, Any], Expression]) -> Any:
     value = apply(one, other)
     if not isinstance(other, int) or value is NotImplemented:
         return value
-    if value == int(one) and isinstance(other, Traced) is False and other in (0, 1):
+    if value == int(one) and isinstance(other, TracedInt) is False and other in (0, 1):
         return one  # nothing was added, or it was multiplied with one
-    return Traced(value, combine(one.formula, formula_of(other)))
+    return TracedInt(value, combine(one.formula, formula_of(other)))
 
 
 def formula_of(value: int) -> Expression:
     """Return how an int came about; one that nothing is known of stands for itself.
 
-    >>> str(formula_of(Traced(3, Symbol("L")))), str(formula_of(3))
+    >>> str(formula_of(TracedInt(3, Symbol("L")))), str(formula_of(3))
     ('L', '3')
     """
-    return value.formula if isinstance(value, Traced) else as_expression(int(value))
+    return value.formula if isinstance(value, TracedInt) else as_expression(int(value))
 
 
-class Lettered(NamedTuple):
+class LetteredModel(NamedTuple):
     """A model and what is put into it, with letters behind the numbers.
 
     Attributes:
@@ -100,7 +100,7 @@ class Lettered(NamedTuple):
     lengths: tuple[str, ...]
 
 
-def with_letters(model: ModelValue, given: Inputs) -> Lettered:
+def with_letters(model: ModelValue, given: Inputs) -> LetteredModel:
     """Put letters behind the sizes of a model and the lengths of what is put in.
 
     Raises:
@@ -109,13 +109,13 @@ def with_letters(model: ModelValue, given: Inputs) -> Lettered:
     tree, table, values = symbolic(model)
     batch = "b" if "B" in table else "B"
     seq, decoder = (letter if letter not in table else f"{letter}_text" for letter in ("n", "m"))
-    changed: dict[str, Any] = {"batch": Traced(given.batch, Symbol(batch)), "seq": Traced(given.seq, Symbol(seq))}
+    changed: dict[str, Any] = {"batch": TracedInt(given.batch, Symbol(batch)), "seq": TracedInt(given.seq, Symbol(seq))}
     known = {**values, batch: given.batch, seq: given.seq}
     if given.decoder_seq is not None:
-        changed["decoder_seq"] = Traced(given.decoder_seq, Symbol(decoder))
+        changed["decoder_seq"] = TracedInt(given.decoder_seq, Symbol(decoder))
         known[decoder] = given.decoder_seq
     letters = (batch, seq, *((decoder,) if given.decoder_seq is not None else ()))
-    return Lettered(model.replace(tree=_part(model.tree, tree)), given._replace(**changed), known, table, letters)
+    return LetteredModel(model.replace(tree=_part(model.tree, tree)), given._replace(**changed), known, table, letters)
 
 
 def _part(counted: Part, symbols: Part) -> Part:
@@ -146,4 +146,4 @@ def _sizes(counted: Sequence[Any], symbols: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _size(one: Any, other: Any) -> Any:
-    return Traced(one, other) if type(one) is int and isinstance(other, Expression) else one
+    return TracedInt(one, other) if type(one) is int and isinstance(other, Expression) else one

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.accounts.cache import UNKNOWN as UNDESCRIBED
-from weighbridge.accounts.cache import growth
+from weighbridge.accounts.cache import bytes_per_token
 from weighbridge.accounts.flops import matmuls
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.parameters import tally
@@ -108,7 +108,7 @@ def cache_per_token(tree: Part, model_type: str) -> Size | None:
     if model_type in UNDESCRIBED:
         return None
     try:
-        return growth(tree, Inputs(seq=CACHED))
+        return bytes_per_token(tree, Inputs(seq=CACHED))
     except UsageError:
         return None
 

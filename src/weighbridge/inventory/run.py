@@ -22,7 +22,7 @@ from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.inventory.items import REMOTE, items
 from weighbridge.inventory.schema import VERSION
-from weighbridge.inventory.shards import Done, Shard, halves, part_of_the_dead, shards, weigh_shard
+from weighbridge.inventory.shards import Shard, ShardResult, halves, part_of_the_dead, shards, weigh_shard
 
 MANIFEST = "_manifest.json"
 SECONDS = 60.0
@@ -134,10 +134,12 @@ class _Total:
             self.rows = sum(item.rows for item in items(sources))
 
 
-def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: str | None, fresh: bool) -> Generator[tuple[Done, bool]]:
+def _all_done(
+    work: Iterator[Shard], folder: Path, jobs: int | None, cluster: str | None, fresh: bool
+) -> Generator[tuple[ShardResult, bool]]:
     """Yield what every shard came to, and whether an earlier run had done it; as many are under way as there are workers, twice."""
     workers = _Workers(jobs, cluster)
-    under_way: dict[Future[Done], Shard] = {}
+    under_way: dict[Future[ShardResult], Shard] = {}
     again: list[Shard] = []
     complete = False
     seen: set[str] = set()
@@ -148,7 +150,7 @@ def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: st
             seen.add(shard.name)
             counts = None if fresh else _counts_of(folder / shard.name)
             if counts is not None and not (shard.items[0].kind == "source" and "error" in counts):
-                yield Done(shard.name, counts), True
+                yield ShardResult(shard.name, counts), True
                 continue  # what failed far away may have been the network
             under_way[workers.submit(shard, folder)] = shard
             while len(under_way) >= 2 * workers.jobs:
@@ -162,7 +164,7 @@ def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: st
         workers.end(complete=complete)
 
 
-def _wait(under_way: dict[Future[Done], Shard], again: list[Shard], workers: _Workers) -> Iterator[tuple[Done, bool]]:
+def _wait(under_way: dict[Future[ShardResult], Shard], again: list[Shard], workers: _Workers) -> Iterator[tuple[ShardResult, bool]]:
     """Wait for some shards; those whose worker died are to be done again."""
     ready, _ = wait(under_way, return_when=FIRST_COMPLETED)
     died = False
@@ -179,7 +181,7 @@ def _wait(under_way: dict[Future[Done], Shard], again: list[Shard], workers: _Wo
         workers.renew()
 
 
-def _one_after_the_other(again: list[Shard], workers: _Workers, folder: Path) -> Iterator[tuple[Done, bool]]:
+def _one_after_the_other(again: list[Shard], workers: _Workers, folder: Path) -> Iterator[tuple[ShardResult, bool]]:
     """Do shards alone; cut one that ends its worker in halves until the item that does so is found."""
     while again:
         shard = again.pop()
@@ -214,7 +216,7 @@ class _Workers:
             self._client = client
             self._executor = client.get_executor(retries=1, pure=False)
 
-    def submit(self, shard: Shard, folder: Path) -> Future[Done]:
+    def submit(self, shard: Shard, folder: Path) -> Future[ShardResult]:
         """Hand a shard over; a pool that broke in the meantime is made anew."""
         try:
             return self._executor.submit(weigh_shard, shard, str(folder.absolute()))

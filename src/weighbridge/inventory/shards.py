@@ -66,7 +66,7 @@ class Shard(NamedTuple):
     seconds: float
 
 
-class Done(NamedTuple):
+class ShardResult(NamedTuple):
     """What a shard came to: its part, and rows by status."""
 
     name: str
@@ -128,7 +128,7 @@ def _split(item: Item) -> tuple[Item, ...]:
     return (item,)
 
 
-def weigh_shard(shard: Shard, folder: str) -> Done:
+def weigh_shard(shard: Shard, folder: str) -> ShardResult:
     """Weigh a shard and write its part into *folder*; pure but for that, so that it runs anywhere."""
     collecting = gc.isenabled()
     gc.disable()  # thousands of configs live until the part is written: looking for cycles among them is time lost
@@ -141,7 +141,7 @@ def weigh_shard(shard: Shard, folder: str) -> Done:
             gc.enable()
 
 
-def write_part(name: str, rows: list[Row], folder: str) -> Done:
+def write_part(name: str, rows: list[Row], folder: str) -> ShardResult:
     """Write rows to a part: under another name first, so that it is whole once it is there."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -156,10 +156,10 @@ def write_part(name: str, rows: list[Row], folder: str) -> Done:
         with suppress(OSError):
             os.unlink(unfinished)
         raise
-    return Done(name, dict(Counter(row["status"] for row in rows)))
+    return ShardResult(name, dict(Counter(row["status"] for row in rows)))
 
 
-def part_of_the_dead(shard: Shard, folder: str) -> Done:
+def part_of_the_dead(shard: Shard, folder: str) -> ShardResult:
     """Write the part of a shard whose one item ends every process that reads it."""
     return write_part(shard.name, [failure_row(_row_path(shard.items[0]), RuntimeError("the process that read it died"))], folder)
 

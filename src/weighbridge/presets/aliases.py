@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MODEL, FAMILY = "model", "family"
 
 
-class Named(NamedTuple):
+class Meaning(NamedTuple):
     """What a name means: a model (with the presets it may be, the likeliest first), or a family with its members."""
 
     kind: str
@@ -152,7 +152,7 @@ _SIZE = r"\d+(?:\.\d+)?[mb]|\d+x\d+b|a\d+(?:\.\d+)?b|base|large|small|tiny|mini|
 """A run of a name that is a size: what stands before it is the family."""
 _RUN = r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*"
 _KNOWN: dict[str, dict[str, Any]] = {}
-_TABLE: dict[str, Named] = {}
+_TABLE: dict[str, Meaning] = {}
 
 
 def preset_configs() -> dict[str, dict[str, Any]]:
@@ -185,7 +185,7 @@ def join_runs(pieces: Iterable[str]) -> str:
     return key
 
 
-def table() -> dict[str, Named]:
+def table() -> dict[str, Meaning]:
     """Return what each joined name means.
 
     >>> table()["llama7b"].names, table()["mixtral"].kind
@@ -196,34 +196,34 @@ def table() -> dict[str, Named]:
     return _TABLE
 
 
-def _make_table() -> dict[str, Named]:
+def _make_table() -> dict[str, Meaning]:
     import re
 
-    found: dict[str, Named] = {}
+    found: dict[str, Meaning] = {}
     families: dict[str, list[str]] = {}
     for name in preset_configs():
         pieces = runs(name)
-        found[join_runs(pieces)] = Named(MODEL, (name,))
+        found[join_runs(pieces)] = Meaning(MODEL, (name,))
         place = next((i for i, piece in enumerate(pieces) if i and re.fullmatch(_SIZE, piece, re.IGNORECASE)), None)
         if place:
             families.setdefault(join_runs(pieces[:place]), []).append(name)
     types = {join_runs(runs(str(config.get("model_type", "")))) for config in preset_configs().values()}
     for key, short in _shorten(preset_configs()).items():
-        found.setdefault(key, Named(FAMILY if key in types else MODEL, tuple(short)))  # ``data2vec-text`` names a type, and no size
+        found.setdefault(key, Meaning(FAMILY if key in types else MODEL, tuple(short)))  # ``data2vec-text`` names a type, and no size
     for line in _WRITTEN.strip().splitlines():
         written, _, meant = line.partition(" = ")
         names = tuple(name for name in meant.split() if name in preset_configs())
         for text in written.split(", ") if names else ():
-            found[join_runs(runs(text))] = Named(MODEL, names)
+            found[join_runs(runs(text))] = Meaning(MODEL, names)
     families["gpt2"] = [name for name in preset_configs() if name.startswith("gpt2")]
     for key, members in families.items():
         if len(members) > 1 or key not in found:
-            found[key] = Named(FAMILY, tuple(members)) if key not in found or key == "gpt2" else found[key]
+            found[key] = Meaning(FAMILY, tuple(members)) if key not in found or key == "gpt2" else found[key]
     for entry in presets():
         for written in (name for name in typed_names(entry) if name != entry.hub):
             pieces = runs(written)
             if not re.fullmatch(f"{_SIZE}|intermediate", pieces[0], re.IGNORECASE):  # funnel-transformer/large is no name alone
-                found.setdefault(join_runs(pieces), Named(MODEL, (entry.name,)))
+                found.setdefault(join_runs(pieces), Meaning(MODEL, (entry.name,)))
     return found
 
 
@@ -239,7 +239,7 @@ def _shorten(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def lookup(text: str) -> Named | None:
+def lookup(text: str) -> Meaning | None:
     """Return what a name means, in whatever case and with whatever separators it is written.
 
     >>> lookup("Mixtral 8x7B").names, lookup("ViT-B/16").names[1], lookup("GPT2-Medium").names
@@ -258,7 +258,7 @@ def preset_called(text: str) -> Preset | None:
     return preset(found.names[0]) if found is not None and found.kind == MODEL and len(found.names) == 1 else None
 
 
-def member(family: Iterable[str], size: str) -> Named | None:
+def member(family: Iterable[str], size: str) -> Meaning | None:
     """Return the member of a family that a size word means.
 
     Args:

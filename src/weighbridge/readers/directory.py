@@ -16,7 +16,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.files import is_file_name, read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.formats import FORMATS, read_file
-from weighbridge.readers.gguf import whole
+from weighbridge.readers.gguf import check_whole
 from weighbridge.readers.listing import PART, Listing, Stored
 from weighbridge.readers.text import parse_object, printable
 
@@ -276,7 +276,7 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
                 )
             seen[tensor.name] = shard
     merged = _merge(listings, [tensor for listing in listings.values() for tensor in listing.tensors])
-    return whole(merged) if merged.format == "gguf" else merged
+    return check_whole(merged) if merged.format == "gguf" else merged
 
 
 def _merge(listings: Mapping[str, Listing], tensors: list[Stored]) -> Listing:

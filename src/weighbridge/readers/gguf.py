@@ -86,7 +86,7 @@ STRING, ARRAY = 8, 9
 """Numbers of the types of metadata values: with the :mod:`struct` code of each scalar, then of strings and of arrays."""
 
 
-class Skipped(NamedTuple):
+class SkippedValue(NamedTuple):
     """A long string or array that was skipped, not kept: of what it consists (``character``, ``text`` or ``number``), and of how many."""
 
     kind: str
@@ -105,7 +105,7 @@ def sniff(head: bytes) -> bool:
 def read(file: BinaryIO) -> Listing:
     """List the tensors of a GGUF file; a file that is cut off after its table of tensors is read too.
 
-    Texts and arrays too long to be kept stand in the metadata as :class:`Skipped`.
+    Texts and arrays too long to be kept stand in the metadata as :class:`SkippedValue`.
 
     Raises:
         ReadError: Not GGUF 2 or 3, damaged, or cut off before the table's end.
@@ -142,7 +142,7 @@ def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     return {name: (data + begin, size, dtype) for name, (begin, size, dtype) in found.items()} if data > 0 else {}
 
 
-def whole(listing: Listing) -> Listing:
+def check_whole(listing: Listing) -> Listing:
     """Return the listing of a split file, whose parts have been put together, with the notes that hold only for the whole.
 
     Raises:
@@ -183,7 +183,7 @@ def _model_notes(metadata: Mapping[str, object], tensors: Iterable[Stored]) -> I
     if "output.weight" not in named and metadata.get("general.architecture") not in HEADLESS:
         yield Text("no output.weight: token_embd.weight serves as the output matrix too (tied)")
     tokens = metadata.get("tokenizer.ggml.tokens")
-    if isinstance(tokens, Skipped) and len(table.shape) == 2 and table.shape[0] != tokens.length:
+    if isinstance(tokens, SkippedValue) and len(table.shape) == 2 and table.shape[0] != tokens.length:
         yield Text("token_embd.weight has {rows:,} rows for {tokens:,} tokens", rows=table.shape[0], tokens=tokens.length)
 
 
@@ -239,7 +239,7 @@ def _metadata(cursor: Cursor, order: str, count: int) -> dict[str, Any]:
         number = cursor.number(kind, "type")
         if number == ARRAY:
             metadata[key] = _array(cursor, layouts, strings)
-            strings -= metadata[key].length if isinstance(metadata[key], Skipped) and metadata[key].kind == "text" else 0
+            strings -= metadata[key].length if isinstance(metadata[key], SkippedValue) and metadata[key].kind == "text" else 0
         elif number == STRING:
             metadata[key] = _text(cursor, cursor.number(length, "length of a text"))
         else:
@@ -252,7 +252,7 @@ def _text(cursor: Cursor, size: int) -> object:
     if size <= 1 << 10:
         return cursor.text(size, "text")
     cursor.skip(size, "text")
-    return Skipped("character", size)
+    return SkippedValue("character", size)
 
 
 def _scalar(cursor: Cursor, layouts: dict[int, Struct], number: int) -> Any:
@@ -273,13 +273,13 @@ def _array(cursor: Cursor, layouts: dict[int, Struct], strings: int) -> Any:
             cursor.fail(f"an array of {length:,} texts; at most {strings:,} more are accepted")
         for _ in range(length):
             cursor.skip(cursor.number(layouts[10], "length of a text"), "text")
-        return Skipped("text", length)
+        return SkippedValue("text", length)
     if number not in layouts:
         cursor.fail(f"{number:,} is no type of an array's values")
     layout = layouts[number]
     if length > KEPT_ARRAY:
         cursor.skip(length * layout.size, "array")
-        return Skipped("number", length)
+        return SkippedValue("number", length)
     return tuple(_scalar(cursor, layouts, number) for _ in range(length))
 
 

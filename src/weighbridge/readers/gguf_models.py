@@ -13,7 +13,7 @@ from typing import Any
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers.gguf import Skipped
+from weighbridge.readers.gguf import SkippedValue
 from weighbridge.readers.gguf_architectures import VARIANTS, Architecture
 from weighbridge.readers.gguf_table import KNOWN
 from weighbridge.readers.listing import Listing
@@ -76,7 +76,7 @@ def _alike(key: str, value: object) -> object:
     """Return a value; of one for each layer the one that all share."""
     if isinstance(value, tuple) and len(set(value)) == 1:
         return value[0]
-    if isinstance(value, tuple | Skipped):
+    if isinstance(value, tuple | SkippedValue):
         raise ReadError(Text("{key} differs from layer to layer; name a config beside the file", key=key))
     return value
 
@@ -84,7 +84,7 @@ def _alike(key: str, value: object) -> object:
 def _vocabulary(listing: Listing, key: str) -> object:
     stated = listing.metadata.get(key)
     tokens = listing.metadata.get("tokenizer.ggml.tokens")
-    if stated is None and isinstance(tokens, Skipped):
+    if stated is None and isinstance(tokens, SkippedValue):
         return tokens.length
     if stated is None:
         return next((tensor.shape[0] for tensor in listing.tensors if tensor.name == "token_embd.weight"), None)

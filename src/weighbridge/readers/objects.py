@@ -149,7 +149,7 @@ def keys_below(source: str) -> Iterator[tuple[str, str]]:
     bucket = Bucket(root, service, _stores(source, service, match["bucket"], own), probed=_probe(service, match["bucket"], own))
     prefix = (match["key"] or "").strip("/")
     try:
-        pages = bucket._asked(lambda store: iter(store.list(prefix or None)), source)
+        pages = bucket._ask_stores(lambda store: iter(store.list(prefix or None)), source)
         for page in pages:
             for entry in page:
                 yield root + entry["path"], f"{entry['size']} {entry.get('e_tag') or entry['last_modified']}"
@@ -188,13 +188,13 @@ class Bucket(NamedTuple):
                     raise
                 return b"", size
 
-        return self._asked(part, url)
+        return self._ask_stores(part, url)
 
     def names(self, folder: str) -> tuple[str, ...]:
         """Return the files in a folder, and not those in folders below."""
         address = f"{self.root}{folder}"
         try:
-            objects = self._asked(lambda store: store.list_with_delimiter(folder or None)["objects"], address)
+            objects = self._ask_stores(lambda store: store.list_with_delimiter(folder or None)["objects"], address)
         except ReadError as error:
             reason = str(error).removeprefix(f"{address}: ")
             raise SourceError(
@@ -204,7 +204,7 @@ class Bucket(NamedTuple):
             raise SourceError(Text("{address}: a folder of {count:,} files; name one", address=address, count=len(objects)), source=address)
         return tuple(entry["path"].removeprefix(f"{folder}/") for entry in objects if entry["path"] != folder)
 
-    def _asked(self, act: Callable[[Any], Answer], url: str) -> Answer:
+    def _ask_stores(self, act: Callable[[Any], Answer], url: str) -> Answer:
         """Return what the first way to the store that is not refused gives; a refusal is told of the first."""
         self._refuse_redirect(url)
         refused: Exception | None = None

@@ -113,12 +113,12 @@ class _Database:
     def metadata(self) -> Iterator[tuple[str, bytes]]:
         """Walk the tree of the latest version."""
         size = (self.folder / MANIFEST).stat().st_size
-        pending = [(b"", self.root(self.unpacked(_Place(MANIFEST, "", 0, size), MANIFEST_MAGIC)))]
+        pending = [(b"", self.root(self.unpack(_Place(MANIFEST, "", 0, size), MANIFEST_MAGIC)))]
         while pending:
             prefix, place = pending.pop()
             if place is None:
                 continue
-            body = self.unpacked(place, NODE_MAGIC)
+            body = self.unpack(place, NODE_MAGIC)
             height, files, count = body.take(1)[0], body.files(place.base), body.varint()
             self.keys += count
             if self.keys > MOST_KEYS:
@@ -167,10 +167,10 @@ class _Database:
             if length > LARGEST_VALUE or kind > 1:
                 raise ReadError("the metadata of an array in the OCDBT database is damaged")
             within = body.data[begin : begin + length]
-            data = self.taken(_Place(*_choose(files, file), offset, length)) if kind == 1 else within
+            data = self.read_at(_Place(*_choose(files, file), offset, length)) if kind == 1 else within
             yield (prefix + key).decode("utf-8", "replace"), data
 
-    def taken(self, place: _Place) -> bytes:
+    def read_at(self, place: _Place) -> bytes:
         """Read the bytes at a place, in a file of the database and no other."""
         if not is_path_below(place.path):
             raise ReadError(Text("the OCDBT database names {name!r}, which is no file of it", name=printable(place.path)))
@@ -187,9 +187,9 @@ class _Database:
             raise ReadError(Text("{name} ends before what the OCDBT database says is in it", name=printable(place.path)))
         return found
 
-    def unpacked(self, place: _Place, magic: int) -> _Body:
+    def unpack(self, place: _Place, magic: int) -> _Body:
         """Read a manifest or a node, check what stands around its body, and unpack that."""
-        data = self.taken(place)
+        data = self.read_at(place)
         if len(data) < 18 or _MAGIC.unpack_from(data)[0] != magic or _LENGTH.unpack_from(data, 4)[0] != len(data):
             raise ReadError(Text("{name} is no node of an OCDBT database", name=printable(place.path)))
         head = _Body(data[12:-4])

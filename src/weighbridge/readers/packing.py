@@ -19,7 +19,7 @@ from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.roles import role_of
-from weighbridge.readers.schemes import KINDS, SCHEMES, Arrays, Matrix, Settings, Unclear, bitsandbytes4, blocks, is_low
+from weighbridge.readers.schemes import KINDS, SCHEMES, Arrays, Matrix, Settings, UnclearPacking, bitsandbytes4, blocks, is_low
 from weighbridge.readers.text import parse_object
 
 WORDS = frozenset("I8 U8 I16 U16 I32 U32".split())
@@ -216,9 +216,9 @@ def _overhead(last: str, low: set[str]) -> str | None:
     return None
 
 
-def _matrix_or_note(tensor: Stored, last: str, answer: Matrix | Unclear) -> Stored:
+def _matrix_or_note(tensor: Stored, last: str, answer: Matrix | UnclearPacking) -> Stored:
     """Return the matrix that an array stands for, or say why it is not known."""
-    if isinstance(answer, Unclear):
+    if isinstance(answer, UnclearPacking):
         return tensor._replace(role=BUFFER, note=UNCLEAR + answer.reason)
     name = tensor.name[: len(tensor.name) - len(last)] + answer.name
     role = role_of(name, answer.shape if len(answer.shape) > 1 else (1, 1))

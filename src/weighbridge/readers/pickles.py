@@ -52,7 +52,7 @@ class Stub:
         self.items: dict[Any, Any] = {}
 
 
-class Named(dict[Any, Any]):
+class AttributedDict(dict[Any, Any]):
     """An ordered dict, which unlike a plain one may have attributes; they are its state."""
 
     __slots__ = ("state",)
@@ -102,7 +102,7 @@ class Source(Protocol):
         """Return where *sought* stands between two places, or -1."""
 
 
-class Paged:
+class PagedFile:
     """A file as a source: what is passed over is not read, and what is read comes in pages.
 
     Args:
@@ -282,7 +282,7 @@ def _literal_int(s: _State) -> object:
     return {"00": False, "01": True}[line] if line in ("00", "01") else int(line)
 
 
-def _quoted(s: _State) -> str:
+def _read_quoted(s: _State) -> str:
     line = _line(s)
     if len(line) < 2 or line[0] != line[-1] or line[0] not in "'\"":
         raise ReadError("the pickle is damaged")
@@ -303,11 +303,11 @@ def _since_mark(s: _State) -> list[Any]:
 
 
 def _collector(make: Callable[[list[Any]], Any]) -> Callable[[_State], None]:
-    def collected(s: _State) -> None:
+    def collect(s: _State) -> None:
         items = _since_mark(s)
         s.stack.append(make(items))
 
-    return collected
+    return collect
 
 
 def _pop(s: _State) -> None:
@@ -322,13 +322,13 @@ def _pop_mark(s: _State) -> None:
 
 
 def _tuple(count: int) -> Callable[[_State], None]:
-    def made(s: _State) -> None:
+    def make(s: _State) -> None:
         items = s.stack[-count:]
         if len(items) < count:
             raise ReadError("the pickle is damaged")
         s.stack[-count:] = [tuple(items)]
 
-    return made
+    return make
 
 
 def safe_key(key: object) -> object:
@@ -387,7 +387,7 @@ def _new_with_keywords(s: _State) -> None:
 def _build(s: _State) -> None:
     state = s.stack.pop()
     target = s.stack[-1]
-    if isinstance(target, Stub | Named):
+    if isinstance(target, Stub | AttributedDict):
         target.state = state
 
 
@@ -451,7 +451,7 @@ _OPERATIONS: dict[int, Callable[[_State], None]] = {
     ord("("): _mark, ord("0"): _pop, ord("1"): _pop_mark, ord("2"): lambda s: s.stack.append(s.stack[-1]),
     ord("F"): _push(lambda s: float(_line(s))), ord("I"): _push(_literal_int), ord("J"): _push(_number(4, signed=True)),
     ord("K"): _push(_number(1)), ord("L"): _push(lambda s: int(_line(s).removesuffix("L"))), ord("M"): _push(_number(2)),
-    ord("N"): _push(lambda s: None), ord("Q"): _persist, ord("R"): _reduce, ord("S"): _push(_quoted),
+    ord("N"): _push(lambda s: None), ord("Q"): _persist, ord("R"): _reduce, ord("S"): _push(_read_quoted),
     ord("T"): _push(_string(4, signed=True)), ord("U"): _push(_string(1)),
     ord("V"): _push(_unescape), ord("X"): _push(_text(4)), ord("a"): _one_more, ord("b"): _build,
     ord("c"): _push(lambda s: Global(_line(s), _line(s))), ord("d"): _collector(_pairs),

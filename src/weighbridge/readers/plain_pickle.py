@@ -15,7 +15,7 @@ from typing import BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.readers.arrays import array_of
 from weighbridge.readers.listing import Listing
-from weighbridge.readers.pickles import Global, Makers, Paged, Raw, Source, Stub, load
+from weighbridge.readers.pickles import Global, Makers, PagedFile, Raw, Source, Stub, load
 from weighbridge.readers.torch_names import listing_of
 from weighbridge.readers.torch_storages import MAKERS, Storage, storage_of
 
@@ -49,7 +49,7 @@ def read(file: BinaryIO) -> Listing:
 
 def read_at(file: BinaryIO, position: int) -> Listing:
     """List what the pickle holds that begins at a byte of a file."""
-    data = Paged(file, MOST_READ)
+    data = PagedFile(file, MOST_READ)
     storages: set[str] = set()
 
     def torch_bytes(content: object) -> Storage:

@@ -1,6 +1,6 @@
 """Files over HTTP: read by ranges, so that of a checkpoint of any size only the header travels.
 
-A :class:`Ranged` file answers ``read`` and ``seek``, and a :class:`RemotePath` answers what the readers ask of a path, so every reader
+A :class:`RangedFile` file answers ``read`` and ``seek``, and a :class:`RemotePath` answers what the readers ask of a path, so every reader
 works on them unchanged. A server that ignores ranges is noticed by its answer and cut off before it sends the file.
 
 Source: RFC 9110, sections 14 (range requests) and 15.3.7 (206), 15.5.17 (416).
@@ -204,7 +204,7 @@ def refusal(url: str, code: int, access: Access) -> ReadError:
     return ReadError(reason, path=url)
 
 
-class Ranged(io.RawIOBase):
+class RangedFile(io.RawIOBase):
     """A file over HTTP; each read is a request, so it is wrapped in a buffer that reads :data:`AHEAD`."""
 
     def __init__(self, url: str, access: Access) -> None:
@@ -341,4 +341,4 @@ class RemotePath:
         if self.names is not None and self.name not in self.names:
             raise FileNotFoundError(2, "not in the repository", str(self))
         access = self.access._replace(whole=LARGEST_TEXT) if self.suffix == ".json" else self.access
-        return io.BufferedReader(Ranged(self.url, access), AHEAD)
+        return io.BufferedReader(RangedFile(self.url, access), AHEAD)

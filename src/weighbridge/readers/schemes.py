@@ -50,14 +50,14 @@ class Matrix(NamedTuple):
     scheme: str
 
 
-class Unclear(NamedTuple):
+class UnclearPacking(NamedTuple):
     """An array that is packed in a way that its neighbours do not settle."""
 
     array: str
     reason: str
 
 
-Answer: TypeAlias = "Matrix | Unclear | None"
+Answer: TypeAlias = "Matrix | UnclearPacking | None"
 
 
 def gptq_or_awq(arrays: Arrays, settings: Settings) -> Answer:
@@ -71,11 +71,11 @@ def gptq_or_awq(arrays: Arrays, settings: Settings) -> Answer:
     if packed is None or len(packed.shape) != 2:
         return None
     if scales is None or len(scales.shape) != 2:
-        return Unclear("qweight", "no scales stand beside it")
+        return UnclearPacking("qweight", "no scales stand beside it")
     if packed.dtype == "I16":
         return _awq_fast(packed.shape, scales.shape)
     if packed.dtype not in ("I32", "U32"):
-        return Unclear("qweight", f"its type is {packed.dtype}, expected I32")
+        return UnclearPacking("qweight", f"its type is {packed.dtype}, expected I32")
     if packed.shape[1] == scales.shape[1]:
         return _gptq(arrays, settings, packed.shape, scales.shape)
     if zeros is not None and zeros.shape == (scales.shape[0], packed.shape[1]):
@@ -84,7 +84,7 @@ def gptq_or_awq(arrays: Arrays, settings: Settings) -> Answer:
     if zeros is not None and len(zeros.shape) == 2 and zeros.shape[0] == packed.shape[0] == scales.shape[0]:
         bits = _ratio(32 * zeros.shape[1], scales.shape[1])
         return _whole("qweight", (packed.shape[0], _ratio(32 * packed.shape[1], bits)), bits, "AWQ")
-    return Unclear("qweight", "its scales and zeros have shapes of neither GPTQ nor AWQ")
+    return UnclearPacking("qweight", "its scales and zeros have shapes of neither GPTQ nor AWQ")
 
 
 def _gptq(arrays: Arrays, settings: Settings, packed: Shape, scales: Shape) -> Answer:
@@ -96,21 +96,21 @@ def _gptq(arrays: Arrays, settings: Settings, packed: Shape, scales: Shape) -> A
         if not bits:
             bits = _ratio(32 * packed[0], inputs)
         if not bits or (-(-inputs // 32) * bits != packed[0] and -(-inputs * bits // 32) != packed[0]):
-            return Unclear("qweight", f"{inputs:,} inputs by g_idx do not fill {packed[0]:,} rows")
+            return UnclearPacking("qweight", f"{inputs:,} inputs by g_idx do not fill {packed[0]:,} rows")
         return _whole("qweight", (outputs, inputs), bits, "GPTQ")
     if not bits:
-        return Unclear("qweight", "neither g_idx, nor qzeros, nor a config says how many bits a value has")
+        return UnclearPacking("qweight", "neither g_idx, nor qzeros, nor a config says how many bits a value has")
     inputs = _ratio(32 * packed[0], bits)
     groups = scales[0]
     if groups > 1 and inputs and (inputs % groups if not settings.group_size else -(-inputs // settings.group_size) != groups):
-        return Unclear("qweight", f"{inputs:,} inputs do not make {groups:,} groups; g_idx is missing")
+        return UnclearPacking("qweight", f"{inputs:,} inputs do not make {groups:,} groups; g_idx is missing")
     return _whole("qweight", (outputs, inputs), bits, "GPTQ")
 
 
 def _awq_fast(packed: Shape, scales: Shape) -> Answer:
     outputs, inputs = 4 * packed[0], packed[1]
     if scales[1] != outputs:
-        return Unclear("qweight", f"its scales are for {scales[1]:,} outputs, its rows for {outputs:,}")
+        return UnclearPacking("qweight", f"its scales are for {scales[1]:,} outputs, its rows for {outputs:,}")
     return _whole("qweight", (outputs, inputs), 4, "AWQ")
 
 
@@ -123,11 +123,11 @@ def marlin(arrays: Arrays, settings: Settings) -> Answer:
     if packed is None or scales is None or packed.dtype != "I32" or len(packed.shape) != 2 or len(scales.shape) != 2:
         return None
     if packed.shape[1] != 2 * scales.shape[1]:
-        return Unclear("B", "it is not twice as wide as its scales")
+        return UnclearPacking("B", "it is not twice as wide as its scales")
     return _whole("B", (scales.shape[1], 16 * packed.shape[0]), 4, "Marlin")
 
 
-def compressed(arrays: Arrays, settings: Settings) -> Answer:
+def compressed_tensors(arrays: Arrays, settings: Settings) -> Answer:
     """Resolve ``weight_packed``: words of whole values, or two 4-bit floats in a byte.
 
     Source: compressed-tensors, compressors/pack_quantized, compressors/nvfp4_quantized, compressors/mxfp4
@@ -136,13 +136,13 @@ def compressed(arrays: Arrays, settings: Settings) -> Answer:
     if packed is None or not packed.shape:
         return None
     if packed.dtype == "U8":
-        return _float4("weight_packed", packed, scales) or Unclear("weight_packed", "its scales are not one for 16 or 32 values")
+        return _float4("weight_packed", packed, scales) or UnclearPacking("weight_packed", "its scales are not one for 16 or 32 values")
     order, zeros = arrays.get("weight_g_idx"), arrays.get("weight_zero_point")
     words, bits = packed.shape[-1], settings.bits
     if not bits and zeros is not None and zeros.dtype == "I32" and len(zeros.shape) == 2 == len(packed.shape):
         bits = _ratio(32 * zeros.shape[0], packed.shape[0])
     if packed.dtype != "I32" or not bits or bits > 8:
-        return Unclear("weight_packed", "no config says how many bits a value has")
+        return UnclearPacking("weight_packed", "no config says how many bits a value has")
     each = 32 // bits
     if order is not None and len(order.shape) == 1 and -(-order.shape[0] // each) == words:
         inputs = order.shape[0]
@@ -150,7 +150,7 @@ def compressed(arrays: Arrays, settings: Settings) -> Answer:
         groups = scales.shape[-1] if scales is not None and scales.shape else 1
         inputs = groups * settings.group_size if groups > 1 and settings.group_size else words * each
         if -(-inputs // each) != words:
-            return Unclear("weight_packed", f"{groups:,} groups of {settings.group_size:,} do not fill {words:,} words")
+            return UnclearPacking("weight_packed", f"{groups:,} groups of {settings.group_size:,} do not fill {words:,} words")
     return _whole("weight_packed", (*packed.shape[:-1], inputs), bits, "compressed-tensors")
 
 
@@ -200,7 +200,7 @@ def mlx(arrays: Arrays, settings: Settings) -> Answer:
     inputs = groups * settings.group_size if settings.group_size else _ratio(32 * words, settings.bits)
     bits = _ratio(32 * words, inputs)
     if bits not in (2, 3, 4, 5, 6, 8) or not groups or inputs % groups:
-        return Unclear("weight", "no config says how many values share a scale, and more than one number is possible")
+        return UnclearPacking("weight", "no config says how many values share a scale, and more than one number is possible")
     return _whole("weight", (*packed.shape[:-1], inputs), bits, "MLX")
 
 
@@ -211,18 +211,18 @@ def hqq(arrays: Arrays, settings: Settings) -> Answer:
     """
     packed, scales = arrays.get("W_q"), arrays.get("scale")
     if packed is None or len(packed.shape) != 2 or scales is None or len(scales.shape) != 2:
-        return Unclear("W_q", "no scales stand beside it") if packed is not None else None
+        return UnclearPacking("W_q", "no scales stand beside it") if packed is not None else None
     if scales.shape[1] == 1 and scales.shape[0] > 1:
         group = packed.shape[1]
     elif scales.shape[0] == 1 and settings.group_size:
         group = settings.group_size
     else:
-        return Unclear("W_q", "no config says how many values share a scale")
+        return UnclearPacking("W_q", "no config says how many values share a scale")
     count = group * max(scales.shape)
     bits = settings.bits or _ratio(8 * packed.size_bytes, count)
     room = packed.size_bytes * 8 // bits if bits else 0
     if not bits or room < count or settings.group_size not in (0, group):
-        return Unclear("W_q", f"{count:,} values by its scales do not fit its {packed.size_bytes:,} bytes")
+        return UnclearPacking("W_q", f"{count:,} values by its scales do not fit its {packed.size_bytes:,} bytes")
     return Matrix("W_q", "weight", f"I{bits}", _with_bias(count, arrays), "HQQ")
 
 
@@ -242,7 +242,7 @@ def bitsandbytes4(arrays: Arrays) -> dict[str, Answer]:
         if blocks is not None and count and _fits(count, prod(blocks.shape)):
             answers[last] = Matrix(last, last, kind.upper(), _with_bias(count, arrays), "bitsandbytes")
         else:
-            answers[last] = Unclear(last, "its absmax does not stand for blocks of 32 to 4,096 values")
+            answers[last] = UnclearPacking(last, "its absmax does not stand for blocks of 32 to 4,096 values")
     return answers
 
 
@@ -268,11 +268,11 @@ def _ratio(above: int, below: int) -> int:
 
 def _whole(array: str, shape: Shape, bits: int, scheme: str) -> Answer:
     if bits not in (1, 2, 3, 4, 5, 6, 7, 8) or not all(shape):
-        return Unclear(array, "its scales do not divide it into values of 1 to 8 bits")
+        return UnclearPacking(array, "its scales do not divide it into values of 1 to 8 bits")
     return Matrix(array, "weight", f"I{bits}", shape, scheme)
 
 
-SCHEMES = (gptq_or_awq, marlin, compressed, float4, bitnet, mlx, hqq)
+SCHEMES = (gptq_or_awq, marlin, compressed_tensors, float4, bitnet, mlx, hqq)
 """Asked in this order, until one answers."""
 
 BLOCKS = re.compile(r"(.+)_blocks")
@@ -292,7 +292,7 @@ def blocks(arrays: Arrays) -> dict[str, Answer]:
                 shape = (*scales.shape[:-1], 32 * scales.shape[-1])
                 answers[last] = Matrix(last, found[1], "F4", shape, "MXFP4")
             else:
-                answers[last] = Unclear(last, "there is not one scale for each 16 bytes")
+                answers[last] = UnclearPacking(last, "there is not one scale for each 16 bytes")
     return answers
 
 

@@ -48,7 +48,7 @@ def parse_object(
     {'a': 1}
     """
 
-    def closed(pairs: list[tuple[str, Any]]) -> object:
+    def entry_of(pairs: list[tuple[str, Any]]) -> object:
         values = dict(pairs)
         if len(values) != len(pairs):
             seen: set[str] = set()
@@ -66,7 +66,7 @@ def parse_object(
         raise ReadError(Text("{what} holds more than {most:,} values", what=what, most=most), offset=at(0))
     try:
         text = data.decode("utf-8")
-        found = json.loads(text, object_pairs_hook=closed, parse_constant=no_constant)
+        found = json.loads(text, object_pairs_hook=entry_of, parse_constant=no_constant)
     except UnicodeDecodeError as error:
         raise ReadError(Text("{what} is not UTF-8", what=what), offset=at(error.start)) from None
     except json.JSONDecodeError as error:

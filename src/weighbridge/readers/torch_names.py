@@ -15,7 +15,7 @@ from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored, unique_na
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_storages import View
 from weighbridge.readers.torch_training import Division, complete_module, divide, find_stated_ties
-from weighbridge.readers.torch_walk import TRAINING, Found, walk
+from weighbridge.readers.torch_walk import TRAINING, FoundTensor, walk
 
 
 def listing_of(
@@ -116,7 +116,7 @@ def _tie_as_stated(tensors: list[Stored], stated: Mapping[str, str]) -> list[Sto
     ] if stated else tensors  # fmt: skip
 
 
-def _tensor_of(name: str, found: Found, owner: str | None) -> Stored:
+def _tensor_of(name: str, found: FoundTensor, owner: str | None) -> Stored:
     view = found.view
     count = prod(view.shape)
     if owner:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST
-from weighbridge.readers.pickles import Global, Makers, Named, Stub, safe_key
+from weighbridge.readers.pickles import AttributedDict, Global, Makers, Stub, safe_key
 from weighbridge.readers.text import printable
 
 LARGEST_PICKLE = 32_000_000
@@ -170,7 +170,7 @@ def _tensor_of_type(
     return _view(storage, offset, shape, stride, DTYPES[dtype.name])
 
 
-def _quantised(storage: object, offset: object, shape: object, stride: object, quantiser: object = None, *_: object) -> View:
+def _quantized_view(storage: object, offset: object, shape: object, stride: object, quantiser: object = None, *_: object) -> View:
     held = quantiser if isinstance(quantiser, tuple) and any(isinstance(value, View) for value in quantiser) else None
     return _view(storage, offset, shape, stride)._replace(
         attributes=held and dict(zip(("scheme", "scales", "zeros", "axis"), held, strict=False))
@@ -249,10 +249,10 @@ def views_in(root: object) -> tuple[View, ...]:
 def _dict(items: object = (), *_: object) -> object:
     """An ordered dict: of pairs, or empty and filled afterwards."""
     if isinstance(items, dict):
-        return Named(items)
+        return AttributedDict(items)
     if not isinstance(items, list | tuple) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in items):
         raise ReadError("a dict in the pickle is damaged")
-    return Named({safe_key(key): value for key, value in items})
+    return AttributedDict({safe_key(key): value for key, value in items})
 
 
 def _sequence(items: object = (), *_: object) -> object:
@@ -260,7 +260,7 @@ def _sequence(items: object = (), *_: object) -> object:
     return list(items.values() if isinstance(items, dict) else items) if isinstance(items, list | tuple | dict) else [items]
 
 
-def _nested(*_: object) -> object:
+def _refuse_nested(*_: object) -> object:
     raise ReadError("a nested tensor, whose shape is a list of shapes; save what is in it")
 
 
@@ -272,13 +272,13 @@ MAKERS: Makers = {
     Global("torch._utils", "_rebuild_tensor"): _tensor,
     Global("torch._utils", "_rebuild_tensor_v2"): _tensor,
     Global("torch._utils", "_rebuild_tensor_v3"): _tensor_of_type,
-    Global("torch._utils", "_rebuild_qtensor"): _quantised,
+    Global("torch._utils", "_rebuild_qtensor"): _quantized_view,
     Global("torch._utils", "_rebuild_parameter"): _parameter,
     Global("torch._utils", "_rebuild_parameter_with_state"): _parameter,
     Global("torch._utils", "_rebuild_meta_tensor_no_storage"): _meta,
     Global("torch._utils", "_rebuild_sparse_tensor"): _sparse,
     Global("torch._utils", "_rebuild_sparse_csr_tensor"): _sparse,
-    Global("torch._utils", "_rebuild_nested_tensor"): _nested,
+    Global("torch._utils", "_rebuild_nested_tensor"): _refuse_nested,
     Global("torch._utils", "_rebuild_device_tensor_from_numpy"): lambda data, *_: data,
     Global("torch._utils", "_rebuild_device_tensor_from_cpu_tensor"): lambda data, *_: data,
     _WRAPPER: _wrapper,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from weighbridge.core.messages import Text
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_storages import View, shape_of
-from weighbridge.readers.torch_walk import TRAINING, Found, Kind, inside, is_optimiser, is_plain
+from weighbridge.readers.torch_walk import TRAINING, FoundTensor, Kind, inside, is_optimiser, is_plain
 
 MODELS = (
     "state_dict", "model_state_dict", "model", "module", "model_state", "model_dict", "net_state_dict", "net", "network", "params", "weights",
@@ -44,8 +44,8 @@ class Division(NamedTuple):
         notes: What is taken for the model's, and why.
     """
 
-    model: list[tuple[str, Found]]
-    aside: list[tuple[str, str, Found]]
+    model: list[tuple[str, FoundTensor]]
+    aside: list[tuple[str, str, FoundTensor]]
     notes: tuple[str, ...]
 
 
@@ -57,12 +57,12 @@ class _Choice(NamedTuple):
     training: frozenset[str]
 
 
-def divide(root: object, walked: list[Found]) -> Division:
+def divide(root: object, walked: list[FoundTensor]) -> Division:
     """Tell the model of a training checkpoint from what else is saved with it."""
     choice = _choose(root, walked)
     depth = len(choice.prefix)
-    model: list[tuple[str, Found]] = []
-    aside: list[tuple[str, str, Found]] = []
+    model: list[tuple[str, FoundTensor]] = []
+    aside: list[tuple[str, str, FoundTensor]] = []
     for found in walked:
         within = found.path[:depth] == choice.prefix and len(found.path) >= depth
         if within and found.kind.note != TRAINING and (len(found.path) == depth or found.path[depth] not in choice.left_out):
@@ -148,7 +148,7 @@ def _reason(choice: _Choice, found: bool) -> str:
     return Text("taken for the model: all that is not known to be state of the training")
 
 
-def _choose(root: object, walked: list[Found]) -> _Choice:
+def _choose(root: object, walked: list[FoundTensor]) -> _Choice:
     """Go down from the top of a checkpoint to its model, as long as what stands beside it tells that this is one."""
     prefix: tuple[str, ...] = ()
     training: set[str] = set()
@@ -175,7 +175,7 @@ class _Level(NamedTuple):
     training: set[str]
 
 
-def _level(node: object, found: list[Found], depth: int) -> _Level:
+def _level(node: object, found: list[FoundTensor], depth: int) -> _Level:
     nodes = {key: value for key, value, _ in inside(node)}
     held = {one.path[depth] for one in found if len(one.path) > depth + 1}
     bare = {one.path[depth] for one in found if len(one.path) == depth + 1} - held

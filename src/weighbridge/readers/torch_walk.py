@@ -14,7 +14,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.arrays import array_of
 from weighbridge.readers.listing import LONGEST_PATH
-from weighbridge.readers.pickles import Global, Named, Opaque, Stub
+from weighbridge.readers.pickles import AttributedDict, Global, Opaque, Stub
 from weighbridge.readers.torch_storages import BYTES, Storage, View, views_in
 
 MOST_VISITS = 250_000
@@ -22,7 +22,7 @@ LONGEST_KEY = 80
 """Letters of a key that is no text: one that takes more is named by its number."""
 
 _HOLDERS = (View, Storage, dict, list, tuple, Stub)
-Held: TypeAlias = tuple[str, Any, "Kind"]
+Entry: TypeAlias = tuple[str, Any, "Kind"]
 
 
 class Kind(NamedTuple):
@@ -42,7 +42,7 @@ TRAINING = "state of the training"
 OPTIMISER = Kind(True, TRAINING)
 
 
-class Found(NamedTuple):
+class FoundTensor(NamedTuple):
     """One tensor, its path, and what is known of it."""
 
     path: tuple[str, ...]
@@ -55,7 +55,7 @@ class _Place(NamedTuple):
     key: str
 
 
-def walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[Found]:
+def walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[FoundTensor]:
     """Yield the tensors under *root* with their paths, depth first, in order; shared and cyclic objects cannot make it run away.
 
     Args:
@@ -78,7 +78,7 @@ def walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[Found]
             raise ReadError("the pickle refers to its own parts without end")
         view = _tensor(node)
         if view is not None:
-            yield Found(_path(place), view, kind if view.parameter is None or kind.note else Kind(not view.parameter))
+            yield FoundTensor(_path(place), view, kind if view.parameter is None or kind.note else Kind(not view.parameter))
             node, kind = view.attributes, Kind(True, "attribute of a tensor")
         if not node or id(node) in around or id(node) in once:
             continue
@@ -115,12 +115,12 @@ def _path(place: _Place | None) -> tuple[str, ...]:
     return tuple(reversed(keys))
 
 
-def inside(node: object, buffers: Mapping[str, frozenset[str]] | None = None) -> Iterator[Held]:
+def inside(node: object, buffers: Mapping[str, frozenset[str]] | None = None) -> Iterator[Entry]:
     """Yield what an object holds: how it is called there, the thing, and what it is known to be."""
     if isinstance(node, dict):
         kind = OPTIMISER if is_optimiser(node) else UNKNOWN
         yield from ((key, value, kind) for key, value in _items(node))
-        if isinstance(node, Named) and node.state:
+        if isinstance(node, AttributedDict) and node.state:
             yield from ((key, value, kind) for key, value, _ in inside(node.state))
     elif isinstance(node, list | tuple) and not isinstance(node, Global | View | Storage):
         yield from ((str(number), value, UNKNOWN) for number, value in enumerate(node))
@@ -152,7 +152,7 @@ def _piece_of_name(key: object, number: int) -> str:
     return str(value) if simple and not huge else f"key {number}"
 
 
-def _object(node: Stub, buffers: Mapping[str, frozenset[str]]) -> Iterator[Held]:
+def _object(node: Stub, buffers: Mapping[str, frozenset[str]]) -> Iterator[Entry]:
     """Yield what an object holds that was made by a call."""
     maker = node.maker if isinstance(node.maker, Global) else Global("", "")
     if maker.name.startswith("Uninitialized") and maker.module.startswith("torch"):
@@ -187,7 +187,7 @@ def _is_module(node: object) -> bool:
     return isinstance(state, dict) and isinstance(state.get("_parameters"), dict) and isinstance(state.get("_modules"), dict)
 
 
-def _module(state: dict[Any, Any]) -> Iterator[Held]:
+def _module(state: dict[Any, Any]) -> Iterator[Entry]:
     """Yield what a module holds: parameters, buffers, modules, and tensors that are plain attributes."""
     hidden = state.get("_non_persistent_buffers_set")
     unsaved = {item for item in hidden if isinstance(item, str)} if isinstance(hidden, list | tuple) else set()

@@ -80,11 +80,11 @@ class _Member(io.RawIOBase):
             self.file.seek(self.begin + self.position)
             data: bytes | bytearray = self.file.read(max(0, end - self.position))
         else:
-            data = self._inflated(end)
+            data = self._inflate(end)
         self.position += len(data)
         return data
 
-    def _inflated(self, end: int) -> bytearray:
+    def _inflate(self, end: int) -> bytearray:
         """Unpack from the beginning, and keep what lies between the position and *end*, in one piece of memory of that size."""
         if end > safetensors.LARGEST_HEADER + 8:
             raise ReadError("a header above the format's limit")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from weighbridge.accounts.compare import Cause, Comparison, Explained
+from weighbridge.accounts.compare import Attribution, Cause, Comparison
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import with_overrides, without_key
@@ -36,7 +36,7 @@ def with_causes(found: Comparison) -> Comparison:
     return found._replace(explained=tuple(explain_difference(first, other) for other in found.models[1:]))
 
 
-def explain_difference(a: ModelValue, b: ModelValue) -> Explained | None:
+def explain_difference(a: ModelValue, b: ModelValue) -> Attribution | None:
     """Return what explains the difference in unique parameters; None where fields cannot tell (files, configs of other keys)."""
     if a.description is None or b.description is None:
         return None
@@ -49,10 +49,10 @@ def explain_difference(a: ModelValue, b: ModelValue) -> Explained | None:
         return None
     before, total = unique_of(a), unique_of(b)
     causes = [] if start is a else [Cause(("class",), a.class_name, b.class_name, unique_of(start) - before)]
-    causes += _changed_alone(start, other, keys)
+    causes += _single_causes(start, other, keys)
     alone = sum(cause.amount for cause in causes)
     causes.sort(key=lambda cause: -abs(cause.amount))
-    return Explained(total - before, tuple(causes), total - before - alone)
+    return Attribution(total - before, tuple(causes), total - before - alone)
 
 
 def _as_class(a: ModelValue, b: ModelValue) -> ModelValue | None:
@@ -67,7 +67,7 @@ def _as_class(a: ModelValue, b: ModelValue) -> ModelValue | None:
     return built if all(key in known for key in built.unknown) else None
 
 
-def _changed_alone(start: ModelValue, other: Mapping[str, Any], keys: list[str]) -> Iterator[Cause]:
+def _single_causes(start: ModelValue, other: Mapping[str, Any], keys: list[str]) -> Iterator[Cause]:
     """Yield what each field changes alone; fields that make no model alone are changed with as few others as do."""
     assert start.description is not None
     raw, before = start.description.raw, unique_of(start)

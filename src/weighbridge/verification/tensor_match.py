@@ -22,7 +22,7 @@ def elements(row: Row) -> int:
     return prod(size for size in row.shape if isinstance(size, int))
 
 
-class Held(NamedTuple):
+class TensorMatch(NamedTuple):
     """A tensor of the class, and the row of the file that holds it."""
 
     name: str
@@ -100,14 +100,14 @@ class Judge(NamedTuple):
                 owner = elements(self.expected[wanted.tied_to]) if wanted.tied_to in self.expected else 0
                 explained.append(Finding(row.name, f"stands for {wanted.tied_to}, whose storage it shares in the class", count - owner))
 
-    def _first_of_tie(self, wanted: Row) -> Held:
+    def _first_of_tie(self, wanted: Row) -> TensorMatch:
         """Return which name for the same storage comes first in the file: its owner's, or an earlier tie's."""
         names = [wanted.tied_to, *(row.name for row in self.expected.values() if row.tied_to == wanted.tied_to)]
         there = {targets[0]: sources[0] for targets, sources in self.aligned.groups if len(targets) == len(sources) == 1}
         merged = {name: sources[0] for targets, sources in self.aligned.groups for name in targets}
         first = next(name for name in names if name in merged)
         assert first is not None
-        return Held(first, there.get(first, merged[first]))
+        return TensorMatch(first, there.get(first, merged[first]))
 
     def vocabularies(self) -> set[int]:
         """Return the sizes that a vocabulary has in the config."""

@@ -93,43 +93,43 @@ def connection_class(most: int) -> type[asyncio.Protocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             """Forget it."""
-            self._heard()
-            self._taken()
+            self._stop_head_timer()
+            self._stop_write_timer()
             super().connection_lost(exc)
 
         def pause_writing(self) -> None:
             """Begin to wait for the client to take what was sent."""
             super().pause_writing()
-            self._taken()
+            self._stop_write_timer()
             self._writing = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
 
         def resume_writing(self) -> None:
             """Go on."""
             super().resume_writing()
-            self._taken()
+            self._stop_write_timer()
 
         def _watch(self) -> None:
             """Time the head of a request, from the moment when the one before it was answered."""
             if self.transport.is_closing() or (self.cycle is not None and not self.cycle.response_complete):
-                self._heard()
+                self._stop_head_timer()
             elif self not in silent:
                 silent[self] = None
                 self._reading = self.loop.call_later(HEAD_SECONDS, self._leave, LATE)
 
-        def _heard(self) -> None:
+        def _stop_head_timer(self) -> None:
             silent.pop(self, None)
             if self._reading is not None:
                 self._reading.cancel()
                 self._reading = None
 
-        def _taken(self) -> None:
+        def _stop_write_timer(self) -> None:
             if self._writing is not None:
                 self._writing.cancel()
                 self._writing = None
 
         def _leave(self, last: bytes) -> None:
             """Say why, unless a connection was only kept open, and close."""
-            self._heard()
+            self._stop_head_timer()
             if self.transport.is_closing():
                 return
             buffered = cast(Any, self.conn).trailing_data[0]

@@ -99,13 +99,13 @@ def _with_step(description: Description, class_name: str, control: Control, own:
     """Return a size with the least divisor of its value by which it can grow: a hidden size goes in steps that its heads divide."""
     divisors = (step for step in range(1, min(control.value, LARGEST_STEP) + 1) if control.value % step == 0)
     for step, _ in zip(divisors, range(TRIES), strict=False):
-        more = _grown(description, class_name, control.key, control.value + step)
+        more = _count_with(description, class_name, control.key, control.value + step)
         if more is not None:
             return control._replace(step=step, cost=more - own)
     return control
 
 
-def _grown(description: Description, class_name: str, key: str, value: int) -> int | None:
+def _count_with(description: Description, class_name: str, key: str, value: int) -> int | None:
     """Count the model with another size; None if there is none."""
     family, raw, _ = description
     try:

@@ -71,7 +71,7 @@ class Cut(io.RawIOBase):
         return len(data)
 
 
-class Weighed(NamedTuple):
+class HeaderResult(NamedTuple):
     """A model, or the offset and length of the slice that is still wanted."""
 
     model: Model | None
@@ -106,7 +106,7 @@ def slices(body: bytes, places: str, size: int) -> tuple[Slice, ...]:
     return tuple(found)
 
 
-def header_model(found: tuple[Slice, ...], size: int, name: str) -> Weighed:
+def header_model(found: tuple[Slice, ...], size: int, name: str) -> HeaderResult:
     """Weigh the checkpoint of which *found* is here and whose size is *size* bytes.
 
     Raises:
@@ -119,8 +119,8 @@ def header_model(found: tuple[Slice, ...], size: int, name: str) -> Weighed:
 
     file = Cut(found, size)
     try:
-        return Weighed(model(as_model(unpack(list_open(cast(BinaryIO, file), name), None), name or "dropped file")))
+        return HeaderResult(model(as_model(unpack(list_open(cast(BinaryIO, file), name), None), name or "dropped file")))
     except Exception as error:  # what other libraries make of a slice that is missing, or of noise, is theirs to choose
         if file.wanted is not None:
-            return Weighed(None, file.wanted)
+            return HeaderResult(None, file.wanted)
         raise error if isinstance(error, WeighbridgeError) else ReadError("it is damaged") from error

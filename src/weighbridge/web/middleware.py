@@ -92,7 +92,7 @@ async def in_time(work: Callable[[], Result], limits: Limits) -> Result | None:
 
     lock, running = threading.Lock(), [0]
 
-    def watched() -> Result | None:
+    def run_watched() -> Result | None:
         running[0] = threading.get_ident()
         try:
             return work()
@@ -103,7 +103,7 @@ async def in_time(work: Callable[[], Result], limits: Limits) -> Result | None:
                 running[0] = 0
 
     with anyio.move_on_after(limits.seconds):
-        return await anyio.to_thread.run_sync(watched, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(run_watched, abandon_on_cancel=True)
     with lock:
         if running[0]:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running[0]), ctypes.py_object(_OutOfTime))
@@ -132,7 +132,7 @@ class Guard:
             await send(message)
 
         FETCHES.set(self.limits.fetches)
-        refusal = self._refused(scope)
+        refusal = self._refusal(scope)
         if refusal is not None:
             await refusal(scope, receive, guarded)
         elif scope["method"] == "POST":
@@ -157,7 +157,7 @@ class Guard:
     def _most(self, scope: Scope) -> int:
         return self.limits.header_bytes if scope["path"] in HEADER_PATHS else self.limits.body_bytes
 
-    def _refused(self, scope: Scope) -> JSONResponse | None:
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"localhost").decode("latin-1")
         if not is_trusted(host, self.limits.hosts):

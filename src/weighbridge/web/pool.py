@@ -68,7 +68,7 @@ class LateError(Exception):
     """An answer took too long, or its process ended."""
 
 
-class Answered(NamedTuple):
+class WorkerAnswer(NamedTuple):
     """An answer, as it is sent."""
 
     status: int
@@ -133,7 +133,7 @@ class Pool:
                 with suppress(ProcessLookupError):
                     process.kill()
 
-    async def answer(self, request: dict[str, Any], body: bytes) -> Answered:
+    async def answer(self, request: dict[str, Any], body: bytes) -> WorkerAnswer:
         """Have a process answer *request*.
 
         Raises:
@@ -156,7 +156,7 @@ class Pool:
                 raise
         return await self._answer(await self._free(request, light=False), request, body)
 
-    async def _answer(self, worker: Worker, request: dict[str, Any], body: bytes) -> Answered:
+    async def _answer(self, worker: Worker, request: dict[str, Any], body: bytes) -> WorkerAnswer:
         seconds = self.limits.seconds or None
         if worker.light:
             seconds = min(seconds or LIGHT_SECONDS, LIGHT_SECONDS)
@@ -174,7 +174,7 @@ class Pool:
         else:
             self._give_back(worker)
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in head["headers"]]
-        return Answered(head["status"], headers, content)
+        return WorkerAnswer(head["status"], headers, content)
 
     async def _free(self, request: dict[str, Any], *, light: bool) -> Worker:
         """Return a worker that is free, or wait for one."""
@@ -231,7 +231,7 @@ class Pool:
             process.kill()
             return
         try:
-            await _heard(process)
+            await _read_answer(process)
         except asyncio.IncompleteReadError:  # it could not start; what it said of that stands in the log
             self.processes.discard(process)
             await asyncio.sleep(AGAIN)
@@ -244,10 +244,10 @@ async def _ask(process: asyncio.subprocess.Process, request: dict[str, Any], bod
     assert process.stdin is not None
     process.stdin.write(pack(request, body))
     await process.stdin.drain()
-    return await _heard(process)
+    return await _read_answer(process)
 
 
-async def _heard(process: asyncio.subprocess.Process) -> tuple[dict[str, Any], bytes]:
+async def _read_answer(process: asyncio.subprocess.Process) -> tuple[dict[str, Any], bytes]:
     assert process.stdout is not None
     head, content = LENGTHS.unpack(await process.stdout.readexactly(LENGTHS.size))
     return json.loads(await process.stdout.readexactly(head)), await process.stdout.readexactly(content)

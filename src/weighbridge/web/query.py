@@ -85,7 +85,7 @@ class Query(NamedTuple):
         check_depth({**raw, **changed})
         return model(raw, self.class_name or None, changed).replace(source="config" if self.config else self.source)
 
-    def given(self) -> Inputs:
+    def inputs(self) -> Inputs:
         """Return what is put in, for the arithmetic."""
         return inputs({name: value for name, value in self._asdict().items() if value})
 

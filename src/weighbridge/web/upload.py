@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.errors import UsageError
-from weighbridge.web.header import Weighed, header_model, slices
+from weighbridge.web.header import HeaderResult, header_model, slices
 from weighbridge.web.middleware import Limits, in_time, problem
 from weighbridge.web.query import query
 
@@ -44,14 +44,14 @@ def _endpoint(limits: Limits, answer: Callable[[Request, Model], Response]) -> C
 
         def work() -> Response:
             found = _weigh(request, body)
-            return answer(request, found.model) if found.model is not None else _wanting(found)
+            return answer(request, found.model) if found.model is not None else _ask_for_more(found)
 
         return await in_time(work, limits) or problem(503, "It took too long", f"no answer within {limits.seconds:g} seconds", 5)
 
     return endpoint
 
 
-def _weigh(request: Request, body: bytes) -> Weighed:
+def _weigh(request: Request, body: bytes) -> HeaderResult:
     asked = request.query_params
     size, name = asked.get("size", ""), asked.get("name", "")[:200]
     if not size.isascii() or not size.isdecimal() or len(size) > 18:
@@ -59,7 +59,7 @@ def _weigh(request: Request, body: bytes) -> Weighed:
     return header_model(slices(body, asked.get("slices", ""), int(size)), int(size), name)
 
 
-def _wanting(found: Weighed) -> Response:
+def _ask_for_more(found: HeaderResult) -> Response:
     assert found.wanted is not None
     offset, length = found.wanted
     answered = problem(409, "More is wanted", f"send {length:,} bytes from byte {offset:,} as well")

@@ -174,7 +174,7 @@ def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
     takes |= {"question": asked.question} if any("question" in lengths(part) for _, part in walk(found.tree)) else {}
     takes |= {"patches": asked.patches} if any("rows" in lengths(part) for _, part in walk(found.tree)) else {}
     try:
-        return {"takes": takes, "flops": flops_of(found, asked.given()), "untold": ""}
+        return {"takes": takes, "flops": flops_of(found, asked.inputs()), "untold": ""}
     except UsageError as error:
         return {"takes": takes, "flops": None, "untold": error_text(error, asked.lang)}
 

@@ -16,7 +16,7 @@ from weighbridge.documents import cache, memory
 from weighbridge.documents.cache_derivation import derivation as derive_cache
 from weighbridge.documents.document import Equation, Heading
 from weighbridge.documents.memory_derivation import derivation as derive_memory
-from weighbridge.explain.traced import Traced, formula_of, with_letters
+from weighbridge.explain.traced import TracedInt, formula_of, with_letters
 
 TRAINED: list[tuple[Any, dict[str, Any]]] = [
     ("bert-tiny", {"attention": "eager"}), ("bert-tiny", {"optimizer": "adafactor", "precision": "amp"}), ("gpt2", {"dropout": True}),
@@ -78,9 +78,9 @@ def test_a_derivation_is_in_letters() -> None:
     assert str(line.steps[0]) == "2*B*L*n*K*(D + D)" and str(line.steps[-1]) == str(2 * 2 * 16 * 100 * 8 * 128)
 
 
-@pytest.mark.parametrize("by", [0, 1, 3, Traced(5, Symbol("K"))])
+@pytest.mark.parametrize("by", [0, 1, 3, TracedInt(5, Symbol("K"))])
 def test_a_traced_int_is_an_int_and_remembers(by: int) -> None:
-    hidden = Traced(768, Symbol("H"))
+    hidden = TracedInt(768, Symbol("H"))
     values = {"H": 768, "K": 5}
     for made, plain in ((hidden + by, 768 + by), (by + hidden, by + 768), (hidden - by, 768 - by), (by - hidden, by - 768), (hidden * by, 768 * by),
                         (by * hidden, by * 768), (by // hidden, by // 768), (-hidden, -768), *(((hidden // by, 768 // by),) if by else ())):  # fmt: skip

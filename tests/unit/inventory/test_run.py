@@ -32,7 +32,7 @@ from weighbridge.inventory.items import Item, items
 from weighbridge.inventory.query import QUESTIONS, Answer, ask
 from weighbridge.inventory.run import census
 from weighbridge.inventory.schema import COLUMNS
-from weighbridge.inventory.shards import Done, Shard, halves, shards, weigh_shard
+from weighbridge.inventory.shards import Shard, ShardResult, halves, shards, weigh_shard
 
 BERT = {"model_type": "bert", "architectures": ["BertModel"], "num_hidden_layers": 2, "hidden_size": 48, "num_attention_heads": 4}
 
@@ -172,7 +172,7 @@ def test_a_full_disk_is_one_clear_line_and_the_next_run_goes_on(store: Path, tmp
     assert len(table(tmp_path / "out")) == 7
 
 
-def on_a_full_disk(shard: Shard, folder: str) -> Done:
+def on_a_full_disk(shard: Shard, folder: str) -> ShardResult:
     """Weigh a shard where nothing more can be written."""
     import errno
 
@@ -251,7 +251,7 @@ def test_a_folder_of_something_else_is_not_written_to(tmp_path: Path) -> None:
         census([str(tmp_path)], tmp_path / "notes.txt", jobs=1)
 
 
-def deadly(shard: Shard, folder: str) -> Done:
+def deadly(shard: Shard, folder: str) -> ShardResult:
     """Weigh a shard, but die at a certain file."""
     if any("poison" in item.path for item in shard.items):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -268,7 +268,7 @@ def test_a_file_that_kills_its_process_gets_a_row(store: Path, tmp_path: Path, m
     assert rows["a/config.json"]["status"] == "ok"
 
 
-def deadly_line(shard: Shard, folder: str) -> Done:
+def deadly_line(shard: Shard, folder: str) -> ShardResult:
     """Weigh a shard, but die at a certain line or row."""
     if any(item.line <= 13 < (item.end if item.kind == "rows" else item.line + _lines_of(item)) for item in shard.items):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -295,7 +295,7 @@ def test_a_line_that_kills_its_process_loses_no_other(form: str, tmp_path: Path,
     assert [row["path"].rpartition(":")[2] for row in rows if row["status"] == "error"] == ["13"]
 
 
-def slowly(shard: Shard, folder: str) -> Done:
+def slowly(shard: Shard, folder: str) -> ShardResult:
     """Weigh a shard after a moment in which it can be killed."""
     time.sleep(0.05)
     return weigh_shard(shard, folder)

@@ -69,7 +69,7 @@ def test_rows_come_first_and_arrays_are_passed_over() -> None:
         "general.architecture": "llama",
         "llama.block_count": 1,
         "llama.attention.head_count_kv": (4, 8),
-        "tokenizer.ggml.tokens": gguf.Skipped("text", 2),
+        "tokenizer.ggml.tokens": gguf.SkippedValue("text", 2),
         "llama.flag": True,
     }
     assert listing.notes == (

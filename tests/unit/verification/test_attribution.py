@@ -7,12 +7,12 @@ import random
 import pytest
 
 import weighbridge
-from weighbridge.accounts.compare import Explained
+from weighbridge.accounts.compare import Attribution
 
 SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size", "max_position_embeddings", "type_vocab_size")
 
 
-def explained(a: object, b: object) -> Explained:
+def explained(a: object, b: object) -> Attribution:
     """Explain one difference."""
     (found,) = weighbridge.compare([a, b]).explained
     assert found is not None

@@ -12,7 +12,7 @@ from tests.unit.readers.real import packaged
 from weighbridge.api import Model
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import Listing, Stored, as_model
-from weighbridge.readers.gguf import Skipped
+from weighbridge.readers.gguf import SkippedValue
 from weighbridge.readers.gguf_models import config_of
 from weighbridge.readers.gguf_table import KNOWN as ARCHITECTURES
 from weighbridge.verification.diff import diff
@@ -346,7 +346,7 @@ def metadata(name: str, model: Model) -> dict[str, object]:
     architecture = FAMILIES.get(name, name)
     fields = {**CASES[name]}
     known = ARCHITECTURES[name.removesuffix(" with biases")]
-    found: dict[str, object] = {"general.architecture": architecture, "tokenizer.ggml.tokens": Skipped("text", 96)}
+    found: dict[str, object] = {"general.architecture": architecture, "tokenizer.ggml.tokens": SkippedValue("text", 96)}
     found |= {f"{architecture}.{key}": fields[field] for key, field in known.fields.items() if fields.get(field) is not None}
     return found | {f"{architecture}.{key}": value for key, value in KEYS.get(name, {}).items()}
 

@@ -415,7 +415,7 @@ def _sum_up(
         method.formula,
         (),
         book.sizes(),
-        *_sizes_added(added, own, whole, rows, base.dtype),
+        *_merge_sizes(added, own, whole, rows, base.dtype),
     )
 
 
@@ -462,7 +462,7 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
         formula,
         (),
         book.sizes(),
-        *_sizes_added(added, own, whole, rows, base.dtype),
+        *_merge_sizes(added, own, whole, rows, base.dtype),
     )
 
 
@@ -479,11 +479,11 @@ def _in_part(base: Base, raw: Mapping[str, Any], name: str) -> Adapted:
     total = _elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None) + extra
     size = BYTES[base.dtype]
     saved = own + extra
-    sizes = _sizes_added(added, base.dtype, 0, [row for row in base.rows if row.name in trained], base.dtype)
+    sizes = _merge_sizes(added, base.dtype, 0, [row for row in base.rows if row.name in trained], base.dtype)
     return Adapted(name, saved, total, saved, saved * size, (), added, (), own, part.formula, (), ((size, saved),), *sizes)
 
 
-def _sizes_added(
+def _merge_sizes(
     added: Iterable[Added], own: str, whole: int, rows: list[Row], dtype: str
 ) -> tuple[tuple[tuple[int, str], ...], tuple[tuple[tuple[int, ...], str], ...]]:
     """Return what is added, and what is trained; *whole* and *rows* are the base's own, copied or trained in place, of *dtype*."""

@@ -170,7 +170,7 @@ def psoft(site: Site, config: Config) -> Iterator[Added]:
             yield Added(f"{site.path}.psoft_R.{name}", (r,))
 
 
-def supertuned_elements(site: Site, config: Config) -> Iterator[Added]:
+def supertuning(site: Site, config: Config) -> Iterator[Added]:
     """Yield the chosen share of a weight's elements, where they stand, and a LoRA beside them where asked for."""
     elements = site.inputs * site.outputs
     sparsity = config["sparsity"]

@@ -71,7 +71,7 @@ def selector(config: Mapping[str, Any], targets: str | Collection[str] | None) -
     whole = pattern(targets, "target_modules").fullmatch if isinstance(targets, str) else None
     layers = _layer_test(config)
 
-    def selected(name: str) -> bool:
+    def is_selected(name: str) -> bool:
         if out is not None and out(name):
             return False
         if out is None and excluded and ends_with(name, excluded):
@@ -86,7 +86,7 @@ def selector(config: Mapping[str, Any], targets: str | Collection[str] | None) -
             return True
         return ends_with(name, targets) and (layers is None or layers(name))
 
-    return selected
+    return is_selected
 
 
 def _layer_test(config: Mapping[str, Any]) -> Callable[[str], bool] | None:

@@ -132,7 +132,7 @@ METHODS: dict[str, Method] = {
     "ROAD": Method(rotations.road, LINEAR_ONLY, defaults.LORA, {"variant": "road_1", "group_size": 64}, "outputs"),
     "SHIRA": Method(vectors.shira, LINEAR_ONLY, defaults.SHIRA, {"r": 32}, THIN),
     "SUPERTUNING": Method(
-        low_rank.supertuned_elements,
+        low_rank.supertuning,
         LINEAR_ONLY,
         defaults.LORA,
         {"sparsity": 0.99, "save_precomputed_indices": True},

@@ -47,7 +47,7 @@ def biases(base: Base, config: Config) -> Iterable[Row]:
     return [row for row in base.rows if row.role in ("bias", "shift")]
 
 
-def trained_rows(base: Base, config: Config) -> Iterable[Row]:
+def rows_to_train(base: Base, config: Config) -> Iterable[Row]:
     """Return what stands in the modules that *train* names, or outside of those that *freeze* names."""
     train, freeze = config.get("train"), config.get("freeze")
     if (train is None) == (freeze is None):
@@ -85,7 +85,7 @@ def bottlenecks(base: Base, config: Config) -> Iterable[Added]:
 
 PARTIAL = {
     "BITFIT": Partial(biases, _no_parameters, "every bias, and every shift of a norm"),
-    "FREEZE": Partial(trained_rows, _no_parameters, "the modules that train names, or all but those that freeze names"),
+    "FREEZE": Partial(rows_to_train, _no_parameters, "the modules that train names, or all but those that freeze names"),
     "HOULSBY": Partial(norms, bottlenecks, "2*(2*hidden*bottleneck + hidden + bottleneck) for each layer, and the norms"),
 }
 """By name, as ``peft_type`` and on the command line."""

@@ -143,10 +143,10 @@ def _spelling(name: str) -> tuple[str, int | None]:
     return "".join(word for word in words if not module or word not in ("sxm", *module)), int(size[1]) if size else None
 
 
-def _meant(name: str) -> tuple[list[str], list[str]]:
+def _find_devices(name: str) -> tuple[list[str], list[str]]:
     """Return the devices that another spelling of a name means, and those it may mean where it leaves out the memory or the form.
 
-    >>> _meant("A100 80GB")[0], _meant("L4 24 GB")[0], _meant("V100"), _meant("L4 80GB")
+    >>> _find_devices("A100 80GB")[0], _find_devices("L4 24 GB")[0], _find_devices("V100"), _find_devices("L4 80GB")
     (['a100-80g'], ['l4'], ([], ['v100-16g', 'v100-32g']), ([], []))
     """
     word, size = _spelling(name)
@@ -169,7 +169,7 @@ def accelerator(name: str) -> Accelerator:
     found = ACCELERATORS.get(name.lower())
     if found is not None:
         return found
-    exact, near = _meant(name) if len(name) <= LONGEST else ([], [])
+    exact, near = _find_devices(name) if len(name) <= LONGEST else ([], [])
     if len(exact) == 1:
         return ACCELERATORS[exact[0]]
     hint = Text("did you mean {names}?", names=either(near)) if near else did_you_mean(name[:LONGEST], ACCELERATORS)

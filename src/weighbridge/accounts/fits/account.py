@@ -43,7 +43,7 @@ POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "
 BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "int8": 8, "int4": 4}
 
 
-class Way(NamedTuple):
+class Setup(NamedTuple):
     """One way to run the model.
 
     Attributes:
@@ -90,8 +90,8 @@ class Fit(NamedTuple):
     overhead: int
     batch: int
     seq: int
-    ways: tuple[Way, ...]
-    chosen: Way | None
+    ways: tuple[Setup, ...]
+    chosen: Setup | None
     bounds: tuple[Bound, ...]
     notes: tuple[str, ...]
 
@@ -165,13 +165,13 @@ def device_memory(device: str | None, gib: float | None, overhead: float = 1) ->
     return found, found.memory if found else int((gib or 0) * GIB), int(overhead * GIB)
 
 
-def _way(measure: str, need: Need, trust: str, memory: int, overhead: int, batch: int, seq: int) -> Way:
+def _way(measure: str, need: Need, trust: str, memory: int, overhead: int, batch: int, seq: int) -> Setup:
     asked = need(batch, seq)
     if asked is None:
         raise UsageError(Text("seq: the model takes no {seq:,} tokens at once", seq=seq))
 
     room = memory - overhead
-    return Way(
+    return Setup(
         measure,
         asked + overhead,
         asked <= room,
@@ -292,7 +292,7 @@ def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, s
 
 
 def _training_need(
-    model: ModelValue, how: Mapping[str, object], stage: int = 0, *, kept: Kept, offload: bool = False, devices: int = 8
+    model: ModelValue, how: Mapping[str, object], stage: int = 0, *, kept: ActivationBytes, offload: bool = False, devices: int = 8
 ) -> Need:
     """Return what training needs; *stage* of ZeRO cuts states among *devices*, *offload* puts them on the host."""
     said = settings(**how)
@@ -303,7 +303,7 @@ def _training_need(
     return _with_activations(kept, said.checkpointing, weights + gradients + both)
 
 
-def _with_activations(kept: Kept, checkpointing: str, fixed: int) -> Need:
+def _with_activations(kept: ActivationBytes, checkpointing: str, fixed: int) -> Need:
     def need(batch: int, seq: int) -> int | None:
         found = kept(checkpointing, batch, seq)
         return None if found is None else fixed + found
@@ -311,22 +311,22 @@ def _with_activations(kept: Kept, checkpointing: str, fixed: int) -> Need:
     return need
 
 
-Kept = Callable[[str, int, int], "int | None"]
+ActivationBytes = Callable[[str, int, int], "int | None"]
 """Bytes of activations, by checkpointing, batch and length; None where the model does not take that length."""
 
 
-def _activations(model: ModelValue, how: Mapping[str, object]) -> Kept:
+def _activations(model: ModelValue, how: Mapping[str, object]) -> ActivationBytes:
     """Return what a forward keeps, each asked for once; nothing where it is not described."""
     seen: dict[tuple[str, int, int], int | None] = {}
     most = _positions(model)
 
-    def kept(checkpointing: str, batch: int, seq: int) -> int | None:
+    def bytes_kept(checkpointing: str, batch: int, seq: int) -> int | None:
         key = (checkpointing, batch, seq)
         if key not in seen:
             seen[key] = None if seq > most else _activation_bytes(model, {**how, "checkpointing": checkpointing}, batch, seq)
         return seen[key]
 
-    return kept
+    return bytes_kept
 
 
 def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, seq: int) -> int | None:
@@ -413,7 +413,7 @@ def _least_arithmetic(model: ModelValue, batch: int, seq: int, purpose: str) -> 
     return max(0, 2 * PASSES[purpose] * matrices * batch * seq)
 
 
-def _notes(model: ModelValue, purpose: str, ways: tuple[Way, ...]) -> Iterator[str]:
+def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator[str]:
     if purpose == "serving":
         yield mark("Activations of the prompt and kernel workspaces are not counted beyond that.")
         if not _keeps(model):

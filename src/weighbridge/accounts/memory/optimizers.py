@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.tape import elements
-from weighbridge.accounts.memory.weights import Owned, owned_tensors
+from weighbridge.accounts.memory.weights import OwnedTensor, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
@@ -116,14 +116,14 @@ def check_optimizer(optimizer: str) -> None:
         )
 
 
-def state_bytes(entry: Owned, optimizer: str, size: int) -> int:
+def state_bytes(entry: OwnedTensor, optimizer: str, size: int) -> int:
     """Return what an optimizer that is known keeps for one tensor: Muon leaves to AdamW what is no matrix inside a layer."""
     shape: Any = entry.tensor.shape
     by = "adamw" if optimizer == "muon" and not _by_muon(entry) else optimizer
     return OPTIMIZERS[by].kept(shape, size)
 
 
-def _by_muon(entry: Owned) -> bool:
+def _by_muon(entry: OwnedTensor) -> bool:
     return entry.inside and entry.tensor.role == "weight" and len(entry.tensor.shape) == 2
 
 

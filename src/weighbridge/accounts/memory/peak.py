@@ -57,7 +57,7 @@ def backward_peak(kept: Activations, whole: Activations, tree: Part, size: int) 
         one, full = ends.pop(place)
         gradients += 0 if reached else size * outside
         reached = True
-        learned = size * _learned(one.part)
+        learned = size * _learned_elements(one.part)
         adding = 0
         if (
             one.part.executions is not None
@@ -71,7 +71,7 @@ def backward_peak(kept: Activations, whole: Activations, tree: Part, size: int) 
         held -= one.times * each
         gradients += one.times * learned
         place = one.start
-    return max(most, size * (trainable(tree) + 2 * _tied(tree)))
+    return max(most, size * (trainable(tree) + 2 * _largest_shared(tree)))
 
 
 def step_peak(tree: Part, optimizer: str, size: int, *, together: bool = False) -> int:
@@ -100,7 +100,7 @@ def _flowing(row: Row) -> int:
     return (FLOWING.get(row.call, 2) - (row.module.endswith(".activation") and row.call == "mul")) * row.bytes
 
 
-def _learned(part: Part) -> int:
+def _learned_elements(part: Part) -> int:
     """Count the learned elements of one copy of a part."""
     plain = part._replace(repeat=None)
     return sum(entry.copies * elements(entry.tensor.shape) for entry in owned_tensors(plain) if _has_gradient(entry.tensor))
@@ -116,18 +116,18 @@ def _has_gradient(tensor: Tensor) -> bool:
 
 def _outside(tree: Part, inside: set[int]) -> int:
     """Count the learned elements that stand in no layer, but for tables, whose gradients come last."""
-    return sum(elements(tensor.shape) for tensor in _loose(tree, inside) if tensor.role != "embedding")
+    return sum(elements(tensor.shape) for tensor in _tensors_outside(tree, inside) if tensor.role != "embedding")
 
 
-def _loose(part: Part, inside: set[int]) -> Iterator[Tensor]:
+def _tensors_outside(part: Part, inside: set[int]) -> Iterator[Tensor]:
     for node in part.children:
         if isinstance(node, Tensor) and node.tied_to is None and _has_gradient(node):
             yield node
         elif isinstance(node, Part) and id(node) not in inside:
-            yield from _loose(node, inside)
+            yield from _tensors_outside(node, inside)
 
 
-def _tied(tree: Part) -> int:
+def _largest_shared(tree: Part) -> int:
     """Count the elements of the largest tensor that is used in two places: its gradients are added to a third."""
     shared = (node for _, part in walk(tree) for node in part.children if isinstance(node, Tensor) and node.tied_to is not None)
     return max((elements(node.shape) for node in shared if _has_gradient(node)), default=0)

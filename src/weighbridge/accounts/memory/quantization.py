@@ -6,7 +6,7 @@ alone are those that the scheme leaves alone. Whatever else a config says is tol
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.weights import Owned, is_packed, owned_tensors
+from weighbridge.accounts.memory.weights import OwnedTensor, is_packed, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
@@ -98,7 +98,7 @@ def quantization_of(model: ModelValue) -> Quantization | None:
     if model.kind != "config" or model.description is None:
         return None
     raw = model.description.raw
-    said = _stated(raw)
+    said = _find_settings(raw)
     if not said:
         return None
     top = said if raw.get("quantization_config") is said else {}  # what a part of a model says holds for that part alone
@@ -109,7 +109,7 @@ def quantization_of(model: ModelValue) -> Quantization | None:
     return Quantization(_in_words(said), rule.scheme, dtype)
 
 
-def _stated(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _find_settings(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the config, or of its language model's; none where there are none."""
     text = raw.get("text_config")
     for config in (raw, text if isinstance(text, dict) else {}):
@@ -155,7 +155,7 @@ def _has_towers(model: ModelValue) -> bool:
     return any(key.endswith("_config") and key not in ("text_config", "quantization_config") for key in raw)
 
 
-def _divides(entry: Owned, rule: Rule) -> bool:
+def _divides(entry: OwnedTensor, rule: Rule) -> bool:
     fused = len(entry.tensor.shape) > 2
     if fused and not rule.experts:
         return False
@@ -205,11 +205,11 @@ def _starts(names: tuple[str, ...] | list[str]) -> set[str]:
     return found
 
 
-def _modules(part: Part, path: str = "", inside: bool = False) -> Iterator[tuple[str, Owned]]:
+def _modules(part: Part, path: str = "", inside: bool = False) -> Iterator[tuple[str, OwnedTensor]]:
     """Yield every matrix that owns its storage with the name of its module, repeats unrolled."""
     for node in part.children:
         if isinstance(node, Tensor) and node.tied_to is None and node.role == "weight":
-            yield path, Owned(node, 1, part, inside)
+            yield path, OwnedTensor(node, 1, part, inside)
         elif isinstance(node, Part):
             above = f"{path}." if path and node.name else path
             if node.repeat is None:

@@ -38,7 +38,7 @@ GGUF = {
 """The same of GGUF's blocks (ggml-common.h); a test holds them to the reader's table."""
 
 
-class Owned(NamedTuple):
+class OwnedTensor(NamedTuple):
     """A tensor that owns its storage, in how many copies, and where it stands.
 
     Attributes:
@@ -54,14 +54,14 @@ class Owned(NamedTuple):
     inside: bool
 
 
-def owned_tensors(part: Part, copies: int = 1, inside: bool = False) -> Iterator[Owned]:
+def owned_tensors(part: Part, copies: int = 1, inside: bool = False) -> Iterator[OwnedTensor]:
     """Yield every tensor that owns its storage, repeats folded; where sizes are columns, so are the copies."""
     if part.repeat is not None:
         copies, inside = copies * part.repeat, True  # type: ignore[assignment]
     for node in part.children:
         if isinstance(node, Tensor):
             if node.tied_to is None:
-                yield Owned(node, copies, part, inside)
+                yield OwnedTensor(node, copies, part, inside)
         elif isinstance(node, Part):
             yield from owned_tensors(node, copies, inside)
 
@@ -176,7 +176,7 @@ def packed_bytes(shape: tuple[Size, ...], scheme: str) -> int:
     return elements(many) * SCHEMES[scheme].packed(whole(outputs), whole(inputs))
 
 
-def is_packed(entry: Owned, scheme: str) -> bool:
+def is_packed(entry: OwnedTensor, scheme: str) -> bool:
     """Say whether a scheme packs a tensor: a matrix of a linear map or of experts inside the layers, but for routers."""
     tensor = entry.tensor
     kinds = ("experts",) if scheme == "mxfp4-experts" else ("linear", "experts")

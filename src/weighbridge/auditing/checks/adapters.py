@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from weighbridge.auditing.checks.lora_configs import Configured, find_configs, of_line
+from weighbridge.auditing.checks.lora_configs import ConfiguredAdapter, find_configs, of_line
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim, Reason, because
@@ -48,7 +48,7 @@ def check(scene: Scene) -> Iterator[Claim]:
             yield _share(scene, index, share[group], share.span(group), Fraction(100 * trainable, everything))
 
 
-def _otherwise(scene: Scene, index: int, span: tuple[int, int], trainable: int, setup: Configured) -> Claim:
+def _otherwise(scene: Scene, index: int, span: tuple[int, int], trainable: int, setup: ConfiguredAdapter) -> Claim:
     """Say that the text's own config makes another number trainable."""
     line = scene.lines[setup.line].number
     reason = because(

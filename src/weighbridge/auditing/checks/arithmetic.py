@@ -93,7 +93,7 @@ class _Judged(Equation):
         true = values[base]
         if true is None:
             return
-        mended = value(sides[base].term, self._mended, self.sizes)
+        mended = value(sides[base].term, self._corrected_value, self.sizes)
         mended = true if mended is None else mended
         wrong: list[Fraction] = []
         for index, side in enumerate(sides):
@@ -152,7 +152,7 @@ class _Judged(Equation):
     def _line(self, side: Side) -> int:
         return self.scene.lines[self.chain.tokens[side.start].line].number
 
-    def _mended(self, token: Token) -> Fraction | None:
+    def _corrected_value(self, token: Token) -> Fraction | None:
         number = likeliest_value(token)
         if number is not None and number in self.slips and number >= 1000:
             return self.slips[number].mended

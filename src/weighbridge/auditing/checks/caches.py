@@ -47,7 +47,7 @@ def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] 
     """Check a cache for one token, or for as many as the words about it say; in 16, 32 or 8 bits, or as is told."""
     sizes = [int(told[0])] if len(told) == 1 and told[0] >= 1 else [2, 4, 1]
     each = PER_TOKEN.search(place.near) is not None
-    times = _paired(place) or _tokens(place.text)
+    times = _length_beside(place) or _tokens(place.text)
     lengths = [Fraction(1)] if each else times
     spans = [*lengths, *times] if each else lengths  # ``per token`` may be said of another figure beside it
     own = list(_amounts(models, spans, sizes, every=_EVERY.search(_clause(place)) is not None))
@@ -73,7 +73,7 @@ def _clause(place: Figure) -> str:
 _COMMA = re.compile(r"[,，;；。|]|\.(?!\d)|\bwhile\b|\bwhereas\b|\bagainst\b|而")
 
 
-def _paired(place: Figure) -> list[Fraction]:
+def _length_beside(place: Figure) -> list[Fraction]:
     """Return the length that a figure of a list is of, where each has its own: ``4K tokens 0.5 GB 32K tokens 4 GB``."""
     line, own = place.scene.lines[place.token.line].text, _LENGTHS.search(place.near)
     lengths = [match.start() for match in _LENGTHS.finditer(line)]

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.arithmetic import Checked
-from weighbridge.auditing.checks.left_out import left_out
+from weighbridge.auditing.checks.left_out import find_omissions
 from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings, is_one_thing
@@ -134,7 +134,7 @@ def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim
     far = offer.number < Fraction(own.reference, 4) or offer.number > 4 * own.reference
     if far and not _is_mistyped(int(offer.number), own.reference):
         return None
-    parts = left_out(own, int(offer.number)) if offer.number.denominator == 1 else None
+    parts = find_omissions(own, int(offer.number)) if offer.number.denominator == 1 else None
     if parts is not None:
         what = tuple(part.what for part in parts)
         return _claim(scene, offer, "total", "convention", Fraction(own.reference), because(mark("without {what}"), what=what))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.arithmetic import Checked
-from weighbridge.auditing.checks.left_out import left_out
+from weighbridge.auditing.checks.left_out import find_omissions
 from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.reference_counts import Holdings
 from weighbridge.auditing.checks.scene import Scene
@@ -37,7 +37,7 @@ def corrected_total(
     number = totals[-1].number
     slip = checked.slips.get(number)
     total = int(Fraction(slip.mended) if slip is not None else number)
-    return total, left_out(own, total) or ()
+    return total, find_omissions(own, total) or ()
 
 
 def _named_parts(found: Sequence[Offer], own: Holdings) -> Fraction:

@@ -58,7 +58,7 @@ def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
                 yield judged
                 if judged.reason and judged.reason[0].sentence == _WITHOUT_OUT and not projected:
                     projected = True
-                    yield _left_out(scene, statement, formula, held[""])
+                    yield _omission_claim(scene, statement, formula, held[""])
 
 
 _WITHOUT_OUT = "without the output projection"
@@ -204,7 +204,7 @@ def _check(
     return claim(scene.lines, statement[formula.start], statement[last.end - 1], "symbolic", verdict, **facts)
 
 
-def _left_out(scene: Scene, statement: Sequence[Token], formula: Formula, own: Holdings) -> Claim:
+def _omission_claim(scene: Scene, statement: Sequence[Token], formula: Formula, own: Holdings) -> Claim:
     out = own.components["out"][0].formula
     reason = because(mark("the output projection is left out: {right} with its bias"), right=str(out))
     first, last = statement[formula.start], statement[formula.end - 1]

@@ -25,20 +25,20 @@ _FEATURES: tuple[tuple[str, tuple[str, ...], bool], ...] = (
 """What people leave out: places, or every linear bias."""
 
 
-def left_out(held: Holdings, number: int, most: int = 4) -> tuple[Left, ...] | None:
+def find_omissions(held: Holdings, number: int, most: int = 4) -> tuple[Left, ...] | None:
     """Explain a count to the last parameter by what it leaves out of the whole; None if no few things explain it.
 
     >>> from weighbridge import model
     >>> from weighbridge.auditing.checks.reference_counts import holdings
-    >>> [left.count for left in left_out(holdings(model("bert-base-uncased")), 108_808_704)]
+    >>> [left.count for left in find_omissions(holdings(model("bert-base-uncased")), 108_808_704)]
     [590592, 82944]
     """
     if number not in held.explained:
-        held.explained[number] = _left_out(held, number, most)
+        held.explained[number] = _search_omissions(held, number, most)
     return held.explained[number]
 
 
-def _left_out(held: Holdings, number: int, most: int) -> tuple[Left, ...] | None:
+def _search_omissions(held: Holdings, number: int, most: int) -> tuple[Left, ...] | None:
     rest = held.reference - number
     if rest == 0:
         return ()

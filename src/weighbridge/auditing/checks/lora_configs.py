@@ -27,7 +27,7 @@ _LONGEST, _REACH = 24, 60
 """Lines of a config, and lines below it within which its outcome is printed."""
 
 
-class Configured(NamedTuple):
+class ConfiguredAdapter(NamedTuple):
     """What an adapter makes trainable of a model, by the text's own config.
 
     Attributes:
@@ -44,7 +44,7 @@ class Configured(NamedTuple):
     trainable: int
 
 
-def find_configs(scene: Scene) -> Iterator[Configured]:
+def find_configs(scene: Scene) -> Iterator[ConfiguredAdapter]:
     """Yield the LoRA configs of a text whose rank, targets and base model are all said."""
     for index, line in enumerate(scene.lines):
         if not _OPENS.search(line.text):
@@ -57,10 +57,10 @@ def find_configs(scene: Scene) -> Iterator[Configured]:
         model = preset_model(mention)
         trainable = _trainable(model, config) if model is not None else None
         if model is not None and trainable is not None:
-            yield Configured(index, last, model, mention, trainable)
+            yield ConfiguredAdapter(index, last, model, mention, trainable)
 
 
-def of_line(found: list[Configured], line: int) -> Configured | None:
+def of_line(found: list[ConfiguredAdapter], line: int) -> ConfiguredAdapter | None:
     """Return the last config before a line, if its outcome may be printed there."""
     before = [one for one in found if one.line < line <= one.last + _REACH]
     return before[-1] if before else None

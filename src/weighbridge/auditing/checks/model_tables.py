@@ -98,7 +98,7 @@ def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
                 right = words_of(subject.models[0]).get(kind)
                 agreed[id(row)] += right is not None and right == whole_number(cell)
             judged.append((row, cell, kind, subject, head))
-        judged = _renamed(judged)
+        judged = _rename_columns(judged)
         yield from _remarks(scene, one)
         for row, cell, kind, subject, head in judged:
             if kind in SIZE_COLUMNS:
@@ -107,7 +107,7 @@ def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
                 yield from _count(scene, row, cell, kind, subject, head)
 
 
-def _renamed(cells: Sequence[_Judged]) -> list[_Judged]:
+def _rename_columns(cells: Sequence[_Judged]) -> list[_Judged]:
     """Take a column for the size that it holds in every row, where its head names another: widths are called many things."""
     columns: dict[tuple[str, str], list[_Judged]] = {}
     for one in cells:

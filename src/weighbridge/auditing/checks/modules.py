@@ -29,7 +29,7 @@ _REPEATED = re.compile(r"\(0-(?P<last>\d+)\): (?P<times>\d+) x \w+")
 _CLASS = re.compile(r"^[\s#>*]*(?:\(\w+\): )?([A-Z]\w*(?:Model|LM\w*|For[A-Z]\w*))\(\s*$")
 
 
-class Shown(NamedTuple):
+class PrintedModule(NamedTuple):
     """A module as printed: its name, the sizes of its weight in ascending order, and where it stands."""
 
     name: str
@@ -68,19 +68,19 @@ def places(scene: Scene) -> frozenset[int]:
     return frozenset(one.line for one in _printed_modules(scene)) | {i for i, line in enumerate(scene.lines) if _REPEATED.search(line.text)}
 
 
-def _printed_modules(scene: Scene) -> list[Shown]:
+def _printed_modules(scene: Scene) -> list[PrintedModule]:
     found = []
     for index, line in enumerate(scene.lines):
         match = _SHOWN.search(line.text) if "): " in line.text else None
         if match is not None:
             numbers = [int(match[key]) for key in ("inner", "outer", "nf", "nx", "rows", "width", "norm") if match[key]]
-            found.append(Shown(match["name"], tuple(sorted(numbers)), index, match.start(), match.end()))
+            found.append(PrintedModule(match["name"], tuple(sorted(numbers)), index, match.start(), match.end()))
     return found
 
 
-def _blocks(shown: Sequence[Shown]) -> list[list[Shown]]:
+def _blocks(shown: Sequence[PrintedModule]) -> list[list[PrintedModule]]:
     """Return the modules that stand together: one printed model each."""
-    blocks: list[list[Shown]] = [[shown[0]]]
+    blocks: list[list[PrintedModule]] = [[shown[0]]]
     for one in shown[1:]:
         if one.line - blocks[-1][-1].line > _APART:
             blocks.append([])
@@ -92,7 +92,7 @@ _APART = 12
 """Lines without a module that end one printed model."""
 
 
-def _model(scene: Scene, block: Sequence[Shown]) -> tuple[ModelValue | None, bool]:
+def _model(scene: Scene, block: Sequence[PrintedModule]) -> tuple[ModelValue | None, bool]:
     """Return the model that a block prints, and whether the text names it."""
     first = block[0].line
     model = scene.model_at(first, 0)
@@ -116,7 +116,7 @@ def _model(scene: Scene, block: Sequence[Shown]) -> tuple[ModelValue | None, boo
     return (best[1], False) if best is not None and best[0] >= LEAST_MODULES else (None, False)
 
 
-def _agreement(block: Sequence[Shown], own: Mapping[str, frozenset[tuple[int, ...]]]) -> int:
+def _agreement(block: Sequence[PrintedModule], own: Mapping[str, frozenset[tuple[int, ...]]]) -> int:
     return sum(one.sizes in own.get(one.name, ()) for one in block)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from weighbridge.presets.aliases import FAMILY, MODEL, Named, table
+from weighbridge.presets.aliases import FAMILY, MODEL, Meaning, table
 
 UNKNOWN = "unknown"
 
@@ -91,7 +91,7 @@ def _starts() -> frozenset[str]:
     )
 
 
-def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named: Named) -> Mention | None:
+def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named: Meaning) -> Mention | None:
     start, end = runs[index].start(), runs[last].end()
     before = runs[index - 1].group() if index else ""
     if start > 1 and lower[start - 1] in "-_" and lower[start - 2].isalnum() and before not in _MAKERS:
@@ -99,7 +99,7 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
     if named.kind == FAMILY and lower[end : end + 1] == "/":
         return None
     if named.kind == FAMILY and lower[start:end] in named.names and lower[start - 1 : start] in _QUOTES and lower[end : end + 1] in _QUOTES:
-        named = Named(MODEL, (lower[start:end],))  # ``from_pretrained("gpt2")`` is the repository of that name
+        named = Meaning(MODEL, (lower[start:end],))  # ``from_pretrained("gpt2")`` is the repository of that name
     following = runs[last + 1] if last + 1 < len(runs) else None
     glued = following is not None and following.start() == end + 1 and lower[end] in "-_"
     if (

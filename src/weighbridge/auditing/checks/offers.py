@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.names import nameless
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
-from weighbridge.auditing.text.expressions import Parsed, parse
+from weighbridge.auditing.text.expressions import ParsedTerm, parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value
 from weighbridge.auditing.text.sections import sections
@@ -123,7 +123,7 @@ def _lone(
             yield Offer(token, token, token, number, name, firm, False, ())
 
 
-def _formula(scene: Scene, statement: Sequence[Token], index: int, parsed: Parsed, about: Sequence[str | None]) -> Offer | None:
+def _formula(scene: Scene, statement: Sequence[Token], index: int, parsed: ParsedTerm, about: Sequence[str | None]) -> Offer | None:
     """Take a formula in numbers that says no result, such as ``token embedding: 30522*768``."""
     number = value(parsed.term, likeliest_value, {})
     before = statement[index - 1] if index else None

@@ -37,7 +37,7 @@ class Holdings(NamedTuple):
         components: What each component holds, in every convention.
         classes: The count of every class of its family.
         class_name, reference: The class that is held against the text, and its count.
-        explained: Counts that were explained before, by :func:`left_out`.
+        explained: Counts that were explained before, by :func:`find_omissions`.
         simple: Whether its layers are one stack of attention and feed-forward, so that each component is one thing.
         recognised: Formulas that were found to be a component's before, in which convention.
         active: The parameters that work on one token.

@@ -44,11 +44,11 @@ def models_by_line(lines: Sequence[Line]) -> dict[int, list[Mention]]:
                 families = [family, *(other for other in families if other != family)][:3]
         mentions += _sizes_as_members(line.text, mentions, families[:1])
         if mentions:
-            found[index] = _said_again(sorted(mentions, key=lambda mention: mention.column))
+            found[index] = _merge_mentions(sorted(mentions, key=lambda mention: mention.column))
     return found
 
 
-def _said_again(found: list[Mention]) -> list[Mention]:
+def _merge_mentions(found: list[Mention]) -> list[Mention]:
     """Take a family's name behind one of its members for that member: ``gpt2-medium: OpenAI GPT-2 English model``."""
     models = [m for m in found if m.kind == MODEL]
     if len(models) != 1:

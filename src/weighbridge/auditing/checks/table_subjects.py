@@ -109,7 +109,7 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
     for row in table.rows:
         subject = _row_subject(scene, row, kinds, families)
         if subject is not None:
-            subject = _sized(subject, row, kinds)
+            subject = _rank_by_sizes(subject, row, kinds)
             found += [
                 (row, cell, kind, subject, head)
                 for cell, kind, head in zip(row.cells, kinds, heads, strict=False)
@@ -218,10 +218,10 @@ def _of(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
     return found._replace(firm=firm) if found is not None else None
 
 
-def _sized(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
+def _rank_by_sizes(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
     """Put first the model whose sizes are those of the row, and be sure where two sizes and more agree."""
 
-    def agreed(model: ModelValue) -> int:
+    def agreement(model: ModelValue) -> int:
         own = words_of(model)
         return sum(
             whole_number(cell) == own.get(kind)
@@ -229,8 +229,8 @@ def _sized(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
             if kind in SIZE_COLUMNS and kind in own
         )
 
-    ranked = sorted(subject.models, key=lambda model: -agreed(model))
-    return Subject(tuple(ranked), subject.name, subject.firm or agreed(ranked[0]) >= 2)
+    ranked = sorted(subject.models, key=lambda model: -agreement(model))
+    return Subject(tuple(ranked), subject.name, subject.firm or agreement(ranked[0]) >= 2)
 
 
 def whole_number(cell: Cell) -> int | None:

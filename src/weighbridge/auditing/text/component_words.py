@@ -51,7 +51,7 @@ _BLOCKERS = re.compile(
 )
 
 
-class Mentioned(NamedTuple):
+class ComponentMention(NamedTuple):
     """A component that a piece of text names, and where."""
 
     subject: str
@@ -60,16 +60,16 @@ class Mentioned(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def find_components(text: str) -> tuple[Mentioned, ...]:
+def find_components(text: str) -> tuple[ComponentMention, ...]:
     """Return the components named in a text, the longest name at each place.
 
     >>> [m.subject for m in find_components("Position Embedding层参数")]
     ['position']
     """
     lower = text.lower()
-    found = [Mentioned(name, m.start(), m.end()) for name, pattern in _ALL for m in pattern.finditer(lower)]
+    found = [ComponentMention(name, m.start(), m.end()) for name, pattern in _ALL for m in pattern.finditer(lower)]
     found.sort(key=lambda m: (m.start, -(m.end - m.start)))
-    kept: list[Mentioned] = []
+    kept: list[ComponentMention] = []
     for mention in found:
         if not kept or mention.start >= kept[-1].end:
             kept.append(mention)

@@ -73,7 +73,7 @@ def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:
         elif character == "\\":
             position = _command(writer, position, end, depth)
         elif character == "^" and raw[position + 1 : position + 2] == "{":
-            position = _raised(writer, position, end, depth)
+            position = _write_power(writer, position, end, depth)
         elif character in _SUPERSCRIPTS:
             position = _superscript(writer, position, end)
         elif character == "<":
@@ -175,7 +175,7 @@ def _group(raw: str, position: int, end: int) -> tuple[int, int]:
     return position, position + 1
 
 
-def _raised(writer: _Writer, position: int, end: int, depth: int) -> int:
+def _write_power(writer: _Writer, position: int, end: int, depth: int) -> int:
     inside, closing = _group(writer.raw, position + 1, end)
     writer.put("^(", position)
     if depth < _DEEPEST:

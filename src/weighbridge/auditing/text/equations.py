@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from weighbridge.auditing.text.expressions import Parsed, Term, parse
+from weighbridge.auditing.text.expressions import ParsedTerm, Term, parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.values import is_lone, names
 
@@ -165,7 +165,7 @@ _WORDS = 4
 """Words that may stand between two numbers of a sum."""
 
 
-def _goes_on_in(statement: Sequence[Token], parsed: Parsed, end: int) -> bool:
+def _goes_on_in(statement: Sequence[Token], parsed: ParsedTerm, end: int) -> bool:
     """Tell whether parentheses right behind a term are a factor of it, ``4(s + o)``, or a name's, and no remark."""
     if isinstance(parsed.term, Token) and parsed.term.kind == "name":
         return True

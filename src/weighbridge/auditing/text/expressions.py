@@ -35,7 +35,7 @@ Term: TypeAlias = "Token | Binary | Negative"
 """A number or a name (a token), or an operation on terms."""
 
 
-class Parsed(NamedTuple):
+class ParsedTerm(NamedTuple):
     """A term, where it ends, and whether an operation follows it that leads nowhere."""
 
     term: Term
@@ -47,7 +47,7 @@ class _Unreadable(Exception):
     """There is no term here."""
 
 
-def parse(tokens: Sequence[Token], start: int, end: int) -> Parsed | None:
+def parse(tokens: Sequence[Token], start: int, end: int) -> ParsedTerm | None:
     """Read the longest term that starts at *start*.
 
     >>> from weighbridge.auditing.text.tokens import tokens
@@ -60,7 +60,7 @@ def parse(tokens: Sequence[Token], start: int, end: int) -> Parsed | None:
         term, position, dangling = _sum(tokens, start, min(end, start + _LONGEST), 0)
     except _Unreadable:
         return None
-    return Parsed(term, position, dangling)
+    return ParsedTerm(term, position, dangling)
 
 
 def _sum(tokens: Sequence[Token], at: int, end: int, depth: int) -> tuple[Term, int, bool]:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 
 
-class Written(NamedTuple):
+class PageLine(NamedTuple):
     """A line as a reader sees it: its number in the file, its text, and its level if it is a heading."""
 
     number: int
@@ -15,16 +15,16 @@ class Written(NamedTuple):
     heading: int = 0
 
 
-def html(text: str) -> list[Written]:
+def html(text: str) -> list[PageLine]:
     """Return the lines that a page shows, numbered as in the file; scripts and styles show nothing.
 
     >>> html("<h2>Embedding</h2><p>768<sup>2</sup> = 589,824</p>")
-    [Written(number=1, text='Embedding', heading=2), Written(number=1, text='768^{2} = 589,824', heading=0)]
+    [PageLine(number=1, text='Embedding', heading=2), PageLine(number=1, text='768^{2} = 589,824', heading=0)]
     """
     page = _Page()
     page.feed(text)
     page.close()
-    page.broken()
+    page.end_line()
     return page.written
 
 
@@ -48,7 +48,7 @@ class _Page(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.written: list[Written] = []
+        self.written: list[PageLine] = []
         self.pieces: list[str] = []
         self.number = 1
         self.silent = 0
@@ -65,7 +65,7 @@ class _Page(HTMLParser):
         if tag in _SILENT:
             self.silent += 1
         elif tag in _BLOCKS:
-            self.broken()
+            self.end_line()
             self.level = int(tag[1]) if len(tag) == 2 and tag[1].isdigit() else self.level
             self.preformatted += tag == "pre"
         elif tag in ("td", "th"):
@@ -84,13 +84,13 @@ class _Page(HTMLParser):
         if tag in _SILENT:
             self.silent = max(0, self.silent - 1)
         elif tag in _BLOCKS:
-            self.broken()
+            self.end_line()
             self.level = 0
             self.preformatted -= tag == "pre"
         elif tag == "sup":
             self.pieces.append("}")
         elif tag in ("msup", "mfrac") and self.math:
-            self._drawn(tag)
+            self._write_math(tag)
 
     def handle_data(self, data: str) -> None:
         if self.silent or self.drawn:
@@ -98,7 +98,7 @@ class _Page(HTMLParser):
         if self.preformatted > 0 and "\n" in data:
             for piece in data.split("\n")[:-1]:
                 self._add(piece)
-                self.broken()
+                self.end_line()
                 self.number += 1
             data = data.rpartition("\n")[2]
         self._add(data)
@@ -116,7 +116,7 @@ class _Page(HTMLParser):
             before, after = data[0] in " \t\r\n\f", data[-1] in " \t\r\n\f"
             self.pieces[-1] = f"{' ' * before}{self.pieces[-1]}{' ' * after}"
 
-    def _drawn(self, tag: str) -> None:
+    def _write_math(self, tag: str) -> None:
         """Write a MathML power or fraction the way TeX does; its two parts are its last two children."""
         _, start = self.math.pop()
         inner = [piece for piece in self.pieces[start:] if piece.strip()]
@@ -125,9 +125,9 @@ class _Page(HTMLParser):
         elif inner and tag == "msup":
             self.pieces[start:] = ["".join(inner[:-1]), f"^{{{inner[-1]}}}"]
 
-    def broken(self) -> None:
+    def end_line(self) -> None:
         """End the line."""
         line = "".join(self.pieces).strip()
         if line:
-            self.written.append(Written(self.number, line, self.level))
+            self.written.append(PageLine(self.number, line, self.level))
         self.pieces = []

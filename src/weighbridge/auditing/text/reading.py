@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from weighbridge.auditing.claims import Line
 from weighbridge.auditing.text.detex import plain
-from weighbridge.auditing.text.pages import Written, html
+from weighbridge.auditing.text.pages import PageLine, html
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 
@@ -42,7 +42,7 @@ def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
     elif ending in ("html", "htm", "xhtml") or head.startswith(("<!doctype html", "<html")):
         written = html(text)
     else:
-        written = [Written(number, piece, _level(line)) for number, line in enumerate(_split(text), 1) for piece in _rows(line)]
+        written = [PageLine(number, piece, _level(line)) for number, line in enumerate(_split(text), 1) for piece in _rows(line)]
     return tuple(piece for w in written for piece in _pieces(Line(w.number, w.text, *plain(w.text), w.heading)))
 
 
@@ -95,17 +95,17 @@ def decode(data: bytes, name: str = "") -> str:
     raise ReadError("this is not text in UTF-8, UTF-16 or GBK", path=name)
 
 
-def notebook(text: str, name: str = "") -> list[Written]:
+def notebook(text: str, name: str = "") -> list[PageLine]:
     """Return the lines of a notebook's cells and printed outputs, numbered as in the file.
 
     >>> notebook('{"cells": [{"cell_type": "markdown", "source": ["# a\\\\n", "b"]}]}')
-    [Written(number=1, text='# a', heading=1), Written(number=1, text='b', heading=0)]
+    [PageLine(number=1, text='# a', heading=1), PageLine(number=1, text='b', heading=0)]
     """
     try:
         cells = json.loads(text)["cells"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ReadError("this is not a notebook: expected JSON with cells", path=name) from None
-    found: list[Written] = []
+    found: list[PageLine] = []
     place, number = 0, 1
     for cell in cells if isinstance(cells, list) else []:
         if not isinstance(cell, dict):
@@ -117,7 +117,7 @@ def notebook(text: str, name: str = "") -> list[Written]:
             at = at if at >= 0 else text.find(json.dumps(line)[1:-1], place)
             if at > place:
                 number, place = number + text.count("\n", place, at), at
-            found.append(Written(number, line, _level(line) if prose else 0))
+            found.append(PageLine(number, line, _level(line) if prose else 0))
     return found
 
 

@@ -65,7 +65,7 @@ WORK = frozenset(unit for unit in UNITS if "flop" in unit or "mac" in unit)
 """Units of arithmetic work, which is never held against parameters."""
 
 
-class Found(NamedTuple):
+class PhraseMatch(NamedTuple):
     """A phrase found in a text: our word, where it ends, and how it was written."""
 
     word: str
@@ -73,11 +73,11 @@ class Found(NamedTuple):
     phrase: str
 
 
-def size_at(text: str, start: int) -> Found | None:
+def size_at(text: str, start: int) -> PhraseMatch | None:
     """Return the longest size phrase that starts at *start* and ends at a word's end.
 
     >>> size_at("max_position_embeddings × 768", 0)
-    Found(word='positions', end=23, phrase='max position embeddings')
+    PhraseMatch(word='positions', end=23, phrase='max position embeddings')
     """
     if not text[start].isascii():
         return _chinese(text, start)
@@ -90,7 +90,7 @@ def size_at(text: str, start: int) -> Found | None:
         phrase = f"{phrase} {word.group().lower()}" if phrase else word.group().lower()
         following = text[end : end + 1]
         if phrase in SIZES and not (following == "_" or (following.isascii() and following.isdigit())):
-            best = Found(SIZES[phrase], end, phrase)
+            best = PhraseMatch(SIZES[phrase], end, phrase)
         best = _find_mixed(text, end, phrase) or best
         gap = _GAP.match(text, end)
         word = _LETTERS.match(text, gap.end()) if gap else None
@@ -104,7 +104,7 @@ _GAP = re.compile("[ _/-]{1,2}")
 _STARTS = frozenset(found.group() for phrase in SIZES if (found := _LETTERS.match(phrase)))
 
 
-def _find_mixed(text: str, end: int, phrase: str) -> Found | None:
+def _find_mixed(text: str, end: int, phrase: str) -> PhraseMatch | None:
     """Look for a phrase that goes on in Chinese, such as ``Transformer 层数``."""
     if text[end : end + 2].isascii():
         return None
@@ -113,13 +113,13 @@ def _find_mixed(text: str, end: int, phrase: str) -> Found | None:
             for length in range(8, 0, -1):
                 found = phrase + gap + text[end + len(gap) : end + len(gap) + length]
                 if found in SIZES:
-                    return Found(SIZES[found], end + len(gap) + length, found)
+                    return PhraseMatch(SIZES[found], end + len(gap) + length, found)
     return None
 
 
-def _chinese(text: str, start: int) -> Found | None:
+def _chinese(text: str, start: int) -> PhraseMatch | None:
     for length in range(min(12, len(text) - start), 1, -1):
         phrase = text[start : start + length]
         if phrase in SIZES:
-            return Found(SIZES[phrase], start + length, phrase)
+            return PhraseMatch(SIZES[phrase], start + length, phrase)
     return None

@@ -62,7 +62,7 @@ def tables(lines: Sequence[Line]) -> list[Table]:
             block = []
         else:
             block.append((None if rule else row, index))
-    return found + _close(block) + _pasted(lines, {row.line for table in found for row in (*table.head, *table.rows)})
+    return found + _close(block) + _pasted_tables(lines, {row.line for table in found for row in (*table.head, *table.rows)})
 
 
 _PASTED = (2, 8)
@@ -70,7 +70,7 @@ _PASTED = (2, 8)
 _FIGURE = re.compile(r"[~≈]?\d[\d,.]*(?:[KMBT%]|[KMGT]B)?|[-–—]", re.IGNORECASE)
 
 
-def _pasted(lines: Sequence[Line], taken: set[int]) -> list[Table]:
+def _pasted_tables(lines: Sequence[Line], taken: set[int]) -> list[Table]:
     """Return the tables that were pasted without bars: lines of as many words, all but the first of them figures, below words."""
     found: list[Table] = []
     index = 0
