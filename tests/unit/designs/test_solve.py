@@ -252,9 +252,13 @@ def test_any_measure_of_any_model_against_every_choice_of_a_box(
         return
     target = rng.choice(list(box.values())) + off
     budget = Budget(target, target - rng.choice((0, target // 500)), target)
-    with pytest.MonkeyPatch.context() as patch:  # a search of a tenth sees the box too
-        patch.setattr(pairs, "NODES", pairs.NODES // 10)
+    with pytest.MonkeyPatch.context() as patch:  # a search of a twentieth sees most of the box too
+        patch.setattr(pairs, "NODES", pairs.NODES // 20)
         found = solve(model, unknowns, {measure: budget}, step=step, workload=work)
+    template, said = found.proof
+    if template == pairs.SLICED:  # it says how far it has looked
+        place = unknowns.index(said["first"])
+        box = {choice: count for choice, count in box.items() if choice[place] <= said["high"]}
     got = {tuple(entry.values.values()): entry.measured[measure] for entry in found.solutions}
     assert found.cut or {choice for choice, count in box.items() if budget.holds(count)} <= got.keys()
     assert all(box.get(choice, count) == count and budget.holds(count) for choice, count in got.items())
@@ -264,6 +268,12 @@ def test_any_measure_of_any_model_against_every_choice_of_a_box(
         measured = [entry.measured[measure] for entry in found.nearest]
         assert not below or max(below) <= max(count for count in measured if count <= target)
         assert not above or min(above) >= min(count for count in measured if count >= target)
+
+
+def test_the_smallest_value_is_tried_where_the_next_is_a_size_of_the_config() -> None:
+    gpt2 = weighbridge.model({"model_type": "gpt2", **SMALL["gpt2"]})
+    found = solve(gpt2, ["n_head"], {"memory": Budget(871264, 869522, 871264)}, workload=Workload(seq=16, training=True))
+    assert [entry.values["n_head"] for entry in found.solutions] == [4, 3, 2, 1]
 
 
 def test_many_neighbours_on_one_side_leave_room_for_the_other() -> None:
