@@ -60,11 +60,13 @@ def test_a_link_reproduces_what_is_seen(opened: Opened) -> None:
         assert_total(page, written(num_hidden_layers=5))
         page.wait_for_function("location.search.includes('num_hidden_layers=5')")
         settle(page)
+        page.wait_for_selector("#costs:not([hidden])")
         address, seen = page.url, page.inner_text("#answer")
     assert "set.num_hidden_layers=5" in address
     assert "hidden_size" not in address, "only what was changed stands in the address"
     with opened(address) as (page, _):
         assert_total(page, written(num_hidden_layers=5))
+        page.wait_for_selector("#costs:not([hidden])")  # what it costs comes last
         assert page.inner_text("#answer") == seen
 
 
