@@ -140,8 +140,8 @@ def _shares(scene: Scene, figures: Sequence[Sequence[Token]]) -> Iterator[Claim]
                 continue
             near = [t for group in figures for t in group if abs(t.line - token.line) <= SHARE_REACH and t.unit not in BYTES]
             step = Fraction(1, 10**token.places)
-            for part, every in combinations(sorted(near, key=lambda t: likeliest_value(t) or 0)[-MOST:], 2):
-                (least, most), (low, high) = _bounds(part), _bounds(every)
+            bounded = [(t, _bounds(t)) for t in sorted(near, key=lambda t: likeliest_value(t) or 0)[-MOST:]]
+            for (_, (least, most)), (every, (low, high)) in combinations(bounded, 2):
                 if low and 100 * least / high - step / 2 <= token.value <= 100 * most / low + step / 2 and most * 100 < least * 102:
                     facts: Reason = because(mark("of {whole}"), whole=likeliest_value(every))
                     yield _claim(scene, token, "share", "rounded", facts)

@@ -6,8 +6,10 @@ stands nowhere else, but for one digit in its own section, is that number mistyp
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from math import ceil, floor
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.own_counts import own_count
@@ -38,9 +40,10 @@ def check(scene: Scene) -> Iterator[Claim]:
         return
     layers = {size for sizes in scene.sizes.values() if isinstance(size := sizes.get("layers"), int)}
     repeats = sorted({1, *layers, *(size - 1 for size in layers if size > 2)})
-    totals = sorted(scene.numbers, reverse=True)[:200]
-    agreed = {total: sum(_agrees(pair, total, repeats) for pair in pairs) for total in totals}
-    plain = {total: sum(_agrees(pair, total, (1,)) for pair in pairs) for total in totals}
+    totals = [int(number) for number in sorted(scene.numbers, reverse=True)[:200] if number.denominator == 1]
+    true_of = [_true_of(pair, repeats) for pair in pairs]
+    agreed = {total: sum(any(total in stretch for stretch in stretches) for stretches in true_of) for total in totals}
+    plain = {total: sum(total in stretches[0] for stretches in true_of) for total in totals}
     total = max(totals, key=lambda number: (agreed[number], plain[number]), default=None)
     if total is None or agreed[total] < LEAST or len(pairs) - agreed[total] > MOST_ODD * len(pairs):
         return
@@ -49,11 +52,11 @@ def check(scene: Scene) -> Iterator[Claim]:
         for token in statement:
             if token.kind == "num" and token.value is not None:
                 times[token.value] = times.get(token.value, 0) + 1
-    others = [Fraction(count) for model in scene.models.values() if (count := own_count(model))]
-    for pair in pairs:
-        if any(_agrees(pair, count, (1,)) for count in others) and not _agrees(pair, total, repeats):
-            continue  # a share of another model that the text names
-        yield from _judge(scene, pair, total, times, agrees=_agrees(pair, total, repeats))
+    others = [count for model in scene.models.values() if (count := own_count(model))]
+    for pair, stretches in zip(pairs, true_of, strict=True):
+        agrees = any(total in stretch for stretch in stretches)
+        if agrees or not any(count in stretches[0] for count in others):  # else a share of another model that the text names
+            yield from _judge(scene, pair, Fraction(total), times, agrees=agrees)
 
 
 def _pairs(statement: Sequence[Token]) -> Iterator[Pair]:
@@ -75,24 +78,23 @@ def _is_plain(token: Token) -> bool:
     return token.value is not None and not token.unit and not token.places and token.value >= 10
 
 
-def _agrees(pair: Pair, total: Fraction, repeats: Sequence[int]) -> bool:
+def _true_of(pair: Pair, repeats: Sequence[int]) -> list[range]:
+    """Return, for each number of copies, the totals of which that many times the count are the share, as exactly as it is written."""
     assert pair.number.value is not None
     assert pair.share.value is not None
-    away = min(abs(pair.number.value * times * 100 / total - pair.share.value) for times in repeats)
-    return bool(away * 10**pair.share.places < APPORTIONED)
+    slack = APPORTIONED / 10**pair.share.places
+    least, most = pair.share.value - slack, pair.share.value + slack
+    counts = [pair.number.value * times * 100 for times in repeats]
+    return [range(floor(count / most) + 1, ceil(count / least) if least > 0 else sys.maxsize) for count in counts]
 
 
 def _judge(scene: Scene, pair: Pair, total: Fraction, times: dict[Fraction, int], *, agrees: bool) -> Iterator[Claim]:
     count, share, computed = pair
     assert count.value is not None
     alone = times.get(count.value, 0) == 1
-    meant = [
-        n
-        for n, often in times.items()
-        if n != count.value and n.denominator == 1 and n >= 10 and is_slip(str(int(count.value)), str(int(n)))
-    ]
-    if alone and meant and not computed:
-        right = meant[0]
+    written = str(int(count.value))
+    meant = (n for n in times if n != count.value and n.denominator == 1 and n >= 10 and is_slip(written, str(int(n))))
+    if alone and not computed and (right := next(meant, None)):
         reason = because(mark("the section itself comes to {right}"), right=right)
         facts = {"value": whole(count.value), "expected": whole(right), "difference": whole(count.value - right)}
         yield claim(scene.lines, count, count, "component", "wrong", **facts, reason=reason)
