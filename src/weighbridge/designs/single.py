@@ -87,7 +87,7 @@ def candidates(problem: Problem, terms: Terms, counted: int = COUNTED) -> tuple[
     inside, more = _within(coefficients, problem, ordered)
     every = range(low, high + 1) if high <= counted else ()
     values = {value for value in (*inside, *ordered, *every) if value % step == 0 and low <= value <= high}
-    around = {base + offset * step for value in edges for base in (value // step * step,) for offset in range(-reach, reach + 1)}
+    around = {base + offset * step for value in edges | {low} for base in (value // step * step,) for offset in range(-reach, reach + 1)}
 
     scale, ints = in_ints(coefficients)
 

@@ -276,6 +276,15 @@ def test_the_smallest_value_is_tried_where_the_next_is_a_size_of_the_config() ->
     assert [entry.values["n_head"] for entry in found.solutions] == [4, 3, 2, 1]
 
 
+def test_the_nearest_above_may_be_the_smallest_value_of_a_size() -> None:
+    """At an image of 16 even one intermediate unit is too many, by 47; at 2 the next beside an exact one is 1,163 too many."""
+    deit = weighbridge.model({"model_type": "deit", "image_size": 64, "hidden_size": 48, "num_attention_heads": 4, "intermediate_size": 60})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "NODES", pairs.NODES // 20)
+        found = solve(deit, ["image_size", "intermediate_size"], {"parameters": Budget(156493, 156493, 156493)}, step={"image_size": 2})
+    assert [entry.measured["parameters"] for entry in found.nearest] == [156492, 156540]
+
+
 def test_many_neighbours_on_one_side_leave_room_for_the_other() -> None:
     phi = weighbridge.model({"model_type": "phi", "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 90, "intermediate_size": 40})
     found = solve(
