@@ -6,7 +6,7 @@ without masks: the predictor sees every cube as context and again as target.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.stage_fields import number, ratio, scale_width
+from weighbridge.blueprints.modules.stage_fields import decimal_ratio, number, ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, QKV_BIAS, cubes, token
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, PATCH, Config, computed, derived, size
@@ -19,7 +19,7 @@ FIELDS = (
     LAYERS.with_default(24),
     HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
-    ratio("ratio", "mlp_ratio", 4.0),
+    *decimal_ratio("hidden"),
     size("image", "crop_size", 256, "R", "side of the image"),
     PATCH.with_default(16),
     size("channels", "in_chans", 3, "N", "image channels"),
@@ -38,13 +38,12 @@ FIELDS = (
 )
 
 
-def feed_forward(hidden: Size, by: tuple[int, int]) -> Part:
-    """Describe two linear maps, between which the width is multiplied."""
-    inner = scale_width(hidden, by)
+def feed_forward(hidden: Size, inner: Size) -> Part:
+    """Describe two linear maps and the width between them."""
     return part("mlp", linear("fc1", hidden, inner), linear("fc2", inner, hidden), kind="feed_forward")
 
 
-def layer(c: Config, hidden: Size, heads: Size, by: tuple[int, int]) -> tuple[Node, ...]:
+def layer(c: Config, hidden: Size, heads: Size, inner: Size) -> tuple[Node, ...]:
     """Describe a layer of the encoder or the predictor."""
     attention = part(
         "attention",
@@ -53,7 +52,7 @@ def layer(c: Config, hidden: Size, heads: Size, by: tuple[int, int]) -> tuple[No
         attend(heads=heads, head_dim=exact(hidden, heads)),
         kind="self_attention",
     )
-    return layer_norm("norm1", hidden), attention, layer_norm("norm2", hidden), feed_forward(hidden, by)
+    return layer_norm("norm1", hidden), attention, layer_norm("norm2", hidden), feed_forward(hidden, inner)
 
 
 def places(c: Config) -> Size:
@@ -70,7 +69,7 @@ def vjepa2(c: Config, name: str = "") -> Part:
     encoder = part(
         "encoder",
         part("embeddings", embedded, kind="embeddings"),
-        part("layer", *layer(c, H, c.heads, c.ratio), kind="layer", repeat=c.layers),
+        part("layer", *layer(c, H, c.heads, c.mlp), kind="layer", repeat=c.layers),
         layer_norm("layernorm", H),
         kind="encoder",
         stream=seen,
@@ -79,7 +78,7 @@ def vjepa2(c: Config, name: str = "") -> Part:
     predictor = part(
         "predictor",
         part("embeddings", masks, linear("predictor_embeddings", H, E, stream=seen), kind="embeddings"),
-        part("layer", *layer(c, E, c.predictor_heads, c.predictor_ratio), kind="layer", repeat=c.predictor_layers),
+        part("layer", *layer(c, E, c.predictor_heads, scale_width(E, c.predictor_ratio)), kind="layer", repeat=c.predictor_layers),
         layer_norm("layernorm", E),
         linear("proj", E, H, stream=seen),
         kind="decoder",
@@ -97,7 +96,7 @@ def attentive_pooler(c: Config) -> Part:
     among = attend(heads=c.heads, head_dim=c.head_dim)
     crossed = part("cross_attn", *own, linear("q_proj", H, H), asked, kind="cross_attention")
     looked = part("self_attn", *own, linear("q_proj", H, H), linear("out_proj", H, H), among, kind="self_attention")
-    last = layer_norm("layer_norm2", H), feed_forward(H, (4, 1))
+    last = layer_norm("layer_norm2", H), feed_forward(H, 4 * H)
     return part(
         "pooler",
         token("query_tokens", H),
