@@ -23,7 +23,7 @@ ANSWERS = (
     ("explian bert-base-uncased", "explian: no such command; did you mean explain?"),
     (
         "bert-base-uncasd",
-        "bert-base-uncasd: no such preset or file; did you mean bert-base-uncased or bert-base-cased or bert-large-uncased?",
+        "bert-base-uncasd: no such preset or file; did you mean bert-base-uncased or bert-base-cased or rubert-base-cased?",
     ),
     ("nosuchdir/", "nosuchdir/: no such file or directory"),
     ("/dev/null", "/dev/null is empty; expected a config as a JSON object"),
