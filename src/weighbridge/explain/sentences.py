@@ -388,6 +388,7 @@ def line_sentences(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> tuple
 
 
 def _of_kind(kind: str, roles: tuple[str, ...], tensors: Sequence[tuple[Tensor, Tensor]]) -> Iterator[str]:
+    # a table of cases, the first that holds: one sentence each, and no two of them share a condition
     shapes = {ours.role: ours.shape for ours, _ in tensors}
     if kind == "linear" and roles == ("weight",) and len(shapes["weight"]) == 2:
         yield mark("Linear map without bias: inputs × outputs weights.")

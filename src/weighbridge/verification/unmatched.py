@@ -30,24 +30,12 @@ def explain_rest(
     predicted = _predicted_layers(judge.known.raw)
     extra = []
     for row in aligned.extra:
-        reason = _lone(judge, row, predicted)
+        reason = _explain_alone(judge, row, predicted)
         if reason:
             explained.append(Finding(row.name, reason, 0 if row.tied_to else elements(row)))
         else:
             extra.append(row)
-    missing = []
-    tied_present = {judge.expected[name].tied_to for targets, _ in aligned.groups for name in targets}
-    for row in aligned.missing:
-        if row.tied_to is not None or row.role == "buffer":
-            continue
-        if row.name in tied_present:
-            continue
-        if row.frozen:
-            explained.append(Finding(row.name, "a fixed table that the class computes itself; not in the file", -elements(row)))
-        elif judge.spelling.elsewhere and row.name.endswith(judge.spelling.elsewhere):
-            explained.append(Finding(row.name, "in the file's metadata, not among its tensors", -elements(row)))
-        else:
-            missing.append(row)
+    missing = list(_unexplained_missing(judge, aligned, explained))
     if extra or missing:
         strangers = {row.name for row in extra}
         classes = _other_classes(described, actual, judge) if len(extra) <= MOST_STRANGERS else ()
@@ -66,7 +54,21 @@ def explain_rest(
             (explained if whole else unexplained).append(Finding(row.name, reason, -elements(row)))
 
 
-def _lone(judge: Judge, row: Row, predicted: int) -> str:
+def _unexplained_missing(judge: Judge, aligned: Alignment, explained: list[Finding]) -> Iterator[Row]:
+    """Yield the tensors of the class that the file lacks without a reason of their own; those with one are explained."""
+    tied_present = {judge.expected[name].tied_to for targets, _ in aligned.groups for name in targets}
+    for row in aligned.missing:
+        if row.tied_to is not None or row.role == "buffer" or row.name in tied_present:
+            continue
+        if row.frozen:
+            explained.append(Finding(row.name, "a fixed table that the class computes itself; not in the file", -elements(row)))
+        elif judge.spelling.elsewhere and row.name.endswith(judge.spelling.elsewhere):
+            explained.append(Finding(row.name, "in the file's metadata, not among its tensors", -elements(row)))
+        else:
+            yield row
+
+
+def _explain_alone(judge: Judge, row: Row, predicted: int) -> str:
     """Explain a tensor of the file that has no place in the class, or return the empty string."""
     if row.name in judge.notes:
         return judge.notes[row.name]
@@ -118,5 +120,5 @@ def _other_classes(described: ModelValue, actual: list[Row], judge: Judge) -> It
             if len(targets) == len(sources) == 1 and same(expected[targets[0]], sources[0], judge.vocabularies()) is not None:
                 names.add(sources[0].name)
         lacking = [row for row in aligned.missing if row.tied_to is None and row.role != "buffer" and not row.frozen]
-        surplus = [row for row in aligned.extra if row.role != "buffer" and not _lone(judge, row, predicted)]
+        surplus = [row for row in aligned.extra if row.role != "buffer" and not _explain_alone(judge, row, predicted)]
         yield name, names, not lacking and not surplus

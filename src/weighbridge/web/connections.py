@@ -32,6 +32,7 @@ FULL = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close
 
 def connection_class(most: int) -> type[asyncio.Protocol]:
     """Return the protocol of a server with at most so many connections at one time."""
+    # The class stands in the function because uvicorn is an extra, and because all connections of one server share what follows.
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     silent: OrderedDict[Any, None] = OrderedDict()
