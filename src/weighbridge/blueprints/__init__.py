@@ -10,9 +10,9 @@ import sys
 
 from weighbridge.blueprints.index import MODULES
 from weighbridge.config.family import Family
-from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import UnknownArchitecture
 from weighbridge.core.messages import Text
+from weighbridge.core.suggestions import did_you_mean
 
 __all__ = ["MODULES", "family", "is_remote", "model_type_of"]
 

@@ -10,11 +10,12 @@ from weighbridge.config.alias import TYPES, known_class
 from weighbridge.config.bind import UNREADABLE, with_overrides, within
 from weighbridge.config.check import alias_notes, check_and_bind, refuse_deep, unknown
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, did_you_mean
+from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import UndecidedError
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part
 from weighbridge.value import Description, ModelValue
 

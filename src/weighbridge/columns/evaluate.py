@@ -13,10 +13,11 @@ from weighbridge.columns.groups import group
 from weighbridge.config.bind import bind, with_overrides, within
 from weighbridge.config.check import refuse_undescribed
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, did_you_mean
+from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:

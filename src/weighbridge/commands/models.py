@@ -49,8 +49,8 @@ def _amount(text: str | None, default: int | None) -> int | None:
 def _no_match(asked: Asked) -> str:
     """Say that nothing is called so, and what may have been meant."""
     from weighbridge.blueprints import MODULES
-    from weighbridge.config.fields import did_you_mean
     from weighbridge.core.messages import translator
+    from weighbridge.core.suggestions import did_you_mean
     from weighbridge.documents.models import names
 
     say, word = translator(asked.lang), asked.filter or asked.type

@@ -134,7 +134,7 @@ def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option]
 
 
 def _unknown(name: str, flags: Mapping[str, Option]) -> Option:
-    from weighbridge.config.fields import did_you_mean
+    from weighbridge.core.suggestions import did_you_mean
 
     hint = did_you_mean(name, [flag for flag in flags if len(flag) > 2])
     known = Text("see --help")

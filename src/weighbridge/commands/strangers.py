@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from weighbridge.config.fields import Field, did_you_mean
+from weighbridge.config.fields import Field
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text, translator
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.visible import visible
 from weighbridge.value import ModelValue
 

@@ -8,11 +8,10 @@ only those may be branched on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.messages import Text, either
 from weighbridge.core.sizes import Quantity
 
 if TYPE_CHECKING:
@@ -33,27 +32,6 @@ class Config:
         raise AttributeError(f"the blueprint asks for {word!r}, which its family's fields do not name")
 
 
-class AtInit:
-    """A default that the reference's config class derives as it is made, before it puts aliases in their place.
-
-    An alias (``attribute_map``) reaches such a class after its derivations: of a T5 with ``num_hidden_layers: 3``, the
-    decoder has as many layers as the class's default, since ``num_layers`` was still that when it was derived.
-
-    >>> from weighbridge.config.bind import bind
-    >>> fields = (size("layers", "num_layers", 6, "L", "", "n_layer"), size("decoder", "decoder_layers", AtInit(lambda c: c.layers), "D", ""))
-    >>> bind(fields, {"num_layers": 3}).decoder, bind(fields, {"n_layer": 3}).decoder
-    (3, 6)
-    """
-
-    __slots__ = ("rule",)
-
-    def __init__(self, rule: Callable[[Config], Any]) -> None:
-        self.rule = rule
-
-    def __call__(self, c: Config) -> Any:
-        return self.rule(c)
-
-
 Default: TypeAlias = "int | bool | float | str | list[Any] | Callable[[Config], Any] | None"
 
 
@@ -65,19 +43,19 @@ class Field(NamedTuple):
         key: The config's key.
         default: What the reference class takes when the key is absent or null; a function of the
             fields above it where it is derived.
-        kind: ``size``, ``switch``, ``choice``, ``sequence``, ``derived`` or ``nested``.
+        kind: ``size``, ``switch``, ``choice``, ``sequence``, ``derived``, ``nested`` or, of :data:`LABELS` alone, ``labels``.
         letter: The paper's letter, for sizes.
         meaning: What it is, in a few words, for the table of symbols.
-        aliases: Other keys of the same field, which the config class sets after its own (``attribute_map``): they win over it.
-            Where the class sets the key itself as late, it stands among them.
+        aliases: Other keys of the same field. The config class sets them after *key* (``attribute_map``), so where a config has
+            both, the alias counts; a class that sets *key* last of all has it among its aliases too.
         minimum: The smallest value that can be meant.
         read: Turns the raw value into the one the blueprint sees (for switches that a size decides); for a size, picks
             its own out of a list of height and width.
         fields: For ``nested``, the fields of the sub-config.
-        null: What an explicit null means, computed from the fields above, where it is not the default.
+        null: Where an explicit null means neither the default nor None: what it means, computed from the fields above.
         resolve: For ``nested`` whose type the sub-config states: what finds its fields, from its value and key path.
         report_default: Whether an absent key is reported as defaulted (not so for an argument of the class).
-        nullable: Whether an explicit null means that there is none, and only an absent key the default.
+        nullable: Whether an explicit null is kept as None (there is no such thing), and only an absent key takes the default.
     """
 
     word: str
@@ -256,6 +234,27 @@ def computed(word: str, rule: Callable[[Config], Any]) -> Field:
     return Field(word, "", concrete, "choice", report_default=False)
 
 
+class AtInit:
+    """A default that the reference's config class derives as it is made, before it puts aliases in their place.
+
+    An alias (``attribute_map``) reaches such a class after its derivations: of a T5 with ``num_hidden_layers: 3``, the
+    decoder has as many layers as the class's default, since ``num_layers`` was still that when it was derived.
+
+    >>> from weighbridge.config.bind import bind
+    >>> fields = (size("layers", "num_layers", 6, "L", "", "n_layer"), size("decoder", "decoder_layers", AtInit(lambda c: c.layers), "D", ""))
+    >>> bind(fields, {"num_layers": 3}).decoder, bind(fields, {"n_layer": 3}).decoder
+    (3, 6)
+    """
+
+    __slots__ = ("rule",)
+
+    def __init__(self, rule: Callable[[Config], Any]) -> None:
+        self.rule = rule
+
+    def __call__(self, c: Config) -> Any:
+        return self.rule(c)
+
+
 def settable(word: str, key: str, rule: Callable[[Config], Any], letter: str, meaning: str, *, minimum: int = 1) -> Field:
     """Declare a size that the config class derives from others as it is made, and yet takes as it stands where a config has the key.
 
@@ -349,39 +348,6 @@ def with_changes(c: Config, **values: Any) -> Config:
 class _Changed(Config):
     def __getattr__(self, word: str) -> Any:
         return getattr(self.__dict__["beneath_"], word)
-
-
-def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str:
-    """Return ``did you mean X?`` for the nearest known names, or the empty string.
-
-    Args:
-        name: What was written.
-        known: What could have been meant.
-        typos: Only names that a typing error makes: minimax_m2 is another model than minimax_m3.
-
-    >>> did_you_mean("hiden_size", ["hidden_size", "vocab_size"])
-    'did you mean hidden_size?'
-    >>> did_you_mean("minimax_m3", ["minimax_m2"], typos=True), did_you_mean("robert", ["roberta"], typos=True)
-    ('', 'did you mean roberta?')
-    """
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, list(known), n=3, cutoff=0.7)
-    if typos:
-        close = [found for found in close if _slip(name, found)]
-    return Text("did you mean {names}?", names=either(close)) if close else ""
-
-
-def _slip(name: str, meant: str) -> bool:
-    """Say whether one letter too many or too few, two exchanged, or one wrong in a long name makes one of the other."""
-    digits = [[letter for letter in text if letter.isdigit()] for text in (name, meant)]
-    if digits[0] != digits[1] or name[:1] != meant[:1]:
-        return False
-    if len(name) == len(meant):
-        wrong = sum(a != b for a, b in zip(name, meant, strict=True))
-        return (wrong == 2 and sorted(name) == sorted(meant)) or (wrong == 1 and len(name) >= 8)
-    short, long = sorted((name, meant), key=len)
-    return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 
 
 _SAME = object()

@@ -11,10 +11,10 @@ from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import memory_of, settings
 from weighbridge.accounts.parameters import tally_of
-from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.value import ModelValue
 
 BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "float8": 8, "int8": 8, "int4": 4}

@@ -20,13 +20,14 @@ from weighbridge.accounts.memory.weights import bits
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import bind, with_overrides, within, without_key
-from weighbridge.config.fields import Field, did_you_mean
+from weighbridge.config.fields import Field
 from weighbridge.conventions.loading import loaded_of
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.formula import Symbol
 from weighbridge.core.messages import Text
 from weighbridge.core.polynomials import Polynomial, polynomial
 from weighbridge.core.sizes import Size
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part, walk
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.costs import COSTS, Workload, inputs_of, whole

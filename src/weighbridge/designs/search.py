@@ -17,10 +17,10 @@ from weighbridge.blueprints.describe import from_config
 from weighbridge.columns import ACCOUNTS, cache_per_token, forward_flops, measure, memory
 from weighbridge.columns.column import require_numpy
 from weighbridge.config.bind import within
-from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part
 from weighbridge.designs.advice import Advice, Tokens, advise, compute_optimal_tokens
 from weighbridge.designs.budget import Budget

@@ -167,7 +167,7 @@ def _read_known(source: str) -> dict[str, Any]:
         fetched = _fetch(source)
         if fetched is not None:
             return fetched
-    from weighbridge.config.fields import did_you_mean
+    from weighbridge.core.suggestions import did_you_mean
 
     hint = did_you_mean(source, dict.fromkeys((*MODULES, *(entry.name for entry in presets()))))
     raise SourceError(

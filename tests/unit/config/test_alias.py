@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import UnknownArchitecture
+from weighbridge.core.suggestions import did_you_mean
 
 FALCON = {"hidden_size": 4544, "n_layer": 32, "n_head": 71, "multi_query": True, "parallel_attn": True, "bias": False, "alibi": False}
 FALCON_40B = {"hidden_size": 8192, "n_layer": 60, "n_head": 128, "n_head_kv": 8, "parallel_attn": True, "bias": False, "alibi": False}

@@ -15,7 +15,6 @@ from weighbridge.config.fields import (
     Field,
     choice,
     constant,
-    did_you_mean,
     nested,
     optional,
     sequence,
@@ -27,6 +26,7 @@ from weighbridge.config.fields import (
 from weighbridge.config.read import parse_config
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.suggestions import did_you_mean
 
 HIDDEN = size("hidden", "hidden_size", 768, "H", "hidden size", "n_embd", "d_model")
 FIELDS: tuple[Field, ...] = (HIDDEN, LABELS, TIED, sequence("kinds", "layer_types", None), choice("act", "hidden_act", "gelu"))

@@ -5,9 +5,9 @@ Source: peft 0.21, the dataclasses of ``PEFT_TYPE_TO_CONFIG_MAPPING``.
 
 from __future__ import annotations
 
-from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
+from weighbridge.core.suggestions import did_you_mean
 
 EVERY = "auto_mapping base_model_name_or_path inference_mode peft_type peft_version revision task_type".split()
 """Fields of all methods."""

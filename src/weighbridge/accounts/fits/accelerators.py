@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.config.fields import did_you_mean
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, either
+from weighbridge.core.suggestions import did_you_mean
 
 GIB = 1 << 30
 LONGEST = 60

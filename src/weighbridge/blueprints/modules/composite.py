@@ -27,13 +27,14 @@ from functools import cache
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.config.alias import TYPES
-from weighbridge.config.fields import Config, Field, SubConfig, did_you_mean
+from weighbridge.config.fields import Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import Stream
 from weighbridge.core.messages import Text, either
 from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
+from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from weighbridge.config.fields import did_you_mean
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.messages import Text
+from weighbridge.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from typing import Any

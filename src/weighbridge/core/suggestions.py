@@ -1,0 +1,40 @@
+"""What somebody may have meant by a name that is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from weighbridge.core.messages import Text, either
+
+
+def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str:
+    """Return ``did you mean X?`` for the nearest known names, or the empty string.
+
+    Args:
+        name: What was written.
+        known: What could have been meant.
+        typos: Only names that a typing error makes: minimax_m2 is another model than minimax_m3.
+
+    >>> did_you_mean("hiden_size", ["hidden_size", "vocab_size"])
+    'did you mean hidden_size?'
+    >>> did_you_mean("minimax_m3", ["minimax_m2"], typos=True), did_you_mean("robert", ["roberta"], typos=True)
+    ('', 'did you mean roberta?')
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(known), n=3, cutoff=0.7)
+    if typos:
+        close = [found for found in close if _slip(name, found)]
+    return Text("did you mean {names}?", names=either(close)) if close else ""
+
+
+def _slip(name: str, meant: str) -> bool:
+    """Say whether one letter too many or too few, two exchanged, or one wrong in a long name makes one of the other."""
+    digits = [[letter for letter in text if letter.isdigit()] for text in (name, meant)]
+    if digits[0] != digits[1] or name[:1] != meant[:1]:
+        return False
+    if len(name) == len(meant):
+        wrong = sum(a != b for a, b in zip(name, meant, strict=True))
+        return (wrong == 2 and sorted(name) == sorted(meant)) or (wrong == 1 and len(name) >= 8)
+    short, long = sorted((name, meant), key=len)
+    return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
