@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import Reading, readings
-from weighbridge.conventions.rules import LABELS, Convention, Conventions, conventions, unique_with_larger
+from weighbridge.conventions.rules import LABELS, MOST_COST, Convention, Conventions, conventions, unique_with_larger
 from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.messages import Say, translator
 from weighbridge.load import load
@@ -150,7 +150,7 @@ def _published_match(model: ModelValue, meanings: list[Reading], own: int, say: 
             value = readings(written)[0].value
             if any(value == reading.value for reading in meanings):
                 words = say("the figure that its authors give: {written}").format(written=written)
-                yield Match(model.class_name, words, ("published",), own, "published", 1, own, (), (), (), 3)
+                yield Match(model.class_name, words, ("published",), own, "published", 1, own, (), (), (), MOST_COST)
                 return
 
 

@@ -159,3 +159,11 @@ def test_a_list_of_kinds_wins_over_the_window_of_the_family_and_is_cut_to_the_la
 def test_a_chunk_limits_a_family_whose_window_is_switched_off() -> None:
     raw = {"model_type": "starcoder2", "num_hidden_layers": 1, "attention_chunk_size": 6}
     assert model(raw).cache(seq=61).layers[0].tokens == 5
+
+
+@pytest.mark.parametrize("engine", ["reference", "vllm", "llama.cpp"])
+def test_a_token_more_costs_every_example_as_much(engine: str) -> None:
+    llama = model("llama-3.2-1b")
+    one, three = (llama.cache(batch=batch, seq=1000, engine=engine) for batch in (1, 3))
+    assert (three.per_token, three.bytes) == (3 * one.per_token, 3 * one.bytes)
+    assert one.per_token == 2 * 16 * 8 * 64 * 2  # keys and values of 16 layers, 8 heads of 64, two bytes each

@@ -585,3 +585,12 @@ def test_kept_keys_and_values_are_cut_by_their_own_heads(kv_heads: int, tp: int,
     keys, queries = Row("layers.0.self_attn", "sdpa", (2, kv_heads, 16, 6), 960), Row("layers.0.self_attn", "sdpa", (2, 4, 16, 6), 960)
     assert _on_one_device(keys, widths, layout, 2, 16) == 960 // (ways if kv_heads < 4 else tp)
     assert _on_one_device(queries, widths, layout, 2, 16) == 960 // tp
+
+
+@pytest.mark.parametrize("dp", [2, 3])
+def test_a_scalar_is_on_one_device_of_fsdp(dp: int) -> None:
+    """CLIP's ``logit_scale`` has no dimension to cut: all devices together still hold every tensor once."""
+    clip = model({"model_type": "clip", "text_config": {"num_hidden_layers": 1}, "vision_config": {"num_hidden_layers": 1}})
+    assert [row.name for row in clip.tensors() if not row.shape and row.role != "buffer"] == ["logit_scale"]
+    found = clip.parallel(dp=dp, fsdp=True, dtype="float32")
+    assert sum(device.state.parameters * device.alike for device in found.devices) == 4 * clip.count().unique

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from weighbridge import Model, model
-from weighbridge.conventions.rules import MOST_COST, Convention, conventions
+from weighbridge.conventions.rules import MOST_COST, SCOPES, Convention, conventions
 
 
 @cache
@@ -282,3 +282,28 @@ def test_every_prediction_layer_is_as_large_as_the_last(layers: int) -> None:
         if piece.what == "layers for multi-token prediction"
     }
     assert added == {layers * (each + 2 * 30 * 16)}
+
+
+@pytest.mark.parametrize(("name", "class_name"), MODELS)
+def test_how_much_is_left_out_at_once(name: str, class_name: str | None) -> None:
+    """Four things of the class that is asked about, three of its sisters, two of their parts, one of a tower, nothing beside layers that were added."""
+    weighed = weigh(name, class_name)
+    most: dict[str, int] = {}
+    for made in (made for found in conventions(weighed).by_value.values() for made in found):
+        view = made.view
+        if any("multi-token" in piece.what for piece in view.added):
+            of = "prediction layers"
+        elif view.added or view.less or view.state:
+            continue
+        elif view.scope:
+            of = "part" if view.scope in SCOPES and not view.scope.endswith("tower") else "tower"
+        else:
+            of = "class" if view.class_name == weighed.class_name else "sister"
+        most[of] = max(most.get(of, 0), len(made.omitted))
+    allowed = {"class": 4, "sister": 3, "part": 2, "tower": 1, "prediction layers": 0}
+    assert all(count <= allowed[of] for of, count in most.items())
+    if name == "bert-base-uncased":
+        assert (most["class"], most["sister"], most["part"]) == (4, 3, 2)
+    if name == "clip-vit-base-patch32":
+        assert most["tower"] == 1
+    assert ("prediction layers" in most) == (name == "deepseek-v3")

@@ -147,13 +147,13 @@ def encoder(run: Run, body: Part) -> Value:
     words = wide(run, need(tables, "word_embeddings"), seq)
     tasks = () if child(tables, "task_type_embeddings") is None else ("each",)
     for kind in (*run.style.indices, *tasks):
-        tape.save(Value((1 if kind == "one" else run.batch, seq), INDEX, grad=False), "embedding")
+        tape.save(Value((1 if kind == "one" else run.batch, seq), INDEX), "embedding")
     value = tape.drop(within(tape, "embeddings", lambda: norm(tape, need(tables, "LayerNorm"), words)))
     inside = at(body, paths["layers"].rpartition(".")[0])
     for mapped in (child(body, "embeddings_project"), child(inside, "embedding_hidden_mapping_in")):
         value = value if mapped is None else linear(tape, mapped, value)
     if run.style.relative:
-        tape.save(Value((seq, seq), INDEX, grad=False), "embedding")
+        tape.save(Value((seq, seq), INDEX), "embedding")
     if run.style.shared:
         return _shared_layers(run, inside, value)
     return layers(
@@ -189,7 +189,7 @@ def gpt2(run: Run, body: Part) -> Value:
     """Run GPT-2: token and position embeddings, and layers with one map for queries, keys and values."""
     tape, seq = run.tape, run.lengths["seq"]
     value = wide(run, need(body, "wte"), seq)
-    tape.save(Value((1, seq), INDEX, grad=False), "embedding")
+    tape.save(Value((1, seq), INDEX), "embedding")
     value = layers(run, repeated_children(body, "h"), tape.drop(value), lambda part, value: gpt2_layer(run, part, value))
     return norm(tape, need(body, "ln_f"), value)
 
@@ -384,7 +384,7 @@ def t5_block(run: Run, part: Part, value: Value, memory: Value | None, zeros: Va
             value = tape.add(value, tape.drop(t5_mlp(run, need(place, "DenseReluDense"), normed)))
             continue
         if child(attention, "relative_attention_bias") is not None:
-            tape.save(Value((value.shape[1], value.shape[1]), INDEX, grad=False), "embedding")
+            tape.save(Value((value.shape[1], value.shape[1]), INDEX), "embedding")
         crossed = memory if attention.name == "EncDecAttention" else None
         query, key, values = project_qkv(tape, attention, normed, crossed)
         key, values = (tape.concatenate(kept) if memory is not None else kept for kept in (key, values))
@@ -429,7 +429,7 @@ def bart_stack(run: Run, stack: Part, tokens: int, memory: Value | None, *, deco
     value = Value((run.batch, tokens, width), run.ways.size)
     kind = style.indices[decoder or memory is not None] if style.indices else ""
     if kind:
-        tape.save(Value((1 if kind == "one" else run.batch, tokens), INDEX, grad=False), "embedding")
+        tape.save(Value((1 if kind == "one" else run.batch, tokens), INDEX), "embedding")
     first, last = child(stack, "layernorm_embedding"), child(stack, "layer_norm")
     value = tape.drop(value if first is None else norm(tape, first, value))
     value = layers(

@@ -41,7 +41,7 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
         # the last token of each example is picked: where it stands is a second index, unless nothing pads
         padding = run.config.get("pad_token_id", run.style.padding)
         for _ in range(1 if padding is None else 2):
-            run.tape.save(Value((run.batch,), INDEX, grad=False), "index")
+            run.tape.save(Value((run.batch,), INDEX), "index")
         result = Value((run.batch, result.shape[-1]), result.size)
     return result
 
@@ -157,7 +157,7 @@ def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
     pair = (run.batch, 2)
     if class_name.endswith("ForQuestionAnswering"):  # where the answer begins, and where it ends
         for _ in range(2):
-            tape.save(Value((run.batch,), INDEX, grad=False), "clamp")  # a position beyond the text is moved to its end: a copy
+            tape.save(Value((run.batch,), INDEX), "clamp")  # a position beyond the text is moved to its end: a copy
             cross_entropy(tape, logits.shape[:-1])
     elif class_name.endswith("ForNextSentencePrediction"):
         cross_entropy(tape, pair)
@@ -173,7 +173,7 @@ def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
         if class_name.endswith(("ForCausalLM", "LMHeadModel")) and run.style.forward != "bart":  # BART's decoder takes them as they are
             # the labels, shifted: one is put behind each text and the first is cut off, of one text without a copy
             count = elements(logits.shape[:-1]) + (1 if run.batch == 1 else 0)
-            tape.save(Value((count,), INDEX, grad=False), "nll_loss")
+            tape.save(Value((count,), INDEX), "nll_loss")
         cross_entropy(tape, logits.shape)
 
 

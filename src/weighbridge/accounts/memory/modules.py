@@ -276,7 +276,7 @@ def router(tape: Tape, part: Part, value: Value, experts: int, active: int, norm
     """Choose experts for each token: the shares of all, and the indices and the shares of the chosen."""
     logits = linear(tape, part, value)
     tape.softmax(logits, FLOAT)
-    tape.save(Value((value.shape[0], active), INDEX, grad=False), "topk")
+    tape.save(Value((value.shape[0], active), INDEX), "topk")
     shares = Value((value.shape[0], active), FLOAT)
     if normed:
         tape.save(Value((value.shape[0], 1), FLOAT), "div")
@@ -293,7 +293,7 @@ def fused_experts(tape: Tape, part: Part, value: Value, active: int, activation:
     up, down = tensors["gate_up_proj"].shape, tensors["down_proj"].shape
     rows, size = value.shape[0] * active, value.size
     for _ in range(2):
-        tape.save(Value((rows,), INDEX, grad=False), "index")
+        tape.save(Value((rows,), INDEX), "index")
     tape.save(Value((whole(up[0]),), 4, grad=False), "grouped_mm")
     tape.save(Value((rows, value.shape[1]), size), "grouped_mm")
     both = Value((rows, whole(up[1])), size)
@@ -301,7 +301,7 @@ def fused_experts(tape: Tape, part: Part, value: Value, active: int, activation:
     mixed = tape.multiply(activate(tape, activation, gate), more)
     tape.save(mixed, "grouped_mm")
     tape.multiply(Value((rows, whole(down[1])), size), Value((rows, 1), size))
-    tape.save(Value((rows,), INDEX, grad=False), "index")
+    tape.save(Value((rows,), INDEX), "index")
     return Value(value.shape, size)
 
 

@@ -77,10 +77,10 @@ def backward_peak(kept: Activations, whole: Activations, tree: Part, size: int) 
 def step_peak(tree: Part, optimizer: str, size: int, *, together: bool = False) -> int:
     """Return the most that an optimizer's step makes new: for one parameter after another, or, on a GPU, for all *together*."""
     own, before = STEPS.get(optimizer, (0, 0))
-    counts = [elements(entry.tensor.shape) for entry in owned_tensors(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen]
+    learned = [entry for entry in owned_tensors(tree) if _has_gradient(entry.tensor)]
+    counts = [elements(entry.tensor.shape) for entry in learned]
     if together:
-        copies = (entry.copies for entry in owned_tensors(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen)
-        return size * sum(count * many for count, many in zip(counts, copies, strict=True)) if own else 0
+        return size * sum(count * entry.copies for count, entry in zip(counts, learned, strict=True)) if own else 0
     return int(max((own * size * now + before * size * last for last, now in zip([0, *counts], counts, strict=False)), default=0))
 
 

@@ -171,7 +171,7 @@ class Tape:
         return sum(row.bytes * row.times for row in self.rows)
 
     def save(self, value: Value, call: str) -> None:
-        """Keep a value's storage, if nobody holds it."""
+        """Keep a value's storage, if nobody holds it; whether a gradient flows through it does not matter here."""
         storage = value.storage
         if not storage.held and not self.muted:
             storage.held = True

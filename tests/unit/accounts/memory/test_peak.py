@@ -10,7 +10,8 @@ import pytest
 
 from weighbridge import model
 from weighbridge.accounts.memory.optimizers import OPTIMIZERS
-from weighbridge.accounts.memory.peak import STEPS
+from weighbridge.accounts.memory.peak import STEPS, step_peak
+from weighbridge.core.tree import Part, Tensor
 
 RECORDED = Path(__file__).parents[3] / "costs" / "peaks.jsonl"
 CASES: list[list[Any]] = [json.loads(line) for line in RECORDED.read_text().splitlines()[1:]]
@@ -47,3 +48,12 @@ def test_without_training_there_is_no_peak() -> None:
 
 def test_only_known_optimizers_make_new_tensors() -> None:
     assert set(STEPS) <= set(OPTIMIZERS)
+
+
+def test_a_step_makes_nothing_for_what_is_not_learned() -> None:
+    """Adam makes two temporaries of the largest parameter and holds one of the parameter before; frozen tables and buffers have no step."""
+    learned = (Tensor("a", (10,)), Part("layer", (Tensor("b", (3, 4)),), repeat=2))
+    tree = Part("", (Tensor("table", (100,), frozen=True), *learned, Tensor("counter", (50,), "buffer")))
+    own, before = STEPS["adamw"]
+    assert step_peak(tree, "adamw", 4) == 4 * (own * 12 + before * 10)
+    assert step_peak(tree, "adamw", 4, together=True) == 4 * (10 + 2 * 12)
