@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 import warnings
 from collections import Counter
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from truth import live
@@ -64,13 +66,30 @@ def theirs(case: Case) -> Figures:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            wrapped = peft.get_peft_model(base, peft.PeftConfig.from_peft_type(**json.loads(json.dumps(case.adapter))))
+            with TemporaryDirectory() as folder:
+                if case.adapter["peft_type"] == "XLORA":  # which is for training without a cache alone
+                    base.config.use_cache = False
+                adapter = _laid_out(case, folder) if case.adapter["peft_type"] == "XLORA" else case.adapter
+                wrapped = peft.get_peft_model(base, peft.PeftConfig.from_peft_type(**json.loads(json.dumps(adapter))))
             state = peft.get_peft_model_state_dict(wrapped)
     except Exception as error:  # whatever a config may provoke in there
         raise live.RefusedError(f"{type(error).__name__}: {str(error)[:200]}") from error
     trainable, total = wrapped.get_nb_trainable_parameters()
     values = state.values()
     return trainable, total, sum(value.numel() for value in values), sum(value.numel() * value.element_size() for value in values)
+
+
+def _laid_out(case: Case, folder: str) -> dict[str, Any]:
+    """Save the adapters of a mixture, and return its config with the paths in their place."""
+    peft = import_module("peft")
+    paths = {}
+    for name, adapter in case.adapter["adapters"].items():
+        base = live.build(case.model_type, case.class_name, case.config, device="cpu")
+        paths[name] = str(Path(folder, name))
+        peft.get_peft_model(base, peft.LoraConfig(**{key: value for key, value in adapter.items() if key != "peft_type"})).save_pretrained(
+            paths[name]
+        )
+    return {**case.adapter, "adapters": paths}
 
 
 def ours(case: Case) -> Figures:
@@ -294,6 +313,37 @@ def cpt(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> di
     return {"cpt_token_ids": rng.sample(range(20), rng.randint(1, 5)), "task_type": "CAUSAL_LM"}
 
 
+def shadow(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> dict[str, Any]:
+    """Draw a shadow of other depth and sizes, now and then over some blocks alone."""
+    blocks = sorted(name for name in names if re.search(r"(layers|h)\.\d+$", name))
+    drawn: dict[str, Any] = {"r": rng.choice(RANKS), **saved_modules(rng, names)}
+    if blocks and rng.random() < 0.3:
+        drawn["target_modules"] = rng.sample(blocks, rng.randint(1, len(blocks)))
+    fields = {
+        "shadow_num_hidden_layers": (1, 2, 3), "shadow_hidden_size": (16, 24, 48), "shadow_intermediate_size": (20, 32),
+        "shadow_num_attention_heads": (1, 2, 4), "update_hidden_size": (3, 7), "share_embeddings": (True, False),
+    }  # fmt: skip
+    return {**drawn, **{key: rng.choice(values) for key, values in fields.items() if rng.random() < 0.3}}
+
+
+def mixture(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> dict[str, Any]:
+    """Draw some LoRAs and the classifier that mixes them."""
+    leaves = [*linear_names(names), *(name for name in ("embed_tokens", "wte") if any(other.endswith(name) for other in names))]
+    adapters = {}
+    for index in range(rng.randint(1, 4)):
+        chosen = rng.sample(leaves, rng.randint(1, min(3, len(leaves))))
+        adapters[str(index) if rng.random() < 0.5 else f"adapter_{index}"] = {
+            "peft_type": "LORA",
+            "r": rng.choice(RANKS),
+            "target_modules": chosen,
+        }
+    fields = {
+        "xlora_depth": (1, 2, 3, 4), "xlora_size": (5, 8), "hidden_size": (12, 32), "layerwise_scalings": (True, False),
+        "use_trainable_adapters": (True, False), "xlora_dropout_p": (0.0, 0.2),
+    }  # fmt: skip
+    return {"adapters": adapters, **{key: rng.choice(values) for key, values in fields.items() if rng.random() < 0.7}}
+
+
 def adaption(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> dict[str, Any]:
     """Draw prompts in the last layers' attention."""
     return {"adapter_len": rng.randint(1, 9), "adapter_layers": rng.randint(1, 2), "task_type": "CAUSAL_LM"}
@@ -303,6 +353,7 @@ RANKS = (1, 2, 3, 4, 8)
 DRAWS: dict[str, Draw] = {
     "LORA": lora,
     "ADALORA": _plain(init_r=(2, 4, 6), target_r=(2,)),
+    "ADAMSS": _plain(bias=False, exclude=False, r=(2, 8, 100), num_subspaces=(1, 3, 5, 90), use_dynamic_rank=(True, False)),
     "ADAPTION_PROMPT": adaption,
     "BEFT": _plain(bias=False, exclude=False, layers=False),
     "BOFT": boft,
@@ -349,6 +400,7 @@ DRAWS: dict[str, Draw] = {
     "P_TUNING": prompt(encoder_reparameterization_type=("MLP", "LSTM"), encoder_hidden_size=(6, 12), encoder_num_layers=(1, 2, 3)),
     "RANDLORA": _plain(exclude=False, r=RANKS, save_projection=(True, False)),
     "ROAD": _plain(bias=False, exclude=False, layers=False, variant=("road_1", "road_2", "road_4"), group_size=(2, 4)),
+    "SHADOW": shadow,
     "SHIRA": _plain(bias=False, exclude=False, layers=False, r=(1, 2)),
     "SUPERTUNING": _plain(bias=False, exclude=False, layers=False, sparsity=(0.5, 0.9, 0.99), save_precomputed_indices=(True, False)),
     "TINYLORA": _plain(exclude=False, r=(1, 2), u=(4, 8), weight_tying=(0.0, 0.5, 1.0), save_projection=(True, False)),
@@ -357,6 +409,7 @@ DRAWS: dict[str, Draw] = {
     "VBLORA": _plain(r=(1, 2), num_vectors=(8, 300), vector_length=(2, 4, 6), topk=(2, 3), save_only_topk_weights=(True, False)),
     "VERA": _plain(exclude=False, r=RANKS, save_projection=(True, False)),
     "WAVEFT": _plain(n_frequency=(5, 20, 60), proportional_parameters=(True, False)),
+    "XLORA": mixture,
 }
 WITHOUT_TASK = frozenset(("CPT", "ADAPTION_PROMPT"))
 ALWAYS_TASK = frozenset(("CARTRIDGE", "MULTITASK_PROMPT_TUNING", "PREFIX_TUNING", "PROMPT_TUNING", "P_TUNING"))

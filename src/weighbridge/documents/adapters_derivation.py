@@ -33,6 +33,13 @@ REASONS = {
     "ADALORA": mark(
         "A singular value decomposition stands beside a weight: P over the inputs, Q over the outputs, and the singular values."
     ),
+    "ADAMSS": mark(
+        "The rows of a weight are sorted into clusters; each learns thin matrices over the directions that all share: every row stands in one."
+    ),
+    "SHADOW": mark(
+        "A small model of the base's own kind runs beside it; each block gets a bottleneck that brings in its state, and two networks that move it on."
+    ),
+    "XLORA": mark("The adapters are trained already; learned is the classifier that mixes them."),
     "IA3": mark("Every output is scaled by one learned number; in the feed-forward layers that are named, every input."),
     "LOHA": mark("Two products of thin matrices are multiplied element by element."),
     "LOKR": mark(
@@ -136,7 +143,7 @@ def _trained_elements(derived: Adapted, book: LetteredModel, say: Say) -> Iterat
             amounts.append(int(tensor.count))
             yield _equation(tensor, book, 2)
     for name, count in derived.copies:
-        if count:
+        if count and not any(name.startswith(f"{outer}.") for outer, _ in derived.copies):
             amounts.append(int(count))
             yield Equation(2, chain(formula_of(count), book.values), f"{name} ({say('trained and saved whole')}): ")
     if derived.biases:

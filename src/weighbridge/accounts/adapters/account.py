@@ -16,6 +16,7 @@ from weighbridge.accounts.adapters.modules import Module
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepare_prompt
 from weighbridge.accounts.adapters.replication import replicate
+from weighbridge.accounts.adapters.rules import check_rules
 from weighbridge.accounts.adapters.sites import BASE, Added, Site, site
 from weighbridge.accounts.adapters.tokens import trainable_rows
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -42,9 +43,6 @@ CLASSIFIER_NAMES = {"SEQ_CLS": ("classifier", "score"), "TOKEN_CLS": ("classifie
 
 
 REFUSED = {
-    "ADAMSS": "how many numbers it learns depends on how the weights' values cluster, which no config tells",
-    "SHADOW": "it trains a second model beside the first; count that model by its own config",
-    "XLORA": "it mixes adapters that are trained already; count each of them",
     "MIXED": "count each of its adapters",
 }
 """Methods that are known and not counted, and why."""
@@ -105,6 +103,7 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
     name = raw.get("peft_type", "LORA")
     if isinstance(name, str) and name.upper() in REFUSED:
         raise UsageError(Text("{name}: {refused}", name=name, refused=REFUSED[name.upper()]))
+    check_rules({**raw, "peft_type": name.upper() if isinstance(name, str) else name})
     if isinstance(name, str) and name.upper() in (*PROMPTS, "ADAPTION_PROMPT"):
         return _count_prompt(base, raw, name.upper(), resized)
     if isinstance(name, str) and name.upper() in PARTIAL:
@@ -134,7 +133,7 @@ def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
     name = raw.get("peft_type", "LORA")
     if not isinstance(name, str) or name.upper() not in METHODS:
         raise ConfigError(
-            Text("expected one of {value}", value=", ".join(sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT")))),
+            Text("expected one of {value}", value=", ".join(sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT", "XLORA")))),
             key="peft_type",
             value=name,
         )
@@ -399,13 +398,13 @@ def _sum_up(
     for path in (path for path, _ in copies):
         thawed -= {_owner(row) for row in base.within(path)}
     biases = _elements(row for row in base.rows if row.name in thawed)
-    whole = sum(count for _, count in copies)
-    rows = [row for path, count in copies if count for row in _distinct(base.within(path))]
+    whole, twice = sum(count for _, count in copies), _frozen_copies(copies)
+    rows = _copied_rows(base, copies)
     rows += [row for row in base.rows if row.name in thawed]
     _save_embeddings(base, config, adapted_paths, resized, book)
     return Adapted(
         config["peft_type"],
-        trainable + whole + biases,
+        trainable + whole - twice + biases,
         total + whole,
         *book.sums(),
         given,
@@ -413,7 +412,7 @@ def _sum_up(
         copies,
         biases,
         method.formula,
-        (),
+        tuple(filter(None, (method.note([place for place, _ in given], config),))) if method.note else (),
         book.sizes(),
         *_merge_sizes(added, own, whole, rows, base.dtype),
     )
@@ -447,12 +446,12 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
         _save_embeddings(base, {**config, "target_modules": ()}, (), True, book)
     parameters = [row for row in base.rows if row.role != "buffer" and row.tied_to is None]
     loose = _elements(row for row in parameters if "." not in row.name and not row.frozen) if name in PROMPTS else 0
-    whole = sum(count for _, count in copies)
-    rows = [row for path, count in copies if count for row in _distinct(base.within(path))]
+    whole, twice = sum(count for _, count in copies), _frozen_copies(copies)
+    rows = _copied_rows(base, copies)
     rows += [row for row in parameters if loose and "." not in row.name and not row.frozen]
     return Adapted(
         name,
-        sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable) + whole + loose,
+        sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable) + whole - twice + loose,
         _elements(parameters) + sum(tensor.count for tensor in added if tensor.parameter) + whole,
         *book.sums(),
         (),
@@ -525,15 +524,18 @@ def _biases(base: Base, config: Mapping[str, Any], places: list[Site], book: _Bo
 
 
 def _copies(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str], book: _Book) -> tuple[tuple[str, int], ...]:
-    """Return the modules that are trained whole, each with the elements of its copy, and save them."""
+    """Return the modules that are trained whole, each with the elements of its copy, and save them.
+
+    A module inside another one that is copied is copied once more: the inner copy is trained, that part of the outer one is not.
+    """
     names = tuple(dict.fromkeys((*config["modules_to_save"], *config["heads"])))
     found: list[tuple[str, int]] = []
     for path, module in base.modules.items():
         if not names or not path.endswith(names):
             continue
         _refuse_copy(path, module, base, adapted_paths)
-        if any(path.startswith(f"{outer}.") for outer, _ in found):
-            raise UsageError(Text("modules_to_save: {path} stands inside another module that is saved whole", path=path))
+        if any(path.startswith(f"{outer}.") and outer != path.rpartition(".")[0] for outer, _ in found):
+            raise UsageError(Text("modules_to_save: {path} stands deep inside another module that is saved whole", path=path))
         rows = base.within(path)
         found.append((path, _elements(_distinct(rows))))
         for row in rows:
@@ -546,6 +548,17 @@ def _copies(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str
             found.append((path, 0))
             book.put(f"copy:{weight.name}", _elements((weight,)), base.dtype)
     return tuple(found)
+
+
+def _copied_rows(base: Base, copies: tuple[tuple[str, int], ...]) -> list[Row]:
+    """Return what is trained of copied modules: each tensor once, whichever copy it is trained in."""
+    outermost = [path for path, count in copies if count and not any(path.startswith(f"{outer}.") for outer, _ in copies)]
+    return [row for path in outermost for row in _distinct(base.within(path))]
+
+
+def _frozen_copies(copies: tuple[tuple[str, int], ...]) -> int:
+    """Return how many elements of copied modules are copied once more, further inside, and so stay as they are."""
+    return sum(count for path, count in copies if any(path.startswith(f"{outer}.") for outer, _ in copies))
 
 
 def _refuse_whole(saves: tuple[str, ...]) -> None:

@@ -41,6 +41,7 @@ rwkv: key value receptance output
 rwkv7: r_proj k_proj v_proj o_proj key value
 """)
 
+ADAMSS = LORA | _table("vit: query value")
 FOURIERFT = LORA | _table("gpt_bigcode gpt2: mlp.c_proj")
 C3A = FOURIERFT
 SHIRA = LORA | _table(f"phi: {QV}")

@@ -1,6 +1,7 @@
 """Methods that put two thin matrices, or a decomposition, beside a layer: LoRA's relatives.
 
-Source: huggingface/peft 0.21.2, tuners/{adalora,hira,delora,gralora,poly,deft,peanut,glora,osf,psoft,supertuning}/layer.py
+Source: huggingface/peft 0.21.2, tuners/{adalora,adamss,hira,delora,gralora,poly,deft,peanut,glora,osf,psoft,supertuning}/layer.py,
+tuners/adalora/model.py (resize_state_dict_by_rank_pattern)
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from weighbridge.accounts.adapters.matching import pattern
 from weighbridge.accounts.adapters.sites import BASE, Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from typing import Any
@@ -23,13 +24,64 @@ if TYPE_CHECKING:
 def adalora(site: Site, config: Config) -> Iterator[Added]:
     """Yield P ``[init_r, inputs]``, the singular values and Q; the rank that is left is a parameter too, and not saved.
 
-    It is frozen, but beside a base in other than float32: being cast, it is made anew and trained.
+    It is frozen, but beside a base in other than float32: being cast, it is made anew and trained. A ``rank_pattern`` is what a
+    training left behind: of each of its modules only the directions that it kept are saved.
     """
     r, path = rank({**config, "rank_pattern": None}, site.path, "init_r"), site.path
-    yield Added(f"{path}.lora_A", (r, site.inputs * site.kernel))
-    yield Added(f"{path}.lora_E", (r, 1))
-    yield Added(f"{path}.lora_B", (site.outputs, r))
+    left = _directions_left(config, path, r)
+    for name, shape, saved in (
+        ("lora_A", (r, site.inputs * site.kernel), (left, site.inputs * site.kernel)),
+        ("lora_E", (r, 1), (left, 1)),
+        ("lora_B", (site.outputs, r), (site.outputs, left)),
+    ):
+        yield Added(f"{path}.{name}", shape, saved=left == r)
+        if left != r:
+            yield Added(f"{path}.{name}.saved", saved, parameter=False)
     yield Added(f"{path}.ranknum", (1,), trainable=config.get("base_dtype", "float32") != "float32", saved=False)
+
+
+def _directions_left(config: Config, path: str, r: int) -> int:
+    """Return how many of a module's directions AdaLoRA's own ``rank_pattern`` keeps: all where it does not name the module."""
+    for name, kept in (config.get("rank_pattern") or {}).items():
+        if not isinstance(kept, list) or not all(isinstance(entry, bool) for entry in kept):
+            raise ConfigError("expected a list of true and false for each module, as AdaLoRA writes it", key="rank_pattern", value=kept)
+        if name.replace(".default", "").rpartition(".")[0] == path:
+            if len(kept) != r:
+                raise ConfigError(
+                    Text("expected {r} entries for {name}, one for each of init_r", r=r, name=name), key="rank_pattern", value=kept
+                )
+            return sum(kept)
+    return r
+
+
+def adamss(site: Site, config: Config) -> Iterator[Added]:
+    """Yield, for each cluster of the weight's rows, A ``[rank, r]`` and B ``[rows, rank]``, and the directions that all clusters share.
+
+    The rows fall into clusters by their values. Whatever these are, every row stands in one cluster, so that the sums need no more than
+    their number; a cluster of fewer rows than the rank would have less.
+    """
+    wide = site.inputs + site.biased
+    r = min(_positive(config, "r"), site.outputs, wide)
+    clusters = min(_positive(config, "num_subspaces"), site.outputs)
+    thin = _positive(config, "subspace_rank") if clusters < site.outputs else 1
+    yield Added(f"{site.path}.adamss_A", (clusters, min(thin, r), r))
+    yield Added(f"{site.path}.adamss_B", (site.outputs, thin))
+    yield Added(f"{site.path}.adamss_newB", (r, wide), parameter=False)
+
+
+def adamss_note(sites: list[Site], config: Config) -> str:
+    """Return what a reader should know of the clusters, where their sizes matter."""
+    thin = _positive(config, "subspace_rank")
+    if thin == 1 or all(_positive(config, "num_subspaces") >= site.outputs for site in sites):
+        return ""
+    return mark("At most: a cluster with fewer rows than subspace_rank learns less, and which rows it has depends on the weights' values.")
+
+
+def _positive(config: Config, key: str) -> int:
+    value = config[key]
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ConfigError("expected a whole number from 1 up", key=key, value=value)
+    return value
 
 
 def hira(site: Site, config: Config) -> Iterator[Added]:

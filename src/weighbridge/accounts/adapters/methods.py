@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from weighbridge.accounts.adapters import banks, defaults, low_rank, lycoris, rotations, tokens, vectors
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.lora import lora
+from weighbridge.accounts.adapters.shadow import shadow, shadow_model
 from weighbridge.accounts.adapters.sites import Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +31,7 @@ class Method(NamedTuple):
         given: Its defaults, where a config leaves a field out.
         formula: What it adds to one linear layer, in words of its own fields.
         share: What its modules share, given all of them.
+        note: What a reader should know of the figures, where there is something.
     """
 
     add: Callable[[Site, Config], Iterable[Added]]
@@ -38,6 +40,7 @@ class Method(NamedTuple):
     given: Config
     formula: str
     share: Callable[[list[Site], Config, Base], Iterable[Added]] | None = None
+    note: Callable[[list[Site], Config], str] | None = None
 
 
 LINEAR_ONLY, LINEAR = ("linear",), ("linear", "conv1d")
@@ -49,6 +52,14 @@ METHODS: dict[str, Method] = {
     "LORA": Method(lora, (*CONVOLUTIONS, "multihead_attention", "parameter"), defaults.LORA, {"r": 8}, THIN),
     "ADALORA": Method(
         low_rank.adalora, ("linear", "conv1d", "convolution"), defaults.ADALORA, {"init_r": 12}, "init_r*(inputs + outputs + 1)"
+    ),
+    "ADAMSS": Method(
+        low_rank.adamss,
+        LINEAR_ONLY,
+        defaults.ADAMSS,
+        {"r": 100, "num_subspaces": 5, "subspace_rank": 1},
+        "subspace_rank*(num_subspaces*r + outputs)",
+        note=low_rank.adamss_note,
     ),
     "BEFT": Method(vectors.beft, LINEAR_ONLY, defaults.BEFT, {}, "outputs"),
     "BOFT": Method(
@@ -130,6 +141,7 @@ METHODS: dict[str, Method] = {
         banks.randlora_projections,
     ),
     "ROAD": Method(rotations.road, LINEAR_ONLY, defaults.LORA, {"variant": "road_1", "group_size": 64}, "outputs"),
+    "SHADOW": Method(shadow, ANY, {}, {"r": 8}, "2*r*hidden + 4*update*hidden + 2*(update + hidden) a block, and the shadow", shadow_model),
     "SHIRA": Method(vectors.shira, LINEAR_ONLY, defaults.SHIRA, {"r": 32}, THIN),
     "SUPERTUNING": Method(
         low_rank.supertuning,

@@ -8,10 +8,12 @@ from weighbridge.accounts.adapters.account import BYTES, REFUSED, Adapted, count
 from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.adapters.fields import refuse_unknown
 from weighbridge.accounts.adapters.methods import METHODS
+from weighbridge.accounts.adapters.mixture import count_mixture
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
+from weighbridge.accounts.adapters.shadow import prepare_shadow
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.errors import ReadError, SourceError, UsageError
+from weighbridge.core.errors import ConfigError, ReadError, SourceError, UsageError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 
@@ -32,13 +34,21 @@ def adapters_of(model: ModelValue, adapter: object, *, dtype: str = "float32", a
     """Count a model with an adapter, given in any form."""
     if dtype not in BYTES:
         raise UsageError(Text("dtype: expected one of {bytes}, found {dtype!r}", bytes=", ".join(BYTES), dtype=dtype))
-    facts = facts_of(model)
-    return count_adapter(
-        base(model.tree, model.model_type or "", facts, dtype, model.class_name),
-        adapter_config(adapter),
-        autocast=autocast,
-        resized=resized,
-    )
+    below, config = base(model.tree, model.model_type or "", facts_of(model), dtype, model.class_name), adapter_config(adapter)
+    method = str(config.get("peft_type", "LORA")).upper()
+    if method == "XLORA":
+        return count_mixture(below, config, _experts(config), autocast=autocast)
+    if method == "SHADOW":
+        config = prepare_shadow(model, below, config)
+    return count_adapter(below, config, autocast=autocast, resized=resized)
+
+
+def _experts(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the configs of the adapters that a mixture names, each given in any form."""
+    named = config.get("adapters")
+    if not isinstance(named, Mapping):
+        raise ConfigError("expected a mapping from names to adapters", key="adapters", value=named)
+    return [adapter_config(entry) for entry in named.values()]
 
 
 def adapter_config(adapter: object) -> dict[str, Any]:
@@ -63,13 +73,13 @@ def adapter_config(adapter: object) -> dict[str, Any]:
     text = os.fspath(adapter)
     name, separator, fields = text.partition(":")
     method = name.upper().replace("-", "_")
-    if method in (*METHODS, *PROMPTS, *PARTIAL, *REFUSED, "ADAPTION_PROMPT") and not os.path.exists(text):
+    if method in (*METHODS, *PROMPTS, *PARTIAL, *REFUSED, "ADAPTION_PROMPT", "XLORA") and not os.path.exists(text):
         stated = _line(fields) if separator else {}
         refuse_unknown(method, list(stated))
         return {"peft_type": method, **stated}
     path = os.path.join(text, CONFIG) if os.path.isdir(text) else text
     if not os.path.isfile(path):
-        known = ", ".join(name.lower() for name in sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT")))
+        known = ", ".join(name.lower() for name in sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT", "XLORA")))
         raise SourceError(
             Text(
                 "{text}: no such adapter; expected an {config}, a directory with one, or a method such as lora:r=8 (known: {known})",
