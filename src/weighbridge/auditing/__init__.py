@@ -33,6 +33,7 @@ from weighbridge.auditing.checks import (
     column_sums,
     components,
     configuration,
+    fields,
     formulas,
     memory,
     model_tables,
@@ -119,6 +120,7 @@ def _judge(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Check
         work.check(scene),
         results.check(scene),
         modules.check(scene),
+        fields.check(scene, tabled),
         nearby.check(scene),
     ):
         found = [claim for claim in later if (claim.line, claim.end) not in taken]

@@ -40,6 +40,9 @@ SAME_COUNT = Fraction(3)
 """How many times too large or small a claim may be and still be one about this count: ``47B`` active of 37B is, a
 ``7B`` beside a model of 671B is about another model."""
 
+SHIFTED_DIGITS = 2
+"""Digits that a figure must share with a count before it is that count in another unit: ``110 billion`` of 110 million, and no ``7M`` of 7B."""
+
 # count_subjects
 NAME_REACH = 3
 """Lines below a name that stands alone within which a count is surely of that model."""
@@ -90,6 +93,14 @@ AGREED_SETTINGS = 2
 """Settings beside one that must be the model's, with its name above them, before that one is wrong: others make a model of their own."""
 BESIDE_LINES = 12
 """Lines within which another size must be the model's before one that is not is called wrong."""
+
+# fields
+AGREED_FIELDS = 2
+"""Sizes of a list that must be the model's before another of them is wrong: one may be by chance."""
+FIELD_REACH = 12
+"""Lines above a size within which a name says what it is of, and lines that a list of sizes may leave between two."""
+FIELD_GAP = 60
+"""Characters between a name and a size that one sentence says of it."""
 
 # ratios
 SHARE_STEPS = 1

@@ -100,11 +100,26 @@ def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
             judged.append((row, cell, kind, subject, head))
         judged = _rename_columns(judged)
         yield from _remarks(scene, one)
+        doubtful = _doubtful(scene, judged)
         for row, cell, kind, subject, head in judged:
             if kind in SIZE_COLUMNS:
                 yield from _size(scene, row, cell, kind, subject, sure=agreed[id(row)] >= 1)
             else:
-                yield from _count(scene, row, cell, kind, subject, head)
+                found = _count(scene, row, cell, kind, subject, head)
+                yield from (made for made in found if made.verdict != "wrong" or kind not in doubtful or agreed[id(row)])
+
+
+def _doubtful(scene: Scene, cells: Sequence[_Judged]) -> set[str]:
+    """Return the kinds of counts that most of a table's rows have otherwise than their models: it counts something else, or estimates."""
+    found = set()
+    for kind in {kind for _, _, kind, _, _ in cells if kind not in SIZE_COLUMNS}:
+        column = [one for one in cells if one[2] == kind]
+        claims = [made for row, cell, _, subject, head in column for made in _count(scene, row, cell, kind, subject, head)]
+        counts = sum(re.search(r"\d", cell.text) is not None for _, cell, *_ in column)
+        right = sum(made.verdict != "wrong" for made in claims)
+        if counts > 1 and right * 2 < counts:
+            found.add(kind)
+    return found
 
 
 def _rename_columns(cells: Sequence[_Judged]) -> list[_Judged]:
@@ -151,8 +166,8 @@ def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, su
     elif (
         subject.firm
         and (sure or _is_plain(subject.models, row, value))
-        and kind in ("layers", "hidden", "mlp", "vocab")
-        and not (kind == "layers" and _is_translator(subject.models[0]))
+        and (kind in ("layers", "hidden", "mlp", "vocab") or (sure and kind in ("heads", "kv_heads") and _is_no_size(subject.models, value)))
+        and not (kind in ("layers", "heads") and _is_translator(subject.models[0]))
     ):
         reason = because(mark("should be {right}"), right=rights[0]) + because(
             mark("{what} of {name}"), what=Said(NAMES[kind]), name=subject.name
@@ -162,7 +177,12 @@ def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, su
 
 def _is_plain(models: Sequence[ModelValue], row: Row, value: int) -> bool:
     """Tell whether a row says nothing of its model but one size, which is none of the model's sizes whatever it is called."""
-    if len(row.cells) != NAME_AND_SIZE or any(model.description is None for model in models):
+    return len(row.cells) == NAME_AND_SIZE and _is_no_size(models, value)
+
+
+def _is_no_size(models: Sequence[ModelValue], value: int) -> bool:
+    """Tell whether a number is none of the models' sizes, whatever it is called."""
+    if any(model.description is None for model in models):
         return False
     sizes = {size for model in models if model.description for size in vars(model.description.sizes).values() if type(size) is int}
     return value not in sizes
@@ -189,8 +209,12 @@ def _count(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head
     settled = settle(token, subject.models, kind, hedged=hedged)
     if settled is not None:
         yield totals.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
-    elif subject.firm and len(scales(token)) and not re.search(r"[-–/]\s*\d", cell.text[found[0].end :]):
+    elif subject.firm and not _ESTIMATED.search(head) and len(scales(token)) and not re.search(r"[-–/]\s*\d", cell.text[found[0].end :]):
         yield from totals.wrong(scene, token, subject, kind)
+
+
+_ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", re.IGNORECASE)
+"""The head of a column whose figures are somebody's estimates, and no claims of the model's count."""
 
 
 def _unit(found: re.Match[str]) -> str:

@@ -61,7 +61,7 @@ def list_named_counts(model: ModelValue, what: str) -> tuple[tuple[str, int], ..
     if own is None:
         return ()
     if what == "active":
-        return ((f"{name}, active on a token", own),)
+        return ((f"{name}, active on a token", own), *_active_without_tables(model, own))
     if what == "embedding":
         return ((f"{name}, embeddings", own),)
     if what == "non_embedding":
@@ -69,6 +69,15 @@ def list_named_counts(model: ModelValue, what: str) -> tuple[tuple[str, int], ..
 
     rows = [(row.class_name, row.value) for row in counts(model) if row.group == "class" and row.value]
     return ((name, own), *((row, value) for row, value in rows if value != own))
+
+
+def _active_without_tables(model: ModelValue, active: int) -> Iterator[tuple[str, int]]:
+    """A table is only looked up in: some leave it out of what works on a token, and some the head of its size as well."""
+    plain = own_count(model, "non_embedding")
+    table = (own_count(model) or 0) - plain if plain is not None else 0
+    for name, less in (("without embeddings", table), ("without embeddings and head", 0 if tied_tables(model) else 2 * table)):
+        if 0 < less < active:
+            yield f"{model.class_name or model.kind}, active on a token, {name}", active - less
 
 
 def _without_tables(model: ModelValue) -> Iterator[tuple[str, int]]:

@@ -61,6 +61,7 @@ def bind(scene: Scene) -> list[Bound]:
     found = []
     for table in scene.tables:
         bound = _by_rows(scene, table) or _by_columns(scene, table)
+        bound = bound if any(re.search(r"\d", cell.text) for _, cell, *_ in bound) else []
         if bound or is_grid(table):
             found.append(Bound(table, tuple(bound)))
     return found

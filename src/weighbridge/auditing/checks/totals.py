@@ -14,14 +14,16 @@ from weighbridge.auditing.checks.summaries import is_summed
 from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
-from weighbridge.auditing.thresholds import LEFTOVER, SAME_COUNT
+from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, whole, write_like
+from weighbridge.auditing.thresholds import LEFTOVER, SAME_COUNT, SHIFTED_DIGITS
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
 UNITS = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
 SENTENCE = 300
 """Characters of a sentence that are looked at on either side of a number."""
+REST = 40
+"""Characters behind a count that may still be said of it, up to a comma."""
 _SENTENCE = re.compile(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
 _PARAMETERS = re.compile(r"par[aáâ]m|参数|參數|\bweights\b|파라미터|매개변수|パラメ", re.IGNORECASE)
 _TOTAL = re.compile(r"\W{0,2}(?:total|active|activated|in total)\b", re.IGNORECASE)
@@ -123,7 +125,7 @@ def _is_blocked(before: str, after: str, what: str) -> bool:
     """Tell whether anything in the words about a count leaves room for another meaning."""
     plain = re.sub(r"[(（][^()（）]*[)）]", "", before)
     clause = re.split(r"[,，、](?!\d{3})|\band\b|\bbut\b|并|且", plain)[-1]
-    following = "" if what == "active" else after[:16]
+    following = "" if what == "active" else re.split(r"[,，、;；](?!\d{3})", after[:REST])[0]
     return bool(_BLOCKED.search(f"{clause} {following}") or (what != "active" and _COMPARED.search(plain)))
 
 
@@ -157,7 +159,7 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[C
     if subject.models[0].description is not None and _IMAGES & set(subject.models[0].description.raw) and abs(number - right) * 50 < right:
         return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
-    if not swapped and not (right < number * SAME_COUNT and number < right * SAME_COUNT):
+    if not swapped and not _is_power_off(token, subject, what) and not (right < number * SAME_COUNT and number < right * SAME_COUNT):
         return
     name = subject.models[0].class_name or subject.name
     sentence = mark("{name} has {right}") if what == "total" else mark("of {name}, {right} are active on a token")
@@ -172,6 +174,13 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[C
     yield total_claim(scene, token, "wrong", Fraction(right), reason)
 
 
+def _is_power_off(token: Token, subject: Subject, what: str) -> bool:
+    """Tell whether a figure has the digits of the model's count and another unit: ``BERT-base has 110 billion parameters``."""
+    shifted = (token._replace(value=token.value * power) for power in _POWERS) if token.unit in UNITS and token.value else ()
+    return significant_digits(token) >= SHIFTED_DIGITS and any(settle(one, subject.models[:1], what) is not None for one in shifted)
+
+
+_POWERS = (Fraction(10), Fraction(100), Fraction(1000), Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
 _IMAGES = frozenset(("image_size", "patch_size"))
 
 

@@ -46,6 +46,8 @@ def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
         return Token("(", character, line, at, at + 1)
     if character in ")]":
         return Token(")", character, line, at, at + 1)
+    if text[at : at + 2] in ("≈=", "=≈"):
+        return Token("rel", "≈", line, at, at + 2)
     if text[at : at + 2] in _TWO:
         return Token("sep", text[at : at + 2], line, at, at + 2)
     if character in "=≈":

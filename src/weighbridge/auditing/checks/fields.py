@@ -1,0 +1,255 @@
+"""Sizes of a model's config that are said in passing or listed as its specification, held against the model's fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.checks import modules
+from weighbridge.auditing.checks.configuration import NAMES
+from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.own_counts import preset_model
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, MOST_MEMBERS
+from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import FAMILY, MODEL
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+TITLES = {**NAMES, "experts": mark("number of experts"), "active": mark("number of experts for each token"), "shared": mark("shared experts")}
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "layers": ("layers", "decoder_layers", "encoder_layers", "num_hidden_layers", "n_layer", "num_layers", "depth", "num_decoder_layers", "num_encoder_layers"),
+    "heads": ("heads", "decoder_heads", "num_attention_heads", "n_head", "num_heads", "encoder_attention_heads", "decoder_attention_heads"),
+    "kv_heads": ("kv_heads", "num_key_value_heads", "num_kv_heads"),
+    "hidden": ("hidden", "embedding", "projected", "hidden_size", "d_model", "n_embd", "dim", "embed_dim", "embedding_size", "projection_dim", "word_embed_proj_dim"),
+    "mlp": ("mlp", "expert_mlp", "shared_mlp", "intermediate_size", "moe_intermediate_size", "d_ff", "n_inner", "encoder_ffn_dim", "decoder_ffn_dim", "ffn_dim"),
+    "head_dim": ("head_dim", "plain_dim", "value_dim", "rope_dim", "d_kv", "q_lora", "kv_lora"),
+    "vocab": ("vocab", "vocab_size"),
+    "experts": ("experts", "num_experts", "num_local_experts", "n_routed_experts"),
+    "active": ("active", "num_experts_per_tok"),
+    "shared": ("n_shared_experts", "num_shared_experts"),
+    "positions": ("positions", "max_position_embeddings", "n_positions", "max_source_positions", "max_target_positions"),
+    "patch": ("patch", "patch_size"),
+}  # fmt: skip
+"""Where the sizes and the config of a model hold each kind."""
+_PLAIN = ("layers", "heads", "kv_heads", "experts", "active")
+"""Sizes that one sentence says plainly enough to be wrong."""
+_LISTED = (*_PLAIN, "hidden")
+"""And those that a list of a model's sizes does."""
+_OTHERWISE = re.compile(
+    r"\b(?:our|ours|my|custom|scratch|toy|reduced|prun\w*|draft|modif\w*|scaled|smaller|bigger|if|would|could|suppose|e\.g|such as|instead|than|versus|vs|compared?|unlike|only|"
+    r"first|last|top|bottom|freez\w*|frozen|each|every|per (?:node|group|device|gpu|layer)|group|groups|nodes?|gpus?|devices?|more|fewer|less|extra|another|remov\w*|drop\w*|keep|kept|student|"
+    r"teacher|distil\w*|from|into|up to|at least|at most|around|about|between|ratio|split|subset|vision|image|audio|speech|text encoder|draft|mtp|dense|like|not|never|wrong|instead)\b|"
+    r"如|若|每组|每层|每个节点|分成|假设|自己|我们|改|减|剪|蒸馏|冻结|前|后|只|仅|比|至少|至多|最多|左右|约|视觉|音频|不是|而非|错",
+    re.IGNORECASE,
+)
+"""Words by which a size is another than the model's, or may be."""
+_SENTENCE = re.compile(r"[。;；!?！？]|\.(?!\d)|\|")
+_OWN_MODEL = re.compile(
+    r"\b(?:our|my|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|tiny version|fine-?tun\w+|implement\w*)\b|自己|我们|简化|从零|实现", re.IGNORECASE
+)
+
+
+class _Said(NamedTuple):
+    """A size with its place and what it is said of."""
+
+    line: int
+    field: Field
+    models: tuple[ModelValue, ...]
+    name: str
+    near: bool
+
+
+def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Check the sizes that lines say in words; a sentence, or a list that agrees otherwise, makes one wrong."""
+    skipped = {*tabled, *modules.places(scene)}
+    found = [said for index in range(len(scene.lines)) if index not in skipped for said in _of_line(scene, index)]
+    for block in _blocks(found):
+        agreed = len({said.field.word for said in block if _is_own(said)})
+        for said in block:
+            if _is_own(said):
+                yield _claim(scene, said, "exact", said.field.value)
+            elif _is_listed_wrong(scene, said, block, agreed) or _is_said_wrong(scene, said):
+                right = min(_main_values(said), default=None)
+                if right is not None:
+                    yield _claim(scene, said, "wrong", right)
+
+
+def _of_line(scene: Scene, index: int) -> Iterator[_Said]:
+    text = scene.lines[index].text
+    if not re.search(r"\d", text):
+        return
+    fields = list(read_fields(text))
+    alone = re.fullmatch(r"[\s*|`~≈]*(\d{1,3}(?:,\d{3})+|\d{1,7})[\s*|`]*", text)
+    if alone is not None and not fields:
+        above = next((scene.lines[i].text for i in range(index - 1, max(-1, index - 3), -1) if scene.lines[i].text.strip()), "")
+        word = label_of_line(above)
+        if word is not None:
+            fields = [Field(word, int(alone[1].replace(",", "")), *alone.span(1), True)]
+    named = scene.mentions.get(index, ())
+    for field in fields:
+        if not any(m.column <= field.start < m.end for m in named):
+            models, name, near = _models(scene, index, field)
+            if models:
+                yield _Said(index, field, models, name, near)
+
+
+def _models(scene: Scene, index: int, field: Field) -> tuple[tuple[ModelValue, ...], str, bool]:
+    """Return the models that a size may be of, what they are called, and whether a name of one model stands close enough to be sure."""
+    if scene.given:
+        return (scene.models[""],), scene.main.name if scene.main else "", True
+    before = [m for m in scene.mentions.get(index, ()) if m.end <= field.start]
+    if before:
+        return *_of_mention(before[-1]), before[-1].kind == MODEL
+    after = [m for m in scene.mentions.get(index, ()) if m.column >= field.end and m.column - field.end <= FIELD_GAP]
+    if after and re.search(r"(?:of|in|for|的|[(（])\W*$", scene.lines[index].text[field.end : after[0].column]):
+        return *_of_mention(after[0]), False
+    context = scene.context(index, field.start)
+    for above in range(index - 1, max(-1, index - 1 - FIELD_REACH), -1):
+        mentions = [m for m in scene.mentions.get(above, ()) if m.kind in (MODEL, FAMILY)]
+        if mentions:
+            models = [m for m in mentions if m.kind == MODEL]
+            chosen = models[-1] if models else mentions[-1]
+            return *_of_mention(chosen), len({m.names for m in models}) == 1
+    model = scene.models.get(context) if context is not None else None
+    return ((model,), context or "", False) if model is not None else ((), "", False)
+
+
+def _of_mention(mention: Mention) -> tuple[tuple[ModelValue, ...], str]:
+    models = tuple(model for name in mention.names[:MOST_MEMBERS] if (model := preset_model(name)) is not None)
+    return models, mention.name or ""
+
+
+def _blocks(found: Sequence[_Said]) -> Iterator[list[_Said]]:
+    """Group the sizes that stand together and are of one model."""
+    block: list[_Said] = []
+    for said in found:
+        if block and (said.models != block[-1].models or said.line - block[-1].line > FIELD_REACH):
+            yield block
+            block = []
+        block.append(said)
+    if block:
+        yield block
+
+
+def _is_own(said: _Said) -> bool:
+    return any(said.field.value in field_values(model).get(said.field.word, frozenset()) for model in said.models)
+
+
+def _is_any(said: _Said) -> bool:
+    """Tell whether a number is a size of its models that is called alike: heads of one kind and of the other, widths, experts."""
+    alike = next((group for group in _ALIKE if said.field.word in group), (said.field.word,))
+    return any(said.field.value in field_values(model).get(word, ()) for model in said.models for word in alike)
+
+
+_ALIKE = (("heads", "kv_heads"), ("experts", "active", "shared"), ("hidden", "mlp", "head_dim"), ("layers",))
+
+
+def _main_values(said: _Said) -> frozenset[int]:
+    values = main_values(said.models[0])
+    return frozenset((values[said.field.word],)) if said.field.word in values else frozenset()
+
+
+def _can_be_wrong(said: _Said, words: Collection[str]) -> bool:
+    one_of_a_kind = all(model.description is not None and not _is_composite(model) for model in said.models)
+    return said.near and said.field.word in words and said.field.value > 0 and one_of_a_kind and not _is_any(said)
+
+
+def _is_composite(model: ModelValue) -> bool:
+    """Tell whether a model is made of several, or has an encoder and a decoder: it has several sizes of each kind."""
+    description = model.description
+    return (
+        description is None
+        or hasattr(description.sizes, "decoder_layers")
+        or any(isinstance(part, dict) for part in description.raw.values())
+        or any(hasattr(value, "__dict__") for value in vars(description.sizes).values())
+    )
+
+
+def _is_listed_wrong(scene: Scene, said: _Said, block: Sequence[_Said], agreed: int) -> bool:
+    """Tell whether a size in a list of a named model's sizes is not the model's, though others of the list are."""
+    if not _can_be_wrong(said, _LISTED) or agreed < AGREED_FIELDS or not (said.field.labelled or _is_bullet(scene, said)):
+        return False
+    text = scene.lines[said.line].text
+    inside = text[: said.field.start] if not said.field.labelled else text
+    first = block[0].line
+    lead = " ".join(scene.lines[i].text for i in range(max(0, first - FIELD_REACH), first + 1))
+    return not (_OTHERWISE.search(inside) or _OWN_MODEL.search(lead))
+
+
+def _is_bullet(scene: Scene, said: _Said) -> bool:
+    return re.fullmatch(r"\s*[-*+•·]\s*", scene.lines[said.line].text[: said.field.start]) is not None
+
+
+def _is_said_wrong(scene: Scene, said: _Said) -> bool:
+    """Tell whether a sentence gives its one model a number of experts that it has not."""
+    text, named = scene.lines[said.line].text, scene.mentions.get(said.line, ())
+    before = [m for m in named if m.end <= said.field.start]
+    if said.field.word not in ("experts", "active") or not _can_be_wrong(said, ("experts", "active")) or not before:
+        return False
+    between = text[before[-1].end : said.field.start]
+    first = max(0, before[-1].column - FIELD_GAP)
+    clause = _SENTENCE.split(text[said.field.end : said.field.end + FIELD_GAP])[0]
+    others = any(m.names != before[-1].names for m in named if m.column >= first)
+    return not others and not _SENTENCE.search(between) and not _OTHERWISE.search(f"{text[first : before[-1].column]} {between} {clause}")
+
+
+def _claim(scene: Scene, said: _Said, verdict: str, right: int) -> Claim:
+    token = Token("num", "", said.line, said.field.start, said.field.end)
+    reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Said(TITLES[said.field.word]), right=right)
+    facts: dict[str, object] = {"value": said.field.value, "expected": right, "difference": said.field.value - right, "reason": reason}
+    return claim(scene.lines, token, token, "configuration", verdict, **facts)
+
+
+@lru_cache(maxsize=256)
+def main_values(model: ModelValue) -> Mapping[str, int]:
+    """Return a model's own size of each kind.
+
+    >>> main_values(preset_model("deepseek-v3"))["experts"]
+    256
+    """
+    sizes = vars(model.description.sizes) if model.description is not None else {}
+    return {word: sizes[word] for word in _KEYS if type(sizes.get(word)) is int}
+
+
+@lru_cache(maxsize=256)
+def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
+    """Return all that each kind of size may be in a model: in its parts too, with or without what is shared.
+
+    >>> values = field_values(preset_model("deepseek-v3"))
+    >>> sorted(values["experts"]), sorted(values["active"])
+    ([256, 257], [8, 9])
+    """
+    found: dict[str, set[int]] = {word: set() for word in _KEYS}
+    if model.description is None:
+        return {}
+    for part in (vars(model.description.sizes), model.description.raw):
+        _gather(part, found)
+    sizes = vars(model.description.sizes)
+    shared = max(found["shared"], default=0)
+    for word in ("experts", "active") if shared else ():
+        found[word] |= {number + shared for number in found[word]}
+    encoder, decoder = sizes.get("layers"), sizes.get("decoder_layers")
+    if isinstance(encoder, int) and isinstance(decoder, int):
+        found["layers"].add(encoder + decoder)
+    dense, layers = sizes.get("dense"), sizes.get("layers")
+    if type(dense) is int and isinstance(layers, int):
+        found["layers"] |= {dense, layers - dense, layers + 1}
+    found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
+    return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+def _gather(part: object, found: Mapping[str, set[int]]) -> None:
+    """Add the sizes of a config and of the configs in it."""
+    values = part if isinstance(part, Mapping) else vars(part) if hasattr(part, "__dict__") else {}
+    for word, keys in _KEYS.items():
+        found[word].update(values[key] for key in keys if type(values.get(key)) is int)
+    for inner in values.values():
+        if isinstance(inner, Mapping) or hasattr(inner, "__dict__"):
+            _gather(inner, found)

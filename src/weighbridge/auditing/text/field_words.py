@@ -1,0 +1,149 @@
+"""Sizes of a config that a line says in words: ``128 experts, 8 activated per token``, ``Attention heads: 32``, ``Q 为 32 个``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weighbridge.auditing.text.size_words import SIZES
+
+
+class Field(NamedTuple):
+    """A number that a line says to be a size of a config.
+
+    Attributes:
+        word: Which size: one of ours, or ``experts``, ``active``, ``shared``, ``patch``, ``width`` (of whatever).
+        value: The number.
+        start, end: Where the number stands.
+        labelled: Whether the size's name stands in front of it, as in a list of settings.
+    """
+
+    word: str
+    value: int
+    start: int
+    end: int
+    labelled: bool
+
+
+_NUMBER = (
+    r"(?<![\w.,/–^$×*+\-])(?<![×*+^] )(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\w,.]*\d)(?![kKMBTG]\b|\s?%)"
+    r"(?!\s*[×x*+/^·]\s*[\dA-Za-z(])(?!\s*[–~-]\s*\d)"
+)
+"""A whole number that is no part of a formula, of a range, or of a larger number."""
+_ADJECTIVES = (
+    r"(?:(?:transformer|decoder|encoder|hidden|attention|self|multi|head|routed|routing|total|speciali[sz]ed|local|feed|forward|moe|dense|sparse|stacked|"
+    r"identical|bidirectional|parallel|distinct|independent|different|full|small|large|fine|grained|expert|query|q|available|separate|individual)[ \-]+)*"
+)
+_KEYS = r"(?:kv|k/v|key[\-/ ]?(?:and[\- ])?value(?: \(kv\))?)"
+_COUNTED = (
+    ("kv_heads", rf"(?:shared |grouped )?{_KEYS}[\- ]?(?:attention )?(?:heads?\b|头)|个? ?(?:kv|键值) ?头"),
+    ("shared", r"个? ?(?:always[\- ]on |always[\- ]active )?(?:shared experts?\b|共享专家)"),
+    ("active", r"个? ?(?:activ(?:e|ated)|selected|chosen)\b(?! param)(?: experts?\b)?|个?激活(?!参数|的参数)"),
+    ("experts", rf"个? ?{_ADJECTIVES}(?:experts?\b|feed-?forward blocks\b|(?:路由|混合)?专家)"),
+    ("heads", rf"{_ADJECTIVES}heads?\b|个? ?(?:注意力|查询|attention|query|q|self-attention)? ?(?:头|heads?\b)"),
+    ("layers", rf"{_ADJECTIVES}(?:layers?|blocks?|encoders|decoders)\b|个? ?(?:transformer|encoder|decoder|编码器|解码器|网络|隐藏)? ?(?:层(?![面次级])|blocks?\b|块)"),
+    ("vocab", r"个? ?(?:tokens?|words?|entries|词|字)?[ \-]*(?:vocabulary|vocab|词表)\b"),
+    ("width", r"(?:dimension(?:s|al)?\b|dim\b|hidden (?:units|size|dimensions?|states?)\b|hidden\b|width\b|维)|个? ?隐藏(?:单元|层神经元)"),
+)  # fmt: skip
+"""What may follow a number of each size."""
+_BEHIND = re.compile(rf"[\- ]{{0,2}}(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE)
+_FIGURE = re.compile(_NUMBER)
+_LETTERED = re.compile(r"\b(?P<key>KV?|Q)\s?(?:为|:|=)\s?(?P<after>\d{1,4})\b|(?<![\w.,])(?P<before>\d{1,4}) for (?P<word>Q|KV)\b")
+_TOP = re.compile(r"\btop[- ](?P<number>\d{1,3})\b(?! acc)(?=.{0,24}(?:rout|expert|gat|专家))", re.IGNORECASE)
+_ACTIVE = re.compile(r"activ|select|\bused?\b|\buses\b only|per token|each token|chosen|激活|选择|per forward", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,;，；。:：()（）|]|\d|\bof\b|\bout of\b|\bfrom\b|中")
+
+_LABELS = {
+    "experts": """experts, number of experts, num experts, num local experts, n routed experts, routed experts, total experts, expert count, experts per layer, moe experts,
+        专家数量, 专家数, 专家人数, 专家总数, 总专家数, 路由专家数, 专家个数""",
+    "active": """active experts, activated experts, experts per token, num experts per tok, number of activated experts, number of active experts, selected experts per token,
+        experts active per token, experts selected per token, active experts per token, moe topk, 激活专家数量, 已激活专家数量, 激活专家数, 活跃专家, 激活专家, 激活的专家数""",
+    "shared": "shared experts, number of shared experts, n shared experts, num shared experts, 共享专家, 共享专家数, 共享专家数量",
+    "heads": "query heads, q heads, number of query heads, nheads, attn heads, head num, 查询头数, 注意力头, 注意力头数量, q 头数, 头数量",
+    "kv_heads": "key-value heads, number of key value heads, kv heads mha, kv heads gqa, 键值头, 键值头数, kv头数量",
+    "layers": "total layers, nlayers, depth, transformer块数, transformer 块数",
+    "positions": "n ctx, num positions",
+    "hidden": "n state, state, dmodel, model width, residual dimension, hidden dims, 隐藏维度大小, 向量维度",
+    "head_dim": "attention head dimension, dim per head, dimension per head, key query dimension, dhead, 每头维度",
+    "mlp": "ffn intermediate size, feed forward dimension, ffn hidden dimension",
+    "vocab": "词汇表",
+    "patch": "patch size",
+}
+LABELS = {**SIZES, **{phrase.strip(): word for word, phrases in _LABELS.items() for phrase in " ".join(phrases.split()).split(",")}}
+"""From a phrase, in lower case and with spaces for ``_`` and ``-``, to the size that it names in front of a number."""
+_LABELLED = re.compile(
+    rf"[*_`\"' ]*(?:[(（][^()（）]{{0,24}}[)）])?[*_`\"' ]*(?:[:：=|]|\bis\b|\bare\b|\bof\b|为|是)[*_`\"'$ ]*[~≈]?[*_`\" ]*{_NUMBER}", re.IGNORECASE
+)
+_OF_A_TOWER = frozenset("audio text vision image visual encoder decoder".split())
+_WORDS = 6
+_LETTERS_OF_LABEL = 12
+
+
+def read_fields(text: str) -> Iterator[Field]:
+    """Yield the sizes that a line says, each number once.
+
+    >>> [(found.word, found.value) for found in read_fields("It has 128 experts, with 8 experts activated per token, and 48 layers")]
+    [('experts', 128), ('active', 8), ('layers', 48)]
+    >>> [(found.word, found.value) for found in read_fields("- Attention Heads (GQA): 32 for Q and 4 for KV")]
+    [('heads', 32), ('kv_heads', 4)]
+    """
+    found: dict[int, Field] = {}
+    for match in _LETTERED.finditer(text):
+        group = "after" if match["after"] else "before"
+        word = "kv_heads" if (match["key"] or match["word"]).upper() != "Q" else "heads"
+        if (match["key"] or "KV").upper() != "K":
+            found[match.start(group)] = Field(word, int(match[group]), *match.span(group), True)
+    for match in _LABELLED.finditer(text):
+        word = label_before(text, match.start())
+        if word is not None:
+            _keep(found, Field(word, _value(match), *match.span("number"), True))
+    for match in _FIGURE.finditer(text):
+        behind = _BEHIND.match(text, match.end())
+        if behind is not None:
+            word = str(behind.lastgroup)
+            if word == "experts" and _is_active(text, match.start(), behind.end()):
+                word = "active"
+            _keep(found, Field(word, _value(match), *match.span("number"), False))
+    for match in _TOP.finditer(text):
+        _keep(found, Field("active", int(match["number"]), *match.span("number"), False))
+    yield from sorted(found.values(), key=lambda field: field.start)
+
+
+def _keep(found: dict[int, Field], field: Field) -> None:
+    found.setdefault(field.start, field)
+
+
+def _value(match: re.Match[str]) -> int:
+    return int(match["number"].replace(",", ""))
+
+
+def _is_active(text: str, start: int, end: int) -> bool:
+    """Tell whether experts are those that work on a token, by the words of their clause."""
+    before = _CLAUSE.split(text[max(0, start - 40) : start])[-1]
+    after = _CLAUSE.split(text[end : end + 40])[0]
+    return _ACTIVE.search(f"{before} {after}") is not None
+
+
+def label_before(text: str, end: int) -> str | None:
+    """Return the size that the words right before a place name, or None; after a number they are that number's.
+
+    >>> label_before("the number of attention heads: 12", 29)
+    'heads'
+    """
+    near = text[max(0, end - 60) : end].rstrip("*_`\"' :|")
+    words = list(re.finditer(r"[A-Za-z/]+|\d+|[\u4e00-\u9fff]+", near.replace("_", " ").replace("-", " ")))
+    for first in range(max(0, len(words) - _WORDS), len(words)):
+        phrase = " ".join(kept for word in words[first:] if (kept := word.group().lower()) not in _OF_A_TOWER)
+        if phrase in LABELS:
+            before = words[first - 1].group() if first else ""
+            return None if before.isdigit() else LABELS[phrase]
+    tail = near[-_LETTERS_OF_LABEL:].lower()
+    return next((LABELS[tail[place:]] for place in range(len(tail)) if not tail[place].isascii() and tail[place:] in LABELS), None)
+
+
+def label_of_line(text: str) -> str | None:
+    """Return the size that a line names and nothing else: ``Number of Layers``, whose number stands on the next."""
+    plain = re.sub(r"\([^()]*\)|（[^（）]*）", "", text)
+    phrase = " ".join(re.findall(r"[A-Za-z/]+|[\u4e00-\u9fff]+", plain.replace("_", " "))).lower()
+    return None if re.search(r"\d", text) else LABELS.get(phrase)
