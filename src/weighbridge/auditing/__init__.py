@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from weighbridge.auditing.checks import (
     adapters,
     arithmetic,
+    bytes_said,
     changes,
     column_sums,
     components,
@@ -120,13 +121,26 @@ def _judge(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Check
         work.check(scene),
         results.check(scene),
         modules.check(scene),
-        fields.check(scene, tabled),
         nearby.check(scene),
+        bytes_said.check(scene),
+        fields.check(scene, tabled),
     ):
         found = [claim for claim in later if (claim.line, claim.end) not in taken]
         taken |= _places(found)
         claims += found
-    return claims
+    return _widest(claims)
+
+
+def _widest(claims: Sequence[Claim]) -> list[Claim]:
+    """Leave out a confirmed size whose number stands within another claim: it is said once."""
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for one in claims:
+        spans.setdefault(one.line, []).append((one.start, one.end))
+
+    def is_inside(one: Claim) -> bool:
+        return any((start, end) != (one.start, one.end) and start <= one.start and one.end <= end for start, end in spans[one.line])
+
+    return [one for one in claims if one.kind != "configuration" or one.verdict != "exact" or not is_inside(one)]
 
 
 def _places(claims: Iterable[Claim]) -> set[tuple[int, int]]:

@@ -104,11 +104,11 @@ def _of_lines(scene: Scene, token: Token) -> Subject | None:
 
 
 def _of_family(scene: Scene, line: int) -> Subject | None:
-    """Take the family that is named last above a line: its members may confirm a count, and none makes it wrong."""
+    """Take what is named last above a line, a family or a model: it may confirm a count, and never makes it wrong."""
     for index in range(line, max(-1, line - FAMILY_REACH), -1):
         found = [m for m in scene.mentions.get(index, ()) if m.kind in (MODEL, FAMILY)]
         if found:
-            return of_mention(scene, found[-1], firm=False) if found[-1].kind == FAMILY else None
+            return of_mention(scene, found[-1], firm=False)
     return None
 
 

@@ -30,7 +30,7 @@ from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE
+from weighbridge.auditing.thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SMALLEST_CLAIM
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import FAMILY
 
@@ -102,7 +102,9 @@ def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
         yield from _remarks(scene, one)
         doubtful = _doubtful(scene, judged)
         for row, cell, kind, subject, head in judged:
-            if kind in SIZE_COLUMNS:
+            if kind == "part":
+                yield from _part(scene, row, cell, subject, [other for other in judged if other[0] is row and other[2] == "total"])
+            elif kind in SIZE_COLUMNS:
                 yield from _size(scene, row, cell, kind, subject, sure=agreed[id(row)] >= 1)
             else:
                 found = _count(scene, row, cell, kind, subject, head)
@@ -112,7 +114,7 @@ def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
 def _doubtful(scene: Scene, cells: Sequence[_Judged]) -> set[str]:
     """Return the kinds of counts that most of a table's rows have otherwise than their models: it counts something else, or estimates."""
     found = set()
-    for kind in {kind for _, _, kind, _, _ in cells if kind not in SIZE_COLUMNS}:
+    for kind in {kind for _, _, kind, _, _ in cells if kind not in (*SIZE_COLUMNS, "part")}:
         column = [one for one in cells if one[2] == kind]
         claims = [made for row, cell, _, subject, head in column for made in _count(scene, row, cell, kind, subject, head)]
         counts = sum(re.search(r"\d", cell.text) is not None for _, cell, *_ in column)
@@ -215,6 +217,21 @@ def _count(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head
 
 _ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", re.IGNORECASE)
 """The head of a column whose figures are somebody's estimates, and no claims of the model's count."""
+
+
+def _part(scene: Scene, row: Row, cell: Cell, subject: Subject, totals_of_row: Sequence[_Judged]) -> Iterator[Claim]:
+    """Confirm the count of a part of a model, an encoder or a tower, or of all the rest of it."""
+    figures = [t for t in tokens(cell.text, row.line) if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)]
+    if len(figures) != 1:
+        return
+    token = figures[0]._replace(start=cell.start + figures[0].start, end=cell.start + figures[0].end)
+    value = token.value or Fraction(0)
+    every = [Fraction(number) for _, other, *_ in totals_of_row if (number := whole_number(other)) is not None]
+    rest = (token._replace(value=number - value, text="") for number in every if number > value and not token.unit)
+    found = settle(token, subject.models) or next((settled for one in rest if (settled := settle(one, subject.models)) is not None), None)
+    if found is not None:
+        reason = because(mark("a part of {name}"), name=Said(subject.name))
+        yield totals.total_claim(scene, token, "exact" if not token.unit else "rounded", value * scales(token)[0], reason)
 
 
 def _unit(found: re.Match[str]) -> str:

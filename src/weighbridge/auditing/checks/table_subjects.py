@@ -43,7 +43,7 @@ _COLUMNS = (
 SIZE_COLUMNS = ("mlp", "vocab", "heads", "kv_heads", "layers", "hidden", "head_dim")
 
 
-_COUNTS = ("total", "active", "non_embedding")
+_COUNTS = ("total", "active", "non_embedding", "part")
 
 
 _GRID = re.compile(r"\b([A-Z])\s*=\s*\d+")

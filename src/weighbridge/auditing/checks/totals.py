@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.count_subjects import Subject, subject_of
+from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
@@ -14,10 +15,9 @@ from weighbridge.auditing.checks.summaries import is_summed
 from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, whole, write_like
+from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
 from weighbridge.auditing.thresholds import LEFTOVER, SAME_COUNT, SHIFTED_DIGITS
 from weighbridge.core.messages import mark
-from weighbridge.presets.aliases import MODEL
 
 UNITS = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
 SENTENCE = 300
@@ -42,8 +42,10 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 """Words anywhere in a sentence that make its counts other than the model's."""
-_BESIDE = re.compile(r"[*_`'\" ]{0,4}[:：,-]?[ (（]{1,3}[~≈约]?")
-"""Between a name and the count right behind it: ``BERT-large 340M``."""
+_BESIDE = re.compile(
+    r"[*_`'\" ]{0,4}(?:[:：,\-–—]|at|has|have|is|was|with|有|为)?[ (（*_]{1,4}(?:about|around|only|roughly|nearly|over)? ?[~≈约]?", re.IGNORECASE
+)
+"""Between a name and the count right behind it: ``BERT-large 340M``, ``LLaMA-2 has 7B``."""
 _OF_DATA = re.compile(
     r"^\W*(?:tokens?|words|images|pairs|samples|sentences|steps|docs|examples|rows|users|downloads|语料|条|张)", re.IGNORECASE
 )
@@ -97,7 +99,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     beside = after[:28] + " " + before[-48:]
     bracketed = before.rstrip().endswith(("(", "（")) and bool(named)
     counted = bool(_PARAMETERS.search(beside) or (token.unit in ("m", "b", "t") and named and _TOTAL.match(after)))
-    beside_name = token.unit in ("m", "b") and any(m.kind == MODEL and _BESIDE.fullmatch(text, m.end, token.start) for m in named)
+    beside_name = token.unit in ("m", "b") and any(m.kind != UNKNOWN and _BESIDE.fullmatch(text, m.end, token.start) for m in named)
     labelled = bool(token.unit) and _SUMMED.search(before) is not None
     if not counted and not labelled and not (bracketed and token.unit) and not (beside_name and not _OF_DATA.search(after[:24])):
         return
@@ -105,9 +107,9 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     if subject is None or not subject.models:
         return
     what = "total"
-    if re.match(r"\W{0,2}(?:in )?total\b", after, re.IGNORECASE):
+    if re.match(r"\W{0,2}(?:in )?total\b", after, re.IGNORECASE) or _OUT_OF.search(before):
         pass  # ``12.9B active per token out of 46.7B total``
-    elif _ACTIVE.search(re.split(r"[\d,，;；。]", after)[0][:32]) or _ACTIVE.search(re.split(r"[\d;；。]", before)[-1][-28:]):
+    elif _is_active(before, after):
         what = "active"
     elif _NON_EMBEDDING.search(beside):
         what = "non_embedding"
@@ -119,6 +121,24 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         yield total_claim(scene, token, found.verdict, found.expected, found.reason)
     elif subject.firm and counted and not _is_blocked(before, after, what) and not is_summed(scene, token.line):
         yield from wrong(scene, token, subject, what)
+
+
+def _is_active(before: str, after: str) -> bool:
+    """Tell whether a count is of what works on a token, by the words of its own clause behind it, or right before it."""
+    behind, ahead = _TURN.split(after)[0][:32], re.split(r"[\d;；。]", before)[-1][-28:]
+    for words in (_TURN.split(ahead)[-1], ahead):
+        said = [match[0].lower() for match in _ACTIVE_OR_TOTAL.finditer(words)]
+        if said and not (words is ahead and _ACTIVE.search(behind)):
+            return said[-1] not in ("总", "total")
+    return _ACTIVE.search(behind) is not None
+
+
+_OUT_OF = re.compile(r"\bof (?:its|the|a total(?: of)?) [~≈]?$|out of (?:its |a total of )?[~≈]?$", re.IGNORECASE)
+_ACTIVE_OR_TOTAL = re.compile(r"总|total|activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
+
+
+_TURN = re.compile(r"[\d,，;；。(（]|\bbut\b|\bwhile\b|\bwith\b|\bof which\b|\band\b|\byet\b|\bonly\b|但|而|其中|仅|只|却|并", re.IGNORECASE)
+"""Where another count begins to be spoken of: ``305B parameters in total but 33B of them active``."""
 
 
 def _is_blocked(before: str, after: str, what: str) -> bool:
@@ -158,6 +178,8 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[C
         return
     if subject.models[0].description is not None and _IMAGES & set(subject.models[0].description.raw) and abs(number - right) * 50 < right:
         return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
+    if what == "total" and settle(token, subject.models[:1], "active") is not None:
+        return  # what works on a token, and which of the two is meant was misread
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
     if not swapped and not _is_power_off(token, subject, what) and not (right < number * SAME_COUNT and number < right * SAME_COUNT):
         return
@@ -176,8 +198,11 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[C
 
 def _is_power_off(token: Token, subject: Subject, what: str) -> bool:
     """Tell whether a figure has the digits of the model's count and another unit: ``BERT-base has 110 billion parameters``."""
-    shifted = (token._replace(value=token.value * power) for power in _POWERS) if token.unit in UNITS and token.value else ()
-    return significant_digits(token) >= SHIFTED_DIGITS and any(settle(one, subject.models[:1], what) is not None for one in shifted)
+    right = own_count(subject.models[0])
+    if what != "total" or right is None or own_count(subject.models[0], "active") != right or token.unit not in UNITS or not token.value:
+        return False
+    fits = (fit(token._replace(value=token.value * power), Fraction(right)) for power in _POWERS)
+    return significant_digits(token) >= SHIFTED_DIGITS and any(found is not None and found.verdict == "rounded" for found in fits)
 
 
 _POWERS = (Fraction(10), Fraction(100), Fraction(1000), Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))

@@ -1,0 +1,85 @@
+"""Bytes that the lines above a figure explain: ``130 亿参数, 每个 2 字节 ... 26 GB``, ``FP32 | 4 bytes``. None is called wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.checks.amounts import Amount, hold, words_about
+from weighbridge.auditing.checks.count_subjects import subject_of
+from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.size_words import BYTES
+from weighbridge.core.messages import mark
+
+_DTYPES = (
+    (Fraction(4), re.compile(r"fp32|float32|full[- ]precision|32[- ]?bit|\bf32|single[- ]precision|单精度|全精度|32 ?位|float(?!\d|1)", re.IGNORECASE)),
+    (Fraction(2), re.compile(r"fp16|bf16|b?float16|half|16[- ]?bit|\bf16|半精度|16 ?位", re.IGNORECASE)),
+    (Fraction(1), re.compile(r"int8|fp8|8[- ]?bit|\bq8|8 ?位", re.IGNORECASE)),
+    (Fraction(1, 2), re.compile(r"int4|fp4|nf4|4[- ]?bit|\bq4|4 ?位", re.IGNORECASE)),
+)  # fmt: skip
+_EACH = re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d+)?)\s?(?:bytes?|字节)|(?:[×x*]|Φ ?[×x*]) ?(\d{1,2})(?![\d.,])|(?<![\d.])(\d{1,2}) ?(?:[×x*] ?(?:Φ|参数|param|[\d.]+ ?B\b))", re.IGNORECASE)
+"""Bytes for each parameter, as a number of bytes or a factor of the parameters."""
+_STATES = (
+    (re.compile(r"adam|optimi[sz]er|优化器|moments?|动量", re.IGNORECASE), (8, 12, 4, 6, 2)),
+    (re.compile(r"gradients?|\bgrads?\b|梯度", re.IGNORECASE), (4, 2)),
+    (re.compile(r"total|training|train|fine-?tun|训练|合计|总|全参|全量", re.IGNORECASE), (16, 18, 20, 12, 8)),
+)
+_COUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?(billion|million|[BM](?![A-Za-z])|亿|e9)|(?<![\w.,])(\d{1,3}(?:,\d{3}){2,3})(?![\d,.]*\d)", re.IGNORECASE)
+_SCALES = {"b": 10**9, "billion": 10**9, "e9": 10**9, "m": 10**6, "million": 10**6, "亿": 10**8}
+_ABOUT = re.compile(r"param|参数|model|模型|weight|权重|memory|显存|内存|vram|gpu|gradient|梯度|adam|optim|优化器|size|大小|checkpoint|占用", re.IGNORECASE)
+_ABOVE = 8
+"""Lines above a figure within which the count and the bytes of each parameter may be said."""
+_DTYPE_BYTES = 16
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Confirm bytes that a count of the text, or of its model, times bytes for each parameter gives, and the bytes of a dtype."""
+    for statement in scene.statements:
+        for token in statement:
+            if token.kind != "num" or token.unit not in BYTES or not token.value:
+                continue
+            text = scene.lines[token.line].text
+            if token.unit in ("byte", "bytes", "字节") and token.value <= _DTYPE_BYTES:
+                if any(size == token.value and pattern.search(text) for size, pattern in _DTYPES):
+                    yield _dtype(scene, token)
+                continue
+            above = " ".join(scene.lines[i].text for i in range(max(0, token.line - _ABOVE), token.line))
+            if _ABOUT.search(f"{text} {above[-200:]}"):
+                place, _ = words_about(scene, token)
+                judged = hold(place, list(_amounts(scene, token, text, above)), firm=False)
+                if judged is not None:
+                    yield judged
+
+
+def _dtype(scene: Scene, token: Token) -> Claim:
+    value = int(token.value or 0)
+    return claim(scene.lines, token, token, "total", "exact", value=value, expected=value, difference=0, reason=because(mark("the bytes of this dtype")))
+
+
+def _amounts(scene: Scene, token: Token, text: str, above: str) -> Iterator[Amount]:
+    """Yield what a figure may be: counts of the line, or else of the lines above, times what each parameter takes."""
+    here = _counts(text)
+    subject = subject_of(scene, token, 0, len(text)) if not here else None
+    counts = here or [Fraction(count) for model in (subject.models if subject else ())[:4] if (count := own_count(model))] or _counts(above)[-2:]
+    sizes = _sizes(text) or _sizes(above[-300:])
+    for size in dict.fromkeys(sizes):
+        for count in dict.fromkeys(counts):
+            yield Amount(count * size, because(mark("{count} parameters of {size} bytes"), count=count, size=size))
+
+
+def _counts(text: str) -> list[Fraction]:
+    return [
+        Fraction(match[1]) * _SCALES[match[2].lower()] if match[1] else Fraction(match[3].replace(",", "")) for match in _COUNT.finditer(text)
+    ][:8]
+
+
+def _sizes(text: str) -> Sequence[Fraction]:
+    """Return the bytes that each parameter may take by the words of a text."""
+    found = [Fraction(match[1] or match[2] or match[3]) for match in _EACH.finditer(text)]
+    found += [size for size, pattern in _DTYPES if pattern.search(text)]
+    found += [Fraction(size) for pattern, sizes in _STATES if pattern.search(text) for size in sizes]
+    return [size for size in found if size][:16]
