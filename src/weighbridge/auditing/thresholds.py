@@ -77,7 +77,7 @@ SAME_NUMBER = Fraction(1, 50)
 ``671,026,404,352 (37B)`` says something else."""
 BLOCK_LINES = 12
 """Lines that stand together; a number is explained by those of its own block only."""
-SHARE_REACH = 4
+SHARE_REACH = 6
 """Lines between a share and its two counts."""
 
 # components
@@ -99,6 +99,8 @@ AGREED_FIELDS = 2
 """Sizes of a list that must be the model's before another of them is wrong: one may be by chance."""
 FIELD_REACH = 12
 """Lines above a size within which a name says what it is of, and lines that a list of sizes may leave between two."""
+LISTED_REACH = 60
+"""Lines above a size within which the last name, where no other stands between, says what a list of settings is of."""
 FIELD_GAP = 60
 """Characters between a name and a size that one sentence says of it."""
 

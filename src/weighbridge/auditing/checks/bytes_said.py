@@ -21,19 +21,28 @@ _DTYPES = (
     (Fraction(1), re.compile(r"int8|fp8|8[- ]?bit|\bq8|8 ?位", re.IGNORECASE)),
     (Fraction(1, 2), re.compile(r"int4|fp4|nf4|4[- ]?bit|\bq4|4 ?位", re.IGNORECASE)),
 )  # fmt: skip
-_EACH = re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d+)?)\s?(?:bytes?|字节)|(?:[×x*]|Φ ?[×x*]) ?(\d{1,2})(?![\d.,])|(?<![\d.])(\d{1,2}) ?(?:[×x*] ?(?:Φ|参数|param|[\d.]+ ?B\b))", re.IGNORECASE)
+_EACH = re.compile(
+    r"(?<![\d.])(\d{1,2}(?:\.\d+)?)\s?(?:bytes?|字节)|(?:[×x*]|Φ ?[×x*]) ?(\d{1,2})(?![\d.,])|(?<![\d.])(\d{1,2}) ?(?:[×x*] ?(?:Φ|参数|param|[\d.]+ ?B\b))",
+    re.IGNORECASE,
+)
 """Bytes for each parameter, as a number of bytes or a factor of the parameters."""
 _STATES = (
     (re.compile(r"adam|optimi[sz]er|优化器|moments?|动量", re.IGNORECASE), (8, 12, 4, 6, 2)),
     (re.compile(r"gradients?|\bgrads?\b|梯度", re.IGNORECASE), (4, 2)),
     (re.compile(r"total|training|train|fine-?tun|训练|合计|总|全参|全量", re.IGNORECASE), (16, 18, 20, 12, 8)),
 )
-_COUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?(billion|million|[BM](?![A-Za-z])|亿|e9)|(?<![\w.,])(\d{1,3}(?:,\d{3}){2,3})(?![\d,.]*\d)", re.IGNORECASE)
+_COUNT = re.compile(
+    r"(?<![\w.])(\d+(?:\.\d+)?)\s?(billion|million|[BM](?![A-Za-z])|亿|e9)|(?<![\w.,])(\d{1,3}(?:,\d{3}){2,3})(?![\d,.]*\d)", re.IGNORECASE
+)
 _SCALES = {"b": 10**9, "billion": 10**9, "e9": 10**9, "m": 10**6, "million": 10**6, "亿": 10**8}
-_ABOUT = re.compile(r"param|参数|model|模型|weight|权重|memory|显存|内存|vram|gpu|gradient|梯度|adam|optim|优化器|size|大小|checkpoint|占用", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"param|参数|model|模型|weight|权重|memory|显存|内存|vram|gpu|gradient|梯度|adam|optim|优化器|size|大小|checkpoint|占用", re.IGNORECASE
+)
 _ABOVE = 8
 """Lines above a figure within which the count and the bytes of each parameter may be said."""
 _DTYPE_BYTES = 16
+MOST_MODELS = 4
+"""Models of a name whose counts are tried."""
 
 
 def check(scene: Scene) -> Iterator[Claim]:
@@ -57,23 +66,39 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 def _dtype(scene: Scene, token: Token) -> Claim:
     value = int(token.value or 0)
-    return claim(scene.lines, token, token, "total", "exact", value=value, expected=value, difference=0, reason=because(mark("the bytes of this dtype")))
+    return claim(
+        scene.lines,
+        token,
+        token,
+        "total",
+        "exact",
+        value=value,
+        expected=value,
+        difference=0,
+        reason=because(mark("the bytes of this dtype")),
+    )
 
 
 def _amounts(scene: Scene, token: Token, text: str, above: str) -> Iterator[Amount]:
     """Yield what a figure may be: counts of the line, or else of the lines above, times what each parameter takes."""
     here = _counts(text)
-    subject = subject_of(scene, token, 0, len(text)) if not here else None
-    counts = here or [Fraction(count) for model in (subject.models if subject else ())[:4] if (count := own_count(model))] or _counts(above)[-2:]
+    counts = here or _of_models(scene, token, text) or _counts(above)[-2:]
     sizes = _sizes(text) or _sizes(above[-300:])
     for size in dict.fromkeys(sizes):
         for count in dict.fromkeys(counts):
             yield Amount(count * size, because(mark("{count} parameters of {size} bytes"), count=count, size=size))
 
 
+def _of_models(scene: Scene, token: Token, text: str) -> list[Fraction]:
+    subject = subject_of(scene, token, 0, len(text))
+    counts = [own_count(model) for model in (subject.models if subject is not None else ())[:MOST_MODELS]]
+    return [Fraction(count) for count in counts if count]
+
+
 def _counts(text: str) -> list[Fraction]:
     return [
-        Fraction(match[1]) * _SCALES[match[2].lower()] if match[1] else Fraction(match[3].replace(",", "")) for match in _COUNT.finditer(text)
+        Fraction(match[1]) * _SCALES[match[2].lower()] if match[1] else Fraction(match[3].replace(",", ""))
+        for match in _COUNT.finditer(text)
     ][:8]
 
 

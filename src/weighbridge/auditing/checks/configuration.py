@@ -125,6 +125,8 @@ def _value(token: Token) -> int:
 def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
     if size.word in ("positions", "types") and judged.right not in used:
         return False
+    if judged.right not in used and not is_slip(str(judged.said), str(judged.right)) and is_of_their_own(scene, size.token.line):
+        return False
     if not (size.firm or _is_said_of_the_named(scene, size)) or _is_of_some(scene, size.token.line, judged.right):
         return False  # ``all 5 layers: (6 − 1) × ...`` is said of some of them
     if size.word == "layers" and judged.right is not None and _is_stated(scene, "layers", judged.right - judged.said):
@@ -150,6 +152,17 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
         mistyped = judged.right is not None and is_slip(str(judged.said), str(judged.right))
         return mistyped and len(near) >= AGREED_SETTINGS and _is_named_above(scene, size.token.line)
     return bool(near) or agreed >= 2
+
+
+def is_of_their_own(scene: Scene, line: int) -> bool:
+    """Tell whether the lines above speak of a model of the author's own, for all that it is called: ``our BERT-base from scratch``."""
+    return not scene.given and any(_OWN.search(scene.lines[index].text) for index in range(max(0, line - BESIDE_LINES), line + 1))
+
+
+_OWN = re.compile(
+    r"\b(?:our|my|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*)\b|自己|我们的|简化|从零|实现",
+    re.IGNORECASE,
+)
 
 
 def _is_said_of_the_named(scene: Scene, size: Stated) -> bool:

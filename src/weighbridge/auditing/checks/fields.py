@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks import modules
-from weighbridge.auditing.checks.configuration import NAMES
+from weighbridge.auditing.checks.configuration import NAMES, is_of_their_own
+from weighbridge.auditing.checks.field_values import field_values, main_values
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, MOST_MEMBERS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, LISTED_REACH, MOST_MEMBERS
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-TITLES = {**NAMES, "experts": mark("number of experts"), "active": mark("number of experts for each token"), "shared": mark("shared experts")}
-_KEYS: Mapping[str, tuple[str, ...]] = {
-    "layers": ("layers", "decoder_layers", "encoder_layers", "num_hidden_layers", "n_layer", "num_layers", "depth", "num_decoder_layers", "num_encoder_layers"),
-    "heads": ("heads", "decoder_heads", "num_attention_heads", "n_head", "num_heads", "encoder_attention_heads", "decoder_attention_heads"),
-    "kv_heads": ("kv_heads", "num_key_value_heads", "num_kv_heads"),
-    "hidden": ("hidden", "embedding", "projected", "hidden_size", "d_model", "n_embd", "dim", "embed_dim", "embedding_size", "projection_dim", "word_embed_proj_dim"),
-    "mlp": ("mlp", "expert_mlp", "shared_mlp", "intermediate_size", "moe_intermediate_size", "d_ff", "n_inner", "encoder_ffn_dim", "decoder_ffn_dim", "ffn_dim"),
-    "head_dim": ("head_dim", "plain_dim", "value_dim", "rope_dim", "d_kv", "q_lora", "kv_lora"),
-    "vocab": ("vocab", "vocab_size"),
-    "experts": ("experts", "num_experts", "num_local_experts", "n_routed_experts"),
-    "active": ("active", "num_experts_per_tok"),
-    "shared": ("n_shared_experts", "num_shared_experts"),
-    "positions": ("positions", "max_position_embeddings", "n_positions", "max_source_positions", "max_target_positions"),
-    "patch": ("patch", "patch_size"),
-}  # fmt: skip
-"""Where the sizes and the config of a model hold each kind."""
+TITLES = {
+    **NAMES,
+    "experts": mark("number of experts"),
+    "active": mark("number of experts for each token"),
+    "shared": mark("shared experts"),
+}
 _PLAIN = ("layers", "heads", "kv_heads", "experts", "active")
 """Sizes that one sentence says plainly enough to be wrong."""
 _LISTED = (*_PLAIN, "hidden")
@@ -51,9 +41,6 @@ _OTHERWISE = re.compile(
 )
 """Words by which a size is another than the model's, or may be."""
 _SENTENCE = re.compile(r"[。;；!?！？]|\.(?!\d)|\|")
-_OWN_MODEL = re.compile(
-    r"\b(?:our|my|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|tiny version|fine-?tun\w+|implement\w*)\b|自己|我们|简化|从零|实现", re.IGNORECASE
-)
 
 
 class _Said(NamedTuple):
@@ -110,15 +97,15 @@ def _models(scene: Scene, index: int, field: Field) -> tuple[tuple[ModelValue, .
     after = [m for m in scene.mentions.get(index, ()) if m.column >= field.end and m.column - field.end <= FIELD_GAP]
     if after and re.search(r"(?:of|in|for|的|[(（])\W*$", scene.lines[index].text[field.end : after[0].column]):
         return *_of_mention(after[0]), False
-    context = scene.context(index, field.start)
-    for above in range(index - 1, max(-1, index - 1 - FIELD_REACH), -1):
-        mentions = [m for m in scene.mentions.get(above, ()) if m.kind in (MODEL, FAMILY)]
+    for above in range(index - 1, max(-1, index - 1 - LISTED_REACH), -1):
+        mentions = scene.mentions.get(above, ())
+        models = [m for m in mentions if m.kind == MODEL]
+        if mentions and not models and (index - above > FIELD_REACH or mentions[-1].kind != FAMILY):
+            return (), "", False  # another model is spoken of, that is not known
         if mentions:
-            models = [m for m in mentions if m.kind == MODEL]
-            chosen = models[-1] if models else mentions[-1]
-            return *_of_mention(chosen), len({m.names for m in models}) == 1
-    model = scene.models.get(context) if context is not None else None
-    return ((model,), context or "", False) if model is not None else ((), "", False)
+            return *_of_mention(models[-1] if models else mentions[-1]), len({m.names for m in models}) == 1
+    model = scene.model_at(index, field.start)
+    return ((model,), "", False) if model is not None else ((), "", False)
 
 
 def _of_mention(mention: Mention) -> tuple[tuple[ModelValue, ...], str]:
@@ -178,9 +165,7 @@ def _is_listed_wrong(scene: Scene, said: _Said, block: Sequence[_Said], agreed: 
         return False
     text = scene.lines[said.line].text
     inside = text[: said.field.start] if not said.field.labelled else text
-    first = block[0].line
-    lead = " ".join(scene.lines[i].text for i in range(max(0, first - FIELD_REACH), first + 1))
-    return not (_OTHERWISE.search(inside) or _OWN_MODEL.search(lead))
+    return not (_OTHERWISE.search(inside) or is_of_their_own(scene, block[0].line))
 
 
 def _is_bullet(scene: Scene, said: _Said) -> bool:
@@ -197,7 +182,15 @@ def _is_said_wrong(scene: Scene, said: _Said) -> bool:
     first = max(0, before[-1].column - FIELD_GAP)
     clause = _SENTENCE.split(text[said.field.end : said.field.end + FIELD_GAP])[0]
     others = any(m.names != before[-1].names for m in named if m.column >= first)
-    return not others and not _SENTENCE.search(between) and not _OTHERWISE.search(f"{text[first : before[-1].column]} {between} {clause}")
+    around = _IN_EACH.sub(" ", f"{text[first : before[-1].column]} {between} {clause}")
+    return not others and not _SENTENCE.search(between) and not _OTHERWISE.search(around)
+
+
+_IN_EACH = re.compile(
+    r"\b(?:in|for|at|per) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer) )?(?:layers?|tokens?|blocks?)\b",
+    re.IGNORECASE,
+)
+"""Words that say where experts are, and not which."""
 
 
 def _claim(scene: Scene, said: _Said, verdict: str, right: int) -> Claim:
@@ -205,51 +198,3 @@ def _claim(scene: Scene, said: _Said, verdict: str, right: int) -> Claim:
     reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Said(TITLES[said.field.word]), right=right)
     facts: dict[str, object] = {"value": said.field.value, "expected": right, "difference": said.field.value - right, "reason": reason}
     return claim(scene.lines, token, token, "configuration", verdict, **facts)
-
-
-@lru_cache(maxsize=256)
-def main_values(model: ModelValue) -> Mapping[str, int]:
-    """Return a model's own size of each kind.
-
-    >>> main_values(preset_model("deepseek-v3"))["experts"]
-    256
-    """
-    sizes = vars(model.description.sizes) if model.description is not None else {}
-    return {word: sizes[word] for word in _KEYS if type(sizes.get(word)) is int}
-
-
-@lru_cache(maxsize=256)
-def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
-    """Return all that each kind of size may be in a model: in its parts too, with or without what is shared.
-
-    >>> values = field_values(preset_model("deepseek-v3"))
-    >>> sorted(values["experts"]), sorted(values["active"])
-    ([256, 257], [8, 9])
-    """
-    found: dict[str, set[int]] = {word: set() for word in _KEYS}
-    if model.description is None:
-        return {}
-    for part in (vars(model.description.sizes), model.description.raw):
-        _gather(part, found)
-    sizes = vars(model.description.sizes)
-    shared = max(found["shared"], default=0)
-    for word in ("experts", "active") if shared else ():
-        found[word] |= {number + shared for number in found[word]}
-    encoder, decoder = sizes.get("layers"), sizes.get("decoder_layers")
-    if isinstance(encoder, int) and isinstance(decoder, int):
-        found["layers"].add(encoder + decoder)
-    dense, layers = sizes.get("dense"), sizes.get("layers")
-    if type(dense) is int and isinstance(layers, int):
-        found["layers"] |= {dense, layers - dense, layers + 1}
-    found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
-    return {word: frozenset(numbers) for word, numbers in found.items()}
-
-
-def _gather(part: object, found: Mapping[str, set[int]]) -> None:
-    """Add the sizes of a config and of the configs in it."""
-    values = part if isinstance(part, Mapping) else vars(part) if hasattr(part, "__dict__") else {}
-    for word, keys in _KEYS.items():
-        found[word].update(values[key] for key in keys if type(values.get(key)) is int)
-    for inner in values.values():
-        if isinstance(inner, Mapping) or hasattr(inner, "__dict__"):
-            _gather(inner, found)

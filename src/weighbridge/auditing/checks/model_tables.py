@@ -168,7 +168,9 @@ def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, su
     elif (
         subject.firm
         and (sure or _is_plain(subject.models, row, value))
-        and (kind in ("layers", "hidden", "mlp", "vocab") or (sure and kind in ("heads", "kv_heads") and _is_no_size(subject.models, value)))
+        and (
+            kind in ("layers", "hidden", "mlp", "vocab") or (sure and kind in ("heads", "kv_heads") and _is_no_size(subject.models, value))
+        )
         and not (kind in ("layers", "heads") and _is_translator(subject.models[0]))
     ):
         reason = because(mark("should be {right}"), right=rights[0]) + because(
@@ -221,7 +223,9 @@ _ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", r
 
 def _part(scene: Scene, row: Row, cell: Cell, subject: Subject, totals_of_row: Sequence[_Judged]) -> Iterator[Claim]:
     """Confirm the count of a part of a model, an encoder or a tower, or of all the rest of it."""
-    figures = [t for t in tokens(cell.text, row.line) if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)]
+    figures = [
+        t for t in tokens(cell.text, row.line) if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)
+    ]
     if len(figures) != 1:
         return
     token = figures[0]._replace(start=cell.start + figures[0].start, end=cell.start + figures[0].end)

@@ -43,7 +43,8 @@ _COMPARED = re.compile(
 )
 """Words anywhere in a sentence that make its counts other than the model's."""
 _BESIDE = re.compile(
-    r"[*_`'\" ]{0,4}(?:[:：,\-–—]|at|has|have|is|was|with|有|为)?[ (（*_]{1,4}(?:about|around|only|roughly|nearly|over)? ?[~≈约]?", re.IGNORECASE
+    r"[*_`'\" ]{0,4}(?:[:：,\-–—]|at|has|have|is|was|with|有|为)?[ (（*_]{1,4}(?:about|around|only|roughly|nearly|over)? ?[~≈约]?",
+    re.IGNORECASE,
 )
 """Between a name and the count right behind it: ``BERT-large 340M``, ``LLaMA-2 has 7B``."""
 _OF_DATA = re.compile(
@@ -137,7 +138,9 @@ _OUT_OF = re.compile(r"\bof (?:its|the|a total(?: of)?) [~≈]?$|out of (?:its |
 _ACTIVE_OR_TOTAL = re.compile(r"总|total|activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
 
 
-_TURN = re.compile(r"[\d,，;；。(（]|\bbut\b|\bwhile\b|\bwith\b|\bof which\b|\band\b|\byet\b|\bonly\b|但|而|其中|仅|只|却|并", re.IGNORECASE)
+_TURN = re.compile(
+    r"[\d,，;；。(（]|\bbut\b|\bwhile\b|\bwith\b|\bof which\b|\band\b|\byet\b|\bonly\b|但|而|其中|仅|只|却|并", re.IGNORECASE
+)
 """Where another count begins to be spoken of: ``305B parameters in total but 33B of them active``."""
 
 

@@ -27,7 +27,7 @@ class Field(NamedTuple):
 
 
 _NUMBER = (
-    r"(?<![\w.,/–^$×*+\-])(?<![×*+^] )(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\w,.]*\d)(?![kKMBTG]\b|\s?%)"
+    r"(?<![A-Za-z0-9_.,/–^$×*+\-])(?<![×*+^] )(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![A-Za-z0-9_,.]*\d)(?![kKMBTG]\b|\s?%)"
     r"(?!\s*[×x*+/^·]\s*[\dA-Za-z(])(?!\s*[–~-]\s*\d)"
 )
 """A whole number that is no part of a formula, of a range, or of a larger number."""
@@ -49,7 +49,9 @@ _COUNTED = (
 """What may follow a number of each size."""
 _BEHIND = re.compile(rf"[\- ]{{0,2}}(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE)
 _FIGURE = re.compile(_NUMBER)
-_LETTERED = re.compile(r"\b(?P<key>KV?|Q)\s?(?:为|:|=)\s?(?P<after>\d{1,4})\b|(?<![\w.,])(?P<before>\d{1,4}) for (?P<word>Q|KV)\b")
+_LETTERED = re.compile(
+    r"(?<![A-Za-z])(?P<key>KV?|Q)\s?(?:为|:|=)\s?(?P<after>\d{1,4})(?![\d.])|(?<![A-Za-z0-9_.,])(?P<before>\d{1,4}) for (?P<word>Q|KV)\b"
+)
 _TOP = re.compile(r"\btop[- ](?P<number>\d{1,3})\b(?! acc)(?=.{0,24}(?:rout|expert|gat|专家))", re.IGNORECASE)
 _ACTIVE = re.compile(r"activ|select|\bused?\b|\buses\b only|per token|each token|chosen|激活|选择|per forward", re.IGNORECASE)
 _CLAUSE = re.compile(r"[,;，；。:：()（）|]|\d|\bof\b|\bout of\b|\bfrom\b|中")
@@ -73,7 +75,8 @@ _LABELS = {
 LABELS = {**SIZES, **{phrase.strip(): word for word, phrases in _LABELS.items() for phrase in " ".join(phrases.split()).split(",")}}
 """From a phrase, in lower case and with spaces for ``_`` and ``-``, to the size that it names in front of a number."""
 _LABELLED = re.compile(
-    rf"[*_`\"' ]*(?:[(（][^()（）]{{0,24}}[)）])?[*_`\"' ]*(?:[:：=|]|\bis\b|\bare\b|\bof\b|为|是)[*_`\"'$ ]*[~≈]?[*_`\" ]*{_NUMBER}", re.IGNORECASE
+    rf"[*_`\"' ]*(?:[(（][^()（）]{{0,24}}[)）])?[*_`\"' ]*(?:[:：=|]|\bis\b|\bare\b|\bof\b|为|是)[*_`\"'$ ]*[~≈]?[*_`\" ]*{_NUMBER}",
+    re.IGNORECASE,
 )
 _OF_A_TOWER = frozenset("audio text vision image visual encoder decoder".split())
 _WORDS = 6

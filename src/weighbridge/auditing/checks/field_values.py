@@ -1,0 +1,76 @@
+"""What each kind of size may be in a model: in its config, in the sizes read from that, in the parts it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "layers": ("layers", "decoder_layers", "encoder_layers", "num_hidden_layers", "n_layer", "num_layers", "depth", "num_decoder_layers", "num_encoder_layers"),
+    "heads": ("heads", "decoder_heads", "num_attention_heads", "n_head", "num_heads", "encoder_attention_heads", "decoder_attention_heads"),
+    "kv_heads": ("kv_heads", "num_key_value_heads", "num_kv_heads"),
+    "hidden": ("hidden", "embedding", "projected", "hidden_size", "d_model", "n_embd", "dim", "embed_dim", "embedding_size", "projection_dim", "word_embed_proj_dim"),
+    "mlp": ("mlp", "expert_mlp", "shared_mlp", "intermediate_size", "moe_intermediate_size", "d_ff", "n_inner", "encoder_ffn_dim", "decoder_ffn_dim", "ffn_dim"),
+    "head_dim": ("head_dim", "plain_dim", "value_dim", "rope_dim", "d_kv", "q_lora", "kv_lora"),
+    "vocab": ("vocab", "vocab_size"),
+    "experts": ("experts", "num_experts", "num_local_experts", "n_routed_experts"),
+    "active": ("active", "num_experts_per_tok"),
+    "shared": ("n_shared_experts", "num_shared_experts"),
+    "positions": ("positions", "max_position_embeddings", "n_positions", "max_source_positions", "max_target_positions"),
+    "patch": ("patch", "patch_size"),
+}  # fmt: skip
+"""Where the sizes and the config of a model hold each kind."""
+
+
+@lru_cache(maxsize=256)
+def main_values(model: ModelValue) -> Mapping[str, int]:
+    """Return a model's own size of each kind.
+
+    >>> from weighbridge.auditing.checks.own_counts import preset_model
+    >>> main_values(preset_model("deepseek-v3"))["experts"]
+    256
+    """
+    sizes = vars(model.description.sizes) if model.description is not None else {}
+    return {word: sizes[word] for word in _KEYS if type(sizes.get(word)) is int}
+
+
+@lru_cache(maxsize=256)
+def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
+    """Return all that each kind of size may be in a model: in its parts too, with or without what is shared.
+
+    >>> from weighbridge.auditing.checks.own_counts import preset_model
+    >>> values = field_values(preset_model("deepseek-v3"))
+    >>> sorted(values["experts"]), sorted(values["active"])
+    ([256, 257], [8, 9])
+    """
+    found: dict[str, set[int]] = {word: set() for word in _KEYS}
+    if model.description is None:
+        return {}
+    for part in (vars(model.description.sizes), model.description.raw):
+        _gather(part, found)
+    sizes = vars(model.description.sizes)
+    shared = max(found["shared"], default=0)
+    for word in ("experts", "active") if shared else ():
+        found[word] |= {number + shared for number in found[word]}
+    encoder, decoder = sizes.get("layers"), sizes.get("decoder_layers")
+    if isinstance(encoder, int) and isinstance(decoder, int):
+        found["layers"].add(encoder + decoder)
+    dense, layers = sizes.get("dense"), sizes.get("layers")
+    if type(dense) is int and isinstance(layers, int):
+        found["layers"] |= {dense, layers - dense, layers + 1}
+    found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
+    return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+def _gather(part: object, found: Mapping[str, set[int]]) -> None:
+    """Add the sizes of a config and of the configs in it."""
+    values = part if isinstance(part, Mapping) else vars(part) if hasattr(part, "__dict__") else {}
+    for word, keys in _KEYS.items():
+        found[word].update(values[key] for key in keys if type(values.get(key)) is int)
+    for inner in values.values():
+        if isinstance(inner, Mapping) or hasattr(inner, "__dict__"):
+            _gather(inner, found)
