@@ -98,9 +98,9 @@ def read_fields(text: str) -> Iterator[Field]:
         if (match["key"] or "KV").upper() != "K":
             found[match.start(group)] = Field(word, int(match[group]), *match.span(group), True)
     for match in _LABELLED.finditer(text):
-        word = label_before(text, match.start())
-        if word is not None:
-            _keep(found, Field(word, _value(match), *match.span("number"), True))
+        named = label_before(text, match.start())
+        if named is not None:
+            _keep(found, Field(named, _value(match), *match.span("number"), True))
     for match in _FIGURE.finditer(text):
         behind = _BEHIND.match(text, match.end())
         if behind is not None:
