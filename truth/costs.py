@@ -156,8 +156,9 @@ LIMITS: tuple[dict[str, Any], ...] = (
     {"sliding_window": 5},
     {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 1},
     {"attention_chunk_size": 6},
+    {"layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention", "sliding_attention"] * 8, "sliding_window": 6},
 )
-"""Keys that a cache is limited by in any config, put into every second, third and fourth draw."""
+"""Keys that a cache is limited by in any config, put into every draw but the first of as many as there are."""
 
 
 def limited(raw: dict[str, Any], index: int) -> dict[str, Any]:
@@ -167,7 +168,12 @@ def limited(raw: dict[str, Any], index: int) -> dict[str, Any]:
     {'model_type': 'llava', 'text_config': {'sliding_window': 5}}
     """
     inside = next((key for key in TEXT_CONFIGS if isinstance(raw.get(key), dict)), None)
-    return {**raw, **LIMITS[index % len(LIMITS)]} if inside is None else {**raw, inside: limited(raw[inside], index)}
+    if inside is not None:
+        return {**raw, inside: limited(raw[inside], index)}
+    limits = dict(LIMITS[index % len(LIMITS)])
+    if "layer_types" in limits:  # as many as there are layers
+        limits["layer_types"] = limits["layer_types"][: raw.get("num_hidden_layers", 4)]
+    return {**raw, **limits}
 
 
 def kept_in_cache(model: Any, lengths: Pass) -> int:

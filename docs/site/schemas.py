@@ -35,7 +35,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "audit": ("audit docs/tutorials/bert-by-hand.md",),
     "flops": ("flops bert-base-uncased", "flops whisper-tiny", "flops vit-base-patch16-224"),
     "cache": ("cache llama-3-8b", "cache deepseek-v3", "cache mamba-130m", "cache gemma-2-2b", "cache t5-small"),
-    "memory": ("memory bert-base-uncased", "memory bert-base-uncased --training"),
+    "memory": ("memory bert-base-uncased", "memory bert-base-uncased --training", "memory bert-base-uncased --batch 2"),
     "parallel": ("parallel llama-3-8b --tp 2 --pp 2 --dp 2",),
     "fits": ("fits llama-3-8b --device rtx-4090", "fits llama-3-8b --device a100-80g --for training --seq 4096"),
     "verify": ("verify {whole}", "verify {cut}", "verify {untied}"),

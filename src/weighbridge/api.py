@@ -188,6 +188,20 @@ class Model(ModelValue):
         )  # fmt: skip
         return flops_of(self, given)
 
+    def outputs(self, **inputs: Any) -> int:
+        """Count the elements that convolutions and products of matrices put out in one pass, which timm's tables call activations.
+
+        Args:
+            inputs: What :meth:`flops` takes.
+
+        >>> model("vit-base-patch16-224").outputs(images=1)
+        23895544
+        """
+        from weighbridge.accounts.flops import outputs_of
+        from weighbridge.accounts.inputs import inputs as checked
+
+        return outputs_of(self, checked(inputs))
+
     def arithmetic(self, convention: str, **inputs: Any) -> Arithmetic:
         """Count the arithmetic of one pass by a tool's or a paper's custom.
 

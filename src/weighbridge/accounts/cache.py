@@ -20,7 +20,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Attend, Node, Part, State, Tensor, walk
+from weighbridge.core.tree import Attend, Node, Part, State, Tensor, positions, walk
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _limit_windows(model: ModelValue) -> Part:
     limit = limit_of(model)
     if limit is None or any(isinstance(node, State) and not node.per_token for _, part in walk(model.tree) for node in part.children):
         return model.tree
-    return _with_window(model.tree, limit)
+    return _with_window(model.tree, limit, [limit.layers or 0])
 
 
 def _without_window(part: Part) -> Part:
@@ -157,19 +157,39 @@ def _without_window(part: Part) -> Part:
     return part._replace(children=tuple(unlimit(node) for node in part.children))
 
 
-def _with_window(part: Part, limit: Limit) -> Part:
-    """Return a part whose attention has the window of *limit*, where it has none of its own."""
+def _with_window(part: Part, limit: Limit, left: list[int], layer: Part | None = None) -> Part:
+    """Return a part whose attention has the window of *limit*, where it has none of its own.
+
+    Args:
+        part: A part.
+        limit: The window, and which layers have it.
+        left: How many of them are not given out yet.
+        layer: The layer around the part.
+    """
+    layer = layer if part.repeat is None else part
 
     def limit_node(node: Node) -> Node:
         if isinstance(node, Part):
-            return _with_window(node, limit)
-        if isinstance(node, Attend) and node.window is None:
-            return node._replace(window=limit.window, windowed=limit.layers)
-        if isinstance(node, Attend) and node.windowed is None and limit.layers is not None:
-            return node._replace(windowed=limit.layers)  # it has a window of its own, and a list says which layers have it
+            return _with_window(node, limit, left, layer)
+        unlimited = isinstance(node, Attend) and (node.window is None or node.windowed == 0)
+        if isinstance(node, Attend) and (unlimited or (node.windowed is None and limit.layers is not None)):
+            # where it has a window of its own, a list says which layers have it
+            window = limit.window if unlimited else node.window
+            return node._replace(window=window, windowed=_count_limited(node, layer, limit, left))
         return node._replace(window=limit.window) if isinstance(node, State) and node.window is None else node
 
     return part._replace(children=tuple(limit_node(node) for node in part.children))
+
+
+def _count_limited(node: Attend, layer: Part | None, limit: Limit, left: list[int]) -> int | None:
+    """Count the copies of a layer that have the window of *limit*: those at its places, or, of layers that run several times, the next of it."""
+    if limit.layers is None or layer is None or not (node.causal or node.keys is not None):
+        return limit.layers
+    if layer.executions is None:
+        return len(limit.places.intersection(positions(layer)))
+    taken = min(left[0], layer.executions) if isinstance(layer.executions, int) else left[0]
+    left[0] -= taken
+    return taken
 
 
 def bytes_per_token(tree: Part, given: Inputs, size: int = 2) -> Size:

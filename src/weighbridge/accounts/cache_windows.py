@@ -29,15 +29,20 @@ UNLIMITED = frozenset(("axk2", "deepseek_v32", "glm_moe_dsa", "jamba", "reformer
 """Model types that these keys do not limit: their config names the kinds of its layers itself, or their cache is one of its own."""
 
 
+UNNAMED = frozenset(("qwen3_moe",))
+"""Model types whose config names no kinds of layers where it is not given any, though their blueprint reads them."""
+
+
 WHOLE = frozenset(("minimax",))
 """Model types whose cache is made without their config: what no query sees any more is kept all the same."""
 
 
 class Limit(NamedTuple):
-    """A window, and how many layers have it; None is all of them."""
+    """A window, how many layers have it (None is all of them), and at which places of a list of all layers they stand, where there is one."""
 
     window: int
     layers: int | None
+    places: frozenset[int] = frozenset()
 
 
 def limit_of(model: ModelValue) -> Limit | None:
@@ -45,37 +50,39 @@ def limit_of(model: ModelValue) -> Limit | None:
 
     >>> from weighbridge import model
     >>> limit_of(model("llama-3.2-1b", overrides={"sliding_window": 512}))
-    Limit(window=512, layers=None)
+    Limit(window=512, layers=None, places=frozenset())
     """
     assert model.description is not None
     family, outer, _ = model.description
     fields, raw = text_config(family.fields, outer)
     stated = raw.get("model_type")
-    if (stated if isinstance(stated, str) else family.model_type) in UNLIMITED:
+    model_type = stated if isinstance(stated, str) else family.model_type
+    if model_type in UNLIMITED:
         return None
     declared = {key for field in fields for key in (field.key, *field.aliases)}
-    if "layer_types" in declared:
-        return None
     kinds = raw.get("layer_types")
+    if "layer_types" in declared and (kinds is not None or model_type not in UNNAMED):
+        return None
     if isinstance(kinds, (list, tuple)):
         # a decoder takes as many of the list as it has layers
-        limited = [kind for kind in kinds[: _attending(model.tree)] if kind in KINDS]
+        limited = {place: kind for place, kind in enumerate(kinds) if kind in KINDS}
         if not limited:
             return Limit(1, 0)
-        window = raw.get(KINDS[limited[0]])
-        return Limit(window, len(limited)) if type(window) is int else None
+        window, count = raw.get(KINDS[next(iter(limited.values()))]), _attending(model.tree)
+        layers = sum(count is None or place < count for place in limited)
+        return Limit(window, layers, frozenset(limited)) if type(window) is int else None
     for key in KINDS.values():
         window = raw.get(key)
-        if key in declared and (window is not None or _has_window(model.tree)):
+        if key in declared and _has_window(model.tree):
             return None
-        if type(window) is int:
+        if key not in declared and type(window) is int:
             return Limit(window, None)
     return None
 
 
 def _has_window(tree: Part) -> bool:
     nodes = (node for _, part in walk(tree) for node in part.children)
-    return any(isinstance(node, Attend) and node.causal and node.window is not None for node in nodes)
+    return any(isinstance(node, Attend) and node.causal and node.window is not None and node.windowed != 0 for node in nodes)
 
 
 def _attending(part: Part, copies: int = 1) -> int | None:

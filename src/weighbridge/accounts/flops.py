@@ -113,8 +113,7 @@ def outputs_of(model: ModelValue, given: Inputs) -> int:
     >>> outputs_of(model("vit-base-patch16-224"), Inputs())
     23895544
     """
-    given = as_examples(model, given)
-    refuse_impossible(model, given)
+    given = _possible(model, given)
     known = {"one": 1, "batch": given.batch, **given.lengths()}
 
     def count_outputs(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
@@ -156,12 +155,18 @@ def flops_of(model: ModelValue, given: Inputs) -> Flops:
     >>> flops_of(model("bert-base-uncased"), Inputs(seq=128)).forward_matmul
     22348431360
     """
+    given = _possible(model, given)
+    return flops(model.tree, given.lengths(), given.batch)
+
+
+def _possible(model: ModelValue, given: Inputs) -> Inputs:
+    """Return what is put in as the model takes it, or refuse."""
     if model.description is None:
         # Tensors alone do not say what attends to what, how often a part runs, or how many tokens it sees.
         raise UsageError(Text("{source}: the arithmetic needs a config; this has only tensors", source=model.source))
     given = as_examples(model, given)
     refuse_impossible(model, given)
-    return flops(model.tree, given.lengths(), given.batch)
+    return given
 
 
 def _examples(stream: Stream, batch: Size) -> Size:

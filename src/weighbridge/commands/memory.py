@@ -46,6 +46,10 @@ OPTIONS = (
     ),
     *OUTPUT,
 )
+OF_TRAINING = (
+    *(option.name for option in INPUTS), "optimizer", "precision", "attention", "checkpointing", "device", "no_dropout", "no_loss",
+)  # fmt: skip
+"""Options on which nothing depends where a model is not trained."""
 SETTINGS = ("dtype", "quantization", "optimizer", "precision", "attention", "checkpointing", "device")
 
 
@@ -60,11 +64,17 @@ def answer(asked: Asked) -> Answer:
     dropout = asked.training and not asked.no_dropout
     how = settings_of(model, asked.training, **words, dropout=dropout, loss=not asked.no_loss)
 
+    idle = () if asked.training else tuple(option.switch for option in OPTIONS if option.name in OF_TRAINING and _is_said(asked, option))
+
     def document() -> Document:
         if not asked.explain:
-            return memory.document(model, given, how, training=asked.training, lang=asked.lang)
+            return memory.document(model, given, how, training=asked.training, lang=asked.lang, idle=idle)
         from weighbridge.documents.memory_derivation import derivation
 
-        return memory.document(model, given, how, training=asked.training, derive=derivation, lang=asked.lang)
+        return memory.document(model, given, how, training=asked.training, derive=derivation, lang=asked.lang, idle=idle)
 
-    return Answer(lambda: memory.as_json(model, given, how, training=asked.training, explain=asked.explain), document)
+    return Answer(lambda: memory.as_json(model, given, how, training=asked.training, explain=asked.explain, idle=idle), document)
+
+
+def _is_said(asked: Asked, option: Option) -> bool:
+    return bool(getattr(asked, option.name, None) not in (None, False, option.default))

@@ -31,8 +31,10 @@ TRUST = (mark("exact"), mark("bound"), mark("estimate"))
 """What a figure can be worth."""
 
 
-def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False) -> dict[str, Any]:
-    """Return the answer of ``weigh memory --json``.
+def as_json(
+    model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False, idle: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return the answer of ``weigh memory --json``; *idle* are options that were given and change nothing.
 
     >>> from weighbridge import model
     >>> from weighbridge.accounts.inputs import Inputs
@@ -48,6 +50,8 @@ def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool =
     if stated is not None:
         taken = stated.scheme is not None and (how.quantization, how.dtype) == (stated.scheme, stated.dtype)
         answer["published"] = {"method": stated.method, "quantization": stated.scheme, "dtype": stated.dtype, "taken": taken}
+    if idle:
+        answer["idle"] = list(idle)
     if found.refused:
         answer["refused"] = found.refused
     if found.kept is not None:
@@ -68,21 +72,35 @@ def by_call(rows: tuple[Activation, ...]) -> dict[str, int]:
 
 
 def document(
-    model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, derive: Derive | None = None, lang: str = "en"
+    model: ModelValue,
+    given: Inputs,
+    how: Settings,
+    *,
+    training: bool = False,
+    derive: Derive | None = None,
+    lang: str = "en",
+    idle: tuple[str, ...] = (),
 ) -> Document:
-    """Return the document of ``weigh memory``: what memory is for, and, with *derive*, how every byte of it comes about."""
+    """Return the document of ``weigh memory``: what memory is for, and, with *derive*, how every byte of it comes about.
+
+    Options that were given and change nothing, *idle*, are named.
+    """
     say = translator(lang)
     found = memory_of(model, given, how, training=training)
     blocks: list[Block] = [_parts(found, say)]
     if derive is not None:
         blocks += derive(model, given, how, found, say)
     figure = say("bytes") if found.total is None else say("{total} bytes").format(total=f"{found.total:,}")
-    return Document(
-        headline(model, say),
-        figure,
-        (*blocks, *notes([*_remarks(given, how, found, training, say), *_quantization_lines(model, how, say)])),
-        lang,
-    )
+    remarks = [*_remarks(given, how, found, training, say), *_quantization_lines(model, how, say), *_idle_lines(idle, say)]
+    return Document(headline(model, say), figure, (*blocks, *notes(remarks)), lang)
+
+
+def _idle_lines(idle: tuple[str, ...], say: Say) -> list[str]:
+    """Name the options that change nothing."""
+    if not idle:
+        return []
+    sentence = say("Without --training nothing here depends on {options}. What a model keeps of its tokens while it generates: weigh cache.")
+    return [sentence.format(options=", ".join(idle))]
 
 
 def _parts(found: Memory, say: Say) -> Table:

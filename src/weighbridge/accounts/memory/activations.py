@@ -67,27 +67,32 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
             )
         )
     tape = Tape(dropout_places(style, config) if asked.dropout else frozenset(), cuda=asked.device == "cuda")
-    run = Run(
-        tape, Ways(asked.size, asked.attention, asked.checkpointing), style, config, asked.batch, lengths(tree, style, class_name, asked)
-    )
+    attention = "eager" if style.eager_only else asked.attention
+    cached = config.get("use_cache", True) is not False and asked.checkpointing != "full"  # what is computed again fills no cache
+    ways = Ways(asked.size, attention, asked.checkpointing, cached)
+    run = Run(tape, ways, style, config, asked.batch, lengths(tree, style, class_name, asked))
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
     body = bodies[0] if bodies else tree
     states = within(tape, body.name, lambda: FORWARDS[style.forward](run, body))
     logits = on_top(run, class_name, tree, body, states)
     if asked.loss:
         loss(run, class_name, tree, logits)
-    exact = asked.attention == "eager" and not asked.dropout and asked.checkpointing == "none" and asked.size == FLOAT
+    plain = attention == "eager" and not asked.dropout and asked.checkpointing == "none"
+    exact = plain and asked.size <= FLOAT and asked.device == "cpu"
     return Activations(tape.bytes, tuple(tape.rows), tuple(tape.segments), "exact" if exact else "estimate")
 
 
 def dropout_places(style: Style, config: dict[str, Any]) -> frozenset[str]:
     """Return where a config drops elements at all."""
     rates = {where: config.get(key, default) for where, key, default in style.drops}
-    # what attention puts out, and what a classifier is given, is dropped as all hidden states are, where nothing else is said
-    as_hidden = {where: rates.get("hidden") for where in ("attended", "classifier")}
-    return frozenset(
-        where for where, rate in (as_hidden | {where: rate for where, rate in rates.items() if rate is not None}).items() if rate
-    )
+    if style.forward in ("decoder", "gpt2"):  # decoders that classify tokens have a rate of their own, whatever else they drop
+        given = (config.get(key) for key in ("classifier_dropout", "hidden_dropout"))
+        rates["classifier"] = next((rate for rate in given if rate is not None), 0.1)
+    # what attention and MLPs put out, and what a classifier is given, is dropped as all hidden states are, where nothing else is said
+    as_hidden = {where: rates.get("hidden") for where in ("attended", "inner", "classifier")}
+    found = as_hidden | {where: rate for where, rate in rates.items() if rate is not None}
+    found.setdefault("tokens", found["classifier"])
+    return frozenset(where for where, rate in found.items() if rate)
 
 
 def lengths(tree: Part, style: Style, class_name: str, asked: Pass) -> dict[str, int]:

@@ -24,7 +24,7 @@ from weighbridge.accounts.memory.modules import (
     scores,
     within,
 )
-from weighbridge.accounts.memory.tape import BOOL, INDEX, Segment, Tape, Value, whole
+from weighbridge.accounts.memory.tape import BOOL, FLOAT, INDEX, Segment, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Attend, Part, Tensor, copy_name, positions
@@ -178,7 +178,7 @@ def encoder_layer(run: Run, part: Part, value: Value) -> Value:
     mixed = scores(tape, run.ways, query, key, values)
     attended = tape.drop(linear(tape, at(part, paths["out"]), mixed), "attended")
     value = norm(tape, at(part, paths["first"]), tape.add(attended, value))
-    inner = tape.drop(plain_mlp(tape, at(part, paths["up"]), at(part, paths["down"]), value, run.activation))
+    inner = tape.drop(plain_mlp(tape, at(part, paths["up"]), at(part, paths["down"]), value, run.activation), "inner")
     return norm(tape, at(part, paths["second"]), tape.add(inner, value))
 
 
@@ -190,7 +190,7 @@ def gpt2(run: Run, body: Part) -> Value:
     tape, seq = run.tape, run.lengths["seq"]
     value = wide(run, need(body, "wte"), seq)
     tape.save(Value((1, seq), INDEX), "embedding")
-    value = layers(run, repeated_children(body, "h"), tape.drop(value), lambda part, value: gpt2_layer(run, part, value))
+    value = layers(run, repeated_children(body, "h"), tape.drop(value, "embedding"), lambda part, value: gpt2_layer(run, part, value))
     return norm(tape, need(body, "ln_f"), value)
 
 
@@ -202,7 +202,7 @@ def gpt2_layer(run: Run, part: Part, value: Value) -> Value:
     width = op.kv_heads * op.head_dim
     query, key, values = fused.split(op.heads * op.head_dim, width, width)
     query = tape.heads(query, op.heads, op.head_dim)
-    key, values = (tape.concatenate(tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, values))
+    key, values = (put_in_cache(run, tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, values))
     mixed = scores(tape, run.ways, query, key, values)
     value = tape.add(value, tape.drop(linear(tape, need(attention, "c_proj"), mixed)))
     inner = plain_mlp(tape, need(mlp, "c_fc"), need(mlp, "c_proj"), norm(tape, need(part, "ln_2"), value), run.activation)
@@ -214,7 +214,7 @@ def decoder(run: Run, body: Part) -> Value:
     tape, seq = run.tape, run.lengths["seq"]
     value = wide(run, need(body, "embed_tokens"), seq)
     parts = repeated_children(body, "layers")
-    if run.style.two_turns:
+    if run.style.two_turns or run.ways.attention == "sdpa":
         parts = [half for part in parts for half in _by_window(part)]
     turns: dict[object, tuple[Value, Value]] = {}
     for part in parts:
@@ -222,7 +222,8 @@ def decoder(run: Run, body: Part) -> Value:
         width = _rotary_width(run, op)
         kind = turn_of(run, op)
         if kind not in turns:
-            cos, sin = (Value((1, 1, seq, width), run.ways.size, grad=False) for _ in range(2))
+            size = FLOAT if run.style.wide_rotary else run.ways.size
+            cos, sin = (Value((1, 1, seq, width), size, grad=False) for _ in range(2))
             turns[kind] = cos, sin
 
     def layer(part: Part, value: Value) -> Value:
@@ -230,7 +231,17 @@ def decoder(run: Run, body: Part) -> Value:
 
     shared = tuple(turn for pair in turns.values() for turn in pair)
     value = layers(run, parts, value, layer, shared)
-    return norm(tape, need(body, "norm"), value, run.style.shifted)
+    return norm(tape, need(body, "norm"), value, run.style.gain)
+
+
+def is_masked(run: Run, op: Any) -> bool:
+    """Say whether the mask of a window is made: SDPA knows one that is causal, up to as many tokens as there are in the window."""
+    return run.ways.attention == "sdpa" and isinstance(op.window, int) and op.windowed != 0 and run.lengths["seq"] >= op.window
+
+
+def put_in_cache(run: Run, value: Value) -> Value:
+    """Join keys or values to an empty cache, which copies them, unless the config wants none."""
+    return run.tape.concatenate(value) if run.ways.cached else value
 
 
 def _by_window(part: Part) -> list[Part]:
@@ -261,8 +272,12 @@ def turn_of(run: Run, op: Any) -> object:
 
 def _rotary_width(run: Run, op: Any) -> int:
     """Return how many elements of a head turn with the position."""
-    factor = run.setting("partial")
-    return whole(op.head_dim) if factor is None else int(op.head_dim * factor)
+    if not run.style.joined_rotary:
+        return whole(op.head_dim)
+    rope = run.config.get("rope_parameters")
+    factor = rope.get("partial_rotary_factor") if isinstance(rope, dict) else None
+    width = int(op.head_dim * (run.config.get("partial_rotary_factor", 1.0) if factor is None else factor))
+    return width + width % 2  # angles are worked out for pairs
 
 
 def decoder_layer(run: Run, part: Part, value: Value, cos: Value, sin: Value) -> Value:
@@ -271,7 +286,7 @@ def decoder_layer(run: Run, part: Part, value: Value, cos: Value, sin: Value) ->
 
     def normalize(name: str, value: Value) -> Value:
         found = child(part, name)
-        return value if found is None else norm(tape, found, value, run.style.shifted)
+        return value if found is None else norm(tape, found, value, run.style.gain)
 
     sandwiched = child(part, "pre_feedforward_layernorm") is not None
     after = sandwiched or child(part, "input_layernorm") is None
@@ -292,10 +307,10 @@ def _causal_attention(run: Run, part: Part, op: Any, value: Value, cos: Value, s
     tape = run.tape
     query, key, values = _causal_projections(run, part, op, value)
     width = cos.shape[-1]
-    query, key = rotary(tape, query, cos, sin, width), rotary(tape, key, cos, sin, width)
-    mixed = scores(
-        tape, run.ways, query, tape.concatenate(key), tape.concatenate(values), wide=True, capped=run.setting("capped") is not None
-    )  # fmt: skip
+    query, key = (rotary(tape, value, cos, sin, width, joined=run.style.joined_rotary) for value in (query, key))
+    key, values = put_in_cache(run, key), put_in_cache(run, values)
+    capped, masked = run.setting("capped") is not None, is_masked(run, op)
+    mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, capped=capped, masked=masked)
     return linear(tape, need(part, "o_proj", "dense", "out_proj"), mixed)
 
 
@@ -311,12 +326,13 @@ def _causal_projections(run: Run, part: Part, op: Any, value: Value) -> tuple[Va
     for place, (names, heads) in enumerate(((("q_norm", "query_layernorm"), op.heads), (("k_norm", "key_layernorm"), op.kv_heads))):
         found = child(part, *names)
         if found is not None and run.style.whole_norms:
-            made[place] = norm(tape, found, made[place], run.style.shifted)
+            made[place] = norm(tape, found, made[place], run.style.gain)
         made[place] = tape.heads(made[place], heads, op.head_dim)
         if found is not None and not run.style.whole_norms:
-            inner = made[place] if run.style.shifted or run.style.normed_last else made[place].transpose(1, 2)
-            inner = norm(tape, found, inner, run.style.shifted)
-            made[place] = inner if run.style.shifted or run.style.normed_last else inner.transpose(1, 2)
+            last = run.style.normed_last or run.style.gain == "shifted"
+            inner = made[place] if last else made[place].transpose(1, 2)
+            inner = norm(tape, found, inner, run.style.gain)
+            made[place] = inner if last else inner.transpose(1, 2)
     return made[0], made[1], tape.heads(values, op.kv_heads, op.value_dim)
 
 
@@ -334,8 +350,9 @@ def _feed_forward(run: Run, part: Part, value: Value) -> Value:
         return gated_mlp(tape, part, value, run.activation)
     rows, shared = flat(tape, value), child(part, "shared_expert")
     beside = gated_mlp(tape, shared, rows, run.activation) if shared is not None else None
-    router(tape, need(part, "gate", "router"), rows, whole(experts.experts or 1), whole(experts.active or 1), bool(run.setting("normed")))
-    mixed = fused_experts(tape, experts, rows, whole(experts.active or 1), run.activation)
+    gate, active = need(part, "gate", "router"), whole(experts.active or 1)
+    shares = router(tape, gate, rows, active, bool(run.setting("normed")), run.style.wide_router)
+    mixed = fused_experts(tape, experts, rows, shares, run.activation)
     if beside is not None:
         share = tape.by_result(linear(tape, need(part, "shared_expert_gate"), rows), "sigmoid")
         mixed = tape.add(mixed, tape.multiply(share, beside))
@@ -363,8 +380,14 @@ def t5_stack(run: Run, stack: Part, tokens: int, memory: Value | None) -> Value:
     # attention to the encoder has a bias of nothing, one for all layers
     zeros = Value((1, heads, tokens, 1 if memory is None else memory.shape[1]), run.ways.size)
     shared = () if memory is None else (memory, zeros)
-    value = layers(run, repeated_children(stack, "block"), value, lambda part, value: t5_block(run, part, value, memory, zeros), shared)
-    return tape.drop(norm(tape, need(stack, "final_layer_norm"), value))
+    blocks = repeated_children(stack, "block")
+    each = len(blocks) == 1 and bool(blocks[0].repeat != 1)  # every block has a table of its own, and then a bias of nothing too
+
+    def block(part: Part, value: Value) -> Value:
+        return t5_block(run, part, value, memory, Value(zeros.shape, zeros.size) if each else zeros)
+
+    value = layers(run, blocks, value, block, shared)
+    return tape.drop(norm(tape, need(stack, "final_layer_norm"), value, run.style.gain))
 
 
 def _width(stack: Part) -> int:
@@ -379,7 +402,7 @@ def t5_block(run: Run, part: Part, value: Value, memory: Value | None, zeros: Va
         attention = child(place, "SelfAttention", "EncDecAttention")
         if memory is None and attention is not None and attention.name == "EncDecAttention":
             continue
-        normed = norm(tape, need(place, "layer_norm"), value)
+        normed = norm(tape, need(place, "layer_norm"), value, run.style.gain)
         if attention is None:
             value = tape.add(value, tape.drop(t5_mlp(run, need(place, "DenseReluDense"), normed)))
             continue
@@ -387,11 +410,11 @@ def t5_block(run: Run, part: Part, value: Value, memory: Value | None, zeros: Va
             tape.save(Value((value.shape[1], value.shape[1]), INDEX), "embedding")
         crossed = memory if attention.name == "EncDecAttention" else None
         query, key, values = project_qkv(tape, attention, normed, crossed)
-        key, values = (tape.concatenate(kept) if memory is not None else kept for kept in (key, values))
+        key, values = (put_in_cache(run, kept) if memory is not None else kept for kept in (key, values))
         fused = run.ways.attention != "eager" and "attention" not in tape.dropped
         if fused and memory is not None:
             tape.save(Value((1, 1, value.shape[1], value.shape[1]), BOOL, grad=False) if crossed is None else zeros, "mask")
-        mixed = scores(tape, run.ways, query, key, values, wide=True, biased=crossed is None)
+        mixed = scores(tape, run.ways, query, key, values, biased=crossed is None)
         value = tape.add(value, tape.drop(linear(tape, need(attention, "o"), mixed)))
     return value
 
@@ -460,7 +483,7 @@ def bart_layer(run: Run, part: Part, value: Value, memory: Value | None) -> Valu
         def inner(value: Value) -> Value:
             held = need(part, name)
             query, key, values = project_qkv(tape, held, value, seen)
-            key, values = (tape.concatenate(kept) if memory is not None else kept for kept in (key, values))
+            key, values = (put_in_cache(run, kept) if memory is not None else kept for kept in (key, values))
             query = tape.contiguous(query) if run.style.packed else query
             return linear(tape, need(held, "out_proj"), scores(tape, run.ways, query, key, values))
 
@@ -508,7 +531,8 @@ def vit_layer(run: Run, part: Part, value: Value) -> Value:
     """Run one layer of ViT."""
     tape, attention, mlp = run.tape, need(part, "attention"), need(part, "mlp")
     query, key, values = project_qkv(tape, attention, norm(tape, need(part, "layernorm_before"), value))
-    value = tape.add(tape.drop(linear(tape, need(attention, "o_proj"), scores(tape, run.ways, query, key, values))), value)
+    mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax)
+    value = tape.add(tape.drop(linear(tape, need(attention, "o_proj"), mixed)), value)
     inner = norm(tape, need(part, "layernorm_after"), value)
     return tape.add(tape.drop(plain_mlp(tape, need(mlp, "fc1"), need(mlp, "fc2"), inner, run.activation)), value)
 

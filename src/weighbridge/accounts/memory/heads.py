@@ -27,6 +27,8 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
     pooler = child(body, "pooler")
     pooled = None if pooler is None else within(run.tape, body.name, lambda: pool(run, pooler, states))
     result = states
+    if class_name.endswith("ForTokenClassification") and run.style.forward == "decoder":
+        result = run.tape.drop(states, "tokens")
     if class_name.startswith("Electra") and class_name.endswith("ForMultipleChoice") and child(tree, "sequence_summary") is None:
         result = summarize(run, None, states, None)
     for part in tree.children:
@@ -37,6 +39,8 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
                 continue
             raise UsageError(Text("activations: the head {name!r} of {class_name} is not described", name=part.name, class_name=class_name))
         result = within(run.tape, "", lambda part=part, result=result: HEADS[part.name](run, part, result, pooled))  # type: ignore[misc]
+    if class_name.endswith("ForCausalLM") and run.style.forward == "decoder" and run.config.get("output_router_logits"):
+        balance(run, body)
     if class_name.endswith("ForSequenceClassification") and child(tree, "score") is not None:
         # the last token of each example is picked: where it stands is a second index, unless nothing pads
         padding = run.config.get("pad_token_id", run.style.padding)
@@ -44,6 +48,20 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
             run.tape.save(Value((run.batch,), INDEX), "index")
         result = Value((run.batch, result.shape[-1]), result.size)
     return result
+
+
+def balance(run: Run, body: Part) -> None:
+    """Work out how evenly tokens are shared among experts, from the router's scores in every layer (``load_balancing_loss_func``)."""
+    rows, experts = run.batch * run.lengths["seq"], None
+    for layer in (part for part in body.children if isinstance(part, Part) and part.name == "layers"):
+        experts = child(need(layer, "mlp"), "experts")
+        if experts is None or not isinstance(layer.repeat, int):
+            continue
+        for _ in range(layer.repeat):
+            run.tape.save(Value((rows, whole(experts.experts or 1)), run.ways.size), "softmax")
+            run.tape.save(Value((rows, whole(experts.active or 1)), INDEX, grad=False), "topk")
+    if experts is not None:
+        run.tape.save(Value((whole(experts.experts or 1),), FLOAT, grad=False), "mul")
 
 
 def summarize(run: Run, part: Part | None, states: Value, pooled: Value | None) -> Value:
@@ -111,7 +129,7 @@ def classifier(run: Run, part: Part, states: Value, pooled: Value | None) -> Val
         return linear(tape, part, tape.drop(pooled, "classifier"))
     if run.style.forward == "vit":
         return linear(tape, part, first(states))
-    return linear(tape, part, tape.drop(states, "classifier") if part.stream is None else states)
+    return linear(tape, part, tape.drop(states, "tokens") if part.stream is None else states)
 
 
 def electra_heads(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -147,7 +165,8 @@ def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
 
     Source: transformers 5.23.0, loss/loss_utils.py and the classes' forwards; torch's ``log_softmax`` and ``nll_loss``.
     """
-    tape = run.tape
+    tape, wide = run.tape, _is_widened(run, class_name)
+    size = FLOAT if wide else logits.size
     heads = [part for part in tree.children if isinstance(part, Part) and part.name in HEADS]
     if not heads:
         return
@@ -158,12 +177,12 @@ def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
     if class_name.endswith("ForQuestionAnswering"):  # where the answer begins, and where it ends
         for _ in range(2):
             tape.save(Value((run.batch,), INDEX), "clamp")  # a position beyond the text is moved to its end: a copy
-            cross_entropy(tape, logits.shape[:-1])
+            cross_entropy(tape, logits.shape[:-1], size)
     elif class_name.endswith("ForNextSentencePrediction"):
-        cross_entropy(tape, pair)
+        cross_entropy(tape, pair, size)
     elif class_name.endswith("ForPreTraining") and predictions is not None:  # the words, and whether two sentences follow each other
-        cross_entropy(tape, (run.batch, run.lengths["seq"], vocabulary_size(predictions)))
-        cross_entropy(tape, pair)
+        cross_entropy(tape, (run.batch, run.lengths["seq"], vocabulary_size(predictions)), size)
+        cross_entropy(tape, pair, size)
     elif class_name.endswith("ForPreTraining"):  # was this token replaced? yes or no, so the logits and the labels as floats
         tape.save(logits, "binary_cross_entropy_with_logits")
         tape.save(Value(logits.shape, FLOAT), "binary_cross_entropy_with_logits")
@@ -174,7 +193,7 @@ def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
             # the labels, shifted: one is put behind each text and the first is cut off, of one text without a copy
             count = elements(logits.shape[:-1]) + (1 if run.batch == 1 else 0)
             tape.save(Value((count,), INDEX), "nll_loss")
-        cross_entropy(tape, logits.shape)
+        cross_entropy(tape, logits.shape, size)
 
 
 def _is_compared(run: Run, logits: Value) -> bool:
@@ -183,10 +202,17 @@ def _is_compared(run: Run, logits: Value) -> bool:
     return logits.shape[-1] == 1 if problem is None else problem in ("regression", "multi_label_classification")
 
 
-def cross_entropy(tape: Tape, shape: tuple[int, ...]) -> None:
-    """Keep the logarithms of all shares, in float32, and the weight of all labels."""
-    tape.save(Value((elements(shape[:-1]), shape[-1]), FLOAT), "log_softmax")
-    tape.save(Value((), FLOAT, grad=False), "nll_loss")
+def _is_widened(run: Run, class_name: str) -> bool:
+    """Say whether scores are made float32 before their loss: of next words, and of tokens where a decoder classifies them."""
+    if class_name.endswith(("ForCausalLM", "LMHeadModel")):
+        return run.style.forward != "bart"
+    return class_name.endswith("ForTokenClassification") and run.style.forward == "decoder"
+
+
+def cross_entropy(tape: Tape, shape: tuple[int, ...], size: int) -> None:
+    """Keep the logarithms of all shares, in floats of *size* bytes, and the weight of all labels."""
+    tape.save(Value((elements(shape[:-1]), shape[-1]), size), "log_softmax")
+    tape.save(Value((), size, grad=False), "nll_loss")
 
 
 def vocabulary_size(predictions: Part) -> int:

@@ -71,21 +71,28 @@ def within(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
 # --- norms ---
 
 
-def norm(tape: Tape, part: Part, value: Value, shifted: bool = False) -> Value:
-    """Normalise: by means and deviations, or by the root of the mean square (*shifted*: its gain is stored less one)."""
+def norm(tape: Tape, part: Part, value: Value, gain: str = "after") -> Value:
+    """Normalise: by means and deviations, or by the root of the mean square, its *gain* as :func:`rms_norm` says."""
     if part.kind == "layer_norm":
         return within(tape, part.name, lambda: tape.layer_norm(value))
-    return within(tape, part.name, lambda: rms_norm(tape, value, shifted))
+    return within(tape, part.name, lambda: rms_norm(tape, value, gain))
 
 
-def rms_norm(tape: Tape, value: Value, shifted: bool = False) -> Value:
-    """Divide by the root of the mean square, in float32; Gemma multiplies with one more than its gain before it converts back."""
+def rms_norm(tape: Tape, value: Value, gain: str = "after") -> Value:
+    """Divide by the root of the mean square, in float32.
+
+    Args:
+        gain: ``after`` it is converted back; before, in float32 (``wide``, OLMo 2), there with one added (``shifted``, Gemma); after, and what is
+            divided is the value as it came, not the float32 one (``mixed``, T5).
+    """
     size, wide = value.size, tape.cast(value, FLOAT)
     tape.save(wide, "pow")
     scale = Value((*wide.shape[:-1], 1), FLOAT)
     tape.save(scale, "rsqrt")
-    normed = tape.multiply(wide, scale)
-    if shifted:
+    normed = tape.multiply(value if gain == "mixed" else wide, scale)
+    if gain == "wide":
+        return tape.cast(tape.gain(normed), size)
+    if gain == "shifted":
         return tape.cast(tape.multiply(normed, Value((value.shape[-1],), FLOAT)), size)
     return tape.gain(tape.cast(normed, size))
 
@@ -188,12 +195,12 @@ def gated_mlp(tape: Tape, part: Part, value: Value, activation: str) -> Value:
 # --- attention ---
 
 
-def rotary(tape: Tape, value: Value, cos: Value, sin: Value, width: int | None = None) -> Value:
-    """Turn queries or keys by their positions: ``x * cos + rotate_half(x) * sin``; what is not turned is joined on again."""
+def rotary(tape: Tape, value: Value, cos: Value, sin: Value, width: int | None = None, *, joined: bool = False) -> Value:
+    """Turn queries or keys by their positions: ``x * cos + rotate_half(x) * sin``; what is not turned, if only nothing, is *joined* on again."""
     turned = value if width is None or width == value.shape[-1] else value.view((*value.shape[:-1], width), value.strides)
     half = Value(turned.shape, turned.size)
-    result = tape.add(tape.multiply(turned, cos), tape.multiply(half, sin))
-    return result if turned is value else Value(value.shape, value.size)
+    result = tape.cast(tape.add(tape.multiply(turned, cos), tape.multiply(half, sin)), value.size)
+    return result if turned is value and not joined else Value(value.shape, value.size)
 
 
 def repeat_kv(tape: Tape, value: Value, times: int) -> Value:
@@ -207,7 +214,16 @@ def repeat_kv(tape: Tape, value: Value, times: int) -> Value:
 
 
 def scores(
-    tape: Tape, ways: Ways, query: Value, key: Value, value: Value, *, wide: bool = False, capped: bool = False, biased: bool = False
+    tape: Tape,
+    ways: Ways,
+    query: Value,
+    key: Value,
+    value: Value,
+    *,
+    wide: bool = False,
+    capped: bool = False,
+    biased: bool = False,
+    masked: bool = False,
 ) -> Value:
     """Attend: ``softmax(query @ key^T) @ value``, and lay heads side by side again.
 
@@ -215,12 +231,15 @@ def scores(
         wide: Whether the softmax runs in float32 whatever the type.
         capped: Whether scores pass through a tanh first.
         biased: Whether a learned bias is added to the scores.
+        masked: Whether more than a causal mask stands before the scores, as a window does.
     """
-    groups = query.shape[1] // key.shape[1]
+    groups, size = query.shape[1] // key.shape[1], query.size
     # a kernel that cannot drop elements, or give a bias its gradient, leaves the products to plain calls, which keep the same
     plain = biased or ("attention" in tape.dropped and not tape.cuda)
     if ways.attention != "eager" and not capped and not plain:
-        return _fused_attention(tape, ways, query, key, value)
+        return _fused_attention(tape, ways, query, key, value, masked)
+    if ways.attention != "eager" and plain:  # scaled copies of queries and keys, and all of it in float32
+        query, key, value = (tape.cast(part, FLOAT) for part in (tape.scale(query), tape.scale(key), value))
     key, value = repeat_kv(tape, key, groups), repeat_kv(tape, value, groups)
     if ways.checkpointing == "selective":
         for part in (query, key, value):
@@ -230,13 +249,20 @@ def scores(
     if capped:
         raw = tape.by_result(raw, "tanh")
     shares = tape.cast(tape.softmax(raw, FLOAT if wide else raw.size), query.size)
-    mixed = tape.matmul(tape.drop(shares, "attention"), value)
+    mixed = tape.cast(tape.matmul(tape.drop(shares, "attention"), value), size)
     tape.muted = recomputed
     return side_by_side(tape, mixed)
 
 
-def _fused_attention(tape: Tape, ways: Ways, query: Value, key: Value, value: Value) -> Value:
-    """Attend by a kernel that keeps queries, keys, values, the output and one float32 for each row of scores."""
+def _fused_attention(tape: Tape, ways: Ways, query: Value, key: Value, value: Value, masked: bool) -> Value:
+    """Attend by a kernel that keeps queries, keys, values, the output and one float32 for each row of scores.
+
+    Where *masked*, SDPA is handed a mask, which each layer makes floats of and keeps, and heads that it does not share out itself.
+    """
+    if masked and ways.attention == "sdpa":
+        groups = query.shape[1] // key.shape[1]
+        key, value = repeat_kv(tape, key, groups), repeat_kv(tape, value, groups)
+        tape.save(Value((query.shape[0], 1, query.shape[2], key.shape[2]), query.size, grad=False), "mask")
     for part in (query, key, value):
         tape.save(part, ways.attention)
     # what comes out lies in memory as the queries do: where that is by tokens, laying heads side by side copies nothing
@@ -272,8 +298,8 @@ def project_qkv(tape: Tape, part: Part, value: Value, memory: Value | None = Non
 # --- experts ---
 
 
-def router(tape: Tape, part: Part, value: Value, experts: int, active: int, normed: bool) -> Value:
-    """Choose experts for each token: the shares of all, and the indices and the shares of the chosen."""
+def router(tape: Tape, part: Part, value: Value, active: int, normed: bool, wide: bool) -> Value:
+    """Choose experts for each token: the shares of all, and the indices and the shares of the chosen, in float32 if *wide*."""
     logits = linear(tape, part, value)
     tape.softmax(logits, FLOAT)
     tape.save(Value((value.shape[0], active), INDEX), "topk")
@@ -281,17 +307,17 @@ def router(tape: Tape, part: Part, value: Value, experts: int, active: int, norm
     if normed:
         tape.save(Value((value.shape[0], 1), FLOAT), "div")
         tape.save(shares, "div")
-    return tape.cast(shares, value.size)
+    return shares if wide else tape.cast(shares, value.size)
 
 
-def fused_experts(tape: Tape, part: Part, value: Value, active: int, activation: str) -> Value:
+def fused_experts(tape: Tape, part: Part, value: Value, shares: Value, activation: str) -> Value:
     """Run the chosen experts, tokens sorted by expert, in one grouped product; how tokens are shared among them changes nothing.
 
     Source: transformers 5.23.0, integrations/moe.py, ``grouped_mm_experts_forward``.
     """
     tensors = {node.name: node for node in part.children if isinstance(node, Tensor)}
     up, down = tensors["gate_up_proj"].shape, tensors["down_proj"].shape
-    rows, size = value.shape[0] * active, value.size
+    rows, size = elements(shares.shape), value.size
     for _ in range(2):
         tape.save(Value((rows,), INDEX), "index")
     tape.save(Value((whole(up[0]),), 4, grad=False), "grouped_mm")
@@ -300,7 +326,7 @@ def fused_experts(tape: Tape, part: Part, value: Value, active: int, activation:
     gate, more = both.split(whole(up[1]) // 2, whole(up[1]) // 2)
     mixed = tape.multiply(activate(tape, activation, gate), more)
     tape.save(mixed, "grouped_mm")
-    tape.multiply(Value((rows, whole(down[1])), size), Value((rows, 1), size))
+    tape.multiply(Value((rows, whole(down[1])), size), Value((rows, 1), shares.size))
     tape.save(Value((rows,), INDEX), "index")
     return Value(value.shape, size)
 

@@ -19,11 +19,16 @@ class Style(NamedTuple):
         paths: Where a layer of an encoder holds its parts.
         relative: Whether a table of relative positions is looked up.
         shared: Whether layers are run more often than they are stored.
-        shifted: Whether norms store their gain less one.
+        gain: Where norms multiply with their gain: see :func:`~weighbridge.accounts.memory.modules.rms_norm`.
         two_turns: Whether layers with a window turn by angles of their own.
         whole_norms: Whether queries and keys are normalised before their heads are cut apart.
         normed_last: Whether they are normalised after their heads have been moved in front of the tokens.
         before: Whether norms stand before each half of a layer.
+        wide_softmax: Whether shares of attention are worked out in float32 whatever the type.
+        wide_rotary: Whether queries and keys are turned in float32 whatever the type.
+        joined_rotary: Whether only a part of a head may be turned (``partial_rotary_factor``), and what is not is joined on, if only nothing.
+        wide_router: Whether the shares of chosen experts stay in float32 whatever the type.
+        eager_only: Whether no fused kernel is there for it.
         packed: Whether queries are copied so that their heads lie one after another.
         head_activation: The activation function inside vocabulary heads, where it is not the body's.
         classifier_activation: The one inside classifiers.
@@ -37,11 +42,16 @@ class Style(NamedTuple):
     paths: dict[str, str] = {}
     relative: bool = False
     shared: bool = False
-    shifted: bool = False
+    gain: str = "after"
     two_turns: bool = False
     whole_norms: bool = False
     normed_last: bool = False
     before: bool = False
+    wide_softmax: bool = False
+    wide_rotary: bool = False
+    joined_rotary: bool = False
+    wide_router: bool = False
+    eager_only: bool = False
     packed: bool = False
     head_activation: str = ""
     classifier_activation: str = "tanh"
@@ -71,13 +81,16 @@ BERT_DROPS = (
 GELU, SILU = (("activation=hidden_act", "gelu"),), (("activation=hidden_act", "silu"),)
 BERT = Style("encoder", GELU, ("one",), BERT_PATHS, drops=BERT_DROPS)
 ROBERTA = BERT._replace(indices=("each", "each"), head_activation="gelu")
-LLAMA = Style("decoder", SILU, drops=(("attention", "attention_dropout", 0.0),))
-GEMMA = LLAMA._replace(keys=(("activation=hidden_activation", "gelu_pytorch_tanh"),), shifted=True, padding=0)
+LLAMA = Style("decoder", SILU, wide_softmax=True, drops=(("attention", "attention_dropout", 0.0),))
+OLMO = LLAMA._replace(gain="wide", whole_norms=True, wide_rotary=True, padding=1)
+GEMMA = LLAMA._replace(keys=(("activation=hidden_activation", "gelu_pytorch_tanh"),), gain="shifted", padding=0)
 CAPPED = (*GEMMA.keys, ("capped=attn_logit_softcapping", 50.0), ("capped_logits=final_logit_softcapping", 30.0))
 MIXTURE = (*SILU, ("normed=norm_topk_prob", False))
 GPT2_KEYS = (("activation=activation_function", "gelu_new"),)
 SEQ2SEQ = (("activation=activation_function", "gelu"),)
 BART_DROPS = (("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))
+T5 = Style("t5", (("activation=feed_forward_proj", "relu"),), gain="mixed",
+           drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1), ("classifier", "classifier_dropout", 0.0)))  # fmt: skip
 BART = Style("bart", SEQ2SEQ, ("each", "one"), drops=BART_DROPS)
 
 STYLES: dict[str, Style] = {
@@ -86,31 +99,31 @@ STYLES: dict[str, Style] = {
     **dict.fromkeys(("roberta", "xlm-roberta", "camembert", "data2vec-text"), ROBERTA),
     "distilbert": Style("encoder", (("activation", "gelu"),), (), DISTIL_PATHS,
                         drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("attended", "", 0.0),
-                               ("classifier", "seq_classif_dropout", 0.2), ("answers", "qa_dropout", 0.1))),
+                               ("classifier", "seq_classif_dropout", 0.2), ("tokens", "dropout", 0.1), ("answers", "qa_dropout", 0.1))),
     "albert": Style("encoder", (("activation=hidden_act", "gelu_new"),), ("one",), ALBERT_PATHS, shared=True,
-                    drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0), ("classifier", "classifier_dropout_prob", 0.1))),
-    "mpnet": Style("encoder", GELU, ("each",), MPNET_PATHS, relative=True, head_activation="gelu", drops=BERT_DROPS),
-    "gpt2": Style("gpt2", GPT2_KEYS, drops=(("hidden", "resid_pdrop", 0.1), ("attention", "attn_pdrop", 0.1))),
+                    drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0), ("inner", "", 0.0), ("classifier", "classifier_dropout_prob", 0.1))),
+    "mpnet": Style("encoder", GELU, ("each",), MPNET_PATHS, relative=True, eager_only=True, head_activation="gelu", drops=BERT_DROPS),
+    "gpt2": Style("gpt2", GPT2_KEYS, drops=(("hidden", "resid_pdrop", 0.1), ("embedding", "embd_pdrop", 0.1), ("attention", "attn_pdrop", 0.1))),
     **dict.fromkeys(("llama", "mistral", "ministral", "qwen2", "qwen3", "granite", "cwm",
                      "internlm3", "iquestcoder"), LLAMA),
-    "phi3": LLAMA._replace(padding=32000),
+    "phi3": LLAMA._replace(padding=32000, joined_rotary=True, drops=(*LLAMA.drops, ("hidden", "resid_pdrop", 0.0))),
     "smollm3": LLAMA._replace(padding=128004),
-    "seed_oss": LLAMA._replace(padding=1),
+    "seed_oss": LLAMA._replace(padding=1, drops=(("attention", "attention_dropout", 0.1), ("hidden", "residual_dropout", 0.1))),
     "arcee": LLAMA._replace(keys=(("activation=hidden_act", "relu2"),)),
     "gemma": GEMMA._replace(keys=(("activation=hidden_act", "gelu_pytorch_tanh"),)),
-    "gemma2": GEMMA._replace(keys=CAPPED),
+    "gemma2": GEMMA._replace(keys=CAPPED, eager_only=True),
     "gemma3_text": GEMMA._replace(keys=(*GEMMA.keys, ("capped_logits=final_logit_softcapping", None)), two_turns=True),
-    "olmo2": LLAMA._replace(whole_norms=True, padding=1),
-    "olmo3": LLAMA._replace(whole_norms=True, two_turns=True, padding=1),
-    "mixtral": LLAMA._replace(keys=(*SILU, ("normed", True))),
+    "olmo2": OLMO,
+    "olmo3": OLMO._replace(two_turns=True),
+    "mixtral": LLAMA._replace(keys=(*SILU, ("normed", True)), wide_router=True),
     "qwen2_moe": LLAMA._replace(keys=MIXTURE),
     "qwen3_moe": LLAMA._replace(keys=MIXTURE),
     "olmoe": LLAMA._replace(keys=MIXTURE, whole_norms=True),
-    "t5": Style("t5", (("activation=feed_forward_proj", "relu"),), drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1))),
-    "mt5": Style("t5", (("activation=feed_forward_proj", "gated-gelu"),), drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1))),
-    "umt5": Style("t5", (("activation=feed_forward_proj", "gated-gelu"),), drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1))),
-    **dict.fromkeys(("bart", "plbart"), BART),
+    "t5": T5,
+    **dict.fromkeys(("mt5", "umt5"), T5._replace(keys=(("activation=feed_forward_proj", "gated-gelu"),))),
+    "bart": BART,
+    "plbart": BART._replace(drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("activation", "activation_dropout", 0.0))),
     "mbart": BART._replace(before=True),
     "whisper": Style("whisper", SEQ2SEQ, ("", "each"), before=True, packed=True, drops=(("hidden", "dropout", 0.0), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))),
-    **dict.fromkeys(("vit", "deit"), Style("vit", GELU, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
+    **dict.fromkeys(("vit", "deit"), Style("vit", GELU, wide_softmax=True, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
 }  # fmt: skip
