@@ -156,7 +156,10 @@ LIMITS: tuple[dict[str, Any], ...] = (
     {"sliding_window": 5},
     {"sliding_window": 4, "use_sliding_window": True, "max_window_layers": 1},
     {"attention_chunk_size": 6},
-    {"layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention", "sliding_attention"] * 8, "sliding_window": 6},
+    {
+        "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention", "sliding_attention"] * 8,
+        "sliding_window": 6,
+    },
 )
 """Keys that a cache is limited by in any config, put into every draw but the first of as many as there are."""
 

@@ -99,7 +99,9 @@ def _idle_lines(idle: tuple[str, ...], say: Say) -> list[str]:
     """Name the options that change nothing."""
     if not idle:
         return []
-    sentence = say("Without --training nothing here depends on {options}. What a model keeps of its tokens while it generates: weigh cache.")
+    sentence = say(
+        "Without --training nothing here depends on {options}. What a model keeps of its tokens while it generates: weigh cache."
+    )
     return [sentence.format(options=", ".join(idle))]
 
 
