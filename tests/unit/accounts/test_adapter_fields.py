@@ -39,3 +39,17 @@ def test_no_method_takes_any_field(method: str) -> None:
     assert f"\n{method}: " in FIELDS
     with pytest.raises(UsageError, match=f"{method.lower()} has no field nonsense"):
         refuse_unknown(method, ["nonsense"])
+
+
+DEFAULTS = json.loads((RECORDED.parent / "defaults.json").read_text("utf-8"))["methods"]
+
+
+GIVEN = {**{name: method.given for name, method in METHODS.items()}, **{name: prompt.given for name, prompt in PROMPTS.items()}}
+
+
+@pytest.mark.parametrize("method", sorted(name for name, given in GIVEN.items() if given))
+def test_defaults_are_the_library_s(method: str) -> None:
+    given = GIVEN[method]
+    assert {key: (type(value), value) for key, value in given.items()} == {
+        key: (type(DEFAULTS[method][key]), DEFAULTS[method][key]) for key in given
+    }
