@@ -16,7 +16,7 @@ class ClosedFormula(NamedTuple):
     """
 
     constant: Polynomial
-    repeats: tuple[tuple[Expression, ClosedFormula], ...] = ()
+    repeats: tuple[tuple[Expression, ClosedFormula], ...]
 
     def expression(self) -> Expression:
         """Return the formula as an expression, single parts first, repeats factored."""

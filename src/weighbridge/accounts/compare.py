@@ -87,9 +87,9 @@ class Comparison(NamedTuple):
 
     models: tuple[ModelValue, ...]
     measures: tuple[Measure, ...]
-    untold: tuple[str, ...] = ()
-    batch: int = 1
-    seq: int = 128
+    untold: tuple[str, ...]
+    batch: int
+    seq: int
     explained: tuple[Attribution | None, ...] = ()
 
 

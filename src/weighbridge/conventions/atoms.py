@@ -47,11 +47,11 @@ class Atom(NamedTuple):
     layer: str
     each: int
     copies: int
-    rows: int = 0
-    frozen: bool = False
-    sense: str = ""
-    outputs: int = 0
-    blocks: int = 0
+    rows: int
+    frozen: bool
+    sense: str
+    outputs: int
+    blocks: int
 
     @property
     def total(self) -> int:
@@ -72,7 +72,7 @@ class Parts(NamedTuple):
     atoms: tuple[Atom, ...]
     tied: tuple[Atom, ...]
     buffers: int
-    statistics: int = 0
+    statistics: int
 
     @property
     def unique(self) -> int:

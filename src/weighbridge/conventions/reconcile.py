@@ -87,7 +87,7 @@ class Reconciliation(NamedTuple):
     reference: int
     matches: tuple[Match, ...]
     nearest: Nearest | None
-    hidden: int = 0
+    hidden: int
 
 
 def reconcile(model: ModelValue, number: str | int, lang: str = "en", *, every: bool = False) -> Reconciliation:

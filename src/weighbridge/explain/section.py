@@ -31,9 +31,9 @@ class Line(NamedTuple):
     paths: tuple[str, ...]
     formula: Expression
     value: int
-    tied: tuple[str, ...] = ()
-    says: tuple[str, ...] = ()
-    shape: str = ""
+    tied: tuple[str, ...]
+    says: tuple[str, ...]
+    shape: str
 
 
 class Section(NamedTuple):

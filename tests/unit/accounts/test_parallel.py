@@ -594,3 +594,13 @@ def test_a_scalar_is_on_one_device_of_fsdp(dp: int) -> None:
     assert [row.name for row in clip.tensors() if not row.shape and row.role != "buffer"] == ["logit_scale"]
     found = clip.parallel(dp=dp, fsdp=True, dtype="float32")
     assert sum(device.state.parameters * device.alike for device in found.devices) == 4 * clip.count().unique
+
+
+@pytest.mark.parametrize("how", [{}, {"tp": 2}, {"tp": 2, "sequence_parallel": True}, {"tp": 4, "sequence_parallel": True, "pp": 2}])
+def test_every_example_keeps_as_much_on_every_device(how: dict[str, Any]) -> None:
+    """What one example keeps, several keep as often, cut among devices or not; a sequence cut in two keeps half of what has tokens."""
+    one, three = (model(LLAMA, "LlamaForCausalLM").parallel(batch=batch, seq=48, **how) for batch in (1, 3))
+    for few, many in zip(one.devices, three.devices, strict=True):
+        assert few.state.activations and many.state.activations
+        assert many.state.activations == pytest.approx(3 * few.state.activations, rel=2e-2)  # cosines and sines are kept once
+        assert few.state.cache and many.state.cache == 3 * few.state.cache

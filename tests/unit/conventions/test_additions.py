@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weighbridge import model
+from weighbridge.conventions.additions import additions
+from weighbridge.conventions.atoms import parts
 
 KERAS_HUB = "keras_hub 0.32.0"
 PUBLISHED = [
@@ -97,3 +99,39 @@ def test_active_predicted_and_published_figures(name: str, number: str, words: s
     first = answer.matches[0]
     assert (first.convention, first.how) == (words, fit)
     assert answer.reference - sum(piece.amount for piece in first.from_reference) == first.value
+
+
+TEXTS = "bert-base-uncased electra-base-discriminator gpt2 roberta-base t5-small llama-3-8b whisper-base albert-base-v2 distilbert-base-uncased clip-vit-base-patch32"
+IMAGES = "vit-base-patch16-224 dinov2-base"
+WITHOUT_A_TABLE_OF_POSITIONS = ("t5-small", "llama-3-8b", "resnet-50")
+OFFERED = {
+    "vocabulary-rows": TEXTS,
+    "scales": TEXTS,
+    "packed": TEXTS,
+    "dense": " ".join(name for name in TEXTS.split() if name not in ("electra-base-discriminator", "llama-3-8b")),
+    "labels": "electra-base-discriminator vit-base-patch16-224 resnet-50",
+    "statistics": "resnet-50",
+    "position-ids": " ".join(name for name in f"{TEXTS} {IMAGES}".split() if name not in WITHOUT_A_TABLE_OF_POSITIONS),
+    "positions-twice": f"gpt2 clip-vit-base-patch32 {IMAGES}",
+    "positions-resized": f"gpt2 clip-vit-base-patch32 {IMAGES}",
+    "pooler-added": "electra-base-discriminator",
+}
+"""Word tables are padded and quantised, tables of a square's rows resized (1,024 positions are one too), labels exchanged in classifiers; a
+dense layer goes behind a model without a head of its own, a pooler into an encoder of BERT's kind that has none."""
+
+
+@pytest.mark.parametrize("key", sorted(OFFERED))
+def test_which_models_an_addition_is_tried_for(key: str) -> None:
+    found = []
+    for name in sorted({*TEXTS.split(), *IMAGES.split(), "resnet-50"}):
+        taken = parts(model(name).tree)
+        offered = {addition.key for addition in additions(taken, taken.atoms, main=True)}
+        assert offered <= OFFERED.keys()
+        found += [name] if key in offered else []
+    assert found == sorted(OFFERED[key].split())
+
+
+def test_of_other_classes_only_what_is_common_is_tried() -> None:
+    for name, common in (("resnet-50", {"statistics"}), ("bert-base-uncased", set())):
+        taken = parts(model(name).tree)
+        assert {addition.key for addition in additions(taken, taken.atoms, main=False)} == common

@@ -126,10 +126,11 @@ def test_alternatives_are_joined_in_the_readers_language() -> None:
             "x.bin：名称 'w' 出现两次（位于第 1,234 字节）",
         ),
         (ReadError(Text("the name {name!r:.200} stands twice", name="w"), offset=0), "the name 'w' stands twice (at byte 0)", "名称 'w' 出现两次（位于第 0 字节）"),
+        (ConfigError("b is neither", key="b and c"), "b is neither", "b is neither"),
         (WeighbridgeError(), "", ""),
         ("expected a list of names", "expected a list of names", "应为名称列表"),
     ],
-    ids=["key", "keys and hint", "path and byte", "first byte", "nothing", "plain"],
+    ids=["key", "keys and hint", "path and byte", "first byte", "key in the text", "nothing", "plain"],
 )  # fmt: skip
 def test_an_error_says_the_same_in_both_languages(error: WeighbridgeError | str, english: str, chinese: str) -> None:
     """Key, path, byte and remedy stand in the Chinese line as in the English one."""

@@ -35,7 +35,7 @@ class Accelerator(NamedTuple):
     bandwidth: int
     peaks: dict[str, int]
     source: str
-    confirmed: str = ""
+    confirmed: str
 
 
 NVIDIA, AMD, TPU = "NVIDIA data sheet", "AMD data sheet", "Google Cloud TPU documentation, system architecture"

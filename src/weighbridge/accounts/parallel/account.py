@@ -92,9 +92,9 @@ class Parallel(NamedTuple):
     messages: tuple[Message, ...]
     bubble: Bubble | None
     notes: tuple[str, ...]
-    under_way: tuple[tuple[int, int], ...] = ()
-    megatron: megatron.Estimate | None = None
-    deepspeed: deepspeed.Estimate | None = None
+    under_way: tuple[tuple[int, int], ...]
+    megatron: megatron.Estimate | None
+    deepspeed: deepspeed.Estimate | None
 
     @property
     def fullest(self) -> State:
