@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -269,3 +270,91 @@ def test_a_device_that_nobody_knows_is_answered_with_those_that_are() -> None:
     with pytest.raises(UsageError, match=r"known: .*a100-80g, .*h100-80g"):
         accelerator("xyzzy")
     assert device_memory(None, 1.5, 0.25)[1:] == (3 * GIB // 2, GIB // 4)
+
+
+PUBLISHED_SCHEMES = (
+    ({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_use_double_quant": True}, "bnb-4bit-double", 4),
+    ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "bnb-8bit", 8),
+    ({"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic"}, "fp8-block", 8),
+    ({"quant_method": "gptq", "bits": 4, "group_size": 128}, "gptq-4bit", 4),
+)
+PUBLISHED_BASE = {**SMALL, "hidden_size": 256, "intermediate_size": 512, "dtype": "bfloat16"}
+
+
+@pytest.mark.parametrize(("said", "scheme", "bits"), PUBLISHED_SCHEMES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("purpose", ["serving", "lora"])
+def test_weights_as_published_come_first(said: dict[str, Any], scheme: str, bits: int, purpose: str) -> None:
+    base = model({**PUBLISHED_BASE, "quantization_config": said}, "LlamaForCausalLM")
+    way = base.fits(gib=4, purpose=purpose, seq=64).ways[0]
+    assert "weights as published (" in way.measure
+    packed = base.memory(dtype="bfloat16", quantization=scheme)
+    rest = way.bytes - GIB - packed.weights - packed.buffers
+    if purpose == "serving":
+        assert rest == base.cache(seq=64).bytes
+        needs = [other.bytes for other in base.fits(gib=4, seq=64).ways]
+        assert needs == sorted(needs, reverse=True), "what needs no less than the way before it is no measure"
+        read = base.fits("a100-80g", seq=64).bounds[-1].formula
+        whole = model(PUBLISHED_BASE, "LlamaForCausalLM").fits("a100-80g", seq=64).bounds[-1].formula
+        cache = base.cache(seq=64).bytes
+        assert (int(whole.partition(" ")[0].replace(",", "")) - cache) * bits == (int(read.partition(" ")[0].replace(",", "")) - cache) * 16
+
+
+def test_a_quantisation_without_a_scheme_is_told() -> None:
+    base = model({**PUBLISHED_BASE, "quantization_config": {"quant_method": "gptq", "bits": 3, "group_size": 64}}, "LlamaForCausalLM")
+    found = base.fits(gib=4, seq=64)
+    assert found.ways[0].measure == "weights in 16 bits"
+    assert found.notes[0] == "The published file is quantised (gptq, 3 bits, groups of 64); how many bytes it has is not worked out here."
+
+
+def states_of(base: Any, purpose: str, index: int, seq: int) -> Any:
+    """Return what a way needs for a batch and a length, added up from the public answers."""
+    if purpose == "serving":
+        schemes = (None, "bnb-8bit", "bnb-4bit", "bnb-4bit")
+        held = base.memory(dtype="bfloat16", quantization=schemes[index])
+        return lambda batch, seq: held.weights + held.buffers + (
+            base.cache(batch=batch, seq=seq).bytes // (2 if index == 3 else 1)
+        )  # fmt: skip
+    if purpose == "lora":
+        held = base.memory(dtype="bfloat16", quantization=(None, "bnb-8bit", "bnb-4bit")[index // 2])
+        costs = base.adapter_costs("lora:r=16,target_modules=all-linear", dtype="bfloat16")
+        fixed = held.weights + held.buffers + costs.adapter + costs.gradients + costs.optimizer
+        how = {"precision": "pure", "checkpointing": ("none", "full")[index % 2]}
+    else:
+        how = {"precision": "mixed", "checkpointing": "none" if index == 0 else "full", "optimizer": "adam8bit" if index == 2 else "adamw"}
+        fixed = None
+
+    def need(batch: int, seq: int) -> int:
+        found = base.memory(training=True, batch=batch, seq=seq, dtype="bfloat16", device="cuda", attention="sdpa", loss=True, **how)
+        own = found.weights + found.buffers + found.gradients + found.master + found.optimizer if fixed is None else fixed
+        return int(own + found.activations)
+
+    return need
+
+
+@pytest.mark.parametrize(("purpose", "indices"), [("serving", range(4)), ("training", range(3)), ("lora", range(6))])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_largest_batch_and_the_longest_context_by_trying_all(purpose: str, indices: range, seed: int) -> None:
+    """Every size from 1 up is asked for until one does not fit; the first way that fits is the one that is chosen."""
+    rng = random.Random(f"{purpose} {seed}")
+    heads = rng.choice((2, 4))
+    base = model(
+        {
+            **SMALL,
+            "num_attention_heads": heads,
+            "num_key_value_heads": rng.choice((1, heads)),
+            "hidden_size": heads * 16,
+            "max_position_embeddings": 90,
+        },
+        "LlamaForCausalLM",
+    )
+    batch, seq = rng.randint(1, 3), rng.randint(5, 40)
+    first = states_of(base, purpose, 0, seq)
+    room = int(first(batch, seq) * rng.uniform(0.8, 2.2))
+    found = fits_of(base, room + GIB, purpose, batch=batch, seq=seq)
+    for index in indices:
+        way, need = found.ways[index], states_of(base, purpose, index, seq)
+        assert way.bytes == need(batch, seq) + GIB, way
+        assert way.fits == (need(batch, seq) <= room)
+        assert way.batch == next(size for size in range(10**5) if need(size + 1, seq) > room), way
+        assert way.seq == next(size for size in range(91) if size == 90 or need(batch, size + 1) > room), way
+    assert found.chosen == next((way for way in found.ways if way.fits), None)

@@ -15,6 +15,7 @@ from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import forward_activations, memory_of, settings, training_states
+from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.accounts.possible import places
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -39,6 +40,13 @@ SEQ = 2048
 
 POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_source_positions", "seq_length")
 """Fields of configs that say how many tokens a model takes."""
+
+LORA_OVER = {
+    **dict.fromkeys(("weights in 32 bits", "weights in 16 bits"), mark("LoRA r=16 on all linear layers")),
+    "weights in 8 bits": mark("and the model in 8 bits"),
+    "weights in 4 bits": mark("and the model in 4 bits (QLoRA)"),
+}
+"""How an adapter's training is called by how the model below it is held."""
 
 BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "int8": 8, "int4": 4}
 
@@ -216,18 +224,46 @@ def _largest(need: Callable[[int], int | None], room: int, most: int) -> int:
     return low
 
 
+class Held(NamedTuple):
+    """Weights as they may be held: how it is called, its bytes, and how surely they are known."""
+
+    name: str
+    bytes: int
+    trust: str
+
+
+def _held_weights(model: ModelValue, dtype: str) -> Iterator[Held]:
+    """Yield how the weights may be held, the least done to them first: as published, in the type asked for, in 8 and in 4 bits.
+
+    A file of weights, or a config that says how its own are packed, comes before anything that would have to be unpacked first; what needs no less
+    than the way before it is left out.
+    """
+    stated = quantization_of(model)
+    ways: list[tuple[str, str | None, str]] = []
+    if stated is not None and stated.scheme is not None and stated.dtype is not None:
+        ways.append((Text("weights as published ({method})", method=stated.method), stated.scheme, stated.dtype))
+    elif model.kind == "checkpoint":
+        ways.append((mark("weights as the file has them"), None, dtype))
+    else:
+        ways.append((mark("weights in 32 bits") if dtype == "float32" else mark("weights in 16 bits"), None, dtype))
+    ways += [(mark("weights in 8 bits"), "bnb-8bit", dtype), (mark("weights in 4 bits"), "bnb-4bit", dtype)]
+    least = None
+    for name, scheme, kind in ways:
+        found = memory_of(model, Inputs(), settings(dtype=kind, quantization=scheme))
+        needed = found.weights + found.buffers
+        if least is None or needed < least:
+            yield Held(name, needed, "bound" if scheme is None else "estimate")
+            least = needed
+
+
 def _ways_to_serve(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     """Yield ways to serve: weights in fewer and fewer bits, then the cache."""
-    schemes = (
-        (mark("weights in 32 bits") if dtype == "float32" else mark("weights in 16 bits"), None, dtype),
-        (mark("weights in 8 bits"), "bnb-8bit", dtype),
-        (mark("weights in 4 bits"), "bnb-4bit", dtype),
-    )
-    for measure, scheme, kind in schemes:
-        found = memory_of(model, Inputs(), settings(dtype=kind, quantization=scheme))
-        yield measure, _serving_need(model, found.weights + found.buffers, dtype), "bound" if scheme is None else "estimate"
+    weights = 0
+    for held in _held_weights(model, dtype):
+        weights = held.bytes
+        yield held.name, _serving_need(model, weights, dtype), held.trust
     if _keeps(model):
-        yield mark("and the cache in 8 bits"), _serving_need(model, found.weights + found.buffers, "int8"), "estimate"
+        yield mark("and the cache in 8 bits"), _serving_need(model, weights, "int8"), "estimate"
 
 
 def _serving_need(model: ModelValue, weights: int, dtype: str) -> Need:
@@ -280,7 +316,7 @@ def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, s
     yield mark("and Adam's states in 8 bits"), _training_need(model, {**how, "optimizer": "adam8bit"}, kept=kept), "estimate"
     for stage in (1, 2, 3):
         yield (
-            mark("checkpointing and ZeRO-{stage} among 8 devices").format(stage=stage),
+            Text("checkpointing and ZeRO-{stage} among 8 devices", stage=stage),
             _training_need(model, how, stage, kept=kept),
             "estimate",
         )
@@ -342,20 +378,22 @@ def _lora(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     costs = costs_of(model, adapter_config(LORA), adapters_of(model, LORA, dtype=dtype), Inputs(seq=1), dtype=dtype)
     states = costs.adapter + costs.gradients + costs.optimizer
     kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True})
-    for scheme, name in (
-        (None, mark("LoRA r=16 on all linear layers")),
-        ("bnb-8bit", mark("and the model in 8 bits")),
-        ("bnb-4bit", mark("and the model in 4 bits (QLoRA)")),
-    ):
-        found = memory_of(model, Inputs(), settings(dtype=dtype, quantization=scheme))
+    for held in _held_weights(model, dtype):
+        name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))
         for checkpointing in ("none", "full"):
             measure = name if checkpointing == "none" else mark("the same with activations computed again")
-            yield measure, _with_activations(kept, checkpointing, found.weights + found.buffers + states), "estimate"
+            yield measure, _with_activations(kept, checkpointing, held.bytes + states), "estimate"
 
 
 def _bounds(model: ModelValue, device: Accelerator, batch: int, seq: int, dtype: str, purpose: str) -> Iterator[Bound]:
-    """Yield times that no engine can beat: arithmetic at the peak, or weights and cache read once."""
-    peak = device.peaks.get(dtype)
+    """Yield times that no engine can beat: arithmetic at the peak, or weights and cache read once.
+
+    Weights that are published in fewer bits may be read and multiplied in as few.
+    """
+    bits = min(BITS[dtype], _published_bits(model)) if purpose == "serving" else BITS[dtype]
+    peak = device.peaks.get(dtype, 0)
+    if bits < BITS[dtype]:  # integers and floats of 8 bits go twice as fast as 16, of 4 bits four times
+        peak = max(peak * BITS[dtype] // bits, device.peaks.get("fp8", 0) * 8 // bits)
     least = _least_arithmetic(model, batch, seq, purpose)
     if peak and least:
         what = {
@@ -366,7 +404,7 @@ def _bounds(model: ModelValue, device: Accelerator, batch: int, seq: int, dtype:
         yield Bound(what, least * 10**6 // peak, f"{least:,} FLOPs / {peak:,}/s")
     if purpose != "serving" or not _keeps(model):
         return
-    read = _read_for_a_token(model) * BITS[dtype] // 8
+    read = _read_for_a_token(model) * bits // 8
     try:
         read += cache_of(model, Inputs(batch=batch, seq=seq), dtype).bytes
     except UsageError:
@@ -376,6 +414,14 @@ def _bounds(model: ModelValue, device: Accelerator, batch: int, seq: int, dtype:
         read * 10**6 // device.bandwidth,
         f"{read:,} bytes / {device.bandwidth:,}/s",
     )
+
+
+def _published_bits(model: ModelValue) -> int:
+    """Return the fewest bits of a weight in the published file: 16 where the config says nothing of a quantisation."""
+    stated = quantization_of(model)
+    if stated is None:
+        return 16
+    return 8 if stated.scheme in ("fp8-block", "bnb-8bit", "gptq-8bit") else 4
 
 
 def _read_for_a_token(model: ModelValue) -> int:
@@ -414,6 +460,11 @@ def _least_arithmetic(model: ModelValue, batch: int, seq: int, purpose: str) -> 
 
 
 def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator[str]:
+    stated = quantization_of(model)
+    if stated is not None and stated.scheme is None:
+        yield Text("The published file is quantised ({method}); how many bytes it has is not worked out here.", method=stated.method)
+    elif stated is not None and purpose == "training":
+        yield Text("The published file is quantised ({method}); its weights are unpacked to be trained.", method=stated.method)
     if purpose == "serving":
         yield mark("Activations of the prompt and kernel workspaces are not counted beyond that.")
         if not _keeps(model):
