@@ -85,22 +85,34 @@ def _solve_pairs(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
     low, step = problem.least(first), problem.step[first]
     if ranges[first] // step > PAIRS:
         raise UsageError(Text("{keys}: too many values to try; ask for multiples of a number, such as {keys}=64", keys=problem.keys[first]))
-    hits: list[tuple[int, list[int]]] = []
-    close: list[tuple[int, list[int]]] = []
-    cut = False
-    for value in range(low, ranges[first] + 1, step):
-        cut = _add_second(problem, terms, first, value, hits, close) or cut
-        close = _nearest(close) if len(close) > 8 * CLOSE else close
-        if len(hits) > 40 * MOST:
-            hits, cut = nsmallest(20 * MOST, hits), True
+    hits, close, cut = _try_each(problem, terms, first, ranges[first])
     found, refused, left = hits_of(problem, (choice for _, choice in sorted(hits)), MOST)
     nearest = () if found else closest(problem, (choice for _, choice in _nearest(close)))
+    if not found and len(nearest) < 2 and ranges[1 - first] // problem.step[1 - first] <= PAIRS // 10:
+        # what was solved for makes no model next to the target: the other way round some may
+        _, others, _ = _try_each(problem, terms, 1 - first, ranges[1 - first])
+        nearest = closest(problem, (choice for _, choice in _nearest([*close, *others])))
     details: dict[str, Any] = {
         "measure": problem.measure, "equation": problem.equation(terms), "first": problem.keys[first], "second": problem.keys[1 - first],
         "low": low, "high": ranges[first],
     }  # fmt: skip
     proof = (PAIRED if proven else FITTED, details)
     return Outcome(tuple(found), nearest, details["equation"], proof, proven, tuple(refused[:20]), cut or left)
+
+
+def _try_each(
+    problem: Problem, terms: Terms, first: int, high: int
+) -> tuple[list[tuple[int, list[int]]], list[tuple[int, list[int]]], bool]:
+    """Solve for the second unknown at every value of the first: the pairs within the budget, those about it, and whether some were left out."""
+    hits: list[tuple[int, list[int]]] = []
+    close: list[tuple[int, list[int]]] = []
+    cut = False
+    for value in range(problem.least(first), high + 1, problem.step[first]):
+        cut = _add_second(problem, terms, first, value, hits, close) or cut
+        close = _nearest(close) if len(close) > 8 * CLOSE else close
+        if len(hits) > 40 * MOST:
+            hits, cut = nsmallest(20 * MOST, hits), True
+    return hits, close, cut
 
 
 def _add_second(

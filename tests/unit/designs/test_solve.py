@@ -321,3 +321,10 @@ def test_a_size_that_changes_nothing_takes_every_value_that_makes_a_model() -> N
     found = solve(weighbridge.model("bert-base-uncased"), ["num_attention_heads"], {"parameters": parse_budget("109482240")})
     assert sorted(entry.values["num_attention_heads"] for entry in found.solutions) == [n for n in range(1, 769) if 768 % n == 0]
     assert "does not depend on" in found.proof[0]
+
+
+def test_the_nearest_are_found_where_what_was_solved_for_makes_no_model() -> None:
+    gpt2 = weighbridge.model({"model_type": "gpt2", **SMALL["gpt2"]})
+    budget = Budget(4148360, 4148360, 4148360)  # at 15 layers 9.04 heads, of which 8 and 12 divide the width
+    found = solve(gpt2, ["n_head", "n_layer"], {"memory": budget}, step={"n_layer": 3}, workload=Workload(seq=16, training=True))
+    assert [(tuple(near.values.values()), near.measured["memory"]) for near in found.nearest] == [((8, 15), 4147360), ((12, 15), 4151200)]
