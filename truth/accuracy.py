@@ -22,7 +22,7 @@ from truth.live import versions
 from weighbridge import Model, model
 from weighbridge.accounts.flops import outputs_of
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.accounts.memory.optimizers import HELD
+from weighbridge.accounts.memory.optimizers import LIBRARIES, OPTIMIZERS
 from weighbridge.core.errors import WeighbridgeError
 
 RECORDED = Path(__file__).parent.parent / "tests" / "truth" / "adapters"
@@ -340,7 +340,7 @@ def _head() -> list[str]:
         f"| activations, eager, float32, no dropout, with and without the loss | `saved_tensors_hooks` in a forward, each storage once | {_count(kept)} | 0 bytes |",
         f"| adapters, PEFT {ADAPTERS['libraries']['peft']} | trainable, total, saved elements and bytes of the live library on random small bases | {len(ADAPTERS['cases']) + len(SETTINGS):,} cases of {len({case['adapter']['peft_type'] for case in ADAPTERS['cases']})} methods | 0 |",
         f"| training with an adapter | bytes of parameters, of gradients and of AdamW's states after a step, in float32 and bfloat16; `FlopCounterMode` of a forward with LoRA | {len(COSTS)} cases of {len({case['adapter']['peft_type'] for case in COSTS})} methods | 0 |",
-        f"| optimizer states | states after one step of small live models | {len(HELD)} optimizers of `torch.optim` | 0 bytes |",
+        f"| optimizer states | states after one step of small live models | {len(OPTIMIZERS)} optimizers of {', '.join(LIBRARIES)} | 0 bytes |",
         "| activations, fused attention and dropout | the same hooks, as `tests/unit/accounts/memory` has them | four families | below 0.1 % |",
         f"| peak of a training step | torch's memory tracker under fake tensors, eager attention, float32, no dropout | {_count(recorded('peaks'))} | {_worst_peak():.1%} |", "",
         "Checkpointing, other types than float32 and GPU kernels are not held to an oracle here: they are called estimate.", "",

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.memory.account import forward_activations
-from weighbridge.accounts.memory.optimizers import state_bytes
+from weighbridge.accounts.memory.optimizers import shared_bytes, state_bytes
 from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import OwnedTensor, bits, element_bytes, is_packed, owned_tensors, packed_bytes
 from weighbridge.core.formula import Floor, Number, Product, Sum
@@ -87,7 +87,9 @@ class _Book:
         """Derive the states: tensors that are treated alike together."""
         size = element_bytes(self.how.dtype) if self.how.precision == "pure" else 4
         groups = _by_shape(self.learned, lambda entry: state_bytes(entry, self.how.optimizer, size))
-        yield from self._groups([group for group in groups if group.bytes])
+        shared = shared_bytes(self.how.optimizer, (int(elements(entry.tensor.shape)) for entry in self.learned))
+        tables = group_terms([(1, shared, self.say("tables"))] if shared else [])
+        yield from self._groups([*(group for group in groups if group.bytes), *tables])
 
     def activations(self, section: int) -> Iterator[Block]:
         """Derive what is kept for backward, module by module, in the order in which it is kept; *section* is the number above theirs."""

@@ -61,7 +61,7 @@ ANSWERS = (
     ("cache llama-3-8b --engine vlm", "engine: expected one of reference, llama.cpp, vllm, sglang, found 'vlm'"),
     (
         "memory bert-base-uncased --optimizer adamx",
-        "optimizer: expected one of sgd, momentum, adam, adamw, amsgrad, adamax, nadam, radam, rmsprop, adagrad, adadelta, adafactor, adam8bit, adamw8bit, lion, muon, found 'adamx'",
+        "optimizer: expected one of sgd, momentum, adam, adamw, amsgrad, adamax, nadam, radam, rmsprop, adagrad, adadelta, adafactor, adam8bit, adamw8bit, lion8bit, lion, muon, found 'adamx'",
     ),
     ("fits llama-3-8b", "device: say one of --device and --gib, such as --device a100-80g or --gib 24"),
     ("fits llama-3-8b --device rtx4091", "device: no 'rtx4091'; did you mean rtx-4090?"),

@@ -13,7 +13,7 @@ from weighbridge.accounts.adapters.account import BYTES, Adapted
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
-from weighbridge.accounts.memory.optimizers import HELD, OPTIMIZERS, optimizer_bytes
+from weighbridge.accounts.memory.optimizers import OPTIMIZERS, optimizer_bytes, shared_bytes
 from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import buffer_bytes, file_bytes, weight_bytes
 from weighbridge.core._namedtuple import NamedTuple
@@ -85,8 +85,9 @@ def costs_of(
     for shape, own in found.learned:
         gradients += elements(shape) * BYTES[own]
         states += OPTIMIZERS[optimizer].kept(shape, BYTES[own])
+    states += shared_bytes(optimizer, (elements(shape) for shape, _ in found.learned))
     trust = {"weights": "exact" if quantization is None else "estimate", "adapter": "exact", "gradients": "exact"}
-    trust |= {"optimizer": "exact" if optimizer in HELD else "estimate", "total": "bound"}
+    trust |= {"optimizer": "exact" if optimizer != "muon" else "estimate", "total": "bound"}
     forward, more, refused = _arithmetic(model, config, found, given)
     return AdapterCosts(weights, added, gradients, states, weights + added + gradients + states, forward, more, refused, trust)
 

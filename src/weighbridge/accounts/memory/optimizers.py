@@ -10,7 +10,7 @@ from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 STEP = 4
@@ -23,10 +23,16 @@ class Optimizer(NamedTuple):
     Attributes:
         kept: Bytes kept for a parameter of a shape, with elements of a number of bytes.
         source: Where that is defined.
+        shared: Bytes of tables that all parameters of :data:`BYTEWISE` elements or more share.
     """
 
     kept: Callable[[tuple[int, ...], int], int]
     source: str
+    shared: int = 0
+
+
+BYTEWISE = 4096
+"""From how many elements on a parameter has its moments in 8 bits (bitsandbytes, ``min_8bit_size``)."""
 
 
 def _moments(count: int, counters: int = 1) -> Callable[[tuple[int, ...], int], int]:
@@ -40,11 +46,14 @@ def _adafactor(shape: tuple[int, ...], size: int) -> int:
     return size * outer * (shape[-2] + shape[-1]) + STEP
 
 
-def _adam8(shape: tuple[int, ...], size: int) -> int:
-    count = elements(shape)
-    if count < 4096:
-        return 2 * 4 * count
-    return 2 * count + 2 * 4 * -(-count // 256) + 2 * 4 * 256
+def _eight_bits(count: int) -> Callable[[tuple[int, ...], int], int]:
+    """Keep moments of a byte, and a float32 for each 256 of them; of small parameters float32s."""
+
+    def kept(shape: tuple[int, ...], size: int) -> int:
+        many = elements(shape)
+        return 4 * count * many if many < BYTEWISE else count * (many + 4 * -(-many // 256))
+
+    return kept
 
 
 def _muon(shape: tuple[int, ...], size: int) -> int:
@@ -64,14 +73,15 @@ OPTIMIZERS: dict[str, Optimizer] = {
     "adagrad": Optimizer(_moments(1), "torch.optim.Adagrad"),
     "adadelta": Optimizer(_moments(2), "torch.optim.Adadelta"),
     "adafactor": Optimizer(_adafactor, "torch.optim.Adafactor; arXiv 1804.04235, section 3"),
-    "adam8bit": Optimizer(_adam8, "bitsandbytes 0.49, optim/optimizer.py: below 4,096 elements float32, else bytes, a float32 for 256, two tables"),
-    "adamw8bit": Optimizer(_adam8, "bitsandbytes 0.49, optim/optimizer.py, as adam8bit"),
+    "adam8bit": Optimizer(_eight_bits(2), "bitsandbytes 0.50, optim/optimizer.py: below 4,096 elements float32, else bytes, a float32 for 256, two tables", 2 * 4 * 256),
+    "adamw8bit": Optimizer(_eight_bits(2), "bitsandbytes 0.50, optim/optimizer.py, as adam8bit", 2 * 4 * 256),
+    "lion8bit": Optimizer(_eight_bits(1), "bitsandbytes 0.50, optim/lion.py: one momentum in bytes, one table", 4 * 256),
     "lion": Optimizer(_moments(1, 0), "arXiv 2302.06675, algorithm 2: one momentum"),
     "muon": Optimizer(_muon, "torch.optim.Muon: one momentum for a matrix inside the layers; embeddings, heads and vectors by AdamW"),
 }  # fmt: skip
 
-HELD = frozenset(name for name, found in OPTIMIZERS.items() if found.source.startswith("torch.optim.")) - {"muon"}
-"""Those whose states were held to the library's own, to the byte; of the others the states are estimates."""
+LIBRARIES = ("torch.optim", "bitsandbytes", "lion-pytorch")
+"""The libraries whose states, of small live models after a step, ours are equal to, to the byte."""
 
 
 def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
@@ -91,11 +101,20 @@ def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
     """
     check_optimizer(optimizer)
     total = 0
-    for entry in owned_tensors(tree):
-        if entry.tensor.role == "buffer" or entry.tensor.frozen:
-            continue
+    learned = [entry for entry in owned_tensors(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen]
+    for entry in learned:
         total += entry.copies * state_bytes(entry, optimizer, size)
-    return total
+    return total + shared_bytes(optimizer, (elements(entry.tensor.shape) for entry in learned))
+
+
+def shared_bytes(optimizer: str, counts: Iterable[int]) -> int:
+    """Return the bytes of the tables that all parameters share, if one of these *counts* of elements is looked up in them.
+
+    >>> shared_bytes("adam8bit", (64, 5000)), shared_bytes("adam8bit", (64,)), shared_bytes("adamw", (5000,))
+    (2048, 0, 0)
+    """
+    shared = OPTIMIZERS[optimizer].shared
+    return shared if shared and any(count >= BYTEWISE for count in counts) else 0
 
 
 def check_optimizer(optimizer: str) -> None:

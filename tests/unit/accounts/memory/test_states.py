@@ -87,6 +87,33 @@ def test_states_are_those_of_torch(name: str, expected: tuple[int, ...]) -> None
     assert tuple(OPTIMIZERS[name].kept(shape, 4) for shape in ((30, 20), (7,), (8, 4, 3, 3))) == expected
 
 
+SMALL_BERT = {
+    "model_type": "bert",
+    "hidden_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 130,
+    "vocab_size": 300,
+}
+SMALL_LLAMA = {
+    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "intermediate_size": 120, "vocab_size": 200,
+}  # fmt: skip
+STEPPED = {
+    "adam8bit": (450_024, 346_256), "adamw8bit": (450_024, 346_256), "lion8bit": (225_012, 173_128), "lion": (853_136, 528_128),
+    "muon": (1_211_788, 632_356),
+}  # fmt: skip
+"""Bytes of states, each storage once, after a step of these models in float32: bitsandbytes 0.50.2, lion-pytorch 0.2.5, torch.optim 2.13.0
+(Muon with the matrices of layers, AdamW beside it)."""
+
+
+@pytest.mark.parametrize(("name", "expected"), STEPPED.items())
+def test_states_of_whole_models_are_those_of_their_libraries(name: str, expected: tuple[int, int]) -> None:
+    found = [model(config).memory(training=True, optimizer=name) for config in (SMALL_BERT, SMALL_LLAMA)]
+    assert tuple(one.optimizer for one in found) == expected
+    assert all(one.trust["optimizer"] == "exact" for one in found)
+
+
 @pytest.mark.parametrize("precision", ["pure", "amp", "mixed", "megatron"])
 @pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2", "llama-3.2-1b"])
 def test_the_total_is_the_sum_of_its_parts(name: str, precision: str) -> None:
