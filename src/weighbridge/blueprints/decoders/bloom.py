@@ -6,7 +6,7 @@ Source: arXiv 2211.05100 (BLOOM), 2311.16867 (Falcon), mosaicml/llm-foundry (MPT
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, Body, with_heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, Body, uneven_heads, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import (
     D_MODEL,
@@ -168,5 +168,5 @@ def family(name: str, body: Body, table: str, fields: tuple[Field, ...]) -> Fami
 FAMILIES = {
     "bloom": family("Bloom", bloom, "word_embeddings", BLOOM),
     "falcon": family("Falcon", falcon, "word_embeddings", FALCON),
-    "mpt": family("Mpt", mpt, "wte", MPT),
+    "mpt": family("Mpt", mpt, "wte", uneven_heads(MPT)),
 }

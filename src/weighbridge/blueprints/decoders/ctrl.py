@@ -6,6 +6,7 @@ and no tensor.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, N_EMBD, N_HEAD, N_LAYER, TIED, VOCAB, Config, derived, size
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
@@ -62,4 +63,4 @@ MORE_IGNORED_KEYS = frozenset(
     """attn_pdrop from_tf max_position_embeddings n_ctx n_positions summary_activation summary_first_dropout summary_proj_to_labels
     summary_type summary_use_proj""".split()
 )
-FAMILIES = {"ctrl": Family("ctrl", FIELDS, CLASSES, "CTRLModel", MORE_IGNORED_KEYS)}
+FAMILIES = {"ctrl": Family("ctrl", uneven_heads(FIELDS), CLASSES, "CTRLModel", MORE_IGNORED_KEYS)}

@@ -6,7 +6,7 @@ models/gpt_neox/modeling_gpt_neox.py and models/gpt_neox_japanese/modeling_gpt_n
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, uneven_heads, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, constant, derived, size, switch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
@@ -99,5 +99,5 @@ MORE_IGNORED_KEYS = IGNORED_KEYS | {"is_decoder", "use_parallel_residual"}
 
 FAMILIES = {
     "gpt_neox": Family("gpt_neox", FIELDS, CLASSES, "GPTNeoXModel", MORE_IGNORED_KEYS),
-    "gpt_neox_japanese": Family("gpt_neox_japanese", JAPANESE, JAPANESE_CLASSES, "GPTNeoXJapaneseModel", MORE_IGNORED_KEYS),
+    "gpt_neox_japanese": Family("gpt_neox_japanese", uneven_heads(JAPANESE), JAPANESE_CLASSES, "GPTNeoXJapaneseModel", MORE_IGNORED_KEYS),
 }

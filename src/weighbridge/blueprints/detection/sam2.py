@@ -7,7 +7,8 @@ arXiv 2408.00714; names as in transformers 5.23.0, models/sam2/modeling_sam2.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.detection.sam import PROMPTS, mask_embedding
-from weighbridge.blueprints.detection.sam2_vision import OWN_IGNORED_KEYS, neck_maps
+from weighbridge.blueprints.detection.sam2_vision import OWN_IGNORED_KEYS as VISION_IGNORED_KEYS
+from weighbridge.blueprints.detection.sam2_vision import neck_maps
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.sam_mask_decoder import FIELDS as DECODER
@@ -84,9 +85,9 @@ def sam2(c: Config) -> Part:
     )
 
 
-OWN_IGNORED_KEYS = OWN_IGNORED_KEYS | frozenset(
+IGNORED_KEYS = VISION_IGNORED_KEYS | frozenset(
     """dynamic_multimask_stability_delta dynamic_multimask_stability_thresh dynamic_multimask_via_stability scale
     image_embedding_size""".split()
 )
 
-FAMILIES = {"sam2": Family("sam2", FIELDS, {"Sam2Model": sam2}, "Sam2Model", OWN_IGNORED_KEYS)}
+FAMILIES = {"sam2": Family("sam2", FIELDS, {"Sam2Model": sam2}, "Sam2Model", IGNORED_KEYS)}

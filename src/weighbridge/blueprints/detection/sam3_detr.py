@@ -13,7 +13,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
 HIDDEN = size("hidden", "hidden_size", 256, "H", "hidden size")
@@ -42,7 +42,6 @@ MASKS = (HIDDEN, size("stages", "num_upsampling_stages", 3, "L", "stages that en
 def attention(name: str, c: Config, keys: Stream | None = None) -> Part:
     """Describe attention over the tokens themselves, or over others."""
     H, head_dim = c.hidden, c.hidden // c.heads
-    exact(H, c.heads)
     requires = keys if isinstance(keys, str) else None
     return part(
         name,

@@ -15,7 +15,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace, stack
-from weighbridge.core.sizes import exact, layer_range
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ def layer(c: Config, *, whole: bool) -> tuple[Node, ...]:
     across: Grid = (1, 1) if whole else ((grid[0] + c.window - 1) // c.window, (grid[1] + c.window - 1) // c.window)
     seen = area(grid) if whole else c.window * c.window
     head_dim = H // c.heads
-    exact(H, c.heads)
     maps = (linear(f"{name}_proj", H, H) for name in "qkvo")
     scores = attend(heads=c.heads, head_dim=head_dim, queries=seen, keys=seen, groups=area(across))
     attention = part("attention", *maps, scores, kind="self_attention", stream=area(across) * seen)
@@ -103,10 +102,14 @@ def scale_layer(c: Config, scale: float) -> tuple[Node, ...]:
     return part("scale_layers", *ups, kind="convolution"), *convs
 
 
+def neck(c: Config, name: str) -> Part:
+    """Describe the maps of several scales that are made of the one of patches."""
+    return part(name, module_list("fpn_layers", *(scale_layer(c, scale) for scale in c.scales)), kind="neck")
+
+
 def vision(c: Config) -> Part:
     """Describe Sam3VisionModel."""
-    neck = module_list("fpn_layers", *(scale_layer(c, scale) for scale in c.scales))
-    return part("", as_child("backbone", submodel(c.backbone)), part("neck", neck, kind="neck"), kind="model")
+    return part("", as_child("backbone", submodel(c.backbone)), neck(c, "neck"), kind="model")
 
 
 IGNORED_KEYS = frozenset("hidden_dropout layer_scale_init_value".split())

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, HEADS_DIVIDE
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
 from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
-from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, QKV_BIAS, VIT_HEADS, VIT_HIDDEN, VIT_LAYERS, WHOLE_HEADS
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, QKV_BIAS, VIT_HEADS, VIT_HIDDEN, VIT_LAYERS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import IMAGE, MLP_DIM, PATCH, Config, constant, sequence, size, switch
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, stack
@@ -24,7 +25,7 @@ def kinds(c: Config) -> list[str]:
 
 
 FIELDS = (
-    *(VIT_HIDDEN, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),
+    *(VIT_HIDDEN, VIT_LAYERS, VIT_HEADS, HEADS_DIVIDE, HEAD_DIM, CHANNELS, QKV_BIAS),
     ratio("ratio", "mlp_ratio", 4.0),
     MLP_DIM.with_default(lambda c: scale_width(c.hidden, c.ratio)),
     size("outputs", "output_channels", 256, "O", "output channels"),

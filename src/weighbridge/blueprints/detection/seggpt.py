@@ -7,6 +7,7 @@ each other up to the layer of ``merge_index``, where they are added.
 from __future__ import annotations
 
 from weighbridge.blueprints.detection.sam_vision import attention
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import (
@@ -87,4 +88,4 @@ def segmentation(c: Config) -> Part:
 
 CLASSES = {"SegGptModel": seggpt, "SegGptForImageSegmentation": segmentation}
 
-FAMILIES = {"seggpt": Family("seggpt", FIELDS, CLASSES, "SegGptModel", IGNORED_KEYS | {"beta"})}
+FAMILIES = {"seggpt": Family("seggpt", uneven_heads(FIELDS), CLASSES, "SegGptModel", IGNORED_KEYS | {"beta"})}

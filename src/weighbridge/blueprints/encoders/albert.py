@@ -8,13 +8,14 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import POOLED
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, vocabulary_projection, with_heads
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import EMBEDDING_SIZE, Config, size
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    *bert_fields(vocab=30000, hidden=4096, mlp=16384, heads=64),
+    *uneven_heads(bert_fields(vocab=30000, hidden=4096, mlp=16384, heads=64)),
     EMBEDDING_SIZE.with_default(128),
     size("groups", "num_hidden_groups", 1, "G", "groups of layers that share their weights"),
     size("inner", "inner_group_num", 1, "N", "layers in a group"),
@@ -28,11 +29,12 @@ IGNORED_KEYS = frozenset(
 def albert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: each group of layers is stored once; together they run once for every layer."""
     E, H = c.embedding, c.hidden
+    heads = H if c.even else c.heads * c.head_dim
     attention = part(
         "attention",
-        linear("query", H, H),
-        linear("key", H, H),
-        linear("value", H, H),
+        linear("query", H, heads),
+        linear("key", H, heads),
+        linear("value", H, heads),
         linear("dense", H, H),
         layer_norm("LayerNorm", H),
         attend(heads=c.heads, head_dim=c.head_dim),

@@ -65,11 +65,12 @@ def self_attention(c: Config, *extra: Node, keys: Stream | None = None, width: S
     """Describe queries, keys and values, and the attention itself; *extra* is what a relative of BERT has beside them."""
     H = c.hidden
     source = H if width is None else width
+    heads = H if getattr(c, "even", True) else c.heads * c.head_dim
     return part(
         "self",
-        linear("query", H, H),
-        linear("key", source, H, stream=keys),
-        linear("value", source, H, stream=keys),
+        linear("query", H, heads),
+        linear("key", source, heads, stream=keys),
+        linear("value", source, heads, stream=keys),
         *extra,
         attend(heads=c.heads, head_dim=c.head_dim, keys=keys, causal=keys is None and getattr(c, "decoder", False)),
         kind="attention",

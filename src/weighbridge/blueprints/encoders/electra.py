@@ -20,13 +20,14 @@ from weighbridge.blueprints.modules.bert_family import (
     vocabulary_projection,
     with_heads,
 )
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import DECODER, EMBEDDING_SIZE, Config, computed, switch
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
-    *bert_fields(hidden=256, mlp=1024, heads=4),
+    *uneven_heads(bert_fields(hidden=256, mlp=1024, heads=4)),
     EMBEDDING_SIZE.with_default(128),
     computed("projected", lambda c: c.embedding != c.hidden),
     switch("summarised", "summary_use_proj", True),

@@ -51,7 +51,13 @@ def esm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...
     # It runs only when contacts are asked for, never in a forward pass.
     contacts = part("contact_head", linear("regression", c.layers * c.heads, 1), kind="head", requires="contacts")
     rotary = (
-        (part("rotary_embeddings", Tensor("inv_freq", (((c.rotary_dim or c.head_dim) + 1) // 2,), "buffer"), kind="rotary"),)
+        (
+            part(
+                "rotary_embeddings",
+                Tensor("inv_freq", (((c.head_dim if c.rotary_dim is None else c.rotary_dim) + 1) // 2,), "buffer"),
+                kind="rotary",
+            ),
+        )
         if c.place == "rotary"
         else ()
     )

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, HeadSpec, bert_fields, vocabulary_projection, with_heads
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -167,7 +168,7 @@ FAMILIES = {
     ),
     "jina_embeddings_v3": Family(
         "jina_embeddings_v3",
-        (*JINA, POOLED),
+        (*uneven_heads(JINA), POOLED),
         with_heads("JinaEmbeddingsV3", "roberta", jina_embeddings, JINA_HEADS, first=True),
         "JinaEmbeddingsV3Model",
         ignored_keys=IGNORED_KEYS,

@@ -18,13 +18,14 @@ from weighbridge.blueprints.modules.bert_family import (
     vocabulary_projection,
     with_heads,
 )
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import DECODER, EMBEDDING_SIZE, Config, computed, switch
 from weighbridge.core.parts import embedding, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    *bert_fields(vocab=50000, positions=1536),
+    *uneven_heads(bert_fields(vocab=50000, positions=1536)),
     EMBEDDING_SIZE.with_default(lambda c: c.hidden),
     computed("projected", lambda c: c.embedding != c.hidden),
     switch("summarised", "summary_use_proj", False),

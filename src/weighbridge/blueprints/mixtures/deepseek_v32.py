@@ -68,7 +68,8 @@ def _indexers(c: Config) -> list[str]:
 
 def indexer_kinds(c: Config) -> list[str]:
     """Return for each layer whether it has an indexer or shares an earlier one's."""
-    kinds = checked_kinds(c, c.stated_indexers, "indexer_types", ("full", "shared"))
+    stated = c.stated_indexers[: c.layers] if isinstance(c.stated_indexers, list) else c.stated_indexers  # one that is longer is taken
+    kinds = checked_kinds(c, stated, "indexer_types", ("full", "shared"))
     if kinds[0] == "shared":
         raise ConfigError("the first layer has nothing to share", key="indexer_types", value=kinds)
     return kinds

@@ -40,6 +40,7 @@ PYRAMIDS: dict[str, Callable[[Config], tuple[Size, ...]]] = {
     "hiera": lambda c: (c.embed, *(c.embed * c.wider[0] ** stage // c.wider[1] ** stage for stage in range(len(c.depths)))),
     "pp_lcnet": lambda c: (c.stem, *(int(blocks[-1][2] * c.scale) for blocks in c.blocks)),
     "pp_lcnet_v3": lambda c: (c.stem, *(int(blocks[-1][2] * c.scale) for blocks in c.blocks)),
+    "pp_lcnet_v4": lambda c: (c.stem, *(int(blocks[-1][2] * c.scale) for blocks in c.blocks)),
     "pvt_v2": lambda c: c.widths,
     "textnet": lambda c: c.widths,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.config.family import Blueprint
-from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, constant, derived, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, Field, constant, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import attend, linear, part, rms_norm
 from weighbridge.core.sizes import Size, exact
@@ -37,6 +37,21 @@ def default_head_dim(c: Config) -> Size:
 
 
 HEADS_DIVIDE = constant("even", lambda c: c.hidden % c.heads == 0)
+
+
+def uneven_heads(fields: tuple[Field, ...]) -> tuple[Field, ...]:
+    """Return the fields of a class that builds with any number of heads: what they leave over of the hidden size is dropped.
+
+    >>> from weighbridge.config.bind import bind
+    >>> from weighbridge.config.fields import HEADS
+    >>> fields = (HIDDEN.with_default(32), HEADS.with_default(5), derived("head_dim", lambda c: exact(c.hidden, c.heads)))
+    >>> bind(uneven_heads(fields), {}).head_dim
+    6
+    """
+    width = next(field for field in fields if field.word == "head_dim")
+    place = fields.index(width)
+    return (*fields[:place], HEADS_DIVIDE, width.with_default(default_head_dim), *fields[place + 1 :])
+
 
 FIELDS = (
     VOCAB.with_default(32000),

@@ -6,6 +6,7 @@ models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl. One
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import HEADS_DIVIDE, default_head_dim
 from weighbridge.config.fields import (
     HIDDEN,
     IN_CHANNELS,
@@ -22,7 +23,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core.length import Stream, merge, product_of, sum_of_squares
 from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, matmul, part, plain_mlp, rms_norm, stack
-from weighbridge.core.sizes import exact, layer_range
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Operation, Part, Tensor
 
 PATCHES: Stream = product_of("rows", "columns")
@@ -33,7 +34,8 @@ FIELDS = (
     HIDDEN.with_default(1152),
     MLP.with_default(4304),
     NUM_HEADS.with_default(16),
-    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_heads"),
+    HEADS_DIVIDE,
+    derived("head_dim", default_head_dim, "hidden_size", "num_heads"),
     IN_CHANNELS.with_default(3),
     size("patch_side", "patch_size", 16, "P", "side of a patch"),
     SPATIAL_MERGE.with_default(2),

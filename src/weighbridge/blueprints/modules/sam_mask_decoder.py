@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import conv_transpose2d
 from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, MLP_DIM, Config, size
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, replace
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 FIELDS = (
@@ -34,7 +34,7 @@ def attention(name: str, c: Config, narrower: Size, queries: Size, keys: Size, *
         linear("k_proj", c.hidden, inner, stream=keys),
         linear("v_proj", c.hidden, inner, stream=keys),
         linear(last, inner, c.hidden, stream=queries),
-        attend(heads=c.heads, head_dim=exact(inner, c.heads), queries=queries, keys=keys),
+        attend(heads=c.heads, head_dim=inner // c.heads, queries=queries, keys=keys),
         kind="cross_attention",
     )
 

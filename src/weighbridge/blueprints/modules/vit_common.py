@@ -6,6 +6,7 @@ where others differ as in models/yolos/modeling_yolos.py.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
 from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LABELS, LAYERS, MLP, Config, derived, sides, size, switch
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
@@ -23,7 +24,7 @@ VIT_PATCH = sides("patch", "patch_size", 16, "P", "side of a patch")
 SQUARE_PATCH = (size("patch_height", "patch_size", 16, "P", "side of a patch"), derived("patch_width", lambda c: c.patch_height))
 QKV_BIAS = switch("qkv_bias", "qkv_bias", True)
 POOLED = switch("pooled", "add_pooling_layer", True, report_default=False)
-FIELDS = (VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, VIT_HEAD_DIM, *VIT_IMAGE, *VIT_PATCH, CHANNELS, LABELS, QKV_BIAS)
+FIELDS = uneven_heads((VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, VIT_HEAD_DIM, *VIT_IMAGE, *VIT_PATCH, CHANNELS, LABELS, QKV_BIAS))
 """The fields that nearly every vision transformer has, with the defaults of ViT-base."""
 
 IGNORED_KEYS = frozenset(("drop_path_rate", "initializer_std", "interpolate_pos_encoding", "out_features", "out_indices", "stage_names"))
@@ -65,14 +66,19 @@ def token(name: str, width: Size, number: Size = 1) -> Tensor:
 
 
 def attention(
-    c: Config, names: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj"), *, biases: tuple[bool, ...] | None = None
+    c: Config,
+    names: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj"),
+    *,
+    biases: tuple[bool, ...] | None = None,
+    width: Size | None = None,
 ) -> Part:
     """Describe self-attention over all patches: queries, keys and values in the order of these names, then the output.
 
     Args:
         biases: Which of the four have one; None is what the config says of the three, and one for the output.
+        width: Of all heads; None is that of one, times how many there are.
     """
-    inner = c.heads * c.head_dim
+    inner = c.heads * c.head_dim if width is None else width
     owned = biases or (c.qkv_bias, c.qkv_bias, c.qkv_bias, True)
     return part(
         "attention",

@@ -13,7 +13,6 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, nested, size, switch, with_changes
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import conv2d, linear, part, replace
-from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Operation, Part
 
 TEXT = text_fields(49408, 77, *stack_fields(512, 2048, 8))
@@ -34,9 +33,7 @@ FIELDS = (
 def decoder(c: Config) -> Part:
     """Describe CLIPSegDecoder: the layers taken out of the image tower are narrowed, mixed, and drawn back to pixels."""
     B, images = c.reduced, c.vision
-    inner = with_changes(
-        images, hidden=B, mlp=c.decoder_mlp, heads=c.decoder_heads, head_dim=exact(B, c.decoder_heads), layers=len(c.taken)
-    )
+    inner = with_changes(images, hidden=B, mlp=c.decoder_mlp, heads=c.decoder_heads, head_dim=B // c.decoder_heads, layers=len(c.taken))
     # The text's vector scales and moves what one of the layers sees, and that once for each example.
     where: Stream = "one" if c.stated_at in range(len(c.taken)) else 0
     (layers,) = encoder(inner).children

@@ -6,6 +6,7 @@ Source: Google, Gemma 4 (2026); arXiv 2005.08100 (Conformer); names as in transf
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.gemma import SANDWICH
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.clip_towers import HEAD_DIM
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.stage_fields import numbers
@@ -180,5 +181,5 @@ AUDIO_IGNORED_KEYS = frozenset("attention_invalid_logits_value attention_logit_c
 VISION_IGNORED_KEYS = frozenset("attention_bias hidden_activation max_position_embeddings".split())
 FAMILIES = {
     "gemma4_vision": Family("gemma4_vision", VISION, {"Gemma4VisionModel": vision}, "Gemma4VisionModel", VISION_IGNORED_KEYS),
-    "gemma4_audio": Family("gemma4_audio", AUDIO, {"Gemma4AudioModel": audio}, "Gemma4AudioModel", AUDIO_IGNORED_KEYS),
+    "gemma4_audio": Family("gemma4_audio", uneven_heads(AUDIO), {"Gemma4AudioModel": audio}, "Gemma4AudioModel", AUDIO_IGNORED_KEYS),
 }

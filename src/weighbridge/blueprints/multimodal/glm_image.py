@@ -5,6 +5,7 @@ Source: Z.ai 2026, github.com/zai-org/GLM-Image; names as in transformers 5.23.0
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.qwen_vision import tower
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, without_head
@@ -92,7 +93,9 @@ VISION_IGNORED_KEYS = frozenset(("attention_dropout", "spatial_merge_size"))
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"image_start_token_id", "image_end_token_id", "tie_word_embeddings"}
 FAMILIES = {
     "glm_image": Family("glm_image", WHOLE, CLASSES, "GlmImageModel", MORE_IGNORED_KEYS),
-    "glm_image_vision": Family("glm_image_vision", VISION, {"GlmImageVisionModel": vision}, "GlmImageVisionModel", VISION_IGNORED_KEYS),
+    "glm_image_vision": Family(
+        "glm_image_vision", uneven_heads(VISION), {"GlmImageVisionModel": vision}, "GlmImageVisionModel", VISION_IGNORED_KEYS
+    ),
     "glm_image_vqmodel": Family(
         "glm_image_vqmodel", CODES, {"GlmImageVQVAE": quantizer}, "GlmImageVQVAE", frozenset(("in_channels", "beta"))
     ),

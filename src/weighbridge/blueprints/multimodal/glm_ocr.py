@@ -14,11 +14,11 @@ from weighbridge.blueprints.modules.vlm_common import tie_fields, with_lm_head, 
 from weighbridge.blueprints.multimodal.glm4v import MARKS
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, constant, switch, variant
+from weighbridge.config.fields import Config, constant, derived, switch, variant
 from weighbridge.core.parts import conv2d, gated_mlp, layer_norm, linear, part, rms_norm
 from weighbridge.core.tree import Part
 
-VISION = variant(
+BASE = variant(
     FIELDS,
     switch("bias", "attention_bias", True),
     hidden=1024,
@@ -31,6 +31,7 @@ VISION = variant(
     deep_runs=constant("deep_runs", 0),
     positions=constant("positions", None),
 )
+VISION = (*BASE, derived("merger_mlp", lambda c: c.out * c.channels, "out_hidden_size", "in_channels"))
 TEXT = variant(
     GLM, NO_QKV_BIAS, norms=BEFORE + AFTER, vocab=59392, hidden=1024, mlp=4096, layers=16, heads=16, kv_heads=8, head_dim=default_head_dim
 )
@@ -55,7 +56,7 @@ def vision(c: Config) -> Part:
         kind="self_attention",
     )
     mlp = gated_mlp("mlp", H, c.mlp, bias=c.bias)
-    merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), gated_mlp("", out, out * c.channels))
+    merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), gated_mlp("", out, c.merger_mlp))
     return tower(
         patches(c),
         part("blocks", rms_norm("norm1", H), rms_norm("norm2", H), attended, mlp, kind="layer", repeat=c.layers),

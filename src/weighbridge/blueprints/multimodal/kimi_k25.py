@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.clip_towers import stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
@@ -89,6 +90,6 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
 FAMILIES = {
     "kimi_k25": replace(kin("kimi_k25", "Kimi_K25", BOTH, kimi, "projection_layer_norm_eps"), normalize_config=normalize_config),
     "kimi_k25_vision": Family(
-        "kimi_k25_vision", VISION, {"Kimi_K25VisionModel": vision}, "Kimi_K25VisionModel", frozenset(("pos_emb_time",))
+        "kimi_k25_vision", uneven_heads(VISION), {"Kimi_K25VisionModel": vision}, "Kimi_K25VisionModel", frozenset(("pos_emb_time",))
     ),
 }

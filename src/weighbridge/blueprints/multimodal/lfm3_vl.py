@@ -5,6 +5,7 @@ Source: Liquid AI, LFM3-VL (2026); names as in transformers 5.23.0, models/lfm3_
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.clip_towers import stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.layer_types import checked_kinds
@@ -101,5 +102,7 @@ def lfm3(c: Config) -> tuple[Node, ...]:
 
 FAMILIES = {
     "lfm3_vl": kin("lfm3_vl", "Lfm3Vl", BOTH, lfm3),
-    "lfm3_vl_vision": Family("lfm3_vl_vision", VISION, {"Lfm3VlVisionModel": vision}, "Lfm3VlVisionModel", frozenset(("norm_eps",))),
+    "lfm3_vl_vision": Family(
+        "lfm3_vl_vision", uneven_heads(VISION), {"Lfm3VlVisionModel": vision}, "Lfm3VlVisionModel", frozenset(("norm_eps",))
+    ),
 }

@@ -5,6 +5,7 @@ Source: The Llama 4 herd (2025); names as in transformers 5.23.0, models/llama4/
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
 from weighbridge.blueprints.modules.composite import CAUSAL, as_child, model_config, submodel
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, merge_squares, per_image
@@ -27,7 +28,11 @@ def vision(c: Config) -> Part:
     """Describe Llama4VisionModel: unfolded patches with a class token behind them, layers, and an adapter over squares of patches."""
     H = c.hidden
     attention = part(
-        "self_attn", *(linear(f"{name}_proj", H, H) for name in "qkvo"), attend(heads=c.heads, head_dim=c.head_dim), kind="self_attention"
+        "self_attn",
+        *(linear(f"{name}_proj", H, c.heads * c.head_dim) for name in "qkv"),
+        linear("o_proj", c.heads * c.head_dim, H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+        kind="self_attention",
     )
     layer = part(
         "layers",
@@ -81,5 +86,7 @@ FAMILIES = {
         "Llama4ForConditionalGeneration",
         IGNORED_KEYS | {"tie_word_embeddings"},
     ),
-    "llama4_vision_model": Family("llama4_vision_model", VISION, {"Llama4VisionModel": vision}, "Llama4VisionModel", OUTER_IGNORED_KEYS),
+    "llama4_vision_model": Family(
+        "llama4_vision_model", uneven_heads(VISION), {"Llama4VisionModel": vision}, "Llama4VisionModel", OUTER_IGNORED_KEYS
+    ),
 }

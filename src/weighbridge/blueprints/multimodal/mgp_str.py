@@ -5,6 +5,7 @@ Source: arXiv 2209.03592, section 3; names as in transformers 5.23.0, models/mgp
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import QKV_BIAS, VIT_HEADS, VIT_HIDDEN, VIT_LAYERS, WHOLE_HEADS, patches, projection, token
@@ -84,4 +85,4 @@ def recognition(c: Config) -> Part:
 
 CLASSES = {"MgpstrModel": mgp_str, "MgpstrForSceneTextRecognition": recognition}
 IGNORED_KEYS = frozenset("drop_rate attn_drop_rate drop_path_rate output_a3_attentions".split())
-FAMILIES = {"mgp-str": Family("mgp-str", FIELDS, CLASSES, "MgpstrModel", IGNORED_KEYS)}
+FAMILIES = {"mgp-str": Family("mgp-str", uneven_heads(FIELDS), CLASSES, "MgpstrModel", IGNORED_KEYS)}

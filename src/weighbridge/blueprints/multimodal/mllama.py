@@ -6,7 +6,7 @@ Source: arXiv 2407.21783, section 7; names as in transformers 5.23.0, models/mll
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA
-from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention, uneven_heads
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
@@ -59,7 +59,8 @@ def vision_layer(c: Config, repeat: Size, *, gated: bool) -> Part:
     H = c.hidden
     attended = part(
         "self_attn",
-        *(linear(f"{name}_proj", H, H, bias=False) for name in "qkvo"),
+        *(linear(f"{name}_proj", H, c.heads * c.head_dim, bias=False) for name in "qkv"),
+        linear("o_proj", c.heads * c.head_dim, H, bias=False),
         attend(heads=c.heads, head_dim=c.head_dim),
         kind="self_attention",
     )
@@ -173,5 +174,5 @@ NORMED = frozenset(("norm_eps", "intermediate_layers_indices"))
 FAMILIES = {
     "mllama": Family("mllama", FIELDS, WHOLE, "MllamaModel", VISION_IGNORED_KEYS | {"tie_word_embeddings"}),
     "mllama_text_model": Family("mllama_text_model", TEXT, TEXTS, "MllamaTextModel", IGNORED_KEYS | {"tie_word_embeddings"}),
-    "mllama_vision_model": Family("mllama_vision_model", VISION, {"MllamaVisionModel": vision}, "MllamaVisionModel", NORMED),
+    "mllama_vision_model": Family("mllama_vision_model", uneven_heads(VISION), {"MllamaVisionModel": vision}, "MllamaVisionModel", NORMED),
 }

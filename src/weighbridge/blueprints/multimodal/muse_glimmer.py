@@ -7,7 +7,7 @@ models/muse_glimmer_assistant. Some of its norms have no parameters.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention, uneven_heads
 from weighbridge.blueprints.modules.clip_towers import stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
@@ -238,12 +238,13 @@ SPARK_KEYS = OUTER_IGNORED_KEYS | {"audio_token_id", "tie_word_embeddings"}
 TEXT_KEYS = IGNORED_KEYS | {"layer_rope_theta", "output_multiplier", "post_norm_eps", "qk_scale_factor"}
 ASSIST, ASSISTANT_KEYS = "MuseGlimmerAssistantModel", IGNORED_KEYS | {"block_size", "layer_types", "mask_token_id", "sliding_window"}
 CLASSES = {"MuseGlimmerModel": without_head(body), "MuseGlimmerForConditionalGeneration": with_lm_head(body)}
+TOWER = uneven_heads(VISION)
 FAMILIES = {
     "muse_glimmer": Family("muse_glimmer", BOTH, CLASSES, "MuseGlimmerModel", OUTER_IGNORED_KEYS),
     "muse_glimmer_assistant": Family("muse_glimmer_assistant", ASSISTANT, {ASSIST: assistant}, ASSIST, ASSISTANT_KEYS),
     "muse_glimmer_text": Family("muse_glimmer_text", TEXT, {"MuseGlimmerTextModel": text}, "MuseGlimmerTextModel", TEXT_KEYS),
     "muse_spark": Family("muse_spark", SPARK, SPARK_CLASSES, "MuseSparkModel", SPARK_KEYS),
     "muse_spark_audio": Family("muse_spark_audio", AUDIO, {"MuseSparkAudioModel": audio}, "MuseSparkAudioModel"),
-    "muse_spark_vision": Family("muse_spark_vision", VISION, {"MuseSparkVisionModel": vision}, "MuseSparkVisionModel"),
-    "muse_glimmer_vision": Family("muse_glimmer_vision", VISION, {"MuseGlimmerVisionModel": vision}, "MuseGlimmerVisionModel"),
+    "muse_spark_vision": Family("muse_spark_vision", TOWER, {"MuseSparkVisionModel": vision}, "MuseSparkVisionModel"),
+    "muse_glimmer_vision": Family("muse_glimmer_vision", TOWER, {"MuseGlimmerVisionModel": vision}, "MuseGlimmerVisionModel"),
 }

@@ -6,7 +6,7 @@ Source: arXiv 2503.01743; names as in transformers 5.23.0, models/phi4_multimoda
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.phi import PHI3, phi3
-from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, uneven_heads
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.stage_fields import number
@@ -95,7 +95,8 @@ def audio(c: Config) -> Part:
     H, frames = c.hidden, valid_up_to(halved("seq", c.halvings), 500, "frames that are attended to at once")
     attention = part(
         "self_attn",
-        *(linear(f"{letter}_proj", H, H) for letter in "qkvo"),
+        *(linear(f"{letter}_proj", H, c.heads * c.head_dim) for letter in "qkv"),
+        linear("o_proj", c.heads * c.head_dim, H),
         attend(heads=c.heads, head_dim=c.head_dim),
         kind="self_attention",
     )
@@ -175,6 +176,6 @@ FAMILIES = {
         frozenset(("crop_size", "feature_layer", "image_token_id")),
     ),
     "phi4_multimodal_audio": Family(
-        "phi4_multimodal_audio", AUDIO, {"Phi4MultimodalAudioModel": audio}, "Phi4MultimodalAudioModel", SPEECH_KEYS
+        "phi4_multimodal_audio", uneven_heads(AUDIO), {"Phi4MultimodalAudioModel": audio}, "Phi4MultimodalAudioModel", SPEECH_KEYS
     ),
 }

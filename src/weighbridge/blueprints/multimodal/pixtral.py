@@ -6,6 +6,7 @@ models/mistral3/modeling_mistral3.py and models/mistral_large4/modeling_mistral_
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.clip_towers import stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
@@ -19,7 +20,7 @@ from weighbridge.core.parts import attend, conv2d, gated_mlp, linear, part, rms_
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
-FIELDS = (*stack_fields(1024, 4096, 16, 24), CHANNELS, PATCH.with_default(16))
+FIELDS = (*uneven_heads(stack_fields(1024, 4096, 16, 24)), CHANNELS, PATCH.with_default(16))
 TOWER = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "patch_size": 14}
 MISTRAL = {
     "hidden_size": 5120,

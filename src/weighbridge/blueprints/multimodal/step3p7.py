@@ -7,6 +7,7 @@ the text's keys beside the outer ones, under a class of its own (``Step3p7FlashF
 from __future__ import annotations
 
 from weighbridge.blueprints.mixtures.step3p5 import STEP, step
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.convolutions import positive_float
@@ -160,7 +161,7 @@ FAMILIES = {
     ),
     "step3p5_vision": Family(
         "step3p5_vision",
-        VISION,
+        uneven_heads(VISION),
         {"Step3p7VisionModel": vision},
         "Step3p7VisionModel",
         VISION_IGNORED_KEYS,

@@ -6,6 +6,7 @@ once for each frame; every text is prompted by every video.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.clip_towers import (
     PROJECTED,
     SCALE,
@@ -20,7 +21,7 @@ from weighbridge.blueprints.modules.clip_towers import (
 )
 from weighbridge.blueprints.multimodal.clip import text
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, derived, nested, size, with_changes
+from weighbridge.config.fields import Config, computed, derived, nested, size, with_changes
 from weighbridge.core.parts import attend, fairseq_attention, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, Tensor
@@ -34,7 +35,13 @@ VISION = (
     size("mit_mlp", "mit_intermediate_size", 2048, "I_m", "intermediate size of the layers over frames"),
     size("mit_layers", "mit_num_hidden_layers", 1, "L_m", "layers over frames"),
     size("mit_heads", "mit_num_attention_heads", 8, "A_m", "attention heads over frames"),
-    derived("mit_head_dim", lambda c: exact(c.mit_hidden, c.mit_heads), "mit_hidden_size", "mit_num_attention_heads"),
+    computed("mit_even", lambda c: c.mit_hidden % c.mit_heads == 0),
+    derived(
+        "mit_head_dim",
+        lambda c: exact(c.mit_hidden, c.mit_heads) if c.mit_even else c.mit_hidden // c.mit_heads,
+        "mit_hidden_size",
+        "mit_num_attention_heads",
+    ),
 )
 FIELDS = (
     nested("text", "text_config", TEXT),
@@ -126,6 +133,6 @@ IGNORED_KEYS = frozenset(
 )
 FAMILIES = {
     "xclip": Family("xclip", FIELDS, {"XCLIPModel": xclip}, "XCLIPModel", IGNORED_KEYS, normalize_config=normalize_config),
-    "xclip_text_model": Family("xclip_text_model", TEXT, {"XCLIPTextModel": text}, "XCLIPTextModel", IGNORED_KEYS),
-    "xclip_vision_model": Family("xclip_vision_model", VISION, {"XCLIPVisionModel": alone}, "XCLIPVisionModel", IGNORED_KEYS),
+    "xclip_text_model": Family("xclip_text_model", uneven_heads(TEXT), {"XCLIPTextModel": text}, "XCLIPTextModel", IGNORED_KEYS),
+    "xclip_vision_model": Family("xclip_vision_model", uneven_heads(VISION), {"XCLIPVisionModel": alone}, "XCLIPVisionModel", IGNORED_KEYS),
 }

@@ -5,6 +5,7 @@ Source: arXiv 2312.05187; names as in transformers 5.23.0, models/wav2vec2_bert/
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.speech_encoder import IGNORED_KEYS, mask_embedding
 from weighbridge.blueprints.modules.speech_heads import with_heads
 from weighbridge.blueprints.speech.wav2vec2_conformer import MORE_IGNORED_KEYS, attention, feed_forward, kind, layer, table
@@ -77,5 +78,7 @@ def backbone(c: Config) -> tuple[Node, ...]:
 CLASSES = with_heads("Wav2Vec2Bert", "wav2vec2_bert", backbone, "ctc sequence frame xvector")
 
 FAMILIES = {
-    "wav2vec2-bert": Family("wav2vec2-bert", FIELDS, CLASSES, "Wav2Vec2BertModel", IGNORED_KEYS | MORE_IGNORED_KEYS | {"adapter_act"})
+    "wav2vec2-bert": Family(
+        "wav2vec2-bert", uneven_heads(FIELDS), CLASSES, "Wav2Vec2BertModel", IGNORED_KEYS | MORE_IGNORED_KEYS | {"adapter_act"}
+    )
 }

@@ -6,6 +6,7 @@ models/wav2vec2_conformer/modeling_wav2vec2_conformer.py. It hears the wave as w
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.speech_encoder import ADAPTED, FIELDS, IGNORED_KEYS, QUANTIZED, SPEAKER, adapter, frames, mask_embedding
 from weighbridge.blueprints.modules.speech_heads import with_heads
 from weighbridge.blueprints.speech.wav2vec2 import features, positions, pre_training
@@ -112,5 +113,7 @@ CONFORMER = table(kind("relative"))
 CLASSES = with_heads("Wav2Vec2Conformer", "wav2vec2_conformer", backbone, "ctc sequence frame xvector", pre_training=pre_training)
 
 FAMILIES = {
-    "wav2vec2-conformer": Family("wav2vec2-conformer", CONFORMER, CLASSES, "Wav2Vec2ConformerModel", IGNORED_KEYS | MORE_IGNORED_KEYS)
+    "wav2vec2-conformer": Family(
+        "wav2vec2-conformer", uneven_heads(CONFORMER), CLASSES, "Wav2Vec2ConformerModel", IGNORED_KEYS | MORE_IGNORED_KEYS
+    )
 }

@@ -46,7 +46,7 @@ def delta(c: Config) -> Part:
         after: tuple[Part, ...] = (linear("g_proj", H, wide, bias=False),)
     else:
         ranks = (linear("f_a_proj", H, D, bias=False), linear("f_b_proj", D, wide, bias=False))
-        forget = (shift, Tensor("A_log", (1, 1, A, 1), "gain"), *ranks)
+        forget = (shift, Tensor("A_log", (A,) if c.flat_decay else (1, 1, A, 1), "gain"), *ranks)
         before, after = (linear("g_a_proj", H, D, bias=False), linear("g_b_proj", D, wide, bias=False)), ()
     return part(
         "self_attn",
@@ -100,6 +100,7 @@ def fields(first: int, mixers: Field, *more: Field, kv: int, **changes: Any) -> 
         size("shared_experts", "n_shared_experts", 1, "N", "shared experts", "num_shared_experts"),
         derived("shared_mlp", lambda c: c.shared_experts * c.expert_mlp, "moe_intermediate_size"),
         NO_MLP_BIAS,
+        constant("flat_decay", False),
         block=V3_BLOCK,
         heads=32,
         active=size("active", "num_experts_per_tok", 8, "k", "experts per token", "num_experts_per_token"),
@@ -126,17 +127,24 @@ def _own(word: str) -> Any:
     return lambda c: getattr(c, "flat_" + word) if getattr(c.linear, word) is None else getattr(c.linear, word)
 
 
+def delta_fields(heads: int, kernel: str = "Y") -> tuple[Field, ...]:
+    """Return the sizes of delta attention: what a sub-config says, else what stands beside it; *kernel* is the letter of its convolution."""
+    return (
+        NESTED,
+        size("flat_dim", "linear_head_dim", 128, "X", "width of a head in linear attention"),
+        size("flat_heads", "linear_num_heads", heads, "F", "heads in linear attention"),
+        size("flat_kernel", "linear_conv_kernel_dim", 4, kernel, "width of the convolution"),
+        derived("linear_dim", _own("dim")),
+        derived("linear_heads", _own("heads")),
+        derived("kernel", _own("kernel")),
+    )
+
+
 KIMI = variant(
     fields(
         1,
         Field("stated_mixers", "layer_types", _mixers, "choice"),
-        NESTED,
-        size("flat_dim", "linear_head_dim", 128, "X", "width of a head in linear attention"),
-        size("flat_heads", "linear_num_heads", 32, "F", "heads in linear attention"),
-        size("flat_kernel", "linear_conv_kernel_dim", 4, "Y", "width of the convolution"),
-        derived("linear_dim", _own("dim")),
-        derived("linear_heads", _own("heads")),
-        derived("kernel", _own("kernel")),
+        *delta_fields(32),
         constant("gated", False),
         kv=512,
         vocab=163840,

@@ -77,6 +77,8 @@ def _kinds(c: Config) -> list[str]:
 
 def _adapter_layers(c: Config) -> list[int]:
     """Return the layers that adapters are made for: the config class looks for them before ``layer_types``, its other name, arrives."""
+    if c.stated_adapted is not None:
+        return list(c.stated_adapted)
     kinds = c.mixers if c.late is None else c.stated
     return [index for index, kind in enumerate(kinds) if kind == "hybrid"]
 
@@ -104,6 +106,7 @@ ZAMBA2 = (
     Field("late", "layer_types", None, "choice", report_default=False),
     constant("stated_kinds", lambda c: c.stated if c.late is None else c.late),
     *COMMON,
+    Field("stated_adapted", "hybrid_layer_ids", None, "choice", report_default=False),
     constant("adapted_layers", _adapter_layers),
 )
 FAMILIES = {"zamba2": Family("zamba2", ZAMBA2, classes("Zamba2", zamba2), "Zamba2Model", MORE_IGNORED_KEYS | {"use_conv_bias"})}

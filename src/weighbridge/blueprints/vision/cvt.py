@@ -15,7 +15,6 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, part, split_mlp
-from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -77,7 +76,7 @@ def attention(c: Config, index: int, grid: Grid) -> Part:
         linear("projection_query", width, width, bias=c.biased[index]),
         linear("projection_key", width, width, bias=c.biased[index], stream=keys),
         linear("projection_value", width, width, bias=c.biased[index], stream=keys),
-        attend(heads=heads, head_dim=exact(width, heads), keys=keys),
+        attend(heads=heads, head_dim=width // heads, keys=keys),
         kind="self_attention",
     )
     return part("attention", inner, part("output", linear("dense", width, width), kind="self_attention"), kind="self_attention")

@@ -5,6 +5,7 @@ Source: arXiv 2508.10104; names as in transformers 5.23.0, models/dinov3_vit/mod
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
     VIT_HEADS,
@@ -42,7 +43,7 @@ FIELDS = (
 def stack(c: Config) -> Part:
     """Describe the layers of DINOv3, with rotary positions and, in the largest, a gate."""
     biases = c.key_bias, c.value_bias, c.query_bias, c.output_bias
-    attends = attention(c, ("k_proj", "v_proj", "q_proj", "o_proj"), biases=biases)
+    attends = attention(c, ("k_proj", "v_proj", "q_proj", "o_proj"), biases=biases, width=c.hidden)
     mlp = (gated_mlp if c.gated else plain_mlp)("mlp", c.hidden, c.mlp, bias=c.mlp_bias)
     return layers(c, attends, mlp)
 
@@ -62,4 +63,4 @@ def encoder(c: Config) -> Part:
 
 
 CLASSES = {"DINOv3ViTEncoder": encoder, "DINOv3ViTModel": dinov3, "DINOv3ViTBackbone": dinov3}
-FAMILIES = {"dinov3_vit": Family("dinov3_vit", FIELDS, CLASSES, "DINOv3ViTModel", OWN_IGNORED_KEYS)}
+FAMILIES = {"dinov3_vit": Family("dinov3_vit", uneven_heads(FIELDS), CLASSES, "DINOv3ViTModel", OWN_IGNORED_KEYS)}

@@ -5,6 +5,7 @@ Source: arXiv 2407.17331; names as in transformers 5.23.0, models/mlcd/modeling_
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, WHOLE_HEADS, feed_forward
 from weighbridge.config.family import Family
@@ -52,5 +53,6 @@ def mlcd(c: Config) -> Part:
 OWN_IGNORED_KEYS = IGNORED_KEYS | {"num_key_value_groups"}
 
 FAMILIES = {
-    name: Family(name, FIELDS, {"MLCDVisionModel": mlcd}, "MLCDVisionModel", OWN_IGNORED_KEYS) for name in ("mlcd", "mlcd_vision_model")
+    name: Family(name, uneven_heads(FIELDS), {"MLCDVisionModel": mlcd}, "MLCDVisionModel", OWN_IGNORED_KEYS)
+    for name in ("mlcd", "mlcd_vision_model")
 }

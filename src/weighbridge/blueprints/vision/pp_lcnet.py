@@ -1,7 +1,7 @@
-"""PP-LCNet v1 and v3: depthwise separable convolutions with squeeze-and-excitation in some blocks (Cui et al., 2021).
+"""PP-LCNet v1, v3 and v4: depthwise separable convolutions with squeeze-and-excitation in some blocks (Cui et al., 2021).
 
-Source: arXiv 2109.15099; names as in transformers 5.23.0, models/pp_lcnet/modeling_pp_lcnet.py and
-models/pp_lcnet_v3/modeling_pp_lcnet_v3.py. The config states no image: ``image_size`` may be set beside its fields, and
+Source: arXiv 2109.15099; names as in transformers 5.23.0, models/pp_lcnet/modeling_pp_lcnet.py,
+models/pp_lcnet_v3 and models/pp_lcnet_v4. The config states no image: ``image_size`` may be set beside its fields, and
 is 224 by default.
 """
 
@@ -11,11 +11,11 @@ from weighbridge.blueprints.modules.convolutions import conv_norm, make_divisibl
 from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output, image, pair
 from weighbridge.blueprints.modules.stage_fields import number, out_stages
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, Field, constant, size
+from weighbridge.config.fields import LABELS, Config, Field, choice, computed, constant, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import batch_norm, conv2d, linear, part
+from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -34,10 +34,19 @@ FIRST = [*START, [[3, 128, 256, 2, False], *same(5)], END]
 THIRD = [*START, [[3, 128, 256, 2, False], *same(4)], [*END, *([5, 512, 512, 1, False] for _ in range(2))]]
 
 
-def stages(value: Any) -> tuple[tuple[tuple[int, int, int, tuple[int, int], bool], ...], ...]:
-    """Take five lists of blocks: kernel, channels in and out, stride, and whether the block is gated."""
-    if len(value) != 5:
-        raise ConfigError(Text("expected 5 stages, found {count}", count=len(value)), key="block_configs", value=value)
+GATED = [3, 192, 192, 1, True], [3, 192, 192, 1, False]
+FOURTH = [
+    [[3, 96, 96, 1, True]],
+    [[3, 96, 96, 1, False], [3, 96, 96, 1, False]],
+    [[3, 96, 192, [2, 1], False], *GATED, *GATED, *GATED],
+    [[3, 192, 384, [2, 1], False], [3, 384, 384, 1, True], [3, 384, 384, 1, False]],
+]
+
+
+def stages(value: Any, count: int = 5) -> tuple[tuple[tuple[int, int, int, tuple[int, int], bool], ...], ...]:
+    """Take the lists of blocks of each stage: kernel, channels in and out, stride, and whether the block is gated."""
+    if len(value) != count:
+        raise ConfigError(Text("expected {stages} stages, found {count}", stages=count, count=len(value)), key="block_configs", value=value)
     found = []
     for blocks in value:
         for block in blocks:
@@ -106,17 +115,21 @@ def block(c: Config, name: str, entry: tuple[int, int, int, tuple[int, int], boo
 
 def encoder(c: Config) -> tuple[Part, ...]:
     """Describe stem and stages."""
-    grid: Grid = conv_output(c.image, 3, c.stride, 1)
-    stem = conv_norm("convolution", 3, make_divisible(c.stem * c.scale, c.divisor), grid, 3)
+    if c.version == 4:
+        parts, grid = stem(c, c.image)
+        first, each, inner = part("convolution", *parts, kind="stem"), mixing_block, "blocks"
+    else:
+        grid = conv_output(c.image, 3, c.stride, 1)
+        first, each, inner = conv_norm("convolution", 3, make_divisible(c.stem * c.scale, c.divisor), grid, 3), block, "layers"
     found = []
     for index, entries in enumerate(c.blocks):
         layers = []
         for position, entry in enumerate(entries):
             kernel, down = entry[0], entry[3]
             grid = conv_output(grid, kernel, down[0], kernel // 2)[0], conv_output(grid, kernel, down[1], kernel // 2)[1]
-            layers.append(block(c, str(position), entry, grid))
-        found.append(part(str(index), part("layers", *layers, kind="stage"), kind="stage"))
-    return stem, part("blocks", *found, kind="stage")
+            layers.append(each(c, str(position), entry, grid))
+        found.append(part(str(index), part(inner, *layers, kind="stage"), kind="stage"))
+    return first, part("blocks", *found, kind="stage")
 
 
 def classification(c: Config) -> Part:
@@ -126,6 +139,50 @@ def classification(c: Config) -> Part:
     return part("", part("encoder", *encoder(c), kind="backbone"), wider, linear("head", c.wide, c.labels, stream="one"), kind="model")
 
 
+def stem(c: Config, grid: Grid) -> tuple[tuple[Node, ...], Grid]:
+    """Describe the fourth version's stem, and the map that it puts out: the large one takes two ways and joins them."""
+    channels, width, outs = c.stem
+
+    def conv(name: str, inputs: int, wide: int, kernel: int, grid: Grid) -> Part:
+        plain = conv_norm(name, inputs, wide, grid, kernel)
+        return replace(plain, children=(*plain.children, affine("lab"))) if c.affine and c.large else plain
+
+    if not c.large:
+        half = conv_output(grid, 3, 2, 1)
+        quarter = conv_output(half, 3, 2, 1)
+        return (conv("conv1", channels, width, 3, half), conv("conv2", width, outs, 3, quarter)), quarter
+    first = conv_output(grid, 3, c.strides[0], 1)
+    wider: Grid = (first[0] + 1, first[1] + 1)
+    second = conv_output(wider, 2, c.strides[1])
+    third = conv_output((second[0] + 1, second[1] + 1), 2, c.strides[2])
+    fourth = conv_output(third, 3, c.strides[3], 1)
+    last = conv_output(fourth, 1, c.strides[4])
+    return (
+        conv("stem1", channels, width, 3, first),
+        conv("stem2a", width, width // 2, 2, second),
+        conv("stem2b", width // 2, width, 2, third),
+        conv("stem3", width * 2, width, 3, fourth),
+        conv("stem4", width, outs, 1, last),
+    ), last
+
+
+def mixing_block(c: Config, name: str, entry: tuple[int, int, int, tuple[int, int], bool], grid: Grid) -> Part:
+    """Describe a block of the fourth version: each channel with itself, a gate, then channels with each other in twice the width."""
+    kernel, inputs, outs, stride, gated = entry
+    narrow = inputs // c.reduction
+    gate = part("convolutions", conv2d("0", inputs, narrow, 1), conv2d("2", narrow, inputs, 1), kind="gate", stream="one")
+    return part(
+        name,
+        conv2d("token_conv", inputs, outs, kernel, groups=inputs, stream=area(grid))
+        if stride == (1, 1) and inputs == outs
+        else conv_norm("token_conv", inputs, inputs, grid, kernel, groups=inputs),
+        *((part("token_squeeze_excitation", gate, kind="gate"),) if gated else ()),
+        conv_norm("channel_conv1", inputs, inputs * 2, grid),
+        conv_norm("channel_conv2", inputs * 2, outs, grid),
+        kind="layer",
+    )
+
+
 def family(model_type: str, prefix: str, table: tuple[Field, ...]) -> Family:
     """Return the family of a version."""
     classes = {
@@ -133,10 +190,30 @@ def family(model_type: str, prefix: str, table: tuple[Field, ...]) -> Family:
         f"{prefix}Backbone": lambda c: part("", part("encoder", *encoder(c), kind="backbone"), kind="model"),
     }
     classes |= {f"{prefix}ForImageClassification": classification} if model_type == "pp_lcnet" else {}
-    return Family(model_type, table, classes, f"{prefix}Backbone", frozenset(("stage_names", "depths")))
+    return Family(
+        model_type, table, classes, f"{prefix}Backbone", frozenset(("stage_names", "depths", "num_channels", "stage_out_channels"))
+    )
 
 
 ONE = fields(FIRST, size("wide", "class_expand", 1280, "W", "width before the labels"), constant("version", 1), LABELS)
 THREE = fields(THIRD, number("branches", "conv_symmetric_num", 4), constant("version", 3))
 
-FAMILIES = {"pp_lcnet": family("pp_lcnet", "PPLCNet", ONE), "pp_lcnet_v3": family("pp_lcnet_v3", "PPLCNetV3", THREE)}
+FOUR = (
+    positive_float("scale", "scale", 1.0),
+    Field("blocks", "block_configs", FOURTH, "sequence", read=lambda value: stages(value, 4)),
+    Field("stem", "stem_channels", [3, 48, 96], "sequence", read=lambda value: tuple(value)),
+    Field("strides", "stem_strides", [2, 1, 1, 2, 1], "sequence", read=lambda value: tuple(value)),
+    choice("stem_type", "stem_type", "large"),
+    computed("large", lambda c: c.stem_type == "large"),
+    switch("affine", "use_learnable_affine_block", False),
+    number("reduction", "reduction", 4),
+    *out_stages(lambda c: 4),
+    image(report_default=False),
+    constant("version", 4),
+)
+
+FAMILIES = {
+    "pp_lcnet": family("pp_lcnet", "PPLCNet", ONE),
+    "pp_lcnet_v3": family("pp_lcnet_v3", "PPLCNetV3", THREE),
+    "pp_lcnet_v4": family("pp_lcnet_v4", "PPLCNetV4", FOUR),
+}

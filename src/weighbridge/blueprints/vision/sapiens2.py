@@ -5,6 +5,7 @@ Source: names as in transformers 5.23.0, models/sapiens2/modeling_sapiens2.py. I
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.modules.stage_fields import number
@@ -90,7 +91,7 @@ CLASSES = {"Sapiens2Encoder": encoder, "Sapiens2Model": sapiens2, "Sapiens2Backb
 FAMILIES = {
     "sapiens2": Family(
         "sapiens2",
-        FIELDS,
+        uneven_heads(FIELDS),
         CLASSES,
         "Sapiens2Model",
         OWN_IGNORED_KEYS | {"flip_pairs", "head_config", "normalize_backbone_outputs", "semantic_loss_ignore_index"},

@@ -5,6 +5,7 @@ Source: arXiv 2102.05095; names as in transformers 5.23.0, models/timesformer/mo
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
 from weighbridge.blueprints.modules.vit_common import (
     IGNORED_KEYS,
@@ -95,4 +96,4 @@ def classification(c: Config) -> Part:
 
 CLASSES = {"TimesformerModel": timesformer, "TimesformerForVideoClassification": classification}
 
-FAMILIES = {"timesformer": Family("timesformer", FIELDS, CLASSES, "TimesformerModel", IGNORED_KEYS)}
+FAMILIES = {"timesformer": Family("timesformer", uneven_heads(FIELDS), CLASSES, "TimesformerModel", IGNORED_KEYS)}

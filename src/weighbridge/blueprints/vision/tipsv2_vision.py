@@ -5,6 +5,7 @@ Source: arXiv 2410.16512; names as in transformers 5.23.0, models/tipsv2/modelin
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import QKV_BIAS, VIT_HEAD_DIM, VIT_HEADS, VIT_HIDDEN, VIT_LAYERS
@@ -26,4 +27,4 @@ FIELDS = (
 
 CLASSES = {"Tipsv2VisionEncoder": dinov2_encoder, "Tipsv2VisionModel": dinov2, "Tipsv2VisionBackbone": dinov2}
 
-FAMILIES = {"tipsv2_vision_model": Family("tipsv2_vision_model", FIELDS, CLASSES, "Tipsv2VisionModel", OWN_IGNORED_KEYS)}
+FAMILIES = {"tipsv2_vision_model": Family("tipsv2_vision_model", uneven_heads(FIELDS), CLASSES, "Tipsv2VisionModel", OWN_IGNORED_KEYS)}

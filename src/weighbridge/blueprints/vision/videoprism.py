@@ -5,6 +5,7 @@ Source: arXiv 2402.13217; names as in transformers 5.23.0, models/videoprism/mod
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.clip_towers import similarity
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
@@ -185,5 +186,5 @@ TEXT_IGNORED_KEYS = frozenset(("attn_logit_softcapping", "apply_l2norm"))
 FAMILIES = {
     "videoprism": Family("videoprism", WHOLE, {"VideoPrismClipModel": clip}, "VideoPrismClipModel"),
     "videoprism_text_model": Family("videoprism_text_model", TEXT, {"VideoPrismTextModel": text}, "VideoPrismTextModel", TEXT_IGNORED_KEYS),
-    "videoprism_vision_model": Family("videoprism_vision_model", FIELDS, CLASSES, "VideoPrismVisionModel", OWN_IGNORED_KEYS),
+    "videoprism_vision_model": Family("videoprism_vision_model", uneven_heads(FIELDS), CLASSES, "VideoPrismVisionModel", OWN_IGNORED_KEYS),
 }

@@ -6,6 +6,7 @@ models/vit_mae/modeling_vit_mae.py and models/pixio/modeling_pixio.py.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
     FIELDS,
@@ -126,7 +127,7 @@ FAMILIES = {
     ),
     "pixio": Family(
         "pixio",
-        PIXIO,
+        uneven_heads(PIXIO),
         {"PixioModel": pixio, "PixioBackbone": pixio_backbone},
         "PixioModel",
         IGNORED_KEYS | {"apply_layernorm", "reshape_hidden_states"},

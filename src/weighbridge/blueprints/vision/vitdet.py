@@ -6,6 +6,7 @@ Source: arXiv 2203.16527; names as in transformers 5.23.0, models/vitdet/modelin
 from __future__ import annotations
 
 from weighbridge.blueprints.detection.sam_vision import window_attention
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
     IGNORED_KEYS,
@@ -80,4 +81,4 @@ def vitdet(c: Config) -> Part:
 
 CLASSES = {"VitDetModel": vitdet, "VitDetBackbone": vitdet}
 
-FAMILIES = {"vitdet": Family("vitdet", FIELDS, CLASSES, "VitDetModel", IGNORED_KEYS | {"dropout_prob"})}
+FAMILIES = {"vitdet": Family("vitdet", uneven_heads(FIELDS), CLASSES, "VitDetModel", IGNORED_KEYS | {"dropout_prob"})}

@@ -6,6 +6,7 @@ models/{vivit,videomae}/modeling_*.py.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.blueprints.modules.vit_common import (
@@ -119,7 +120,7 @@ def videomae_classification(c: Config) -> Part:
 FAMILIES = {
     "vivit": Family(
         "vivit",
-        VIVIT,
+        uneven_heads(VIVIT),
         {"VivitModel": vivit_model, "VivitForVideoClassification": vivit_classification},
         "VivitModel",
         IGNORED_KEYS | {"pooler_act"},
