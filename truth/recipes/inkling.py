@@ -55,7 +55,9 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make tokens, or patches of pixels."""
     torch, config = import_module("torch"), model.config
     if config.model_type == "inkling_vision":
-        shape = lengths.images or 1, config.temporal_patch_size, config.patch_size, config.patch_size, config.num_channels
+        if lengths.images is None:
+            raise RefusedError("patches are counted as images")
+        shape = lengths.images, config.temporal_patch_size, config.patch_size, config.patch_size, config.num_channels
         return {"pixel_values": torch.zeros(*shape)}
     if config.model_type == "inkling_audio":
         raise RefusedError("frames of codes are no tokens")
