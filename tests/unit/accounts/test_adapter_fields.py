@@ -1,15 +1,18 @@
 """Which fields a method has: those that the library's own recorded configs state."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import pytest
 
+import weighbridge
 from weighbridge.accounts.adapters.account import REFUSED
-from weighbridge.accounts.adapters.fields import FIELDS, refuse_unknown
+from weighbridge.accounts.adapters.fields import FIELDS, _fields_of, refuse_unknown
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.prompts import PROMPTS
-from weighbridge.core.errors import UsageError
+from weighbridge.core.errors import UsageError, WeighbridgeError
 
 RECORDED = Path(__file__).parents[2] / "truth" / "adapters" / "cases.json"
 
@@ -53,3 +56,24 @@ def test_defaults_are_the_library_s(method: str) -> None:
     assert {key: (type(value), value) for key, value in given.items()} == {
         key: (type(DEFAULTS[method][key]), DEFAULTS[method][key]) for key in given
     }
+
+
+VALUES: tuple[object, ...] = (
+    -1, 0, 1.5, float("nan"), float("inf"), True, "x", "(a+)+$", "[", [], [[]], [None], [5], {}, {"query": -1}, {"query": None}, {5: 5}, 10**30,
+    [["query", "key"], [1]], [[1, 0]],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", sorted({*METHODS, *PROMPTS, "BITFIT", "FREEZE", "HOULSBY", "ADAPTION_PROMPT"} - {"MIXED"}))
+def test_any_value_in_any_field_is_counted_or_refused(method: str) -> None:
+    """Of a config that somebody wrote by hand, no value ends in an error of Python's, or in less than nothing."""
+    base = weighbridge.model("bert-tiny")
+    fields = _fields_of(method)
+    assert fields is not None
+    given = {key: value for key, value in (("target_modules", ["query"]), ("r", 4)) if key in fields}
+    for field in fields:
+        for value in Random(f"{method} {field}").sample(VALUES, 3):  # all of them took half a minute, and passed
+            with suppress(WeighbridgeError):
+                found = base.adapters({"peft_type": method, **given, field: value})
+                assert type(found.trainable) is int, (field, value)
+                assert 0 <= found.trainable <= found.total, (field, value)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from weighbridge.accounts.adapters import defaults, low_rank, matching, vectors
 from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.kinds import check_kinds
 from weighbridge.accounts.adapters.lora import lora
 from weighbridge.accounts.adapters.methods import METHODS, Method
 from weighbridge.accounts.adapters.modules import Module
@@ -103,6 +104,7 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
     name = raw.get("peft_type", "LORA")
     if isinstance(name, str) and name.upper() in REFUSED:
         raise UsageError(Text("{name}: {refused}", name=name, refused=REFUSED[name.upper()]))
+    check_kinds(raw)
     check_rules({**raw, "peft_type": name.upper() if isinstance(name, str) else name})
     if isinstance(name, str) and name.upper() in (*PROMPTS, "ADAPTION_PROMPT"):
         return _count_prompt(base, raw, name.upper(), resized)
