@@ -166,6 +166,10 @@ def stated_type(raw: Mapping[str, Any]) -> str:
         return "nanogpt"
     if {"num_layers", "hidden_size", "num_attention_heads"} <= keys and keys & MEGATRON_KEYS:
         return "megatron"
+    if "weightsManifest" in keys:
+        raise ConfigError(
+            "a model of TensorFlow.js, which is not read", key="weightsManifest", hint="weigh the model that it was converted from"
+        )
     raise ConfigError(
         "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
     )

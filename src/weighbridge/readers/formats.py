@@ -9,7 +9,7 @@ from typing import BinaryIO, NamedTuple, cast
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import open_file
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import Listing, Reader
+from weighbridge.readers.listing import Listing, Reader, refuse_immense
 
 
 class Format(NamedTuple):
@@ -76,16 +76,21 @@ def list_open(file: BinaryIO, name: str) -> Listing:
     head = file.read(HEAD)
     if not head:
         raise ReadError("the file is empty")
+    return refuse_immense(_reader_of(head, name).read(file))
+
+
+def _reader_of(head: bytes, name: str) -> Reader:
+    """Return the module that reads a file with these first bytes and this name."""
     sure = next((entry for entry in FORMATS if entry.by_ending and name.endswith(entry.endings)), None)
     if sure is not None:
-        return cast(Reader, import_module(f"weighbridge.readers.{sure.module}")).read(file)
+        return cast(Reader, import_module(f"weighbridge.readers.{sure.module}"))
     known = [cast(Reader, import_module(f"weighbridge.readers.{entry.module}")) for entry in FORMATS]
     for reader in known:
         if reader.sniff(head):
-            return reader.read(file)
+            return reader
     for entry, reader in zip(FORMATS, known, strict=True):
         if name.endswith(entry.endings):
-            return reader.read(file)
+            return reader
     if name.endswith(".json") and head.lstrip()[:1] == b"{":
         raise ReadError("a config or another JSON file, where weights are expected; name the checkpoint, or the directory that holds both")
     raise ReadError(Text("no reader knows this format; known: {formats}", formats=", ".join(entry.name for entry in FORMATS if entry.name)))

@@ -23,6 +23,10 @@ from math import prod
 from types import MappingProxyType
 from typing import BinaryIO, NamedTuple, Protocol
 
+from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
+from weighbridge.readers.text import printable
+
 LONGEST = 1 << 63
 """Sizes and offsets from here up are no sizes: every format at hand stores them in 64 bits."""
 
@@ -108,6 +112,22 @@ class Reader(Protocol):
 
     def read(self, file: BinaryIO) -> Listing:
         """List the tensors of a file."""
+
+
+def refuse_immense(listing: Listing) -> Listing:
+    """Return a listing unless one of its tensors has more elements than 64 bits can number: formats that leave values out state any shape.
+
+    >>> refuse_immense(Listing("zarr", (Stored("w", "F32", (1 << 40, 1 << 40), 0),)))
+    Traceback (most recent call last):
+        ...
+    weighbridge.core.errors.ReadError: w has the shape [1099511627776, 1099511627776], which no memory holds
+    """
+    for tensor in listing.tensors:
+        if prod(tensor.shape) >= LONGEST:
+            raise ReadError(
+                Text("{name} has the shape {shape!r:.200}, which no memory holds", name=printable(tensor.name), shape=list(tensor.shape))
+            )
+    return listing
 
 
 def unique_names(names: list[str]) -> list[str]:

@@ -61,9 +61,11 @@ def _entries(entries: dict[str, Any], members: Mapping[str, Member], folder: str
     """Yield the tensors of one table; two that have their bytes in one member are a tie."""
     owners: dict[tuple[str, object, object], str] = {}
     for name, entry in entries.items():
-        meta = entry.get("tensor_meta") if isinstance(entry, dict) else None
-        if not isinstance(meta, dict):
+        meta = entry.get("tensor_meta") if isinstance(entry, dict) else False
+        if meta is None and entry.get("use_pickle") is True:
             continue  # an object of a class of its own, which is no tensor
+        if not isinstance(meta, dict) or type(entry.get("is_param")) is not bool:
+            raise ReadError(Text("the entry of {name} in the table of weights is damaged", name=printable(name)))
         shape, dtype = _shape(name, meta.get("sizes")), _type(name, meta.get("dtype"))
         member = members.get(f"{folder}{entry.get('path_name')}")
         if member is None:
@@ -73,7 +75,7 @@ def _entries(entries: dict[str, Any], members: Mapping[str, Member], folder: str
             raise ReadError(Text("{name} takes {due:,} bytes; the archive has {size:,}", name=printable(name), due=due, size=member.size))
         place = (member.name, str(meta.get("storage_offset")), str(meta.get("strides")) + str(shape))
         owner = owners.setdefault(place, name) if due else name
-        role, note = (None, "") if parameters and entry.get("is_param") else ("buffer", "" if parameters else NOTE)
+        role, note = (None, "") if parameters and entry["is_param"] else ("buffer", "" if parameters else NOTE)
         tied = None if owner == name else owner
         yield Stored(name, dtype, shape, 0 if tied else due, role, tied, note=note)
 

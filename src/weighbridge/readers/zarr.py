@@ -16,7 +16,7 @@ from pathlib import Path
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored, refuse_immense
 from weighbridge.readers.ocdbt import MANIFEST, metadata_of
 from weighbridge.readers.text import parse_object
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable, with_dots
@@ -38,7 +38,7 @@ BITS = {
 }  # fmt: skip
 """Names of types in version 3: ours, and their bits."""
 
-_OLD = re.compile(r"[<>|]([biufc])(\d+)")
+_OLD = re.compile(r"[<>|]([biufc])(\d+)", re.ASCII)
 _WORDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
 
 
@@ -72,7 +72,7 @@ def list_zarr(folder: Path) -> Listing:
         if apart
         else []
     )
-    return Listing("zarr", told, {}, tuple(notes), ordered=False)
+    return refuse_immense(Listing("zarr", told, {}, tuple(notes), ordered=False))
 
 
 def database(folder: Path) -> Path | None:
@@ -143,10 +143,9 @@ def _parse(data: bytes, version: int, path: Path) -> Stored | None:
         raise ReadError(str(error), path=error.path or str(path)) from None
     if version == 3 and found.get("node_type") != "array":
         return None
-    if found.get("zarr_format") != version:
-        raise ReadError(
-            Text("zarr_format is {found!r:.40}, expected {version}", found=found.get("zarr_format"), version=version), path=str(path)
-        )
+    stated = found.get("zarr_format")
+    if type(stated) is not int or stated != version:
+        raise ReadError(Text("zarr_format is {found!r:.40}, expected {version}", found=stated, version=version), path=str(path))
     dtype, bits = _type(found, version, path)
     shape = found.get("shape")
     if not isinstance(shape, list) or len(shape) > DEEPEST or not all(type(size) is int and 0 <= size < LONGEST for size in shape):

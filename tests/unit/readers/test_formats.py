@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from weighbridge.accounts.parameters import tally_of
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import as_model, read_listing
 
 FORMATS = Path(__file__).parents[2] / "corpus" / "formats"
@@ -60,3 +62,30 @@ def test_a_frozen_module_keeps_its_weights_in_its_constants() -> None:
     assert [(tensor.name, tensor.shape, tensor.role) for tensor in listing.tensors] == [
         ("CONSTANTS.c0", (4, 3), None), ("CONSTANTS.c1", (4,), None), ("CONSTANTS.c2", (3, 4), None), ("CONSTANTS.c3", (), "buffer"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("tensor_meta", None), ("tensor_meta", {}), ("tensor_meta", [4]), ("is_param", ""), ("is_param", 1), (None, None), (None, 5)],
+)
+def test_a_damaged_entry_of_an_exported_program_is_no_missing_weight(tmp_path: Path, key: str | None, value: object) -> None:
+    with zipfile.ZipFile(FORMATS / "tiny.pt2") as archive, zipfile.ZipFile(tmp_path / "x.pt2", "w") as copy:
+        for name in archive.namelist():
+            data = archive.read(name)
+            if name.endswith("model_weights_config.json"):
+                table = json.loads(data)
+                entry = table["config"]["embed.weight"]
+                table["config"]["embed.weight"] = value if key is None else {**entry, key: value}
+                data = json.dumps(table).encode()
+            copy.writestr(name, data)
+    with pytest.raises(ReadError, match=r"embed\.weight"):
+        read_listing(tmp_path / "x.pt2")
+
+
+@pytest.mark.parametrize("encoding", ["x-nonsense", "rot13", "utf-7", "base64", "idna", "utf-16-le"])
+def test_a_network_in_an_encoding_that_xml_does_not_have_is_refused(tmp_path: Path, encoding: str) -> None:
+    text = (FORMATS / "openvino.xml").read_text("utf-8").replace('version="1.0"', f'version="1.0" encoding="{encoding}"', 1)
+    (tmp_path / "x.xml").write_text(text, "utf-8")
+    (tmp_path / "x.bin").write_bytes((FORMATS / "openvino.bin").read_bytes())
+    with pytest.raises(ReadError, match="the XML is damaged"):
+        read_listing(tmp_path / "x.xml")

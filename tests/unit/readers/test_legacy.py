@@ -19,6 +19,13 @@ from weighbridge.readers import FORMATS, legacy, list_open
         (b"\x08\x01\x12\x90\x01", "a saved_model.pb, the graph of a SavedModel"),
         (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS, in place of the file"),
         (b"<!DOCTYPE html><html>", "a web page, in place of a file"),
+        (b'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">', "a web page, in place of a file"),
+        (b'<?xml version="1.0"?>\n<opencv_storage>\n<cascade>', "a file of OpenCV"),
+        (
+            b'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code>',
+            "an object store's word of an error, in place of a file",
+        ),
+        (b'<?xml version="1.0"?><PMML version="4.4">', "an XML file that is no network of OpenVINO"),
         (b"\x1f\x8b\x08", "a gzip archive; unpack it"),
     ],
 )

@@ -78,6 +78,12 @@ def test_groups_of_the_third_version(tmp_path: Path) -> None:
         ('{"zarr_format": 3}', "zarr_format is 3, expected 2"),
         ('{"zarr_format": 2, "dtype": "<f4", "shape": [-1]}', r"the shape \[-1\] cannot be"),
         ('{"zarr_format": 2, "dtype": "<x4", "shape": [1]}', "the type '<x4' is not known"),
+        ('{"zarr_format": 2.0, "dtype": "<f4", "shape": [1]}', "zarr_format is 2.0, expected 2"),
+        ('{"zarr_format": 2, "dtype": "<f\u0664", "shape": [1]}', "the type '<f\u0664' is not known"),
+        (
+            '{"zarr_format": 2, "dtype": "<f4", "shape": [1099511627776, 1099511627776]}',
+            r"w has the shape \[1099511627776, 1099511627776\], which no",
+        ),
         ('{"zarr_format": 2, "dtype": ["a"], "shape": [1]}', r"the type \['a'\] is not known"),
     ],
 )
