@@ -26,6 +26,11 @@ MAGICS: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
         (rb"ftrt", "a TensorRT engine, which is made for one device: weigh the model that it was built from"),
         (rb"MZqFpD", "a llamafile, a program with a GGUF file inside: unzip it and name that"),
         (rb"\x08\x01\x12", "a saved_model.pb, the graph of a SavedModel: its variables stand in variables/variables.index; name that"),
+        (
+            rb"\n.{1,3}\n.[\x20-\x7e]{1,200}\x12.(Placeholder|Const|Identity|VariableV2|NoOp)[\x12\x1a\x22*]",
+            "a graph of TensorFlow (GraphDef), whose weights are constants in it: weigh the checkpoint that it was frozen from, or convert it to ONNX",
+        ),
+        (rb"\xba\x16\x4f\x2f", "a model of fastText, which is not read: it states its sizes itself (fasttext dump MODEL args)"),
         (rb"\x12\x01\0\0\0\0\0\0", "an MXNet file of parameters: export the model to ONNX"),
         (rb"7767517\n", "an ncnn file of parameters: weigh the model that it was converted from"),
         (rb"version https://git-lfs", f"a pointer of Git LFS, in place of the file; git lfs pull will {_FETCH}"),

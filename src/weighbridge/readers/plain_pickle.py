@@ -62,7 +62,7 @@ def read_at(file: BinaryIO, position: int) -> Listing:
         **{Global(module, "tuple"): _pair for module in ("builtins", "__builtin__")},
         Global("torch.storage", "_load_from_bytes"): torch_bytes,
         Global("jax._src.array", "_reconstruct_array"): _jax,
-        Global("joblib.numpy_pickle", "NumpyArrayWrapper"): _joblib,
+        **{Global(f"{library}joblib.numpy_pickle", "NumpyArrayWrapper"): _joblib for library in ("", "sklearn.externals.")},
     }
     found, end = load(data, makers, _no_storage, position, most=MOST_STEPS)
     if end != len(data):

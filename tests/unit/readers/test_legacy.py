@@ -26,6 +26,8 @@ from weighbridge.readers import FORMATS, legacy, list_open
             "an object store's word of an error, in place of a file",
         ),
         (b'<?xml version="1.0"?><PMML version="4.4">', "an XML file that is no network of OpenVINO"),
+        (b"\n4\n\x0bPlaceholder\x12\x0bPlaceholder*\n\n\x05shape\x12\x02:\x00", "a graph of TensorFlow"),
+        (b"\xba\x16\x4f\x2f\x0c\0\0\0", "a model of fastText"),
         (b"\x1f\x8b\x08", "a gzip archive; unpack it"),
     ],
 )

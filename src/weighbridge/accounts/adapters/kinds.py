@@ -78,7 +78,7 @@ KINDS: dict[str, tuple[frozenset[str], Callable[[object], bool]]] = {
     mark("whole numbers by names"): (PATTERNS, _is_pattern),
     mark("an object"): (OBJECTS, lambda value: isinstance(value, dict)),
     mark("a share from 0 to 1"): (SHARES, lambda value: type(value) in (int, float) and 0 <= value <= 1),  # type: ignore[operator]
-    mark("a finite number"): (frozenset(("effective_rank", "sparsity")), lambda value: type(value) is int or (type(value) is float and isfinite(value))),
+    mark("a finite number"): (frozenset(("effective_rank",)), lambda value: type(value) is int or (type(value) is float and isfinite(value))),
     mark("a layer's number, or a list of them"): (
         frozenset(("layers_to_transform",)), lambda value: type(value) is int or _are_numbers(value),
     ),

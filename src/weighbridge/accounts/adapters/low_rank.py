@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.matching import pattern
 from weighbridge.accounts.adapters.sites import BASE, Added, Site
+from weighbridge.config.bind import LARGEST
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text, mark
@@ -226,7 +227,7 @@ def supertuning(site: Site, config: Config) -> Iterator[Added]:
     """Yield the chosen share of a weight's elements, where they stand, and a LoRA beside them where asked for."""
     elements = site.inputs * site.outputs
     sparsity = config["sparsity"]
-    if not isinstance(sparsity, (int, float)):
+    if not isinstance(sparsity, (int, float)) or not abs(sparsity) <= LARGEST:
         raise ConfigError("expected a share between 0 and 1", key="sparsity", value=sparsity)
     chosen = int(elements * (1 - sparsity))
     if chosen < 1:
