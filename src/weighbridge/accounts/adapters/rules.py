@@ -45,7 +45,7 @@ def check_rules(config: Mapping[str, Any]) -> None:
             raise UsageError(Text("{key}: cannot be combined with a pattern in target_modules; name the modules in a list", key=key))
     if config.get("layers_pattern") and config.get("layers_to_transform") is None and method in PATTERN_WITH_LAYERS:
         raise UsageError("layers_pattern: says where layers are numbered; say which with layers_to_transform")
-    if method == "LILY" and config.get("num_B", 2) < 2:
+    if method == "LILY" and (2 if config.get("num_B") is None else config["num_B"]) < 2:
         raise ConfigError("expected at least 2, between which the router chooses", key="num_B", value=config["num_B"])
     if method == "LORA" and config.get("init_lora_weights") == "orthogonal" and config.get("r", 8) % 2:
         raise ConfigError("expected an even rank for an orthogonal start", key="r", value=config["r"])
