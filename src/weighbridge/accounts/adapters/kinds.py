@@ -53,7 +53,11 @@ def _is_list(value: object) -> bool:
 
 
 def _is_pattern(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(key, str) and _is_whole(size) for key, size in value.items())
+    """Tell whether these are ranks by names, or AdaLoRA's masks: a list of truths for each name."""
+    return isinstance(value, dict) and all(
+        isinstance(key, str) and (_is_whole(size) or (isinstance(size, list) and all(type(kept) is bool for kept in size)))
+        for key, size in value.items()
+    )
 
 
 def _are_numbers(value: object) -> bool:
