@@ -6,7 +6,7 @@ alone are those that the scheme leaves alone. Whatever else a config says is tol
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.weights import OwnedTensor, is_packed, owned_tensors
+from weighbridge.accounts.memory.weights import GROUPS, OwnedTensor, is_packed, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
@@ -65,14 +65,45 @@ _BNB_FREE = frozenset(
 )
 _FOUR = _BNB | {"load_in_4bit": (True,), "load_in_8bit": (False, None)}
 _EIGHT = _BNB | {"load_in_8bit": (True,), "load_in_4bit": (False, None), "bnb_4bit_use_double_quant": (False, None)}
-_GPTQ = {
-    "quant_method": ("gptq",), "group_size": (128,), "checkpoint_format": ("gptq", None), "is_marlin_format": (False, None), "lm_head": (False, None),
+_GPTQ: dict[str, tuple[object, ...]] = {
+    "quant_method": ("gptq",), "checkpoint_format": ("gptq", None), "is_marlin_format": (False, None), "lm_head": (False, None),
     "modules_in_block_to_quantize": (None,), "block_name_to_quantize": (None,), "dynamic": (None, {}),
 }  # fmt: skip
 _GPTQ_FREE = frozenset(
     "damp_percent dataset desc_act meta model_file_base_name model_name_or_path static_groups sym true_sequential".split()
 )
-_AWQ = {"quant_method": ("awq",), "bits": (4,), "group_size": (128,), "zero_point": (True,), "version": ("gemm", "GEMM")}
+_AWQ = {"quant_method": ("awq",), "bits": (4,), "zero_point": (True,), "version": ("gemm", "GEMM")}
+_COMPRESSED: dict[str, tuple[object, ...]] = {
+    "quant_method": ("compressed-tensors",),
+    "targets": (["Linear"],),
+    "output_activations": (None,),
+    "kv_cache_scheme": (None,),
+    "sparsity_config": (None, {}),
+    "transform_config": (None, {}),
+    "weights.dynamic": (False,),
+    "weights.symmetric": (True,),
+    "weights.block_structure": (None,),
+    "weights.scale_dtype": (None,),
+    "weights.actorder": (None, "weight", "static"),
+}
+_COMPRESSED_FREE = frozenset(
+    "quantization_status global_compression_ratio version weights.observer weights.observer_kwargs weights.zp_dtype".split()
+) | frozenset(f"input_activations.{key}" for key in "actorder block_structure group_size num_bits observer observer_kwargs scale_dtype strategy symmetric type zp_dtype".split())  # fmt: skip
+_PACKED = _COMPRESSED | {"format": ("pack-quantized",), "weights.num_bits": (4,), "weights.type": ("int",), "weights.strategy": ("group",)}
+_NVFP4 = _COMPRESSED | {
+    "format": ("nvfp4-pack-quantized",),
+    "weights.num_bits": (4,),
+    "weights.type": ("float",),
+    "weights.strategy": ("tensor_group",),
+    "weights.group_size": (16,),
+    "weights.scale_dtype": (None, "torch.float8_e4m3fn"),
+}
+_CHANNEL = _COMPRESSED | {
+    "weights.num_bits": (8,),
+    "weights.strategy": ("channel",),
+    "weights.group_size": (None,),
+    "input_activations.dynamic": (True, None),
+}
 
 RULES = (
     Rule("fp8-block", _FP8, skips="modules_to_not_convert", experts=True, step=256),
@@ -80,9 +111,20 @@ RULES = (
     Rule("bnb-4bit", _FOUR | {"bnb_4bit_use_double_quant": (False, None)}, _BNB_FREE, "llm_int8_skip_modules"),
     Rule("bnb-4bit-double", _FOUR | {"bnb_4bit_use_double_quant": (True,)}, _BNB_FREE, "llm_int8_skip_modules"),
     Rule("bnb-8bit", _EIGHT, _BNB_FREE, "llm_int8_skip_modules"),
-    Rule("gptq-4bit", _GPTQ | {"bits": (4,)}, _GPTQ_FREE, step=128),
-    Rule("gptq-8bit", _GPTQ | {"bits": (8,)}, _GPTQ_FREE, step=128),
-    Rule("awq-4bit", _AWQ, skips="modules_to_not_convert", step=128),
+    *(
+        rule
+        for group, suffix in ((128, ""), *((size, f"-g{size}") for size in GROUPS))
+        for rule in (
+            Rule(f"gptq-4bit{suffix}", _GPTQ | {"bits": (4,), "group_size": (group,)}, _GPTQ_FREE, step=group),
+            Rule(f"gptq-8bit{suffix}", _GPTQ | {"bits": (8,), "group_size": (group,)}, _GPTQ_FREE, step=group),
+            Rule(f"awq-4bit{suffix}", _AWQ | {"group_size": (group,)}, skips="modules_to_not_convert", step=group),
+            Rule(f"w4a16{suffix}", _PACKED | {"weights.group_size": (group,)}, _COMPRESSED_FREE, "ignore", step=group),
+        )
+    ),
+    Rule("nvfp4", _NVFP4 | {"input_activations": (None,)}, _COMPRESSED_FREE, "ignore", step=16),
+    Rule("nvfp4-w4a4", _NVFP4 | {"input_activations.dynamic": ("local", False)}, _COMPRESSED_FREE, "ignore", step=16),
+    Rule("w8a8", _CHANNEL | {"format": ("int-quantized",), "weights.type": ("int",)}, _COMPRESSED_FREE, "ignore", step=8),
+    Rule("fp8-channel", _CHANNEL | {"format": ("float-quantized",), "weights.type": ("float",)}, _COMPRESSED_FREE, "ignore", step=8),
 )
 """By which scheme each method's files are packed; group scales, zeros and names as in the sources of the schemes."""
 
@@ -101,7 +143,7 @@ def quantization_of(model: ModelValue) -> Quantization | None:
     said = _find_settings(raw)
     if not said:
         return None
-    top = said if raw.get("quantization_config") is said else {}  # what a part of a model says holds for that part alone
+    top = _flat(said) if raw.get("quantization_config") is said else {}  # what a part of a model says holds for that part alone
     rule = next((rule for rule in RULES if _agrees(rule, top)), None)
     dtype = _rest(raw, rule)
     if rule is None or dtype is None or not _packs_the_same(model, rule, top):
@@ -117,6 +159,21 @@ def _find_settings(raw: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(found, dict) and found:
             return found
     return {}
+
+
+def _flat(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings, those of the one group of compressed-tensors beside the others: ``weights.num_bits``, ``targets``."""
+    groups = said.get("config_groups")
+    if said.get("quant_method") != "compressed-tensors" or not isinstance(groups, dict) or len(groups) != 1:
+        return said
+    found = {key: value for key, value in said.items() if key != "config_groups"}
+    for key, value in next(iter(groups.values())).items() if isinstance(next(iter(groups.values())), dict) else ():
+        nested = key in ("weights", "input_activations") and isinstance(value, dict)
+        if key == "format" and value == found.get("format", value):
+            found["format"] = value
+        else:
+            found |= {f"{key}.{name}": inner for name, inner in value.items()} if nested else {f"{key}": value}
+    return found
 
 
 def _agrees(rule: Rule, said: Mapping[str, Any]) -> bool:

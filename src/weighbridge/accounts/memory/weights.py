@@ -123,6 +123,10 @@ def _group_bytes(outputs: int, inputs: int, width: int, group: int, *, ordered: 
     return _up(inputs * width, 32) * 4 * outputs + zeros + groups * outputs * 2 + (4 * inputs if ordered else 0)
 
 
+def _w4a16(outputs: int, inputs: int, group: int) -> int:
+    return 4 * _up(4 * inputs, 32) * outputs + 2 * outputs * _up(inputs, group) + 16
+
+
 SCHEMES: dict[str, Scheme] = {
     "bnb-8bit": Scheme("int8, one float32 scale for each output", lambda o, i: o * i + 4 * o, "bitsandbytes 0.49, nn/modules.py, Int8Params"),
     "bnb-4bit": Scheme("4 bits, a float32 scale for 64 values, a table of 16", lambda o, i: _bnb4(o, i, False), "bitsandbytes 0.49, functional.py, quantize_4bit"),
@@ -130,15 +134,33 @@ SCHEMES: dict[str, Scheme] = {
     "gptq-4bit": Scheme("4 bits in groups of 128: float16 scales, packed zeros, an index", lambda o, i: _group_bytes(o, i, 4, 128, ordered=True), "AutoGPTQ, nn_modules/qlinear"),
     "gptq-8bit": Scheme("8 bits in groups of 128: float16 scales, packed zeros, an index", lambda o, i: _group_bytes(o, i, 8, 128, ordered=True), "AutoGPTQ, nn_modules/qlinear"),
     "awq-4bit": Scheme("4 bits in groups of 128: float16 scales and packed zeros", lambda o, i: _group_bytes(o, i, 4, 128, ordered=False), "AutoAWQ, modules/linear/gemm.py"),
-    "w4a16": Scheme("4 bits in groups of 128, bfloat16 scales", lambda o, i: 4 * _up(4 * i, 32) * o + 2 * o * _up(i, 128) + 16, "compressed-tensors, compressors/pack_quantized.py"),
+    "w4a16": Scheme("4 bits in groups of 128, bfloat16 scales", lambda o, i: _w4a16(o, i, 128), "compressed-tensors, compressors/pack_quantized"),
     "w8a8": Scheme("int8, a bfloat16 scale for each output", lambda o, i: o * i + 2 * o, "compressed-tensors, compressors/int_quantized.py"),
+    "fp8-channel": Scheme("8-bit floats, a bfloat16 scale for each output", lambda o, i: o * i + 2 * o, "compressed-tensors, compressors/naive_quantized"),
     "fp8": Scheme("8-bit floats, one float32 scale for a matrix", lambda o, i: o * i + 4, "compressed-tensors, compressors/float_quantized.py"),
     "fp8-block": Scheme("8-bit floats, a float32 scale for each block of 128 x 128", lambda o, i: o * i + 4 * _up(o, 128) * _up(i, 128), "arXiv 2412.19437, section 3.3; weight_scale_inv in DeepSeek-V3's files"),
     "mxfp4": Scheme("4-bit floats, an 8-bit exponent for 32 values", lambda o, i: o * _up(i, 2) + o * _up(i, 32), "OCP Microscaling Formats 1.0, section 5.2"),
     "mxfp4-experts": Scheme("the same for experts alone, as gpt-oss is published", lambda o, i: o * _up(i, 2) + o * _up(i, 32), "arXiv 2508.10925, section 2.1"),
     "nvfp4": Scheme("4-bit floats, an 8-bit float for 16 values and a float32 for a matrix", lambda o, i: o * _up(i, 2) + o * _up(i, 16) + 4, "NVIDIA ModelOpt, quantization/qtensor/nvfp4_tensor.py"),
+    "nvfp4-w4a4": Scheme("the same with a float32 for what goes in", lambda o, i: o * _up(i, 2) + o * _up(i, 16) + 8, "compressed-tensors, compressors/nvfp4"),
 }  # fmt: skip
 """What each scheme keeps for one matrix."""
+
+GROUPS = (32, 64)
+"""Other sizes of groups than 128 that files are packed in."""
+
+
+def _grouped(name: str, group: int) -> Scheme:
+    """Return a scheme in groups of another size than 128."""
+    base = SCHEMES[name]
+    meaning = base.meaning.replace("groups of 128", f"groups of {group}")
+    if name == "w4a16":
+        return base._replace(meaning=meaning, packed=lambda o, i: _w4a16(o, i, group))
+    width, ordered = 8 if "8bit" in name else 4, name.startswith("gptq")
+    return base._replace(meaning=meaning, packed=lambda o, i: _group_bytes(o, i, width, group, ordered=ordered))
+
+
+SCHEMES |= {f"{name}-g{group}": _grouped(name, group) for name in ("gptq-4bit", "gptq-8bit", "awq-4bit", "w4a16") for group in GROUPS}
 
 
 def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:

@@ -17,7 +17,14 @@ Held = list[tuple[tuple[int, ...], int]]
 def held(o: int, i: int) -> dict[str, Held]:
     """Return the tensors beside each other in a file: AutoGPTQ's qweight, qzeros, scales and g_idx; bitsandbytes' absmax; and so on."""
     groups, blocks = -(-i // 128), -(-o * i // 64)
-    return {
+    others: dict[str, Held] = {}
+    for size in (32, 64):
+        many = -(-i // size)
+        others[f"gptq-4bit-g{size}"] = [((i // 8, o), 4), ((many, o // 8), 4), ((many, o), 2), ((i,), 4)]
+        others[f"gptq-8bit-g{size}"] = [((i // 4, o), 4), ((many, o // 4), 4), ((many, o), 2), ((i,), 4)]
+        others[f"awq-4bit-g{size}"] = [((i, o // 8), 4), ((many, o // 8), 4), ((many, o), 2)]
+        others[f"w4a16-g{size}"] = [((o, i // 8), 4), ((o, many), 2), ((2,), 8)]
+    return others | {
         "bnb-8bit": [((o, i), 1), ((o,), 4)],
         "bnb-4bit": [((-(-o * i // 2),), 1), ((blocks,), 4), ((16,), 4)],
         "bnb-4bit-double": [((-(-o * i // 2),), 1), ((blocks,), 1), ((-(-blocks // 256),), 4), ((256,), 4), ((), 4), ((16,), 4)],
@@ -27,10 +34,12 @@ def held(o: int, i: int) -> dict[str, Held]:
         "w4a16": [((o, i // 8), 4), ((o, groups), 2), ((2,), 8)],
         "w8a8": [((o, i), 1), ((o, 1), 2)],
         "fp8": [((o, i), 1), ((), 4)],
+        "fp8-channel": [((o, i), 1), ((o, 1), 2)],
         "fp8-block": [((o, i), 1), ((-(-o // 128), -(-i // 128)), 4)],
         "mxfp4": [((o, i // 2), 1), ((o, i // 32), 1)],
         "mxfp4-experts": [((o, i // 2), 1), ((o, i // 32), 1)],
         "nvfp4": [((o, i // 2), 1), ((o, i // 16), 1), ((), 4)],
+        "nvfp4-w4a4": [((o, i // 2), 1), ((o, i // 16), 1), ((), 4), ((), 4)],
     }
 
 
@@ -38,6 +47,19 @@ def held(o: int, i: int) -> dict[str, Held]:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_packed_matrix_weighs_what_its_tensors_do(scheme: str, outputs: int, inputs: int) -> None:
     assert SCHEMES[scheme].packed(outputs, inputs) == sum(prod(shape) * size for shape, size in held(outputs, inputs)[scheme])
+
+
+COMPRESSED = [
+    ("w4a16-g32", 96, 256, 13_840), ("w4a16-g64", 96, 256, 13_072), ("w4a16", 96, 256, 12_688), ("fp8-channel", 96, 256, 24_768),
+    ("w8a8", 96, 256, 24_768), ("nvfp4", 96, 256, 13_828), ("w4a16-g32", 40, 384, 8_656), ("w4a16-g64", 40, 384, 8_176),
+    ("w4a16", 40, 384, 7_936), ("fp8-channel", 40, 384, 15_440), ("w8a8", 40, 384, 15_440), ("nvfp4", 40, 384, 8_644),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("scheme", "outputs", "inputs", "expected"), COMPRESSED)
+def test_a_matrix_weighs_what_compressed_tensors_makes_of_it(scheme: str, outputs: int, inputs: int, expected: int) -> None:
+    """Bytes of the tensors that compressed-tensors 0.20.0 gives for a bfloat16 matrix."""
+    assert SCHEMES[scheme].packed(outputs, inputs) == expected
 
 
 def test_only_matrices_of_layers_are_packed() -> None:

@@ -57,12 +57,37 @@ def test_gpt_oss_takes_what_its_published_index_says(size: str, total: int) -> N
     assert quantised(config, KEPT).memory().weights == total
 
 
+WEIGHTS = {
+    "num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": True, "dynamic": False, "actorder": None,
+    "block_structure": None, "observer": "minmax", "observer_kwargs": {},
+}  # fmt: skip
+NVFP4 = WEIGHTS | {"type": "float", "strategy": "tensor_group", "group_size": 16}
+EIGHT = WEIGHTS | {"num_bits": 8, "strategy": "channel", "group_size": None}
+
+
+def compressed(form: str, weights: dict[str, Any], dynamic: object = None) -> dict[str, Any]:
+    """Return settings as compressed-tensors writes them, with one group."""
+    activations = None if dynamic is None else {"num_bits": 8, "dynamic": dynamic, "strategy": "token", "type": "int"}
+    group = {"targets": ["Linear"], "weights": weights, "input_activations": activations, "output_activations": None}
+    return {
+        "quant_method": "compressed-tensors", "format": form, "config_groups": {"group_0": group}, "ignore": ["lm_head"],
+        "kv_cache_scheme": None, "quantization_status": "compressed",
+    }  # fmt: skip
+
+
 LAYOUTS = [
     (FP8, lambda o, i: o * i + 4 * -(-o // 128) * -(-i // 128)),
     (GPTQ, lambda o, i: 4 * (i // 8 * o + i // 128 * o // 8 + i) + 2 * (i // 128) * o),
     (GPTQ | {"bits": 8}, lambda o, i: 4 * (i // 4 * o + i // 128 * o // 4 + i) + 2 * (i // 128) * o),
     (AWQ, lambda o, i: 4 * (i * o // 8 + i // 128 * o // 8) + 2 * (i // 128) * o),
     (NF4, lambda o, i: o * i // 2 + 4 * (o * i // 64) + 64),
+    (GPTQ | {"group_size": 32}, lambda o, i: 4 * (i // 8 * o + i // 32 * o // 8 + i) + 2 * (i // 32) * o),
+    (AWQ | {"group_size": 64}, lambda o, i: 4 * (i * o // 8 + i // 64 * o // 8) + 2 * (i // 64) * o),
+    (compressed("pack-quantized", WEIGHTS), lambda o, i: 4 * (i // 8) * o + 2 * o * (i // 32) + 16),
+    (compressed("float-quantized", EIGHT | {"type": "float"}, dynamic=True), lambda o, i: o * i + 2 * o),
+    (compressed("nvfp4-pack-quantized", NVFP4), lambda o, i: o * i // 2 + o * i // 16 + 4),
+    (compressed("nvfp4-pack-quantized", NVFP4, dynamic="local"), lambda o, i: o * i // 2 + o * i // 16 + 8),
+    (compressed("int-quantized", EIGHT, dynamic=True), lambda o, i: o * i + 2 * o),
 ]
 
 
@@ -83,7 +108,7 @@ def test_modules_that_stay_as_they_are_may_be_named() -> None:
 
 
 INEXACT = [
-    (LLAMA, GPTQ | {"group_size": 64}, "gptq, 4 bits, groups of 64"),
+    (LLAMA, GPTQ | {"group_size": 256}, "gptq, 4 bits, groups of 256"),
     (LLAMA, GPTQ | {"bits": 3}, "gptq, 3 bits, groups of 128"),
     (LLAMA, GPTQ | {"lm_head": True}, "gptq, 4 bits, groups of 128"),
     (LLAMA, GPTQ | {"group_size": -1}, "gptq, 4 bits"),
@@ -105,6 +130,9 @@ INEXACT = [
     (MIXTURE, NF4, "bitsandbytes, 4 bits"),
     (MIXTURE | {"moe_intermediate_size": 200}, FP8, "fp8, 8 bits, blocks of 128 × 128"),
     (LLAMA, {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32}}}}, "compressed-tensors, 4 bits, groups of 32"),
+    (LLAMA, compressed("pack-quantized", WEIGHTS | {"symmetric": False}), "compressed-tensors, 4 bits, groups of 32"),
+    (LLAMA, compressed("pack-quantized", WEIGHTS | {"actorder": "group"}), "compressed-tensors, 4 bits, groups of 32"),
+    (LLAMA, compressed("float-quantized", EIGHT | {"type": "float"}, dynamic=False), "compressed-tensors, 8 bits"),
     (LLAMA, {"quant_algo": "NVFP4", "group_size": 16}, "NVFP4"),
     (LLAMA, {"quant_method": ["x\x1b[31m"], "bits": True}, "?"),
 ]  # fmt: skip
