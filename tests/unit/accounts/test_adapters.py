@@ -514,3 +514,12 @@ def test_a_sparse_share_is_at_least_one_and_at_most_all_but_the_diagonal(rate: f
     found = base.adapters({"peft_type": "FROD", "sparse_rate": rate, "target_modules": ["q_proj"]})
     (_, added) = found.sites[0]
     assert [tensor.shape for tensor in added] == [(24,), (mixed,)]
+
+
+@pytest.mark.parametrize(("stated", "width"), [({}, 8), ({"multi_query": True}, 8), ({"multi_query": False}, 32)])
+def test_a_prefix_is_as_wide_as_what_is_cached(stated: dict[str, bool], width: int) -> None:
+    """GPT-BigCode's heads share one pair of keys and values unless its config says otherwise: keys and values of 2 layers, 5 tokens each."""
+    sizes = {"n_embd": 32, "n_head": 4, "n_layer": 2, "vocab_size": 50, "n_positions": 16}
+    base = model({"model_type": "gpt_bigcode", **sizes, **stated}, "GPTBigCodeForCausalLM")
+    found = base.adapters({"peft_type": "PREFIX_TUNING", "task_type": "CAUSAL_LM", "num_virtual_tokens": 5})
+    assert found.trainable == 5 * 2 * 2 * width

@@ -8,8 +8,11 @@ from functools import cache
 import pytest
 
 from weighbridge import model
+from weighbridge.core.formula import Expression, Symbol
+from weighbridge.core.tree import Tensor
 from weighbridge.explain.derive import Derivation, lines
 from weighbridge.explain.section import Line, Section
+from weighbridge.explain.sentences import shape_sentence
 
 BERTS = "bert-base-uncased albert-base-v2"
 PLAIN_HEADS = f"{BERTS} gpt2 vit-base-patch16-224 whisper-base clip-vit-base-patch32"
@@ -114,3 +117,27 @@ def test_letters_of_a_formula_are_positive_whole_numbers_in_sympy_too() -> None:
     symbols = model("bert-base-uncased").formula().sympy().free_symbols
     assert symbols
     assert all(symbol.is_integer and symbol.is_positive for symbol in symbols)
+
+
+I, O, K = Symbol("I"), Symbol("O"), Symbol("K")
+WEIGHTS: list[tuple[str, list[tuple[str, tuple[int, ...], tuple[Expression | int, ...]]], str]] = [
+    ("linear", [("weight", (8, 4), (O, I))], "from I inputs to O outputs"),
+    ("linear", [("weight", (8, 4), (O, I)), ("bias", (8,), (O,))], "from I inputs to O outputs"),
+    ("linear", [("weight", (4, 8), (I, O)), ("bias", (8,), (O,))], "from I inputs to O outputs"),  # GPT-2's Conv1D
+    ("linear", [("weight", (8, 8), (O, I)), ("bias", (8,), (O,))], "from I inputs to O outputs"),
+    ("embedding", [("embedding", (30, 8), (I, O))], "I rows of O"),
+    ("convolution", [("weight", (8, 4, 3), (O, I, K)), ("bias", (8,), (O,))], "O kernels of I × K"),
+    ("convolution", [("weight", (4, 8, 3), (I, O, K)), ("bias", (8,), (O,))], ""),  # transposed: its first size is no number of kernels
+    ("convolution", [("weight", (8, 4), (O, I))], ""),
+    ("layer_norm", [("gain", (8,), (O,)), ("shift", (8,), (O,))], ""),
+    ("linear", [("weight", (8, 4), (8, 4))], ""),
+    ("experts", [("weight", (8, 4), (O, I)), ("weight", (8, 4), (O, I))], ""),
+]
+
+
+@pytest.mark.parametrize(("kind", "tensors", "words"), WEIGHTS)
+def test_what_the_letters_of_a_shape_are(
+    kind: str, tensors: list[tuple[str, tuple[int, ...], tuple[Expression | int, ...]]], words: str
+) -> None:
+    pairs = [(Tensor(role, shape, role), Tensor(role, symbolic, role)) for role, shape, symbolic in tensors]
+    assert str(shape_sentence(kind, pairs)) == words
