@@ -54,7 +54,7 @@ def refuse_deep(value: Any, depth: int = 0) -> None:
             refuse_deep(inner, depth + 1)
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """_attn_implementation _commit_hash _name_or_path activation_dropout adapters architectures attention_dropout
     attention_probs_dropout_prob attn_dropout attn_implementation attn_pdrop auto_map bad_words_ids
     begin_suppress_tokens bos_token_id chunk_size_feed_forward classifier_dropout cross_attention_hidden_size
@@ -130,8 +130,8 @@ def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: 
             refuse_undescribed(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
 
 
-def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozenset[str], path: str = "") -> list[str]:
-    """Return the key paths that neither *fields* nor the neutral keys name.
+def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str], path: str = "") -> list[str]:
+    """Return the key paths that neither *fields* nor the ignored keys name.
 
     >>> unknown((), {"hiden_size": 1, "use_cache": True}, frozenset())
     ['hiden_size']
@@ -144,11 +144,11 @@ def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozense
             known.update(field.aliases)
         if field.kind == "nested":
             nested.append(field)
-    strangers = [path + key for key in raw if not key or (key not in known and key not in NEUTRAL and key not in neutral)]
+    strangers = [path + key for key in raw if not key or (key not in known and key not in IGNORED_KEYS and key not in ignored_keys)]
     for field in nested:
         if isinstance(raw.get(field.key), Mapping):
             inner = within(field, raw, path)
-            strangers += unknown(inner.fields, inner.raw, neutral | inner.ignored_keys, f"{path}{field.key}.") if inner else []
+            strangers += unknown(inner.fields, inner.raw, ignored_keys | inner.ignored_keys, f"{path}{field.key}.") if inner else []
     return strangers
 
 
