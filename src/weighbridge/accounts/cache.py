@@ -143,7 +143,7 @@ def _limit_windows(model: ModelValue) -> Part:
     limit = limit_of(model)
     if limit is None or any(isinstance(node, State) and not node.per_token for _, part in walk(model.tree) for node in part.children):
         return model.tree
-    return _with_window(model.tree, limit, [limit.layers or 0])
+    return _with_window(model.tree, limit, _limited_layers(model.tree, limit))
 
 
 def _without_window(part: Part) -> Part:
@@ -157,39 +157,55 @@ def _without_window(part: Part) -> Part:
     return part._replace(children=tuple(unlimit(node) for node in part.children))
 
 
-def _with_window(part: Part, limit: Limit, left: list[int], layer: Part | None = None) -> Part:
+def _with_window(part: Part, limit: Limit, counts: Mapping[str, int], path: str = "") -> Part:
     """Return a part whose attention has the window of *limit*, where it has none of its own.
 
     Args:
         part: A part.
         limit: The window, and which layers have it.
-        left: How many of them are not given out yet.
-        layer: The layer around the part.
+        counts: Of the layers of each path, how many have it; none where all have it.
+        path: Of the part.
     """
-    layer = layer if part.repeat is None else part
 
     def limit_node(node: Node) -> Node:
         if isinstance(node, Part):
-            return _with_window(node, limit, left, layer)
+            return _with_window(node, limit, counts, _below(path, node))
         unlimited = isinstance(node, Attend) and (node.window is None or node.windowed == 0)
         if isinstance(node, Attend) and (unlimited or (node.windowed is None and limit.layers is not None)):
             # where it has a window of its own, a list says which layers have it
             window = limit.window if unlimited else node.window
-            return node._replace(window=window, windowed=_count_limited(node, layer, limit, left))
+            return node._replace(window=window, windowed=counts.get(path, limit.layers))
         return node._replace(window=limit.window) if isinstance(node, State) and node.window is None else node
 
     return part._replace(children=tuple(limit_node(node) for node in part.children))
 
 
-def _count_limited(node: Attend, layer: Part | None, limit: Limit, left: list[int]) -> int | None:
-    """Count the copies of a layer that have the window of *limit*: those at its places, or, of layers that run several times, the next of it."""
-    if limit.layers is None or layer is None or not (node.causal or node.keys is not None):
-        return limit.layers
-    if layer.executions is None:
-        return len(limit.places.intersection(positions(layer)))
-    taken = min(left[0], layer.executions) if isinstance(layer.executions, int) else left[0]
-    left[0] -= taken
-    return taken
+def _limited_layers(tree: Part, limit: Limit) -> dict[str, int]:
+    """Count the layers of each path that have the window of *limit*: those at its places, or, of layers that run several times, the next of it."""
+    counts: dict[str, int] = {}
+    left = limit.layers or 0
+
+    def count(part: Part, path: str, layer: Part | None) -> None:
+        nonlocal left
+        layer = layer if part.repeat is None else part
+        for node in part.children:
+            if isinstance(node, Part):
+                count(node, _below(path, node), layer)
+            elif isinstance(node, Attend) and layer is not None and (node.causal or node.keys is not None):
+                if layer.executions is None:
+                    taken = len(limit.places.intersection(positions(layer)))
+                else:
+                    taken = min(left, layer.executions) if isinstance(layer.executions, int) else left
+                    left -= taken
+                counts[path] = counts.get(path, 0) + taken
+
+    if limit.layers is not None:
+        count(tree, "", None)
+    return counts
+
+
+def _below(path: str, part: Part) -> str:
+    return f"{path}.{part.name}" if path and part.name else path or part.name
 
 
 def bytes_per_token(tree: Part, given: Inputs, size: int = 2) -> Size:
@@ -262,8 +278,7 @@ def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, aske
         elif isinstance(node, State):
             yield _memory(node, path, stream, copies, asked) if node.per_token else _state(node, part, path, copies, asked)
         elif isinstance(node, Part):
-            inner = f"{path}.{node.name}" if path and node.name else path or node.name
-            yield from _walk(node, inner, stream, copies, causal, asked)
+            yield from _walk(node, _below(path, node), stream, copies, causal, asked)
 
 
 def _is_causal(part: Part) -> bool:
