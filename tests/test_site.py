@@ -73,7 +73,7 @@ def test_an_architecture_has_a_diagram_with_its_layers_in_a_frame(pages: ModuleT
 
 def test_every_chinese_page_is_in_the_site(pages: ModuleType) -> None:
     listed = {name for group in pages.CHINESE_GROUPS.values() for name in group} | set(pages.CHINESE)
-    assert {page.stem for page in (ROOT / "docs" / "zh").glob("*.md")} == listed - {"glossary"} | {"json"}
+    assert {page.stem for page in (ROOT / "docs" / "zh").glob("*.md")} == (listed - {"glossary", *pages.GENERATED}) | {"json", "formats"}
 
 
 def test_every_page_is_in_the_site(pages: ModuleType) -> None:
@@ -100,7 +100,7 @@ def test_the_readmes_have_the_same_figures() -> None:
     assert len(figures(english)) > 10
 
 
-TRANSLATED = "census completion design fits json parallel quiz speed".split()
+TRANSLATED = """census checkpoints completion counting-rules design explain fits json models parallel quiz report serve speed why""".split()
 """Pages whose Chinese says all that the English says."""
 
 
@@ -119,3 +119,12 @@ def test_the_site_builds_without_a_warning(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("WEIGHBRIDGE_ARCHITECTURES", "bert,llama")
     subprocess.run([sys.executable, str(SITE / "build.py"), str(tmp_path)], check=True)
     assert (tmp_path / "zh" / "reference" / "commands" / "count.html").exists()
+
+
+def test_the_chinese_of_a_page_that_a_script_writes_has_its_figures(pages: ModuleType) -> None:
+    for name in pages.GENERATED:
+        english = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+        chinese = pages.in_chinese(english)
+        assert figures(english) == figures(chinese)
+        assert english.count("\n|") == chinese.count("\n|")
+        assert re.match(r"# [^\x00-\x7f]", chinese), "its title at least"

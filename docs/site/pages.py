@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from chinese import GENERATED, in_chinese
 from diagram import diagram
 from formats import PAGES as FORMATS
 from formats import format_pages
@@ -40,10 +41,23 @@ GROUPS = {
 CHINESE = ("bert-by-hand", "seventy-billion", "model-card-in-ci", "fine-tuning", "design-100m", "census")
 SCHEMAS = sorted((DOCS / "schemas").glob("*.json"))
 CHINESE_GROUPS = {
-    "怎样做": ("checkpoints", "adapters", "costs", "fits", "parallel", "design", "report", "serve", "quiz", "models", "completion"),
+    "怎样做": (
+        "checkpoints",
+        "adapters",
+        "costs",
+        "fits",
+        "parallel",
+        "design",
+        "report",
+        "serve",
+        "security",
+        "quiz",
+        "models",
+        "completion",
+    ),
     "概念": ("counting-rules", "built-and-loaded", "explain", "audit", "glossary"),
-    "为什么，有多快": ("why", "speed"),
-    "内部": ("internals",),
+    "为什么，有多好": ("why", "accuracy", "coverage", "speed", "census-report"),
+    "内部": ("internals", "contributing"),
 }
 """The Chinese pages beside the tutorials, in docs/zh."""
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
@@ -76,7 +90,7 @@ _ARCHITECTURES = {"en": "Architectures", "zh": "结构"}
 def written(lang: str) -> Iterator[tuple[str, str]]:
     """Yield the pages that people wrote."""
     if lang == "zh":
-        reference = ["reference/commands/index", "reference/python", "json", "reference/json/index", "reference/formats/index",
+        reference = ["reference/commands/index", "reference/python", "json", "reference/json/index", "formats", "reference/formats/index",
                      "reference/architectures/index"]  # fmt: skip
         names = [*(f"tutorials/{name}" for name in CHINESE), "tutorial-sentiment"]
         start = (ROOT / "README.zh.md").read_text("utf-8")
@@ -85,8 +99,14 @@ def written(lang: str) -> Iterator[tuple[str, str]]:
             chinese_links(start, ROOT)
             + toctree([("教程", names), *((title, list(pages)) for title, pages in CHINESE_GROUPS.items()), ("参考", reference)]),
         )
-        for name in ("json", *(name for pages in CHINESE_GROUPS.values() for name in pages if name != "glossary")):
+        for name in (
+            "json",
+            "formats",
+            *(name for pages in CHINESE_GROUPS.values() for name in pages if name not in ("glossary", *GENERATED)),
+        ):
             yield name, chinese_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh")
+        for name in GENERATED:
+            yield name, in_chinese((DOCS / f"{name}.md").read_text("utf-8"))
         for name in CHINESE:
             yield f"tutorials/{name}", chinese_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", "tutorials")
         yield "tutorial-sentiment", plain_links((DOCS / "tutorial-sentiment.zh.md").read_text("utf-8"), DOCS, set())
@@ -124,7 +144,7 @@ def plain_links(text: str, folder: Path, known: set[str]) -> str:
 
 def chinese_links(text: str, folder: Path, here: str = ".") -> str:
     """Keep the links of a Chinese page to others of its language and to addresses; a link to any other file becomes its words."""
-    pages = {name for group in CHINESE_GROUPS.values() for name in group} | {"json"}
+    pages = {name for group in CHINESE_GROUPS.values() for name in group} | {"json", "formats"}
 
     def relink(found: re.Match[str]) -> str:
         words, target, anchor = found[1], found[2], found[3] or ""
@@ -133,8 +153,8 @@ def chinese_links(text: str, folder: Path, here: str = ".") -> str:
         path = (folder / target).resolve()
         name = f"tutorials/{path.stem}" if path.parent == DOCS / "zh" and path.stem in CHINESE else path.stem
         known = name.startswith("tutorials/") or (path.parent == DOCS / "zh" and name in pages) or path == DOCS / "glossary.md"
-        if path == DOCS / "formats.md":
-            name, known = "reference/formats/index", True
+        if path.parent == DOCS and name in GENERATED:
+            known = True
         return f"[{words}]({os.path.relpath(name, here)}.md{anchor})" if known else words
 
     return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(relink, text))
@@ -246,6 +266,7 @@ def _methods(found: object) -> Iterator[tuple[str, Callable[..., object]]]:
 
 def _signature(name: str, found: object) -> str:
     try:
-        return f"{name}{inspect.signature(found)}" if callable(found) else name
+        written = str(inspect.signature(found)) if callable(found) else ""
+        return name + re.sub(r"(: |-> )'([^']*)'", r"\1\2", re.sub(r"ForwardRef\('([^']*)'\)", r"\1", written))
     except ValueError:
         return name

@@ -169,11 +169,11 @@ class Model(ModelValue):
             images: Images per example, of a vision-language model; without it, its vision tower does not run. An
                 image cut into crops counts as many. *seq* counts the tokens that images take up in the text.
             patches: Rows and columns of patches of each image, where a model reads images of any size.
-            audios: Clips of sound per example, of a language model that hears.
+            audios: Clips of sound per example, of a language model that takes sound.
             question: Tokens of each example that see the whole text, of a class that answers questions so (Longformer).
 
         Raises:
-            UsageError: A number that cannot be meant, images for a model that sees none beside its text, or a model
+            UsageError: An invalid number, images for a model that takes none beside its text, or a model
                 that was not made from a config.
 
         >>> model("bert-base-uncased").flops(batch=1, seq=128).forward_matmul
@@ -203,7 +203,7 @@ class Model(ModelValue):
         return outputs_of(self, checked(inputs))
 
     def arithmetic(self, convention: str, **inputs: Any) -> Arithmetic:
-        """Count the arithmetic of one pass by a tool's or a paper's custom.
+        """Count the arithmetic of one pass as a tool or a paper does.
 
         Args:
             convention: ``torch``, ``fvcore``, ``timm``, ``deepspeed``, ``calflops``, ``palm``, ``megatron``, ``torchtitan`` or ``6n``.
@@ -218,7 +218,7 @@ class Model(ModelValue):
         return count_arithmetic(self, checked(inputs), convention)
 
     def reconcile_flops(self, number: str | int, **inputs: Any) -> FlopsReconciliation:
-        """Find the customs in which one pass costs *number*.
+        """Find the conventions in which one pass costs *number*.
 
         Args:
             number: An int, or text such as ``17581972224`` or ``17.58G``.
@@ -301,7 +301,7 @@ class Model(ModelValue):
             engine: Whose rules: ``reference``, ``llama.cpp``, ``vllm``, ``sglang``.
 
         Raises:
-            UsageError: A number or word that cannot be meant, only tensors, or a cache that is not described.
+            UsageError: An invalid number or an unknown word, only tensors, or a cache that is not described.
 
         >>> model("llama-3.2-1b").cache(seq=1024).bytes
         33554432
@@ -338,7 +338,7 @@ class Model(ModelValue):
             seq: Tokens per example; of the encoder, where there are both.
             decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
             dtype: The type of the weights; by default float32, or, unless it is trained, what its ``quantization_config`` says.
-            attention: By which kernel it attends: ``eager``, ``sdpa``, ``flash``.
+            attention: The attention kernel: ``eager``, ``sdpa``, ``flash``.
             dropout: Whether elements are dropped where the config says so; by default while it is trained.
             loss: Whether the loss is a part of the forward.
             optimizer: Such as ``adamw``, ``sgd``, ``adafactor``, ``adam8bit``, ``lion``, ``muon``.
@@ -348,7 +348,7 @@ class Model(ModelValue):
             device: Whose kernels run: ``cpu`` or ``cuda``.
 
         Raises:
-            UsageError: A number or word that cannot be meant.
+            UsageError: An invalid number or an unknown word.
 
         >>> model("bert-base-uncased").memory(training=True, attention="eager", dropout=False, loss=False).activations
         85750784
@@ -430,10 +430,10 @@ class Model(ModelValue):
             batch: Examples.
             seq: Tokens of each; by default 2,048, or as many as the model takes.
             dtype: Of the weights.
-            overhead: GiB that are reserved for the engine.
+            overhead: GiB reserved for the engine.
 
         Raises:
-            UsageError: A number or word that cannot be meant.
+            UsageError: An invalid number or an unknown word.
 
         >>> model("llama-3-8b").fits("rtx-4090").chosen.batch
         32
@@ -763,7 +763,7 @@ def design(
         space, limits, workload, sort, limit: As for :func:`weighbridge.designs.search.design`.
 
     Raises:
-        UsageError: A number or a range that cannot be meant, or a model that has no hidden size or layers.
+        UsageError: An invalid number or range, or a model that has no hidden size or layers.
 
     >>> design({"model_type": "bert"}, "110M±0.5%", limit=1).designs[0].parameters
     109992000

@@ -332,7 +332,7 @@ def shared_runs(said: Said) -> None:
 
 
 def stack(said: Said) -> None:
-    assert any(inner.repeat is not None for _, inner in walked(part_of(said)))
+    assert any(inner.repeat is not None and inner.kind != "embedding" for _, inner in walked(part_of(said)))
 
 
 def writes_tokens(said: Said) -> None:
@@ -391,14 +391,14 @@ def number(text: str, values: dict[str, int]) -> int:
 def ends(said: Said) -> None:
     shapes = [sorted(int(str(size)) for size in tensor.shape) for tensor in said.parameters() if tensor.role == "weight"]
     values = symbolic(said.model)[2]
-    into, out = number(said.values["into"], values), number(said.values["out"], values)
+    into, out = number(said.values["into"], values), number(said.values.get("out", "1"), values)
     assert sorted((into, out)) in shapes, "of unlike modules under one name the line is one"
     assert all(tensor.shape == (out,) for tensor in said.parameters() if tensor.role == "bias")
 
 
 def rows(said: Said) -> None:
     values = symbolic(said.model)[2]
-    assert said.parameters()[0].shape == (number(said.values["rows"], values), number(said.values["width"], values))
+    assert said.parameters()[0].shape == (number(said.values.get("rows", "1"), values), number(said.values["width"], values))
 
 
 def scores(said: Said) -> None:
@@ -446,7 +446,7 @@ def kernels(said: Said) -> None:
 
 
 CHECKS: dict[str, Callable[[Said], None]] = {
-    "Queries, keys and values are linear maps of the input; what the heads gather is joined and mapped once more.": maps_of_attention,
+    "Queries, keys and values are linear maps of the input; the results of all heads are concatenated and mapped once more.": maps_of_attention,
     "Each position gathers values from the others, weighted by how well its query matches their keys.": attention,
     "All {heads} query heads share one key-value head: keys and values are mapped to one head only.": shared_heads,
     "{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only.": shared_heads,
@@ -486,7 +486,7 @@ CHECKS: dict[str, Callable[[Said], None]] = {
     "Stored {stored} times, run {run} times: all runs share the parameters.": shared_runs,
     "Stored once, run {run} times: all runs share the parameters.": shared_runs,
     "A stack of layers.": stack,
-    "A stack of layers that writes one token after another: a position sees only those before it.": writes_tokens,
+    "A stack of layers that writes one token after another: a position sees itself and those before it.": writes_tokens,
     "A linear map of one vector that stands for the whole input.": one_map,
     "Turns hidden vectors into the outputs of the task.": of_kind(),
     "Gives each token of the vocabulary a score (a logit).": scores,
@@ -512,6 +512,8 @@ CHECKS: dict[str, Callable[[Said], None]] = {
     "Learned factors.": roles("gain"),
     "Fixed values: stored and counted, but not trained.": fixed,
     "from {into} inputs to {out} outputs": ends,
+    "from {into} inputs to 1 output": ends,
+    "1 row of {width}": rows,
     "{rows} rows of {width}": rows,
 }  # fmt: skip
 """Every sentence that a derivation may say of a part, and how it is checked."""

@@ -169,6 +169,22 @@ def _possible(model: ModelValue, given: Inputs) -> Inputs:
     return given
 
 
+def depends_on_length(model: ModelValue, given: Inputs) -> bool:
+    """Tell whether the arithmetic of a pass depends on the number of tokens: that of an image classifier does not.
+
+    >>> from weighbridge import model
+    >>> depends_on_length(model("bert-base-uncased"), Inputs()), depends_on_length(model("vit-base-patch16-224"), Inputs())
+    (True, False)
+    """
+    before = flops_of(model, given).forward
+    for seq in (given.seq + 1, given.seq - 1):
+        try:
+            return bool(flops_of(model, given._replace(seq=seq)).forward != before)
+        except UsageError:
+            continue
+    return True
+
+
 def _examples(stream: Stream, batch: Size) -> Size:
     """Return how often a part runs for a batch: once if its stream is shared by all examples."""
     return batch if grows_with_batch(stream) else 1

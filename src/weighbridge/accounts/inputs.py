@@ -59,7 +59,7 @@ class Inputs(NamedTuple):
         images: Images per example, of a vision-language model; without it, its vision tower does not run. An
             image cut into crops counts as many. *seq* counts the tokens that images take up in the text.
         patches: Rows and columns of patches of each image, where a model reads images of any size.
-        audios: Clips of sound per example, of a language model that hears.
+        audios: Clips of sound per example, of a language model that takes sound.
         question: Tokens of each example that see the whole text, of a class that answers questions so (Longformer).
     """
 

@@ -134,7 +134,7 @@ class Audit(NamedTuple):
         claims: In the order of the text.
         model: The model that the claims are held against, in words, or the empty string.
         assumed: Why that model, if it was not given.
-        corrected: The total by the text's own method with its slips mended, if it states one.
+        corrected: The total by the text's own method with its errors corrected, if it states one.
         reference: The model's own count of the class in *model*.
         left_out: What that method leaves out, down to the last parameter.
         lines: The text itself.

@@ -23,7 +23,7 @@ def parse(words: Sequence[str], options: Sequence[Option]) -> dict[str, Any]:
     """Read a command's words.
 
     Raises:
-        UsageError: An option that is not known, lacks its value or has one that cannot be meant; an argument too few or too many.
+        UsageError: An option that is not known, lacks its value or has an invalid one; an argument too few or too many.
 
     >>> from weighbridge.commands.options import Option
     >>> parse(["bert", "--seq=512"], (Option("source", "", "SOURCE", flag=""), Option("seq", "", "N", "whole", 128)))

@@ -1,7 +1,7 @@
-"""One pass's arithmetic, in the customs of the tools and papers that print it; a table, and what explains a published figure.
+"""One pass's arithmetic, in the conventions of the tools and papers that print it; a table, and what explains a published figure.
 
 A multiply-add is two FLOPs for some and one for others; some count norms, some leave attention out, some mean a training step, some
-one token. Each custom says what it counts, in which unit, and where it is found.
+one token. Each convention says what it counts, in which unit, and where it is found.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class FlopsConvention(NamedTuple):
         key: What one types after ``--convention``.
         unit: What its number counts.
         definition: What is counted.
-        source: Where the custom is found.
+        source: Where the convention is found.
         pieces: What the number is made of; they add up to it.
     """
 
@@ -68,11 +68,11 @@ class FlopsConvention(NamedTuple):
 
 
 class Arithmetic(NamedTuple):
-    """A model's arithmetic by one custom.
+    """A model's arithmetic by one convention.
 
     Attributes:
-        custom: The custom.
-        value: The number, in the custom's unit.
+        custom: The convention.
+        value: The number, in the convention's unit.
         pieces: What it is made of; they add up to *value*.
     """
 
@@ -82,10 +82,10 @@ class Arithmetic(NamedTuple):
 
 
 def count_arithmetic(model: ModelValue, given: Inputs, key: str) -> Arithmetic:
-    """Count one pass of *model* by the custom called *key*.
+    """Count one pass of *model* by the convention called *key*.
 
     Raises:
-        UsageError: No such custom, or the model's arithmetic is not known.
+        UsageError: No such convention, or the model's arithmetic is not known.
 
     >>> from weighbridge import model
     >>> count_arithmetic(model("vit-base-patch16-224"), Inputs(images=1), "fvcore").value
@@ -250,7 +250,7 @@ class FlopsMatch(NamedTuple):
     """A way of counting arithmetic that gives a number.
 
     Attributes:
-        key: The custom.
+        key: The convention.
         how: ``exact``, ``rounded`` and so on, as for parameters.
         value: What it gives.
         unit: What it counts.
@@ -278,7 +278,7 @@ class FlopsReconciliation(NamedTuple):
 
 
 def explain_flops(model: ModelValue, given: Inputs, number: str | int) -> FlopsReconciliation:
-    """Find the customs in which one pass of *model* costs *number*.
+    """Find the conventions in which one pass of *model* costs *number*.
 
     Args:
         model: A model made from a config.
@@ -320,7 +320,7 @@ ATTENTION_LEFT_OUT = mark("attention, left out")
 
 
 def _ways(of: Pass) -> Iterator[FlopsMatch]:
-    """Yield what people count: each custom whole, without head, without attention; the other unit; one token of many."""
+    """Yield what people count: each convention whole, without head, without attention; the other unit; one token of many."""
     head = _head_work(of)
     for order, custom in enumerate(CUSTOMS):
         pieces = tuple(piece for piece in custom.pieces(of) if piece.amount)

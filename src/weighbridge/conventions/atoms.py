@@ -58,6 +58,11 @@ class Atom(NamedTuple):
         """Elements in all copies."""
         return self.each * self.copies
 
+    @property
+    def of_norm(self) -> bool:
+        """Whether these are gains or shifts of a norm; a state space's decay rates and the scale of CLIP's logits are gains of none."""
+        return self.role in ("gain", "shift") and self.component.startswith(("norm", "layer_norm", "embedding_norm", "head:"))
+
 
 class Parts(NamedTuple):
     """A tree in atoms: what it owns, what shares another's storage, and what it saves without learning it.

@@ -1,4 +1,4 @@
-"""All legitimate counts of one model side by side, each with its definition and where that custom is found."""
+"""All legitimate counts of one model side by side, each with its definition and where that convention is found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Count(NamedTuple):
         value: The number; None where only a rounded figure was published.
         written: The number as its authors wrote it, for a published figure.
         definition: What is counted.
-        source: In which paper, tool or README the custom is found.
+        source: In which paper, tool or README the convention is used.
     """
 
     key: str
@@ -77,7 +77,7 @@ CUSTOMS = (
     GeneralConvention("biases", "left out", mark("without biases"), mark("the addends of linear maps left out, norms kept"),
            mark("hand calculations that write 4H² for attention and 8H² for the feed-forward network, and add the norms"), _of(lambda atom: atom.role != "bias")),
     GeneralConvention("norms", "left out", mark("without norms"), mark("gains and shifts of all norms left out, biases kept"),
-           mark("hand calculations that call the norms negligible"), _of(lambda atom: atom.role not in ("gain", "shift"))),
+           mark("hand calculations that call the norms negligible"), _of(lambda atom: not atom.of_norm)),
     GeneralConvention("matrices", "left out", mark("matrices only"), mark("weights of linear maps and tables; neither biases nor norms"),
            mark("most back-of-the-envelope formulas, such as 12LH² + VH"), _of(lambda atom: atom.role in ("weight", "embedding"))),
     GeneralConvention("pooler", "left out", mark("without pooler"), mark("the linear map on the first token left out"),

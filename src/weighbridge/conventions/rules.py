@@ -49,7 +49,7 @@ OFFSET = Omission("position-offset", mark("two spare rows of the position table"
 OMISSIONS = (
     OFFSET,
     Omission("biases", mark("linear biases"), lambda atom: atom.role == "bias"),
-    Omission("norms", mark("norms"), lambda atom: atom.role in ("gain", "shift")),
+    Omission("norms", mark("norms"), lambda atom: atom.of_norm),
     Omission("embedding-norm", mark("embedding norm"), lambda atom: atom.component == "embedding_norm"),
     Omission("pooler", mark("pooler"), lambda atom: atom.component == "pooler"),
     Omission("embeddings", mark("embedding tables"), lambda atom: atom.component in TABLES),
@@ -66,7 +66,7 @@ OMISSIONS = (
     Omission("cross-attention", mark("cross-attention"), lambda atom: atom.component == "cross_attention", 2),
 )  # fmt: skip
 LABELS = {
-    "embeddings": mark("embeddings"), "layers": mark("layers"), "pooler": mark("pooler"), "head": mark("output head"),
+    "embeddings": mark("embeddings"), "layers": mark("repeated layers"), "pooler": mark("pooler"), "head": mark("output head"),
     "other": mark("other modules"),
 }  # fmt: skip
 """The coarse parts of a model, in which a difference between two classes is listed."""

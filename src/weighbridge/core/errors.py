@@ -2,7 +2,7 @@
 
     WeighbridgeError
     ├── SourceError            what was typed is no preset, file, directory or id
-    ├── UsageError             an option or argument that cannot be meant
+    ├── UsageError             an invalid option or argument
     ├── ReadError (ValueError)     a file that is damaged, or not what it says it is
     └── ConfigError (ValueError)   a config that is wrong, or that nobody can weigh exactly
         └── UnknownArchitecture    no blueprint for this model type or class
@@ -39,7 +39,7 @@ class SourceError(WeighbridgeError):
 
 
 class UsageError(WeighbridgeError):
-    """An option or an argument that cannot be meant."""
+    """An invalid option or argument."""
 
 
 class ReadError(WeighbridgeError, ValueError):

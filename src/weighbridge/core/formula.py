@@ -52,7 +52,7 @@ class Expression(Quantity):
         return times((other, self))
 
     def __floordiv__(self, other: Size) -> Expression:
-        return Floor(self, as_expression(other))
+        return Floor(self, as_expression(other)) if other != 1 else self
 
     def __rfloordiv__(self, other: Size) -> Expression:
         return Floor(as_expression(other), self)
@@ -320,12 +320,12 @@ def _number(value: int, notation: Notation) -> str:
 
 
 def _with_sign(term: Expression, index: int, notation: Notation, values: Mapping[str, int] | None) -> str:
-    constant = term.value if isinstance(term, Number) else None
-    if isinstance(term, Product) and isinstance(term.factors[0], Number):
-        constant = term.factors[0].value
+    above = term.numerator if isinstance(term, Quotient) else term
+    first = above.factors[0] if isinstance(above, Product) else above
+    constant = first.value if isinstance(first, Number) else None
     if constant is None or constant >= 0:
         return (notation.plus if index else "") + write(term, notation, values)
-    positive = -1 * term
+    positive = Quotient(-1 * term.numerator, term.denominator) if isinstance(term, Quotient) else -1 * term
     flipped = _in_brackets(write(positive, notation, values), positive, (Sum,), notation)
     return notation.minus + flipped if index else notation.negative.format(flipped)
 

@@ -272,6 +272,19 @@ def positions(part: Part) -> range | tuple[int, ...]:
     return indices
 
 
+def attentions(node: Part) -> Iterator[Attend]:
+    """Yield every attention in a tree, that of a repeated part once.
+
+    >>> len(list(attentions(Part("", (Part("layer", (Attend("attend", 12, 12, 64, 64),), repeat=12),)))))
+    1
+    """
+    for child in node.children:
+        if isinstance(child, Attend):
+            yield child
+        elif isinstance(child, Part):
+            yield from attentions(child)
+
+
 def walk(node: Part, path: str = "") -> Iterator[tuple[str, Part]]:
     """Yield every part with its dotted path, parents first, a repeated part once.
 

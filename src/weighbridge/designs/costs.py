@@ -22,7 +22,7 @@ BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "float8": 8, "int8": 8, "i
 
 
 class Workload(NamedTuple):
-    """What a design is costed on.
+    """What the costs of a design are computed for.
 
     Attributes:
         batch: Examples.

@@ -6,12 +6,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.compare import Comparison
+from weighbridge.accounts.flops import depends_on_length
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Bars, Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
+PASS = (
+    mark("The FLOPs are those of one forward pass: batch {batch}, each example of fixed size; a multiply-add is two."),
+    mark("The FLOPs are those of one forward pass: batch {batch}, {seq} tokens in each example; a multiply-add is two."),
+)
+"""What the arithmetic is that of, where it does not depend on the number of tokens, and where it does."""
 GROUPS = {"parameters": mark("Parameters"), "sizes": mark("Sizes"), "arithmetic": mark("Arithmetic of one pass")}
 
 
@@ -46,8 +53,10 @@ def document(found: Comparison, lang: str = "en") -> Document:
     bars = Bars(tuple((name, (a or 0, b or 0)) for name, (a, b) in zip(names, pairs, strict=True)), (say("in embeddings"), say("all else")))
     texts = [say(why) for why in found.untold]
     if any(measure.group == "arithmetic" for measure in found.measures):
-        text = say("The FLOPs are those of one forward pass: batch {batch}, {seq} tokens in each example; a multiply-add is two.")
-        texts.insert(0, text.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}"))
+        given = Inputs(batch=found.batch, seq=found.seq)
+        described = [model for model in found.models if model.description is not None]
+        grows = any(depends_on_length(model, given) for model in described)
+        texts.insert(0, say(PASS[grows]).format(batch=f"{found.batch:,}", seq=f"{found.seq:,}"))
     title = say("{models} models side by side").format(models=len(names))
     return Document(title, "", (bars, *tables, *tables_of_causes(found, names, say), *notes(texts)), lang)
 

@@ -54,7 +54,11 @@ def _table(rows: list[Count], title: str, say: Say) -> Table:
     told = {(row.definition, row.source) for row in rows[1:]}
     if len(rows) > 2 and len(told) == 1:
         definition, source = told.pop()
-        return Table(columns[:2], tuple(Row(_cells(row)[:2]) for row in rows), f"{title}: {definition} ({source})")
+        return Table(
+            columns[:2],
+            tuple(Row(_cells(row)[:2]) for row in rows),
+            say("{title}: {definition} ({source})").format(title=title, definition=definition, source=source),
+        )
     return Table(columns, tuple(Row(_cells(row)) for row in rows), title)
 
 

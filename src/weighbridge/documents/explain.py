@@ -16,7 +16,11 @@ from weighbridge.explain.overview import formula_by_module
 from weighbridge.explain.section import Line, Section
 from weighbridge.explain.sensitivity import Change, Insight
 
-COPIES = {"experts": (mark("one expert"), mark("all {copies} experts"))}
+_SIDE_BY_SIDE = ("feed_forward", "embedding", "table", "convolution", "norm", "head", "projector", "linear")
+COPIES = {
+    "experts": (mark("one expert"), mark("all {copies} experts")),
+    **dict.fromkeys(_SIDE_BY_SIDE, (mark("one copy"), mark("all {copies} copies"))),
+}
 MOST = 6
 """Terms of a formula whose numbers are still put in one by one; of a longer one only the value is given."""
 LAYERS = (mark("one layer"), mark("all {copies} layers"))
@@ -174,6 +178,7 @@ class _Writer:
             self.sentences.add("where")
             names = [key.key if key.value is None else f"{key.key} = {key.value}" for key in keys]
             text = self.say("The layers are of several kinds; {keys} decides which is which.")
+            text = text if len(keys) == 1 else self.say("The layers are of several kinds; {keys} decide which is which.")
             yield Paragraph(level, text.format(keys=self.say(", ").join(names)))
 
     def active(self) -> Iterator[Block]:

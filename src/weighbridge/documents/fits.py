@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.fits.accelerators import GIB
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.messages import Say, translator
+from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.count import headline
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 
@@ -84,8 +84,15 @@ def _bounds(found: Fit, say: Say) -> Table:
     )
 
 
+RESERVED = (
+    mark("For a batch of {batch}; {overhead} GiB of memory is reserved for the engine."),
+    mark("For {batch} × {seq} tokens; {overhead} GiB of memory is reserved for the engine."),
+)
+"""What the figures hold for, where they do not depend on the number of tokens, and where they do."""
+
+
 def _remarks(found: Fit, device: Accelerator | None, say: Say) -> list[str]:
-    kept = say("For {batch} × {seq} tokens; {overhead} GiB of memory is reserved for the engine.")
+    kept = say(RESERVED[any(way.seq is not None for way in found.ways)])
     lines = [kept.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}", overhead=f"{found.overhead / GIB:g}")]
     if device is not None:
         lines.append(say("{name}: {source}.").format(name=device.name, source=device.source))

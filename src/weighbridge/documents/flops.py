@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.accounts.flops import flops_of
+from weighbridge.accounts.flops import depends_on_length, flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.core.messages import Say, mark, translator
+from weighbridge.core.tree import attentions
 from weighbridge.documents import human
 from weighbridge.documents.count import headline
 from weighbridge.documents.document import Document, notes
@@ -38,6 +39,20 @@ def _inputs(given: Inputs, say: Say = str) -> str:
 SENTENCES = (mark(", {images} images"), mark(", {images} image"), mark(", {audios} audio clips"), mark(", {audios} audio clip"))
 
 
+def _rules(model: ModelValue, given: Inputs, say: Say) -> str:
+    """Say what is put in, and what counts as how much."""
+    more = _inputs(given, say)
+    if depends_on_length(model, given):
+        what = say("{batch} × {seq} tokens{more}").format(batch=given.batch, seq=f"{given.seq:,}", more=more)
+    else:
+        what = say(FIXED[given.batch == 1]).format(batch=f"{given.batch:,}", more=more)
+    text = say("{what}; a multiply-add is two FLOPs, a look-up none.").format(what=what)
+    return text + say(" Causal attention is counted in full.") if any(attend.causal for attend in attentions(model.tree)) else text
+
+
+FIXED = (mark("{batch} examples of fixed size{more}"), mark("{batch} example of fixed size{more}"))
+
+
 def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:
     """Return the document of ``weigh flops``: the matrix products of a forward pass, by module."""
     say = translator(lang)
@@ -47,9 +62,7 @@ def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:
     amounts = {name: f"{getattr(flops, name):,}" for name in ("forward_matmul", "backward", "forward")}
     texts = (
         say("{flops} forward.").format(flops=human.flops(whole)),
-        say("{batch} × {seq} tokens{more}; a multiply-add is two FLOPs, a look-up none; causal attention is counted in full.").format(
-            batch=given.batch, seq=given.seq, more=_inputs(given, say)
-        ),
+        _rules(model, given, say),
         say("Matrix products: forward {forward_matmul}, backward {backward}. With biases, gains and shifts forward is {forward}.").format(
             **amounts
         ),

@@ -46,7 +46,7 @@ def document(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> 
         symbol_table(symbols, say),
         Table((Column(say("module")), Column(say("formula of one copy")), Column(say("value"), "integer")), tuple(modules)),
     )
-    head = f"{model.class_name} · {model.source}: {say(HEADLINES[of_flops])}"
+    head = say("{name}: {what}").format(name=f"{model.class_name} · {model.source}", what=say(HEADLINES[of_flops]))
     return Document(head, f"{found.value:,}", tables, lang)
 
 

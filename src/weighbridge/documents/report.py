@@ -59,7 +59,7 @@ def _counts(model: ModelValue, say: Say) -> Iterator[Block]:
     for note in model.notes:
         yield Paragraph(1, note)
     if model.defaulted:
-        yield Paragraph(1, f"{say('Taken from the class defaults')}: {', '.join(model.defaulted)}")
+        yield Paragraph(1, say("Taken from the class defaults: {keys}.").format(keys=", ".join(model.defaulted)))
     if model.unknown:
         yield Paragraph(1, f"{say('Unknown fields, not taken into account')}: {', '.join(model.unknown)}")
 

@@ -48,23 +48,26 @@ def print_tensors(model: ModelValue, style: str, names: str = "reference", lang:
 
     >>> from weighbridge import model
     >>> print_tensors(model("bert-base-uncased"), "torch").splitlines()[0]
-    'embeddings.word_embeddings.weight torch.Size([30522, 768]) 参数个数为: 23440896'
+    'embeddings.word_embeddings.weight torch.Size([30522, 768]) parameters: 23440896'
     """
     if names != "reference" and style in ("torchinfo", "keras"):
         raise UsageError(Text("--style {style} lists modules, which have the reference's own names alone", style=style))
     lines: list[str] = []
-    for line in (*STYLES[style](model, names), *_remarks(model, style, translator(lang))):
+    say = translator(lang)
+    own = _torch(model, names, say) if style == "torch" else STYLES[style](model, names)
+    for line in (*own, *_remarks(model, style, say)):
         lines.append(line)
         if len(lines) > MOST:
             raise UsageError(Text("--style {style}: more than {most:,} rows", style=style, most=MOST))
     return "\n".join(lines) + "\n"
 
 
-def _torch(model: ModelValue, names: str) -> Iterator[str]:
-    """Print what ``for name, p in model.named_parameters(): print(name, p.size(), '参数个数为:', p.numel())`` does."""
+def _torch(model: ModelValue, names: str, say: Say = str) -> Iterator[str]:
+    """Print what ``for name, p in model.named_parameters(): print(name, p.size(), 'parameters:', p.numel())`` does."""
+    label = say("parameters:")
     for row in _parameters(model, names):
         if row.tied_to is None:
-            yield f"{row.name} torch.Size([{', '.join(map(str, row.shape))}]) 参数个数为: {row.count}"
+            yield f"{row.name} torch.Size([{', '.join(map(str, row.shape))}]) {label} {row.count}"
 
 
 def _tensorflow(model: ModelValue, names: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ class View(NamedTuple):
 
     shown: Callable[[Entry], list[Line]]
     total: bool = False
-    each: str = "1 of {copies}"
+    each: str = "1 of {number}"
 
 
 class Spot(NamedTuple):
@@ -80,7 +80,7 @@ def rows(entry: Entry, view: View, spot: Spot = _TOP, *, with_shares: bool = Tru
 def _row(module: tuple[str, str, str], amount: int, view: View, share: Share | None, spot: Spot, places: tuple[str, ...]) -> Row:
     """Return the row of a module, of which name, shape and role are given, that stands at *places*."""
     name, shape, role = module
-    remark = share if share is not None else view.each.format(copies=spot.copies) if "{" in view.each else view.each
+    remark = share if share is not None else view.each.format(number=spot.copies) if "{" in view.each else view.each
     total = amount * spot.copies if view.total else amount
     path = ".".join((*spot.names, name)) if spot.names else name
     return Row((name, shape, total, remark, share, path), len(spot.names), not spot.names, "", role, places)
@@ -217,6 +217,6 @@ def tree_table(
     most: int | None = None,
 ) -> Table:
     """Return the rows under *entry*, no deeper than *depth* levels and *most* in number, as a table."""
-    view = View(shown, total, say("1 of {copies}"))
+    view = View(shown, total, say("1 of {number}"))
     kept = tuple(islice((row for row in rows(entry, view, spot) if depth is None or row.depth < depth), most))
     return Table(tuple(column._replace(title=say(column.title) if column.title else "") for column in TREE), kept, headed=False)

@@ -7,6 +7,7 @@ like on a terminal, on a page or in a paper is the renderers' business.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from weighbridge.accounts.closed import closed_formula
@@ -290,7 +291,9 @@ class _Author(NamedTuple):
         alike = len({line.title for line in inside}) == 1
         section = self.subtotal("", inside, kind=purpose)
         scope = Scope(purpose, tuple(found), holders(found, purpose), section.closed.polynomial(), self.values, rotary=self.rotary)
-        title = inside[0].title if alike and purpose in ("other", "norm") else self.say(section_name(scope, section_title(purpose)))
+        mapped = purpose == "other" and any(leaf.pair.part.kind == "linear" for leaf in found)
+        usual = section_title("other", "maps") if mapped else section_title(purpose)
+        title = inside[0].title if alike and purpose in ("other", "norm") else self.say(section_name(scope, usual))
         return self.with_sentences(section._replace(title=title), scope)
 
     def lines(self, found: Sequence[Leaf]) -> Iterator[Line]:
@@ -325,7 +328,7 @@ class _Author(NamedTuple):
 
 
 def _where(part: Part) -> str:
-    """Write the indices of a repeated part's copies, ``3–60`` or ``3, 7, 11, …, 47``; nothing where a letter says how many there are."""
+    """Write the indices of a repeated part's copies, ``3–60``, ``3, 7, 11, …, 47`` or ``0–2, 4–6, 8–10, …, 44–46``; nothing where a letter says how many."""
     if not isinstance(part.repeat, int):
         return ""
     places = positions(part)
@@ -333,7 +336,20 @@ def _where(part: Part) -> str:
         return ", ".join(map(str, places))
     if places[-1] - places[0] == len(places) - 1:
         return f"{places[0]}–{places[-1]}"
-    return ", ".join(map(str, places if len(places) < 6 else (*places[:3], "…", places[-1])))
+    evenly = len({after - before for before, after in pairwise(places)}) == 1
+    named = [str(place) for place in places] if len(places) < 9 or (evenly and places[1] - places[0] > 1) else _runs(places)
+    return ", ".join(named if len(named) < 9 and not (evenly and len(named) > 5) else (*named[:3], "…", named[-1]))
+
+
+def _runs(places: Sequence[int]) -> list[str]:
+    """Write indices as runs: ``0–2, 4, 6–9``."""
+    found: list[list[int]] = []
+    for place in places:
+        if found and place == found[-1][-1] + 1:
+            found[-1].append(place)
+        else:
+            found.append([place])
+    return [f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in found]
 
 
 def _entry(parts: Sequence[Line | Section], times: Expression, each: int) -> Entry:

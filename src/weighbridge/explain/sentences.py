@@ -113,7 +113,7 @@ def _maps(scope: Scope) -> Iterator[str]:
     if "convolution" not in scope.kinds() and (
         names >= {"query", "key", "value", "output"} or names >= {"query, key and value in one", "output"}
     ):
-        yield mark("Queries, keys and values are linear maps of the input; what the heads gather is joined and mapped once more.")
+        yield mark("Queries, keys and values are linear maps of the input; the results of all heads are concatenated and mapped once more.")
     elif scope.attends():
         yield mark("Each position gathers values from the others, weighted by how well its query matches their keys.")
 
@@ -260,9 +260,9 @@ def _norm(scope: Scope) -> Iterator[str]:
 def _embedding(scope: Scope) -> Iterator[str]:
     tables = [leaf for leaf in scope.leaves if leaf.pair.part.kind == "embedding"]
     if tables and scope.kinds() - NORMS == {"embedding"}:
-        several = len(tables) > 1
+        several, roles = len(tables) > 1, {role_name("embedding", leaf.path) for leaf in tables}
         tokens = role_name("embedding", tables[0].path) == "Word embeddings"
-        if several and len({ours.shape[-1] for leaf in tables for ours, _ in leaf.pair.tensors()}) == 1:
+        if several and "Word embeddings" in roles and len({ours.shape[-1] for leaf in tables for ours, _ in leaf.pair.tensors()}) == 1:
             yield mark("Lookup tables: each position takes one row from each, and the rows are added.")
         elif not several and tokens:
             yield mark("A lookup table: each token takes its row.")
@@ -312,9 +312,13 @@ def _layer(scope: Scope) -> Iterator[str]:
         yield Text(once if part.repeat == 1 else text, stored=f"{part.repeat:,}", run=f"{part.executions:,}")
 
 
+_NO_LAYERS = NORMS | {"embedding", "linear"}
+"""Kinds of which several copies are no stack of layers: they stand side by side."""
+
+
 def _stack(scope: Scope) -> Iterator[str]:
     part = scope.part
-    repeated = part is not None and any(inner.repeat is not None for inner in _parts(part))
+    repeated = part is not None and any(inner.repeat is not None and inner.kind not in _NO_LAYERS for inner in _parts(part))
     if repeated:
         yield mark("A stack of layers.")
 
@@ -322,7 +326,7 @@ def _stack(scope: Scope) -> Iterator[str]:
 def _decoder(scope: Scope) -> Iterator[str]:
     own = [ours for ours, _ in scope.attends() if ours.causal]
     if own:
-        yield mark("A stack of layers that writes one token after another: a position sees only those before it.")
+        yield mark("A stack of layers that writes one token after another: a position sees itself and those before it.")
     else:
         yield from _stack(scope)
 
@@ -433,9 +437,11 @@ def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
     if kind == "linear" and len(shown) == 2:
         turned = [bias for bias, _ in own if bias.role == "bias" and bias.shape == ours.shape[1:] != ours.shape[:1]]
         into, out = shown if turned else reversed(shown)
-        return Text(mark("from {into} inputs to {out} outputs"), into=into, out=out)
+        return Text(
+            mark("from {into} inputs to 1 output") if out == "1" else mark("from {into} inputs to {out} outputs"), into=into, out=out
+        )
     if kind == "embedding" and len(shown) == 2:
-        return Text(mark("{rows} rows of {width}"), rows=shown[0], width=shown[1])
+        return Text(mark("1 row of {width}") if shown[0] == "1" else mark("{rows} rows of {width}"), rows=shown[0], width=shown[1])
     transposed = any(bias.shape != ours.shape[:1] for bias, _ in own if bias.role == "bias")
     if kind == "convolution" and len(shown) > 2 and not transposed:
         return Text(mark("{number} kernels of {size}"), number=shown[0], size=" × ".join(map(_in_brackets, shown[1:])))

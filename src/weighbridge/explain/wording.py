@@ -15,7 +15,7 @@ SECTIONS: dict[str, str] = {
     "convolution": mark("Convolution"), "norm": mark("Norms"), "pooler": mark("Pooler"), "head": mark("Output head"),
     "transform": mark("Transform before the output"), "group": mark("Group of layers"), "expert": mark("One expert"),
     "vision": mark("Vision tower"), "audio": mark("Audio tower"), "text": mark("Text tower"), "projector": mark("Projector"),
-    "stage": mark("Stage"), "other": mark("Other parameters"),
+    "stage": mark("Stage"), "other": mark("Other parameters"), "maps": mark("Linear maps and other parameters"),
 }  # fmt: skip
 """The titles of sections, by topic or by the kind of a part."""
 

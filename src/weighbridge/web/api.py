@@ -40,7 +40,7 @@ def answer(call: Command, given: Mapping[str, Any]) -> Any:
     """Answer one call.
 
     Raises:
-        WeighbridgeError: What was asked cannot be meant; the text says why.
+        WeighbridgeError: The question is invalid; the text says why.
     """
     for key, value in given.items():
         if not isinstance(value, (str, int, float, bool, type(None))):

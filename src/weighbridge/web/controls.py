@@ -51,7 +51,13 @@ def controls(found: Model, say: Say) -> list[Control]:
     description, class_name = found.description, found.class_name
     listed = list(_fields(SubConfig(description.raw, description.family.fields), description.sizes, say, ""))
     own = unique_of(found)
-    return [_with_step(description, class_name, control, own) if control.kind == "size" else control for control in listed]
+    sized = [control if control.kind == "switch" else _with_step(description, class_name, control, own) for control in listed]
+    return [control._replace(kind="size") if control.kind == "labels" else control for control in sized if not _is_unused(control)]
+
+
+def _is_unused(control: Control) -> bool:
+    """Tell whether a control sets the number of labels of a class that has none."""
+    return control.kind == "labels" and not control.cost
 
 
 class Group(NamedTuple):
@@ -90,7 +96,7 @@ def _fields(config: SubConfig, sizes: Config, say: Say, path: str) -> Iterator[C
             if inner:
                 yield from _fields(inner, value, say, f"{key}.")
         elif field.key and field.kind in ("size", "labels") and type(value) is int:
-            yield Control(key, say(field.meaning), field.letter, "size", value, 1, max(4 * value, 16))
+            yield Control(key, say(field.meaning), field.letter, field.kind, value, 1, max(4 * value, 16))
         elif field.key and field.kind == "switch":
             yield Control(key, say(field.meaning), "", "switch", value)
 

@@ -62,7 +62,7 @@ def _schema(option: Option) -> dict[str, Any]:
 
 
 _PROBLEMS = {
-    "400": "What was asked cannot be meant", "404": "No such model", "405": "Not that method", "413": "Too large",
+    "400": "An invalid question", "404": "No such model", "405": "Not that method", "413": "Too large",
     "415": "Not JSON", "422": "A config that cannot be right, or is unknown", "429": "Too many requests", "503": "It took too long",
 }  # fmt: skip
 

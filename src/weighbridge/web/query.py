@@ -108,7 +108,7 @@ def query(parameters: Mapping[str, str]) -> Query:
     """Read a question from an address's parameters, or from the same keys in a JSON body.
 
     Raises:
-        UsageError: A parameter that cannot be meant.
+        UsageError: An invalid parameter.
 
     >>> query({"source": "bert-tiny", "set.num_hidden_layers": "3"}).overrides
     (('num_hidden_layers', 3),)

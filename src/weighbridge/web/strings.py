@@ -114,7 +114,7 @@ STRINGS = {
     "forward": mark("forward, products of matrices"),
     "backward": mark("backward, products of matrices"),
     "flops_unit": mark("FLOPs; a multiply-add is two"),
-    "defaulted": mark("Taken from the class defaults"),
+    "defaulted": mark("Fields taken from the class defaults: {number}"),
     "unknown": mark("Unknown fields, not taken into account"),
     "compare_with": mark("Models to compare, two to six"),
     "audit_text": mark("Paste an article or a model card"),

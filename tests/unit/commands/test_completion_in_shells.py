@@ -74,3 +74,15 @@ def read_until(terminal: int, wanted: str, seconds: float = 40) -> str:
         if select.select([terminal], [], [], 0.2)[0]:
             shown += os.read(terminal, 65536).decode(errors="replace")
     return shown
+
+
+def test_powershell_s_grammar_reads_the_script() -> None:
+    """PowerShell itself is seldom at hand; its grammar for tree-sitter (``pip install tree-sitter tree-sitter-powershell``) is easier to have."""
+    sitter, powershell = pytest.importorskip("tree_sitter"), pytest.importorskip("tree_sitter_powershell")
+    script = subprocess.run(
+        [sys.executable, "-m", "weighbridge", "completion", "powershell"],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)}, capture_output=True, check=True, timeout=60,
+    ).stdout  # fmt: skip
+    parser = sitter.Parser(sitter.Language(powershell.language()))
+    assert not parser.parse(script).root_node.has_error
+    assert parser.parse(script.replace(b"@{", b"@", 1)).root_node.has_error, "a fault is noticed"

@@ -101,3 +101,24 @@ def test_a_formula_in_a_cell_is_broken_outside_its_brackets() -> None:
     table = Table((Column("module"), Column("formula")), (Row(("layers", "L_enc × (4 × H² + 2 × H × I) + (4 × H² + 2 × H × I + 9 × H)")),))
     shown = render(Document("", "", (table,)), "text", width=44)
     assert "L_enc × (4 × H² + 2 × H × I)\n" in shown.replace(" +\n", "\n")
+
+
+def test_a_tree_that_does_not_fit_keeps_its_columns() -> None:
+    columns = (Column(""), Column(""), Column("", "integer"), Column("", "share"))
+    rows = (
+        Row(("model", "", 670_099_725_312, Share(999))),
+        Row(("q_a_proj_of_some_length", "[24576, 1536] + [24576, 1536]", 37_748_736, Share(1)), depth=1),
+    )
+    shown = render(Document("", "", (Table(columns, rows, headed=False),)), "text", width=52).splitlines()
+    assert shown == [
+        "model                      670,099,725,312  99.9%",
+        "  q_a_proj_of_some_length       37,748,736   0.1%",
+        "      [24576, 1536] + [24576, 1536]",
+    ]
+
+
+def test_entries_of_a_table_that_does_not_fit_share_lines_where_they_are_short() -> None:
+    columns = (Column("what makes it fit"), Column("bytes", "integer"), Column("fits"), Column("largest batch", "integer"), Column(""))
+    rows = (Row(("weights in 16 bits", 1_334_666_752, "yes", 9_207, "")), Row(("weights in 8 bits", 1_245_537_280, "yes", 9_240, "")))
+    shown = render(Document("", "", (Table(columns, rows),)), "text", width=40).splitlines()
+    assert shown[:3] == ["weights in 16 bits", "  bytes: 1,334,666,752 · fits: yes", "  largest batch: 9,207"]

@@ -85,7 +85,7 @@ class Fit(NamedTuple):
     Attributes:
         purpose: One of :data:`PURPOSES`.
         memory: Bytes of the device.
-        overhead: Of these, bytes kept back.
+        overhead: Of these, bytes reserved for the engine.
         batch, seq: What was asked for.
         ways: Ways to run it, cheapest first.
         chosen: The first of them that fits, or None.
@@ -122,7 +122,7 @@ def fits_of(
     """Tell whether a model fits *memory* bytes, and what makes it fit.
 
     Raises:
-        UsageError: A number or word that cannot be meant.
+        UsageError: An invalid number or an unknown word.
     """
     if purpose not in PURPOSES:
         raise UsageError(Text("for: expected one of {purposes}, found {purpose!r:.40}", purposes=", ".join(PURPOSES), purpose=purpose))

@@ -63,7 +63,7 @@ class Memory(NamedTuple):
     Attributes:
         weights: Of the parameters.
         buffers: Of what is saved and not learned.
-        gradients, master, optimizer: Of training: one gradient a parameter, float32 copies, the optimizer's states.
+        gradients, master, optimizer: In training: one gradient per parameter, float32 master copies, the optimizer's states.
         activations: What a forward pass keeps for backward; None where that is not described.
         total: All of them; None without activations.
         peak: The most that one step holds at once, with the gradients that flow and what the optimizer makes new; None without activations.

@@ -45,7 +45,14 @@ Line: TypeAlias = list[Span]
 FLUSH_RIGHT = frozenset(("integer", "share"))
 """Kinds of columns that are set flush right."""
 
+TALLEST = 3
+"""Lines of a cell of text beyond which a table is set in another way."""
+
+SHORT = 32
+"""Columns up to which a cell with its title shares a line with others."""
+
 _GAP = Span("  ")
+_SEPARATOR = " · "
 
 
 def lines(document: Document, width: int = 0, *, bars: bool = False) -> Iterator[Line]:
@@ -234,6 +241,8 @@ def _outermost(text: str) -> tuple[list[int], list[tuple[int, int]]]:
 def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator[Line]:
     """Lay one table out: numbers and shares flush right; texts broken where the table is wider than *width* (0 is never)."""
     shown = table.visible_columns("bar") if bars else table.visible_columns()
+    if width:
+        shown = [i for i in shown if any(write_cell(row.cells[i]) for row in table.rows)] or shown
     columns = [table.columns[i] for i in shown]
     kinds = [(i, column.kind) for i, column in zip(shown, columns, strict=True)]
     grid = [[_text(row, i, kind) for i, kind in kinds] for row in table.rows]
@@ -246,8 +255,8 @@ def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator
             return
     if table.title:
         yield from ([Span(row, "strong")] for row in (wrap(table.title, width) if width else [table.title]))
-    if width and not _fits(sizes, width):
-        yield from _records(table, columns, grid, width)
+    if width and (not _fits(sizes, width) or _is_tall(table, columns, grid, sizes)):
+        yield from (_outline if _is_tree(table) else _records)(table, columns, grid, width)
         return
     for cells in head:
         yield from _row(cells, columns, sizes, Row(()), "quiet")
@@ -266,18 +275,69 @@ def _fits(sizes: list[int], width: int) -> bool:
     return sum(sizes) + 2 * (len(sizes) - 1) <= width
 
 
+def _is_tall(table: Table, columns: list[Column], grid: list[list[str]], sizes: list[int]) -> bool:
+    """Tell whether a column of text has become so narrow that its cells are read as columns of a newspaper."""
+    texts = [at for at, column in enumerate(columns) if column.kind not in FLUSH_RIGHT and column.kind != "bar"]
+    most = [TALLEST - (at == 0 and _is_tree(table)) for at in range(len(columns))]
+    return len(table.rows) > 1 and any(
+        measure(row[at]) > (most[at] - 1) * sizes[at] and len(_cell(row[at], sizes[at])) > most[at] for row in grid for at in texts
+    )
+
+
+def _is_tree(table: Table) -> bool:
+    """Tell whether indentation says something in a table."""
+    return not table.headed or any(row.depth for row in table.rows)
+
+
+def _outline(table: Table, columns: list[Column], grid: list[list[str]], width: int) -> Iterator[Line]:
+    """Set a tree that no squeezing fits: names and figures in columns, and what else is said of a row on a line below its name."""
+    figures = [at for at, column in enumerate(columns) if at and column.kind in FLUSH_RIGHT]
+    others = [at for at, column in enumerate(columns) if at and column.kind not in (*FLUSH_RIGHT, "bar")]
+    head = [[column.title for column in columns]] if table.headed else []
+    sizes = [_least([*head, *grid], at, columns[at], 0) for at in figures]
+    room = width - sum(sizes) - 2 * len(sizes)
+    if room < LEAST or columns[0].kind in FLUSH_RIGHT:
+        yield from _records(table, columns, grid, width)
+        return
+    shown, sizes = [columns[at] for at in (0, *figures)], [min(room, _broadest([row[0] for row in grid])), *sizes]
+    for cells in head:
+        yield from _row([cells[at] for at in (0, *figures)], shown, sizes, Row(()), "quiet")
+    for row, cells in zip(table.rows, grid, strict=True):
+        yield from _row([cells[at] for at in (0, *figures)], shown, sizes, row, "")
+        below = "  ".join(cells[at].strip() for at in others if cells[at].strip())
+        inset = "  " * row.depth + "    "
+        yield from ([Span(inset + text, "quiet")] for text in (_cell(below, width - len(inset)) if below else ()))
+
+
 def _records(table: Table, columns: list[Column], grid: list[list[str]], width: int) -> Iterator[Line]:
-    """Set a table that no squeezing fits as one entry after another: the first cell, and each other cell below it with its title."""
+    """Set a table that no squeezing fits as one entry after another: the first cell, and below it the others with their titles."""
     for row, cells in zip(table.rows, grid, strict=True):
         inset = " " * (len(cells[0]) - len(cells[0].lstrip()))
-        first = f"{columns[0].title} {cells[0]}" if table.headed and columns[0].kind in FLUSH_RIGHT else cells[0]
+        first = _titled(columns[0], cells[0]) if table.headed and columns[0].kind in FLUSH_RIGHT else cells[0]
         yield from ([Span(text, _style(row, columns[0].kind) or "strong")] for text in _cell(first, width))
+        room = max(width - len(inset) - 4, 1)
+        style = _style(row, "text")
+        short: list[str] = []
         for column, cell in zip(columns[1:], cells[1:], strict=True):
-            if cell.strip():
-                label = f"{column.title}  " if table.headed and column.title else ""
-                lines = _cell(label + cell.strip(), max(width - len(inset) - 4, 1))
-                for number, text in enumerate(lines):
-                    yield [Span(f"{inset}  {'  ' * (number > 0)}{text}", _style(row, column.kind))]
+            text = _titled(column, cell.strip()) if table.headed else cell.strip()
+            if not cell.strip() or column.kind == "bar":
+                continue
+            joined = _SEPARATOR.join((*short, text))
+            if measure(text) <= SHORT and measure(joined) <= room:
+                short.append(text)
+                continue
+            if short:
+                yield [Span(f"{inset}  {_SEPARATOR.join(short)}", style)]
+            short = [text] if measure(text) <= min(SHORT, room) else []
+            if not short:
+                yield from ([Span(f"{inset}  {'  ' * (number > 0)}{line}", style)] for number, line in enumerate(_cell(text, room)))
+        if short:
+            yield [Span(f"{inset}  {_SEPARATOR.join(short)}", style)]
+
+
+def _titled(column: Column, cell: str) -> str:
+    """Put a column's title before a cell."""
+    return (f"{column.title}: {cell}" if column.title.isascii() else f"{column.title}：{cell}") if column.title else cell
 
 
 def _text(row: Row, index: int, kind: str) -> str:
@@ -340,13 +400,13 @@ def _cell(text: str, width: int) -> list[str]:
 
 
 def _squeeze(sizes: list[int], columns: list[Column], grid: list[list[str]], width: int) -> list[int]:
-    """Narrow the columns of text, the widest first, until the table fits: down to their words, then to the seams of their names."""
+    """Narrow the columns, the widest first, until the table fits: titles first, then texts down to their words, then to the seams of their names."""
     if _fits(sizes, width):
         return sizes
     sizes = list(sizes)
-    for seams in (False, True):
+    for texts, seams in ((False, False), (True, False), (True, True)):
         least = [
-            _least(grid, at, column, size) if column.kind in ("integer", "share", "bar", "letter")
+            _least(grid, at, column, size) if not texts or column.kind in ("integer", "share", "bar", "letter")
             else min(size, max(LEAST, _widest(grid, at, seams=seams)))
             for at, (size, column) in enumerate(zip(sizes, columns, strict=True))
         ]  # fmt: skip

@@ -1,0 +1,104 @@
+"""The Chinese of pages that a script writes in English: headings, sentences and the heads of tables; rows of figures stay as they are.
+
+A sentence that is not listed here stays English, so that a page whose script has changed is still whole.
+"""
+
+from __future__ import annotations
+
+import re
+
+GENERATED = ("accuracy", "coverage", "census-report")
+"""Pages of docs that a script writes, in English."""
+
+SENTENCES = (
+    # coverage
+    (r"^# Coverage$", "# 覆盖范围"),
+    (r"Of the ([\d,]+) classes of ([\d,]+) model types that transformers ([\d.]+) can build,\nWeighbridge agrees with ([\d,]+) \((.*?) %\) tensor for tensor: names, shapes, order, ties and buffers, on\nthe default of each class and (\d+) random ones. All classes of ([\d,]+) types agree.",
+     r"transformers \3 能构建的 \2 种模型类型共 \1 个类，其中 \4 个（\5 %）在每个类的默认配置和 \6 份随机配置上与 Weighbridge 逐张量一致：名称、形状、次序、共享与缓冲区。"
+     r"有 \7 种类型的所有类都一致。"),
+    (r"A class counts if the library builds it.*?these come from\n",
+     "库能用默认配置（没有默认值的字段另给几个值）在 meta 设备上构建的类都算；没有配置点名的内部类（如 `BartEncoder`）也在内。`truth/census.json` 列出每个类，以及不能构建的原因。"
+     "`scripts/truth --coverage` 重新统计；这里的数字来自\n"),
+    (r"\| model type \| classes that agree \| classes that can be built \|", "| 模型类型 | 一致的类 | 能构建的类 |"),
+    (r"^## Not described$", "## 没有描述的"),
+    (r"These are refused by name; no number is guessed\.", "这些按名称拒绝，不猜任何数字。"),
+    # accuracy
+    (r"^# Accuracy of the costs$", "# 开销的准确度"),
+    (r"Written by `python -m truth accuracy` on ([\d-]+), with torch ([\d.]+) and transformers ([\d.]+)\.",
+     r"由 `python -m truth accuracy` 写成，\1，torch \2，transformers \3。表中各行的说明取自所引的来源（英文）。"),
+    (r"^## Held to oracles$", "## 与独立的实现对照"),
+    (r"\| figure \| oracle \| cases \| worst error \|", "| 数字 | 对照 | 样例 | 最大误差 |"),
+    (r"\| caches, engine `reference` \| every tensor in `past_key_values` after a forward of a small random config \| (\d+) cases of (\d+) types \|",
+     r"| 缓存，`reference` 规则 | 小的随机配置前向一次后 `past_key_values` 中的每个张量 | \2 种类型的 \1 个样例 |"),
+    (r"\| activations, eager, float32, no dropout, with and without the loss \| `saved_tensors_hooks` in a forward, each storage once \| (\d+) cases of (\d+) types \|",
+     r"| 激活值，eager，float32，不用 dropout，有损失与没有损失 | 前向时的 `saved_tensors_hooks`，每块存储一次 | \2 种类型的 \1 个样例 |"),
+    (r"\| adapters, PEFT ([\d.]+) \| trainable, total, saved elements and bytes of the live library on random small bases \| (\d+) cases of (\d+) methods \|",
+     r"| 适配器，PEFT \1 | 真实的库在随机小模型上的可训练、总计、保存的元素与字节 | \3 种方法的 \2 个样例 |"),
+    (r"\| optimizer states \| states after one step of small live models \| (\d+) optimizers of `torch.optim` \|",
+     r"| 优化器状态 | 真实小模型一步之后的状态 | `torch.optim` 的 \1 种优化器 |"),
+    (r"\| activations, fused attention and dropout \| the same hooks, as (`[^`]*`) has them \| four families \| below ([\d.]+) % \|",
+     r"| 激活值，融合注意力与 dropout | 同样的 hook，见 \1 | 四个家族 | 低于 \2 % |"),
+    (r"\| peak of a training step \| torch's memory tracker under fake tensors, eager attention, float32, no dropout \| (\d+) cases of (\d+) types \|",
+     r"| 一步训练的峰值 | 假张量下 torch 的内存跟踪器，eager 注意力，float32，不用 dropout | \2 种类型的 \1 个样例 |"),
+    (r"Checkpointing, other types than float32 and GPU kernels are not held to an oracle here: they are called estimate\.",
+     "重算激活、float32 以外的类型和 GPU 内核在这里没有可对照的实现：一律称为估计。"),
+    (r"^## Beside published figures$", "## 与公布的数字并列"),
+    (r"^## Published runs of adapters$", "## 公布的适配器实验"),
+    (r"^## Adapters in documentation, notebooks and issues$", "## 文档、notebook 和 issue 中的适配器"),
+    (r"^## Elements that come out of convolutions and products$", "## 卷积与矩阵乘积输出的元素"),
+    (r"`outputs` of `weigh flops --json`, in millions, beside timm's tables \(fvcore's activation count\), which are rounded to two digits behind the point\.",
+     "`weigh flops --json` 的 `outputs`，以百万计，与 timm 的表格（fvcore 的 activation 数）并列；后者取到小数点后两位。"),
+    (r"^## Not asked$", "## 没有对照的"),
+    (r"^## Further figures, from logs and pages$", "## 日志与网页中的其他数字"),
+    (r"^## Peaks of training with adapters$", "## 带适配器的训练的峰值"),
+    (r"\| model \| figure \| published \| ours \| difference \| source \|", "| 模型 | 数字 | 公布值 | 我们的 | 差 | 来源 |"),
+    (r"\| model \| figure \| published \| ours \| difference \|", "| 模型 | 数字 | 公布值 | 我们的 | 差 |"),
+    (r"\| model \| image \| published \| ours \| difference \|", "| 模型 | 图像 | 公布值 | 我们的 | 差 |"),
+    (r"\| run \| trainable \| total \| file, bytes \|", "| 实验 | 可训练 | 总计 | 文件字节数 |"),
+    (r"\| figure \| rows \| why \|", "| 数字 | 行数 | 原因 |"),
+    (r"\(a lower bound, which holds\)", "（下界，成立）"),
+    (r"no question of ours fits: the config is not published, or the figure is of another thing", "没有合适的问题：配置没有公布，或数字说的是别的东西"),
+    (r"a run's own allocator and batch lengths decide it", "取决于那次运行自己的分配器与批的长度"),
+    (r"kernels and allocator of the run are in it; ours is a lower bound", "其中含那次运行的内核与分配器；我们的是下界"),
+    # census
+    (r"^# A census of stated totals$", "# 各软件包所称参数量的普查"),
+    (r"How many parameters packages say that models have, against what the models' configs make: counted by `weigh census`, reproduced by",
+     "各软件包说模型有多少参数，与模型的配置实际构成的数目对照：由 `weigh census` 计数，用下面的命令重现："),
+    (r"which fetches the wheels by pip.*?What is read:", "它用 pip 取得各个 wheel，只读不运行，凡是配置在预设之中、或随包附带的模型，逐条判断。读的是："),
+    (r": the size in the name of each config that it carries", "：所附每份配置名称中的大小"),
+    (r": `params` in the metadata of each preset", "：每个预设元数据中的 `params`"),
+    (r": its model configs, which state no totals", "：所附的模型配置，没有写总数"),
+    (r": `n_parameters` of each `ModelMeta`", "：每个 `ModelMeta` 的 `n_parameters`"),
+    (r": `model_size_in_billions` of each specification", "：每条规格的 `model_size_in_billions`"),
+    (r"\| package \| totals stated \| of known models \| exact \| convention \| rounded \| wrong \| not weighed \|",
+     "| 软件包 | 所称的总数 | 其中已知模型 | 精确 | 另一口径 | 取整 | 错误 | 无法称量 |"),
+    (r"- \*exact\*: the class of the config, as built or as loaded\.", "- *精确*：配置所指的类，构建时或加载后。"),
+    (r"- \*convention\*: another legitimate way of counting gives it exactly\.", "- *另一口径*：另一种正当的数法恰好给出它。"),
+    (r"- \*rounded\*: a legitimate count, rounded\.", "- *取整*：一个正当的数目，取过整。"),
+    (r"- \*wrong\*: no way of counting gives it\.", "- *错误*：没有一种数法给出它。"),
+    (r"- \*not weighed\*: the config makes no model that is described\.", "- *无法称量*：配置不构成有描述的模型。"),
+    (r"^## Configs that packages carry$", "## 软件包所附的配置"),
+    (r"Each is a row of the census, whether or not a total is stated for it\.", "每份都是普查的一行，不论有没有写总数。"),
+    (r"\| package \| configs \| weighed \| no blueprint \| no config of a model \| smallest \| largest \|",
+     "| 软件包 | 配置 | 已称量 | 没有描述 | 不是模型配置 | 最小 | 最大 |"),
+    (r"Why the others are not weighed:", "其余无法称量的原因："),
+    (r"\| package \| reason \| configs \| for example \|", "| 软件包 | 原因 | 配置 | 例如 |"),
+    (r"^## Wrong$", "## 错误"),
+    (r"Farthest first\. The last column is the count of the class that the config names\.", "相差最远的在前；实际值是配置所指的类的参数量。"),
+    (r"\| package \| model \| stated \| true \| off by \|", "| 软件包 | 模型 | 所称 | 实际 | 相差 |"),
+    (r"^## Conventions$", "## 口径"),
+    (r"Which ways of counting the exact ones that are not the class itself come from:", "精确、但不是类本身的那些数字，出自哪些数法："),
+    (r"\| package \| way of counting \| claims \| for example \|", "| 软件包 | 数法 | 条数 | 例如 |"),
+)  # fmt: skip
+"""What stands on those pages, as patterns, and how it is said in Chinese."""
+
+
+def in_chinese(text: str) -> str:
+    """Say a page that a script writes in Chinese; its figures stay.
+
+    >>> in_chinese("# Coverage\\n\\nThese are refused by name; no number is guessed.")
+    '# 覆盖范围\\n\\n这些按名称拒绝，不猜任何数字。'
+    """
+    for pattern, chinese in SENTENCES:
+        text = re.sub(pattern, chinese, text, flags=re.M | re.S)
+    return text
