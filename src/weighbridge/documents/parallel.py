@@ -129,6 +129,9 @@ def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
             " under ZeRO-3 the largest module gathered whole ({formula})."
         )
         lines.append(its.format(device=f"{found.deepspeed.device:,}", formula=found.deepspeed.formula))
+        if found.deepspeed.documented != found.deepspeed.device:
+            older = say("Its documentation has {documented} bytes, as an older release made them (4*P + 16*P/n).")
+            lines.append(older.format(documented=f"{found.deepspeed.documented:,}"))
     if found.megatron is not None:
         beside = say(
             "Megatron's authors estimate {activations} bytes of activations and {states} of states for that device: in 16 bits with dropout, attention"

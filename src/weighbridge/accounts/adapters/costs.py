@@ -80,16 +80,21 @@ def costs_of(
     optimizer_bytes(Part("", ()), optimizer, 4)  # refuses one that is not known
     stored = file_bytes(model.tree) if model.kind == "checkpoint" and quantization is None else None
     weights = (weight_bytes(model.tree, dtype, quantization) if stored is None else stored) + buffer_bytes(model.tree)
-    added = sum(count * BYTES[own] for count, own in found.added_sizes)
+    added, gradients, states = trained_bytes(found, optimizer)
+    trust = {"weights": "exact" if quantization is None else "estimate", "adapter": "exact", "gradients": "exact"}
+    trust |= {"optimizer": "exact" if optimizer != "muon" else "estimate", "total": "bound"}
+    forward, more, refused = _arithmetic(model, config, found, given)
+    return AdapterCosts(weights, added, gradients, states, weights + added + gradients + states, forward, more, refused, trust)
+
+
+def trained_bytes(found: Adapted, optimizer: str = "adamw") -> tuple[int, int, int]:
+    """Return the bytes of what an adapter adds, of the gradients of what is trained, and of the optimizer's states of it."""
     gradients, states = 0, 0
     for shape, own in found.learned:
         gradients += elements(shape) * BYTES[own]
         states += OPTIMIZERS[optimizer].kept(shape, BYTES[own])
     states += shared_bytes(optimizer, (elements(shape) for shape, _ in found.learned))
-    trust = {"weights": "exact" if quantization is None else "estimate", "adapter": "exact", "gradients": "exact"}
-    trust |= {"optimizer": "exact" if optimizer != "muon" else "estimate", "total": "bound"}
-    forward, more, refused = _arithmetic(model, config, found, given)
-    return AdapterCosts(weights, added, gradients, states, weights + added + gradients + states, forward, more, refused, trust)
+    return sum(count * BYTES[own] for count, own in found.added_sizes), gradients, states
 
 
 def _arithmetic(

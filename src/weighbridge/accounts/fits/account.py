@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from weighbridge.accounts.adapters.base import base, facts_of
-from weighbridge.accounts.adapters.costs import costs_of
-from weighbridge.accounts.adapters.source import adapter_config, adapters_of
+from weighbridge.accounts.adapters.costs import trained_bytes
+from weighbridge.accounts.adapters.source import adapters_of
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
 from weighbridge.accounts.inputs import Inputs
@@ -375,8 +375,7 @@ def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, 
 
 def _lora(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     """Yield ways to train an adapter: over the model as it is, over one in 8 and in 4 bits, with activations computed again."""
-    costs = costs_of(model, adapter_config(LORA), adapters_of(model, LORA, dtype=dtype), Inputs(seq=1), dtype=dtype)
-    states = costs.adapter + costs.gradients + costs.optimizer
+    states = sum(trained_bytes(adapters_of(model, LORA, dtype=dtype)))
     kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True})
     for held in _held_weights(model, dtype):
         name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))

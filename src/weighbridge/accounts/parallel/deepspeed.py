@@ -3,7 +3,7 @@
 They count 18 bytes for a parameter under Adam (gradients once more in float32), the largest module gathered whole, and on the
 host half as much again.
 
-Source: deepspeedai/DeepSpeed, docs/code-docs/source/memory.rst; runtime/zero/stage_1_and_2.py and stage3.py
+Source: deepspeedai/DeepSpeed 0.19.8, docs/code-docs/source/memory.rst; runtime/zero/stage_1_and_2.py and stage3.py
 (estimate_zero2_model_states_mem_needs, estimate_zero3_model_states_mem_needs)
 """
 
@@ -23,11 +23,13 @@ class Estimate(NamedTuple):
         device: Of each device.
         host: Of each machine.
         formula: Of *device*, with P parameters and L in the largest module.
+        documented: Of each device as the documentation's tables have it, which an older release made: of ZeRO-2 without offload another number.
     """
 
     device: int
     host: int
     formula: str
+    documented: int
 
 
 def largest_module(tree: Part) -> int:
@@ -66,17 +68,27 @@ def estimate(
     if zero not in (2, 3) or offload not in ("none", "optimizer", "both") or (zero == 2 and offload == "both"):
         raise UsageError(Text("zero: no estimate for stage {zero} with offload {offload}", zero=zero, offload=offload))
     whole = devices * nodes
-    if zero == 2:
-        if offload == "none":
-            return Estimate(4 * parameters + 16 * parameters // whole, parameters * 4 * devices * 3 // 2, "4*P + 16*P/n")
-        return Estimate(2 * parameters, parameters * max(4 * whole, 16) * 3 // 2, "2*P")
+    device, host, formula = (
+        _zero2(parameters, devices, whole, offload) if zero == 2 else _zero3(parameters, largest, devices, nodes, offload, zero_init)
+    )
+    documented = 4 * parameters + 16 * parameters // whole if zero == 2 and offload == "none" else device
+    return Estimate(device, host, formula, documented)
+
+
+def _zero2(parameters: int, devices: int, whole: int, offload: str) -> tuple[int, int, str]:
+    if offload == "none":
+        return 2 * parameters + 18 * parameters // whole, parameters * 4 * devices * 3 // 2, "2*P + 18*P/n"
+    return 2 * parameters, parameters * max(4 * whole, 16) * 3 // 2, "2*P"
+
+
+def _zero3(parameters: int, largest: int, devices: int, nodes: int, offload: str, zero_init: bool) -> tuple[int, int, str]:
     gathered = 4 * largest
     if offload == "none":
         host = (largest if zero_init else parameters) * 4 * devices * 3 // 2
-        return Estimate(gathered + 18 * parameters // whole, host, "4*L + 18*P/n")
+        return gathered + 18 * parameters // (devices * nodes), host, "4*L + 18*P/n"
     each = 18 if offload == "both" else 16
     host = parameters * each * 3 // (2 * nodes)
     host = host if zero_init else max(parameters * 4 * devices * 3 // 2, host)
     if offload == "both":
-        return Estimate(gathered, host, "4*L")
-    return Estimate(gathered + 2 * parameters // whole, host, "4*L + 2*P/n")
+        return gathered, host, "4*L"
+    return gathered + 2 * parameters // (devices * nodes), host, "4*L + 2*P/n"
