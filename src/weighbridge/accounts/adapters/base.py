@@ -46,6 +46,11 @@ UNTIED_OUTSIDE = frozenset((
 ))  # fmt: skip
 """Types whose text model ties its embeddings, and whose own config says that nothing is tied."""
 
+ALWAYS_TIED = frozenset((
+    "csm", "hunyuan_vl", "longt5", "mt5", "paddleocr_vl", "pop2piano", "shieldgemma2", "t5", "udop", "umt5", "vilt",
+))  # fmt: skip
+"""Types whose config class says that embeddings are tied whatever a config states (``tie_word_embeddings=False`` comes back as True)."""
+
 TRANSPOSED = frozenset(("gpt2", "gpt-sw3", "openai-gpt", "imagegpt", "decision_transformer", "clvp", "clvp_decoder", "clvp_encoder"))
 TRANSPOSED_NAMES = frozenset(("c_attn", "c_fc", "c_proj", "q_attn"))
 """Model types and modules that are ``Conv1D``: linear layers whose weights are ``[inputs, outputs]``."""
@@ -86,7 +91,7 @@ class Base(NamedTuple):
     @property
     def ties(self) -> bool:
         """Whether its config ties embeddings, by itself or by default."""
-        return bool(self.config.get("tie_word_embeddings", self.tied))
+        return self.model_type in ALWAYS_TIED or bool(self.config.get("tie_word_embeddings", self.tied))
 
     def within(self, path: str) -> list[Row]:
         """Return the tensors of a module and of all modules in it."""

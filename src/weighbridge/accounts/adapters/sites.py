@@ -25,6 +25,9 @@ UNTOLD = re.compile(
 """Types and modules whose convolutions are in groups or transposed, which a tree does not say."""
 
 
+OF_ONE_CHANNEL = re.compile(r"patch_embed|(^|\.)feature_extractor\.conv_layers\.0\.conv$")
+"""Convolutions over an image or a wave itself, which are in no groups: where they read one channel, there is but one."""
+
 BASE = "base"
 """The element type of a tensor that stays in the base's own."""
 
@@ -108,7 +111,11 @@ def site(base: Base, module: Module) -> Site:
     if module.kind == "embedding" and len(shape) == 2:
         return Site(module.path, "embedding", *shape, shape, biased, module)
     if module.kind == "convolution" and len(shape) in (3, 4, 5):
-        if (shape[1] == 1 and shape[0] > 1) or base.model_type in GROUPED or UNTOLD.search(module.path):
+        if (
+            (shape[1] == 1 and shape[0] > 1 and not OF_ONE_CHANNEL.search(module.path))
+            or base.model_type in GROUPED
+            or UNTOLD.search(module.path)
+        ):
             raise UsageError(
                 Text(
                     "{path}: a convolution of shape {shape} may be transposed, or in groups; its kind is not told",

@@ -33,16 +33,11 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
             raise UsageError(Text("{name}: saved whole (modules_to_save), so rows of it cannot be trained apart", name=name))
     tied = base.ties
     skipped, mismatched = _tables_to_skip(base, config, wanted) if len(wanted) > 1 and tied else (set(), False)
-    wrapped: set[str] = set()
     for name, rows in wanted.items():
         if name not in skipped:
-            yield from _rows(base, name, rows, adapted_paths, wrapped)
-    follows = tied and base.input_embedding in wrapped and (config.get("ensure_weight_tying") or not mismatched)
-    for path in base.tied if follows else ():
-        if path in adapted_paths:
-            raise UsageError(
-                Text("{path}: tied to a table of which rows are trained, and adapted too; the library refuses that", path=path)
-            )
+            yield from _rows(base, name, rows, adapted_paths)
+        elif any(path.endswith(name) and path in adapted_paths for path in base.modules):
+            raise UsageError(Text("{path}: rows of it cannot be trained apart, it is adapted already or no table", path=name))
 
 
 def _tables_to_skip(base: Base, config: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[set[str], bool]:
@@ -59,7 +54,7 @@ def _tables_to_skip(base: Base, config: Mapping[str, Any], wanted: Mapping[str, 
     return (set(keys) & set(base.tied) if len(keys) > 1 and not mismatched else set()), mismatched
 
 
-def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str], wrapped: set[str]) -> Iterator[Added]:
+def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str]) -> Iterator[Added]:
     count = _number(rows)
     found = [path for path in base.modules if path.endswith(name)]
     if not found:
@@ -68,7 +63,6 @@ def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str], w
         place = site(base, base.modules[path])
         if path in adapted_paths or place.kind not in ("embedding", "linear"):
             raise UsageError(Text("{path}: rows of it cannot be trained apart, it is adapted already or no table", path=path))
-        wrapped.add(path)
         yield Added(f"{path}.token_adapter.trainable_tokens_delta", (count, _width(place)))
 
 
@@ -83,10 +77,10 @@ def tokens(sites: list[Site], config: Mapping[str, Any], base: Base) -> Iterator
     count, paths = _number(config.get("token_indices")), {place.path: place for place in sites}
     tied = base.tied if base.ties and base.input_embedding in paths else ()
     for place in sites:
-        if place.path not in tied:
-            yield Added(f"{place.path}.trainable_tokens_delta", (count, _width(place)))
+        yield Added(f"{place.path}.trainable_tokens_delta", (count, _width(place)))
     for path in tied:
-        yield Added(f"{path}.trainable_tokens_delta", (count, _width(site(base, base.modules[path]))), parameter=False)
+        name = f"{path}.outer" if path in paths else path
+        yield Added(f"{name}.trainable_tokens_delta", (count, _width(site(base, base.modules[path]))), parameter=False)
 
 
 def _width(place: Site) -> int:
