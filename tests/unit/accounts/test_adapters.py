@@ -434,8 +434,8 @@ def test_rows_of_a_table_beside_an_adapted_head_that_is_tied_to_it() -> None:
         ({"model_type": "gpt2", "n_embd": 24, "n_layer": 2, "n_head": 4}, "GPT2LMHeadModel", ["lm_head", "wte"], (2, 3)),
         ({"model_type": "opt", "hidden_size": 24, "word_embed_proj_dim": 24, "ffn_dim": 20, "num_hidden_layers": 2, "num_attention_heads": 2}, "OPTForCausalLM", ["lm_head", "embed_tokens"], (2, 3)),
         ({"model_type": "t5", "d_model": 24, "d_ff": 20, "num_layers": 1, "num_heads": 2, "d_kv": 4, "tie_word_embeddings": False}, "T5ForConditionalGeneration", ["shared", "embed_tokens"], (3, 6)),
-        ({"model_type": "bart", "d_model": 24}, "BartForConditionalGeneration", ["shared", "lm_head", "embed_tokens"], (4, 7)),
-        ({"model_type": "prophetnet", "hidden_size": 24}, "ProphetNetModel", ["word_embeddings"], (3, 5)),
+        ({"model_type": "bart", "d_model": 24, "encoder_attention_heads": 2, "decoder_attention_heads": 2}, "BartForConditionalGeneration", ["shared", "lm_head", "embed_tokens"], (4, 7)),
+        ({"model_type": "prophetnet", "hidden_size": 24, "num_encoder_attention_heads": 2, "num_decoder_attention_heads": 2}, "ProphetNetModel", ["word_embeddings"], (3, 5)),
     ],
 )  # fmt: skip
 def test_rows_of_tables_that_are_tied_and_named_as_well(
@@ -453,7 +453,7 @@ def test_rows_of_tables_that_are_tied_and_named_as_well(
          "tied tables must train the same rows where ensure_weight_tying is on"),
         (TIED, "LlamaForCausalLM", {"target_modules": ["q_proj", "lm_head"], "trainable_token_indices": {"embed_tokens": [1], "lm_head": [1]}},
          "lm_head: rows of it cannot be trained apart, it is adapted already or no table"),
-        (LLAMA, "LlamaForCausalLM", {"peft_type": "SHADOW", "modules_to_save": ["up_proj"]}, "up_proj.weight stands in the shadow too"),
+        (LLAMA, "LlamaForCausalLM", {"peft_type": "SHADOW", "task_type": "TOKEN_CLS", "modules_to_save": ["up_proj"]}, "up_proj.weight stands in the shadow too"),
         ({**LLAMA, "model_type": "mixtral", "num_local_experts": 3}, "MixtralForCausalLM", {"target_modules": ["w1"]}, "w1 and w3 are one parameter here, gate_up_proj"),
         ({**LLAMA, "model_type": "mixtral", "num_local_experts": 3}, "MixtralForCausalLM", {"target_modules": ["w3"]}, "w3 and w1 are one parameter here, gate_up_proj"),
         ({**LLAMA, "model_type": "mixtral", "num_local_experts": 3}, "MixtralForCausalLM", {"target_modules": [], "target_parameters": ["input_layernorm.weight"]},

@@ -135,7 +135,9 @@ def shadow_model(sites: list[Site], config: Config, below: Base) -> Iterator[Add
     for row in mirrored.rows:
         if not row.name.startswith(path) or (shares and row.name.startswith(f"{path}embed_tokens.")):
             continue
-        if row.name.rpartition(".")[0].endswith(tuple(config.get("modules_to_save") or ("\0",))):
+        if config.get("heads") and row.name.rpartition(".")[0].endswith(
+            tuple(config["modules_to_save"])
+        ):  # looked for around the shadow too
             raise UsageError(Text("modules_to_save: {path} stands in the shadow too, which the library then copies", path=row.name))
         owner = row.tied_to or row.name
         name = f"shadow_backbone.{row.name.removeprefix(path)}"

@@ -32,7 +32,7 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
         if name in config["modules_to_save"]:
             raise UsageError(Text("{name}: saved whole (modules_to_save), so rows of it cannot be trained apart", name=name))
     tied = base.ties
-    skipped, mismatched = _tables_to_skip(base, config, wanted) if len(wanted) > 1 and tied else (set(), False)
+    skipped = _tables_to_skip(base, config, wanted) if len(wanted) > 1 and tied else set()
     for name, rows in wanted.items():
         if name not in skipped:
             yield from _rows(base, name, rows, adapted_paths)
@@ -40,8 +40,8 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
             raise UsageError(Text("{path}: rows of it cannot be trained apart, it is adapted already or no table", path=name))
 
 
-def _tables_to_skip(base: Base, config: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[set[str], bool]:
-    """Return the tables that follow the one they are tied to, and whether tied tables train different rows."""
+def _tables_to_skip(base: Base, config: Mapping[str, Any], wanted: Mapping[str, Any]) -> set[str]:
+    """Return the tables that follow the one they are tied to: those of tied tables that train the same rows."""
     assert base.input_embedding is not None
     keys = [
         name
@@ -51,7 +51,7 @@ def _tables_to_skip(base: Base, config: Mapping[str, Any], wanted: Mapping[str, 
     mismatched = len(keys) > 1 and any(wanted[name] != wanted[keys[0]] for name in keys)
     if mismatched and config.get("ensure_weight_tying"):
         raise UsageError("trainable_token_indices: tied tables must train the same rows where ensure_weight_tying is on")
-    return (set(keys) & set(base.tied) if len(keys) > 1 and not mismatched else set()), mismatched
+    return set(keys) & set(base.tied) if len(keys) > 1 and not mismatched else set()
 
 
 def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str]) -> Iterator[Added]:
