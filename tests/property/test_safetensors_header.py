@@ -67,19 +67,19 @@ def read(header: bytes) -> Listing | str:
 @settings(max_examples=600, deadline=None)
 @given(headers())
 def test_the_quick_way_never_differs(header: bytes) -> None:
-    usual = safetensors._as_usual
+    usual = safetensors._read_usual_form
     try:
         found = usual(header)
     except ReadError:  # metadata that is refused: the other way must refuse the file too
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(safetensors, "_as_usual", lambda header: None)
+            patch.setattr(safetensors, "_read_usual_form", lambda header: None)
             assert isinstance(read(header), str)
         return
     if found is None:
         return
     quick = read(header)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(safetensors, "_as_usual", lambda header: None)
+        patch.setattr(safetensors, "_read_usual_form", lambda header: None)
         assert quick == read(header)
 
 
@@ -92,5 +92,5 @@ def test_what_json_writes_is_read_either_way(tensors: list[tuple[str, int]], asc
     header = json.dumps(table, ensure_ascii=ascii).encode("utf-8", "surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
         quick = read(header)
-        patch.setattr(safetensors, "_as_usual", lambda header: None)
+        patch.setattr(safetensors, "_read_usual_form", lambda header: None)
         assert quick == read(header)

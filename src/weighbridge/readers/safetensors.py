@@ -129,14 +129,14 @@ def parse(header: bytes, room: int) -> Listing:
     tensors = header.count(b'"data_offsets"')
     if tensors > MOST_TENSORS:
         raise ReadError(Text("the header names more than {most_tensors:,} tensors", most_tensors=MOST_TENSORS), offset=8)
-    length, known = len(header), MOST_VALUES + 16 * tensors
-    if sum(map(header.count, (b",", b"[", b"{"))) > known:
+    length, most = len(header), MOST_VALUES + 16 * tensors
+    if sum(map(header.count, (b",", b"[", b"{"))) > most:
         raise ReadError(Text("a header of {length:,} bytes that says almost nothing about tensors", length=length), offset=8)
     if length > LARGEST_TEXT:
-        header = _without_long_texts(header, known)
-    usual = _as_usual(header)
+        header = _without_long_texts(header, most)
+    usual = _read_usual_form(header)
     if usual is None:
-        entries = parse_object(header, "the header", base=8 if len(header) == length else None, entry=_entry, most=known)
+        entries = parse_object(header, "the header", base=8 if len(header) == length else None, entry=_entry, most=most)
         metadata = _metadata(entries.pop("__metadata__", None))
         placed = sorted(_check_entry(name, entry) for name, entry in entries.items())
     else:
@@ -175,7 +175,7 @@ _TENSOR = re.compile(
 _BEGIN = re.compile(r'\{(?:"__metadata__": ?(\{[^{}]*\}), ?)?')
 
 
-def _as_usual(header: bytes) -> tuple[list[tuple[int, int, Stored]], dict[str, str]] | None:
+def _read_usual_form(header: bytes) -> tuple[list[tuple[int, int, Stored]], dict[str, str]] | None:
     """Return begin, end and tensor for each entry of a header in the usual form, and the metadata, several times as fast as a JSON parser.
 
     None for a header in any other form, or with any fault: the slow way then says what is wrong.
@@ -200,10 +200,10 @@ def _as_usual(header: bytes) -> tuple[list[tuple[int, int, Stored]], dict[str, s
     return placed, _metadata(parse_object((opening[1] or "{}").encode(), "the header", base=None))
 
 
-def _without_long_texts(header: bytes, known: int) -> bytes:
+def _without_long_texts(header: bytes, most: int) -> bytes:
     """Return a long header without its long strings; refuse one that would still be too much to parse."""
     length, escapes = len(header), header.count(b"\\")
-    if escapes <= MOST_ESCAPES and header.count(b'"') - header.count(b'\\"') <= 4 * known:
+    if escapes <= MOST_ESCAPES and header.count(b'"') - header.count(b'\\"') <= 4 * most:
         header = shorten_texts(header, "the header", 8)
         if len(header) <= LARGEST_TEXT or (len(header) <= LARGEST_TABLE and header.isascii()):
             return header

@@ -49,7 +49,7 @@ def embeddings(c: Config, width: Size | None = None, *, typed: bool = True) -> P
 
 
 def layer(c: Config) -> Part:
-    """Describe one layer, repeated: attention, in a decoder that asks for it attention to an encoder, and two linear maps."""
+    """Describe one layer, repeated: self-attention, cross-attention where a decoder has it, and two linear maps."""
     crossed = (attention(c, "crossattention", keys="encoder"),) if c.crossed else ()
     return part("layer", attention(c), *crossed, *feed_forward(c), kind="layer", repeat=c.layers)
 
@@ -65,7 +65,9 @@ def self_attention(c: Config, *extra: Node, keys: Stream | None = None, width: S
     """Describe queries, keys and values, and the attention itself; *extra* is what a relative of BERT has beside them."""
     H = c.hidden
     source = H if width is None else width
-    heads = H if getattr(c, "even", True) else c.heads * c.head_dim
+    heads = (
+        H if getattr(c, "even", True) else c.heads * c.head_dim
+    )  # relatives whose heads need not fill the hidden size have a field ``even``
     return part(
         "self",
         linear("query", H, heads),
