@@ -45,7 +45,7 @@ def check_kinds(raw: Mapping[str, Any]) -> None:
 
 
 def _is_whole(value: object) -> bool:
-    return type(value) is int and 0 <= value <= LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST  # in a derivation it carries its formula
 
 
 def _is_list(value: object) -> bool:
