@@ -203,6 +203,8 @@ def gpt2_layer(run: Run, part: Part, value: Value) -> Value:
     query, key, values = fused.split(op.heads * op.head_dim, width, width)
     query = tape.heads(query, op.heads, op.head_dim)
     key, values = (put_in_cache(run, tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, values))
+    if run.ways.attention == "eager" and run.config.get("reorder_and_upcast_attn"):
+        query, key = tape.cast(query, FLOAT), tape.cast(key, FLOAT)
     mixed = scores(tape, run.ways, query, key, values)
     value = tape.add(value, tape.drop(linear(tape, need(attention, "c_proj"), mixed)))
     inner = plain_mlp(tape, need(mlp, "c_fc"), need(mlp, "c_proj"), norm(tape, need(part, "ln_2"), value), run.activation)

@@ -233,7 +233,7 @@ def scores(
         biased: Whether a learned bias is added to the scores.
         masked: Whether more than a causal mask stands before the scores, as a window does.
     """
-    groups, size = query.shape[1] // key.shape[1], query.size
+    groups, size = query.shape[1] // key.shape[1], value.size
     # a kernel that cannot drop elements, or give a bias its gradient, leaves the products to plain calls, which keep the same
     plain = biased or ("attention" in tape.dropped and not tape.cuda)
     if ways.attention != "eager" and not capped and not plain:
@@ -248,7 +248,7 @@ def scores(
     raw = tape.scale(tape.matmul(query, key.transpose(2, 3)))
     if capped:
         raw = tape.by_result(raw, "tanh")
-    shares = tape.cast(tape.softmax(raw, FLOAT if wide else raw.size), query.size)
+    shares = tape.cast(tape.softmax(raw, FLOAT if wide else raw.size), value.size)
     mixed = tape.cast(tape.matmul(tape.drop(shares, "attention"), value), size)
     tape.muted = recomputed
     return side_by_side(tape, mixed)
