@@ -51,6 +51,27 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     },
     "FLUX.1-dev/transformer": {"_class_name": "FluxTransformer2DModel", "guidance_embeds": True},
     "FLUX.1-schnell/transformer": {"_class_name": "FluxTransformer2DModel"},
+    "PixArt-XL-2-1024-MS/transformer": {"_class_name": "PixArtTransformer2DModel", "caption_channels": 4096},
+    "PixArt-Sigma-XL-2-1024-MS/transformer": {"_class_name": "PixArtTransformer2DModel", "caption_channels": 4096, "use_additional_conditions": False},
+    "Sana_1600M_1024px/transformer": {"_class_name": "SanaTransformer2DModel"},
+    "Sana_600M_1024px/transformer": {
+        "_class_name": "SanaTransformer2DModel", "num_attention_heads": 36, "num_layers": 28, "num_cross_attention_heads": 16,
+        "cross_attention_head_dim": 72, "cross_attention_dim": 1152,
+    },
+    "CogVideoX-2b/transformer": {"_class_name": "CogVideoXTransformer3DModel"},
+    "CogVideoX-5b/transformer": {
+        "_class_name": "CogVideoXTransformer3DModel", "num_attention_heads": 48, "num_layers": 42, "use_rotary_positional_embeddings": True,
+    },
+    "LTX-Video/transformer": {"_class_name": "LTXVideoTransformer3DModel"},
+    "Wan2.1-T2V-1.3B/transformer": {"_class_name": "WanTransformer3DModel", "num_attention_heads": 12, "num_layers": 30, "ffn_dim": 8960},
+    "Wan2.1-T2V-14B/transformer": {"_class_name": "WanTransformer3DModel"},
+    "Wan2.1-I2V-14B/transformer": {"_class_name": "WanTransformer3DModel", "in_channels": 36, "image_dim": 1280, "added_kv_proj_dim": 5120},
+    "Wan2.2-TI2V-5B/transformer": {
+        "_class_name": "WanTransformer3DModel", "num_attention_heads": 24, "num_layers": 30, "ffn_dim": 14336, "in_channels": 48, "out_channels": 48,
+    },
+    "Qwen-Image/transformer": {"_class_name": "QwenImageTransformer2DModel"},
+    "FLUX.2-dev/transformer": {"_class_name": "Flux2Transformer2DModel"},
+    "AuraFlow/transformer": {"_class_name": "AuraFlowTransformer2DModel"},
 }  # fmt: skip
 """Configs as their repositories have them, where they differ from the defaults of the class."""
 
@@ -128,9 +149,106 @@ def draw_unet(rng: random.Random) -> dict[str, Any]:
     return raw
 
 
+def heads_of(rng: random.Random, head_dim: int = 8) -> dict[str, Any]:
+    """Draw heads, and as many layers as stay small."""
+    return {"num_attention_heads": rng.randint(1, 3), "attention_head_dim": head_dim, "num_layers": rng.randint(1, 3)}
+
+
+def draw_pixart(rng: random.Random) -> dict[str, Any]:
+    """Draw a small PixArt."""
+    raw = heads_of(rng, 12) | {
+        "cross_attention_dim": rng.choice((12, 24)),
+        "attention_bias": rng.random() < 0.7,
+        "patch_size": rng.choice((1, 2)),
+    }
+    raw |= {"sample_size": rng.choice((16, 128)), "caption_channels": rng.choice((None, 20)), "out_channels": rng.choice((None, 8))}
+    return raw | {"activation_fn": rng.choice(("gelu-approximate", "geglu")), "use_additional_conditions": rng.choice((None, True, False))}
+
+
+def draw_sana(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Sana."""
+    raw = heads_of(rng) | {
+        "num_cross_attention_heads": rng.randint(1, 3),
+        "cross_attention_head_dim": 8,
+        "mlp_ratio": rng.choice((2.5, 3.0, 4)),
+    }
+    raw |= {
+        "cross_attention_dim": raw["num_attention_heads"] * 8,
+        "caption_channels": rng.randint(5, 20),
+        "attention_bias": rng.random() < 0.5,
+    }
+    return raw | {
+        "in_channels": rng.choice((4, 32)),
+        "out_channels": rng.choice((None, 32)),
+        "patch_size": rng.choice((1, 2)),
+        "sample_size": 8,
+    }
+
+
+def draw_cogvideox(rng: random.Random) -> dict[str, Any]:
+    """Draw a small CogVideoX."""
+    raw = heads_of(rng, 16) | {
+        "time_embed_dim": rng.randint(5, 20),
+        "text_embed_dim": rng.randint(5, 20),
+        "attention_bias": rng.random() < 0.7,
+    }
+    raw |= {"ofs_embed_dim": rng.choice((None, 12)), "patch_size_t": rng.choice((None, 2)), "patch_bias": rng.random() < 0.7}
+    raw |= {"norm_elementwise_affine": rng.random() < 0.7, "sample_width": 8, "sample_height": 8, "sample_frames": 5}
+    return raw | {"use_rotary_positional_embeddings": rng.random() < 0.5, "activation_fn": rng.choice(("gelu-approximate", "geglu"))}
+
+
+def draw_ltx(rng: random.Random) -> dict[str, Any]:
+    """Draw a small LTX-Video."""
+    raw = heads_of(rng) | {
+        "in_channels": rng.choice((8, 128)),
+        "out_channels": rng.choice((None, 16)),
+        "caption_channels": rng.randint(5, 20),
+    }
+    raw |= {"cross_attention_dim": raw["num_attention_heads"] * 8, "attention_bias": rng.random() < 0.7}
+    return raw | {"norm_elementwise_affine": rng.random() < 0.4, "activation_fn": rng.choice(("gelu-approximate", "geglu"))}
+
+
+def draw_wan(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Wan, from text or from an image."""
+    raw = heads_of(rng, 12) | {"ffn_dim": rng.randint(5, 40), "text_dim": rng.randint(5, 20), "freq_dim": rng.choice((8, 256))}
+    raw |= {"patch_size": [1, rng.choice((1, 2)), 2], "cross_attn_norm": rng.random() < 0.7, "out_channels": rng.choice((None, 16))}
+    if rng.random() < 0.5:
+        raw |= {
+            "image_dim": rng.randint(5, 20),
+            "added_kv_proj_dim": raw["num_attention_heads"] * 12,
+            "pos_embed_seq_len": rng.choice((None, 6)),
+        }
+    return raw
+
+
+def draw_qwen_image(rng: random.Random) -> dict[str, Any]:
+    """Draw a small Qwen-Image."""
+    raw = heads_of(rng) | {"joint_attention_dim": rng.randint(5, 30), "axes_dims_rope": [2, 2, 4], "out_channels": rng.choice((None, 4))}
+    return raw | {"in_channels": rng.choice((16, 64)), "use_additional_t_cond": rng.random() < 0.4, "patch_size": rng.choice((1, 2))}
+
+
+def draw_flux2(rng: random.Random) -> dict[str, Any]:
+    """Draw a small FLUX.2."""
+    raw = heads_of(rng) | {
+        "num_single_layers": rng.randint(1, 3),
+        "joint_attention_dim": rng.randint(5, 30),
+        "axes_dims_rope": [2, 2, 2, 2],
+    }
+    return raw | {"mlp_ratio": rng.choice((2.5, 3.0, 4)), "guidance_embeds": rng.random() < 0.5, "out_channels": rng.choice((None, 16))}
+
+
+def draw_auraflow(rng: random.Random) -> dict[str, Any]:
+    """Draw a small AuraFlow."""
+    raw: dict[str, Any] = {"num_attention_heads": rng.randint(1, 3), "attention_head_dim": 8, "num_mmdit_layers": rng.randint(1, 3)}
+    raw |= {"num_single_dit_layers": rng.randint(1, 3), "joint_attention_dim": rng.randint(5, 30), "pos_embed_max_size": rng.randint(4, 20)}
+    return raw | {"caption_projection_dim": raw["num_attention_heads"] * 8, "sample_size": 4, "patch_size": rng.choice((1, 2))}
+
+
 DRAWN: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "FluxTransformer2DModel": draw_flux, "SD3Transformer2DModel": draw_sd3, "DiTTransformer2DModel": draw_dit, "AutoencoderKL": draw_vae,
-    "UNet2DConditionModel": draw_unet,
+    "UNet2DConditionModel": draw_unet, "PixArtTransformer2DModel": draw_pixart, "SanaTransformer2DModel": draw_sana,
+    "CogVideoXTransformer3DModel": draw_cogvideox, "LTXVideoTransformer3DModel": draw_ltx, "WanTransformer3DModel": draw_wan,
+    "QwenImageTransformer2DModel": draw_qwen_image, "Flux2Transformer2DModel": draw_flux2, "AuraFlowTransformer2DModel": draw_auraflow,
 }  # fmt: skip
 
 

@@ -539,14 +539,15 @@ UNET_KEYS = frozenset(
 )
 
 
-def _family(model_type: str, fields: tuple[Field, ...], name: str, blueprint: Any, keys: frozenset[str] = frozenset()) -> Family:
+def diffusers_family(model_type: str, fields: tuple[Field, ...], name: str, blueprint: Any, keys: frozenset[str] = frozenset()) -> Family:
+    """Make the family of one of diffusers' classes."""
     return Family(model_type, fields, {f"diffusers.{name}": blueprint}, f"diffusers.{name}", SHARED_KEYS | keys)
 
 
 FAMILIES = {
-    "diffusers_flux": _family("diffusers_flux", FLUX, "FluxTransformer2DModel", flux, FLUX_KEYS),
-    "diffusers_sd3": _family("diffusers_sd3", SD3, "SD3Transformer2DModel", sd3),
-    "diffusers_dit": _family("diffusers_dit", DIT, "DiTTransformer2DModel", dit, DIT_KEYS),
-    "diffusers_vae": _family("diffusers_vae", VAE, "AutoencoderKL", autoencoder, VAE_KEYS),
-    "diffusers_unet": _family("diffusers_unet", UNET, "UNet2DConditionModel", unet, UNET_KEYS),
+    "diffusers_flux": diffusers_family("diffusers_flux", FLUX, "FluxTransformer2DModel", flux, FLUX_KEYS),
+    "diffusers_sd3": diffusers_family("diffusers_sd3", SD3, "SD3Transformer2DModel", sd3),
+    "diffusers_dit": diffusers_family("diffusers_dit", DIT, "DiTTransformer2DModel", dit, DIT_KEYS),
+    "diffusers_vae": diffusers_family("diffusers_vae", VAE, "AutoencoderKL", autoencoder, VAE_KEYS),
+    "diffusers_unet": diffusers_family("diffusers_unet", UNET, "UNet2DConditionModel", unet, UNET_KEYS),
 }

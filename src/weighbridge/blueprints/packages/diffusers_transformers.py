@@ -1,0 +1,514 @@
+"""diffusers: transformers of images and videos that are modulated by one vector of the time, and read the text by cross-attention or beside the image.
+
+Source: diffusers 0.42.1, models/transformers/{pixart_transformer_2d,sana_transformer,cogvideox_transformer_3d,transformer_ltx,transformer_wan,
+transformer_qwenimage,transformer_flux2,auraflow_transformer_2d}.py, models/{attention,embeddings,normalization}.py. As in ``diffusers.py``,
+what has tensors is described, and the arithmetic is refused.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.stage_fields import numbers, ratio, scale_width
+from weighbridge.blueprints.modules.words import one_of
+from weighbridge.blueprints.packages.diffusers import (
+    HEAD_DIM,
+    HEADS,
+    PASS,
+    WIDTH,
+    diffusers_family,
+    feed_forward,
+    modulation,
+    read_none,
+    to_out,
+    two_maps,
+)
+from weighbridge.config.fields import Config, Field, choice, computed, optional, size, switch
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, replace, rms_norm
+from weighbridge.core.sizes import Size, exact, round_up
+from weighbridge.core.tree import Node, Part, Tensor
+
+LAYERS = size("layers", "num_layers", 28, "L", "layers")
+OUTPUTS = size("outputs", "out_channels", lambda c: c.channels, "O", "channels that come out", null=lambda c: c.channels)
+ATTENTION_BIAS = switch("qkv_bias", "attention_bias", True, report_default=False)
+AFFINE = switch("affine", "norm_elementwise_affine", False, report_default=False)
+
+
+def channels(default: int) -> Field:
+    """Declare the channels of the latents."""
+    return size("channels", "in_channels", default, "N", "channels of the latents")
+
+
+def patch(default: int) -> Field:
+    """Declare the side of a patch."""
+    return size("patch", "patch_size", default, "P", "side of a patch")
+
+
+def activation(*more: str) -> Field:
+    """Declare the activation, of which a gated one has a map more."""
+    read = one_of("activation_fn", "gelu", "gelu-approximate", *more)
+    return choice("activation", "activation_fn", "gelu-approximate", read=read, report_default=False)
+
+
+def table(rows: Size, width: Size) -> Tensor:
+    """Describe the learned scales, shifts and gates to which a layer adds those of the time."""
+    return Tensor("scale_shift_table", (rows, width), "embedding")
+
+
+def attention(
+    name: str, width: Size, inner: Size, source: Size, *, bias: bool, before: tuple[Node, ...] = (), heads: Size, head_dim: Size
+) -> Part:
+    """Describe attention of *width* to a *source*, with what stands *before* its maps."""
+    maps = linear("to_q", width, inner, bias=bias), *(linear(name, source, inner, bias=bias) for name in ("to_k", "to_v"))
+    kind = "self_attention" if source is width else "cross_attention"
+    return part(name, *before, *maps, to_out(inner, width), attend(heads=heads, head_dim=head_dim), kind=kind)
+
+
+def time_embedding(name: str, width: Size, *more: Part) -> Part:
+    """Describe the embedding of the time, and the map of it to six vectors that all layers share."""
+    inner = part("emb", two_maps("timestep_embedder", 256, width), *more, kind="embeddings")
+    return part(name, inner, linear("linear", width, 6 * width), kind="adaptive_norm")
+
+
+PIXART = (
+    HEADS._replace(default=16),
+    HEAD_DIM._replace(default=72),
+    WIDTH,
+    channels(4),
+    OUTPUTS._replace(default=8),
+    LAYERS,
+    size("cross", "cross_attention_dim", 1152, "C", "width of what cross-attention reads"),
+    ATTENTION_BIAS,
+    choice("side", "sample_size", 128, report_default=False),
+    choice("additional", "use_additional_conditions", None, report_default=False)._replace(nullable=True),
+    computed("conditioned", lambda c: c.side == 128 if c.additional is None else bool(c.additional)),
+    patch(2),
+    activation("geglu"),
+    read_none("norm_type", "ada_norm_single"),
+    read_none("norm_elementwise_affine"),
+    optional("text", "caption_channels", None, "T", "width of the text"),
+)
+
+
+def pixart(c: Config) -> Part:
+    """Describe PixArtTransformer2DModel (PixArt-alpha and -sigma, arXiv 2310.00426): all layers share one map of the time."""
+    H = c.hidden
+    own, text = (
+        attention(name, H, H, source, bias=c.qkv_bias, heads=c.heads, head_dim=c.head_dim)
+        for name, source in (("attn1", H), ("attn2", c.cross))
+    )
+    layer = part(
+        "transformer_blocks", table(6, H), own, text, feed_forward("ff", H, gated=c.activation == "geglu"), kind="layer", repeat=c.layers
+    )
+    more = tuple(two_maps(name, 256, exact(H, 3)) for name in ("resolution_embedder", "aspect_ratio_embedder")) if c.conditioned else ()
+    return part(
+        "",
+        table(2, H),
+        part("pos_embed", conv2d("proj", c.channels, H, c.patch), kind="embeddings"),
+        layer,
+        linear("proj_out", H, c.patch * c.patch * c.outputs),
+        time_embedding("adaln_single", H, *more),
+        *(() if c.text is None else (two_maps("caption_projection", c.text, H),)),
+        kind="model",
+        stream=PASS,
+    )
+
+
+SANA = (
+    channels(32),
+    OUTPUTS._replace(default=32),
+    HEADS._replace(default=70),
+    HEAD_DIM._replace(default=32),
+    WIDTH,
+    LAYERS._replace(default=20),
+    size("cross_heads", "num_cross_attention_heads", 20, "B", "heads of cross-attention"),
+    size("cross_head_dim", "cross_attention_head_dim", 112, "E", "width of a head of cross-attention"),
+    size("cross", "cross_attention_dim", 2240, "C", "width of what cross-attention reads"),
+    size("text", "caption_channels", 2304, "T", "width of the text"),
+    ratio("ratio", "mlp_ratio", 2.5),
+    ATTENTION_BIAS._replace(default=False),
+    patch(1),
+    read_none("norm_elementwise_affine"),
+    read_none("guidance_embeds"),
+    read_none("qk_norm"),
+)
+
+
+def sana(c: Config) -> Part:
+    """Describe SanaTransformer2DModel (arXiv 2410.10629): linear attention, and convolutions in the feed-forward networks."""
+    H = c.hidden
+    inner = scale_width(H, c.ratio)
+    own = attention("attn1", H, H, H, bias=c.qkv_bias, heads=c.heads, head_dim=c.head_dim)
+    text = attention("attn2", H, c.cross_heads * c.cross_head_dim, c.cross, bias=True, heads=c.cross_heads, head_dim=c.cross_head_dim)
+    convolutions = part(
+        "ff",
+        conv2d("conv_inverted", H, 2 * inner, 1),
+        conv2d("conv_depth", 2 * inner, 2 * inner, 3, groups=2 * inner),
+        conv2d("conv_point", inner, H, 1, bias=False),
+        kind="feed_forward",
+    )
+    return part(
+        "",
+        table(2, H),
+        part("patch_embed", conv2d("proj", c.channels, H, c.patch), kind="embeddings"),
+        time_embedding("time_embed", H),
+        two_maps("caption_projection", c.text, H),
+        rms_norm("caption_norm", H),
+        part("transformer_blocks", table(6, H), own, text, convolutions, kind="layer", repeat=c.layers),
+        linear("proj_out", H, c.patch * c.patch * c.outputs),
+        kind="model",
+        stream=PASS,
+    )
+
+
+COGVIDEOX = (
+    HEADS._replace(default=30),
+    HEAD_DIM._replace(default=64),
+    WIDTH,
+    channels(16),
+    OUTPUTS._replace(default=16, null=None),
+    size("time", "time_embed_dim", 512, "E", "width of the embedded time"),
+    optional("offset", "ofs_embed_dim", None, "F", "width of the embedded offset"),
+    size("text", "text_embed_dim", 4096, "T", "width of the text"),
+    LAYERS._replace(default=30),
+    ATTENTION_BIAS,
+    patch(2),
+    optional("frames_of_patch", "patch_size_t", None, "Q", "frames of a patch"),
+    activation("geglu"),
+    AFFINE._replace(default=True),
+    switch("patch_bias", "patch_bias", True, report_default=False),
+    read_none("use_learned_positional_embeddings"),
+)
+
+
+def cogvideox(c: Config) -> Part:
+    """Describe CogVideoXTransformer3DModel (arXiv 2408.06072): text and video in one sequence, with norms of their own."""
+    H = c.hidden
+
+    def norm(name: str, times: int) -> Part:
+        inner = (layer_norm("norm", H),) if c.affine else ()
+        return part(name, linear("linear", c.time, times * H), *inner, kind="adaptive_norm")
+
+    norms = layer_norm("norm_q", c.head_dim), layer_norm("norm_k", c.head_dim)
+    own = attention("attn1", H, H, H, bias=c.qkv_bias, before=norms, heads=c.heads, head_dim=c.head_dim)
+    gated = c.activation == "geglu"
+    layer = part(
+        "transformer_blocks", norm("norm1", 6), own, norm("norm2", 6), feed_forward("ff", H, gated=gated), kind="layer", repeat=c.layers
+    )
+    area = c.patch * c.patch
+    if c.frames_of_patch is None:
+        proj, outputs = conv2d("proj", c.channels, H, c.patch, bias=c.patch_bias), area * c.outputs
+    else:
+        proj, outputs = linear("proj", c.channels * area * c.frames_of_patch, H), area * c.frames_of_patch * c.outputs
+    return part(
+        "",
+        part("patch_embed", proj, linear("text_proj", c.text, H), kind="embeddings"),
+        part("time_embedding", linear("linear_1", H, c.time), linear("linear_2", c.time, c.time), kind="embeddings"),
+        *(() if c.offset is None else (two_maps("ofs_embedding", c.offset, c.offset),)),
+        layer,
+        *((layer_norm("norm_final", H),) if c.affine else ()),
+        norm("norm_out", 2),
+        linear("proj_out", H, outputs),
+        kind="model",
+        stream=PASS,
+    )
+
+
+LTX = (
+    channels(128),
+    OUTPUTS._replace(default=128),
+    HEADS._replace(default=32),
+    HEAD_DIM._replace(default=64),
+    WIDTH,
+    size("cross", "cross_attention_dim", 2048, "C", "width of what cross-attention reads"),
+    LAYERS,
+    activation("geglu"),
+    read_none("qk_norm", "rms_norm_across_heads"),
+    AFFINE,
+    size("text", "caption_channels", 4096, "T", "width of the text"),
+    ATTENTION_BIAS,
+    read_none("attention_out_bias", True),
+)
+
+
+def ltx(c: Config) -> Part:
+    """Describe LTXVideoTransformer3DModel (arXiv 2501.00103): queries and keys are normed across all heads."""
+    H = c.hidden
+    norms = rms_norm("norm_q", H), rms_norm("norm_k", H)
+    inner: list[Node] = []
+    for index, source in ((1, H), (2, c.cross)):
+        inner += [rms_norm(f"norm{index}", H)] if c.affine else []
+        inner.append(attention(f"attn{index}", H, H, source, bias=c.qkv_bias, before=norms, heads=c.heads, head_dim=c.head_dim))
+    layer = part(
+        "transformer_blocks", table(6, H), *inner, feed_forward("ff", H, gated=c.activation == "geglu"), kind="layer", repeat=c.layers
+    )
+    return part(
+        "",
+        table(2, H),
+        linear("proj_in", c.channels, H),
+        time_embedding("time_embed", H),
+        two_maps("caption_projection", c.text, H),
+        layer,
+        linear("proj_out", H, c.outputs),
+        kind="model",
+        stream=PASS,
+    )
+
+
+WAN = (
+    numbers("patch", "patch_size", (1, 2, 2)),
+    HEADS._replace(default=40),
+    HEAD_DIM,
+    WIDTH,
+    channels(16),
+    OUTPUTS._replace(default=16),
+    size("text", "text_dim", 4096, "T", "width of the text"),
+    size("time", "freq_dim", 256, "E", "width of the embedded time"),
+    size("mlp", "ffn_dim", 13824, "I", "width between the maps of a feed-forward network"),
+    LAYERS._replace(default=40),
+    switch("normed", "cross_attn_norm", True, report_default=False),
+    optional("image", "image_dim", None, "M", "width of the image that a video begins with"),
+    optional("added", "added_kv_proj_dim", None, "C", "width of the image in cross-attention"),
+    optional("places", "pos_embed_seq_len", None, "S", "positions of the image"),
+)
+
+
+def wan_attention(c: Config, name: str, *, added: Size | None) -> Part:
+    """Describe attention whose queries and keys are normed across all heads; *added* keys and values come from an image."""
+    H = c.hidden
+    maps = (*(linear(name, H, H) for name in ("to_q", "to_k", "to_v")), to_out(H, H), rms_norm("norm_q", H), rms_norm("norm_k", H))
+    more = () if added is None else (linear("add_k_proj", added, H), linear("add_v_proj", added, H), rms_norm("norm_added_k", H))
+    kind = "self_attention" if name == "attn1" else "cross_attention"
+    return part(name, *maps, *more, attend(heads=c.heads, head_dim=c.head_dim), kind=kind)
+
+
+def wan_feed_forward(name: str, inputs: Size, inner: Size, outputs: Size) -> Part:
+    """Describe two maps with an activation between them, in the names of a list."""
+    first = part("0", linear("proj", inputs, inner), kind="feed_forward")
+    return part(name, part("net", first, linear("2", inner, outputs), kind="feed_forward"), kind="feed_forward")
+
+
+def wan_conditions(c: Config) -> Part:
+    """Describe the embeddings of time, text and, for a video that begins with one, image."""
+    H, image = c.hidden, ()
+    if c.image is not None:
+        places = () if c.places is None else (Tensor("pos_embed", (1, c.places, c.image), "embedding"),)
+        maps = layer_norm("norm1", c.image), wan_feed_forward("ff", c.image, c.image, H), layer_norm("norm2", H)
+        image = (part("image_embedder", *places, *maps, kind="embeddings"),)
+    time = two_maps("time_embedder", c.time, H), linear("time_proj", H, 6 * H)
+    return part("condition_embedder", *time, two_maps("text_embedder", c.text, H), *image, kind="embeddings")
+
+
+def wan(c: Config) -> Part:
+    """Describe WanTransformer3DModel (arXiv 2503.20314): Wan 2.1 and 2.2, from text or from an image."""
+    H = c.hidden
+    cube = c.patch[0] * c.patch[1] * c.patch[2]
+    layer = part(
+        "blocks",
+        Tensor("scale_shift_table", (1, 6, H), "embedding"),
+        wan_attention(c, "attn1", added=None),
+        wan_attention(c, "attn2", added=c.added),
+        *((layer_norm("norm2", H),) if c.normed else ()),
+        wan_feed_forward("ffn", H, c.mlp, H),
+        kind="layer",
+        repeat=c.layers,
+    )
+    kernel = Tensor("weight", (H, c.channels, *c.patch)), Tensor("bias", (H,), "bias")
+    return part(
+        "",
+        Tensor("scale_shift_table", (1, 2, H), "embedding"),
+        part("patch_embedding", *kernel, kind="convolution"),
+        wan_conditions(c),
+        layer,
+        linear("proj_out", H, cube * c.outputs),
+        kind="model",
+        stream=PASS,
+    )
+
+
+QWEN_IMAGE = (
+    patch(2),
+    channels(64),
+    OUTPUTS._replace(default=16),
+    LAYERS._replace(default=60),
+    HEAD_DIM,
+    HEADS,
+    WIDTH,
+    size("text", "joint_attention_dim", 3584, "T", "width of the text"),
+    switch("additional", "use_additional_t_cond", False, report_default=False),
+)
+
+
+def joint_maps(width: Size, *, bias: bool) -> tuple[Part, ...]:
+    """Describe the maps of queries, keys and values of the other sequence."""
+    return tuple(linear(name, width, width, bias=bias) for name in ("add_k_proj", "add_v_proj", "add_q_proj"))
+
+
+def qwen_image(c: Config) -> Part:
+    """Describe QwenImageTransformer2DModel (arXiv 2508.02324): image and text have weights of their own in every layer."""
+    H, D = c.hidden, c.head_dim
+    maps = *(linear(name, H, H) for name in ("to_q", "to_k", "to_v")), *joint_maps(H, bias=True), to_out(H, H), linear("to_add_out", H, H)
+    norms = rms_norm("norm_added_q", D), rms_norm("norm_added_k", D)
+    attn = part(
+        "attn", rms_norm("norm_q", D), rms_norm("norm_k", D), *maps, *norms, attend(heads=c.heads, head_dim=D), kind="self_attention"
+    )
+
+    def modulated(name: str) -> Part:
+        return part(name, linear("1", H, 6 * H), kind="adaptive_norm")
+
+    layer = part(
+        "transformer_blocks",
+        modulated("img_mod"),
+        attn,
+        feed_forward("img_mlp", H),
+        modulated("txt_mod"),
+        feed_forward("txt_mlp", H),
+        kind="layer",
+        repeat=c.layers,
+    )
+    more = (part("addition_t_embedding", Tensor("weight", (2, H), "embedding"), kind="embeddings"),) if c.additional else ()
+    return part(
+        "",
+        part("time_text_embed", two_maps("timestep_embedder", 256, H), *more, kind="embeddings"),
+        rms_norm("txt_norm", c.text),
+        linear("img_in", c.channels, H),
+        linear("txt_in", c.text, H),
+        layer,
+        modulation("norm_out", H, 2),
+        linear("proj_out", H, c.patch * c.patch * c.outputs),
+        kind="model",
+        stream=PASS,
+    )
+
+
+FLUX2 = (
+    patch(1),
+    channels(128),
+    OUTPUTS,
+    LAYERS._replace(default=8),
+    size("single_layers", "num_single_layers", 48, "M", "layers of one stream"),
+    HEAD_DIM,
+    HEADS._replace(default=48),
+    WIDTH,
+    size("text", "joint_attention_dim", 15360, "T", "width of the text"),
+    size("time", "timestep_guidance_channels", 256, "E", "width of the embedded time"),
+    ratio("ratio", "mlp_ratio", 3.0),
+    switch("guided", "guidance_embeds", True, report_default=False),
+)
+
+
+def bare(name: str, inputs: Size, outputs: Size) -> Part:
+    """Describe a map without bias in a part of its own."""
+    return part(name, linear("linear", inputs, outputs, bias=False), kind="adaptive_norm")
+
+
+def flux2(c: Config) -> Part:
+    """Describe Flux2Transformer2DModel: no biases, and one modulation for all layers of a kind."""
+    H, D, inner = c.hidden, c.head_dim, scale_width(c.hidden, c.ratio)
+
+    def maps(*names: str) -> tuple[Part, ...]:
+        return tuple(linear(name, H, H, bias=False) for name in names)
+
+    def gated(name: str) -> Part:
+        return part(name, linear("linear_in", H, 2 * inner, bias=False), linear("linear_out", inner, H, bias=False), kind="feed_forward")
+
+    def embedder(name: str) -> Part:
+        return part(name, linear("linear_1", c.time, H, bias=False), linear("linear_2", H, H, bias=False), kind="embeddings")
+
+    norms = rms_norm("norm_q", D), rms_norm("norm_k", D)
+    added = rms_norm("norm_added_q", D), rms_norm("norm_added_k", D), *maps("add_q_proj", "add_k_proj", "add_v_proj", "to_add_out")
+    own = part("to_out", linear("0", H, H, bias=False), kind="output")
+    attends = attend(heads=c.heads, head_dim=D)
+    double = part("attn", *maps("to_q", "to_k", "to_v"), *norms, own, *added, attends, kind="self_attention")
+    fused = linear("to_qkv_mlp_proj", H, 3 * H + 2 * inner, bias=False)
+    single = part("attn", fused, *norms, linear("to_out", H + inner, H, bias=False), attends, kind="self_attention")
+    embedders = ("timestep_embedder", "guidance_embedder")[: 2 if c.guided else 1]
+    return part(
+        "",
+        part("time_guidance_embed", *(embedder(name) for name in embedders), kind="embeddings"),
+        bare("double_stream_modulation_img", H, 6 * H),
+        bare("double_stream_modulation_txt", H, 6 * H),
+        bare("single_stream_modulation", H, 3 * H),
+        linear("x_embedder", c.channels, H, bias=False),
+        linear("context_embedder", c.text, H, bias=False),
+        part("transformer_blocks", double, gated("ff"), gated("ff_context"), kind="layer", repeat=c.layers),
+        part("single_transformer_blocks", single, kind="layer", repeat=c.single_layers),
+        bare("norm_out", H, 2 * H),
+        linear("proj_out", H, c.patch * c.patch * c.outputs, bias=False),
+        kind="model",
+        stream=PASS,
+    )
+
+
+AURAFLOW = (
+    patch(2),
+    channels(4),
+    size("layers", "num_mmdit_layers", 4, "L", "layers of two streams"),
+    size("single_layers", "num_single_dit_layers", 32, "M", "layers of one stream"),
+    HEAD_DIM._replace(default=256),
+    HEADS._replace(default=12),
+    WIDTH,
+    size("text", "joint_attention_dim", 2048, "T", "width of the text"),
+    size("caption", "caption_projection_dim", 3072, "C", "width of the projected text"),
+    OUTPUTS._replace(default=4),
+    size("places", "pos_embed_max_size", 1024, "S", "positions"),
+)
+
+
+def auraflow(c: Config) -> Part:
+    """Describe AuraFlowTransformer2DModel: layers of two streams, then of one; positions and eight register tokens are learned."""
+    H = c.hidden
+    inner = round_up(8 * H // 3, 256)
+
+    def gated(name: str) -> Part:
+        maps = (
+            linear("linear_1", H, inner, bias=False),
+            linear("linear_2", H, inner, bias=False),
+            linear("out_projection", inner, H, bias=False),
+        )
+        return part(name, *maps, kind="feed_forward")
+
+    def attn(*, joint: bool) -> Part:
+        own = tuple(linear(name, H, H, bias=False) for name in ("to_q", "to_k", "to_v"))
+        out = part("to_out", linear("0", H, H, bias=False), kind="output")
+        maps = (*own, *joint_maps(H, bias=False), out, linear("to_add_out", H, H, bias=False)) if joint else (*own, out)
+        return part("attn", *maps, attend(heads=c.heads, head_dim=c.head_dim), kind="self_attention")
+
+    norms = bare("norm1", H, 6 * H), bare("norm1_context", H, 6 * H)
+    places = Tensor("pos_embed", (1, c.places, H), "embedding"), linear("proj", c.channels * c.patch * c.patch, H)
+    return part(
+        "",
+        Tensor("register_tokens", (1, 8, H), "embedding"),
+        part("pos_embed", *places, kind="embeddings"),
+        linear("context_embedder", c.text, c.caption, bias=False),
+        two_maps("time_step_proj", 256, H),
+        part("joint_transformer_blocks", *norms, attn(joint=True), gated("ff"), gated("ff_context"), kind="layer", repeat=c.layers),
+        part("single_transformer_blocks", replace(norms[0]), attn(joint=False), gated("ff"), kind="layer", repeat=c.single_layers),
+        bare("norm_out", H, 2 * H),
+        linear("proj_out", H, c.patch * c.patch * c.outputs, bias=False),
+        kind="model",
+        stream=PASS,
+    )
+
+
+PIXART_KEYS = frozenset("interpolation_scale num_embeds_ada_norm upcast_attention attention_type".split())
+SANA_KEYS = frozenset("interpolation_scale guidance_embeds_scale timestep_scale".split())
+COGVIDEOX_KEYS = frozenset(
+    """flip_sin_to_cos freq_shift sample_width sample_height sample_frames temporal_compression_ratio max_text_seq_length timestep_activation_fn
+    spatial_interpolation_scale temporal_interpolation_scale use_rotary_positional_embeddings""".split()
+)
+WAN_KEYS = frozenset("eps qk_norm rope_max_seq_len".split())
+QWEN_IMAGE_KEYS = frozenset("axes_dims_rope guidance_embeds zero_cond_t use_layer3d_rope pooled_projection_dim".split())
+
+FAMILIES = {
+    "diffusers_pixart": diffusers_family("diffusers_pixart", PIXART, "PixArtTransformer2DModel", pixart, PIXART_KEYS),
+    "diffusers_sana": diffusers_family("diffusers_sana", SANA, "SanaTransformer2DModel", sana, SANA_KEYS),
+    "diffusers_cogvideox": diffusers_family("diffusers_cogvideox", COGVIDEOX, "CogVideoXTransformer3DModel", cogvideox, COGVIDEOX_KEYS),
+    "diffusers_ltx": diffusers_family("diffusers_ltx", LTX, "LTXVideoTransformer3DModel", ltx, frozenset(("patch_size", "patch_size_t"))),
+    "diffusers_wan": diffusers_family("diffusers_wan", WAN, "WanTransformer3DModel", wan, WAN_KEYS),
+    "diffusers_qwen_image": diffusers_family(
+        "diffusers_qwen_image", QWEN_IMAGE, "QwenImageTransformer2DModel", qwen_image, QWEN_IMAGE_KEYS
+    ),
+    "diffusers_flux2": diffusers_family(
+        "diffusers_flux2", FLUX2, "Flux2Transformer2DModel", flux2, frozenset("axes_dims_rope rope_theta eps".split())
+    ),
+    "diffusers_auraflow": diffusers_family("diffusers_auraflow", AURAFLOW, "AuraFlowTransformer2DModel", auraflow),
+}
