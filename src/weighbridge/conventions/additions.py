@@ -23,6 +23,13 @@ ROWS = 64
 """Spare rows of a vocabulary come in multiples that hardware likes."""
 
 
+ONLY_THE_END_LEFT_OUT = tuple(
+    """position-offset biases norms embedding-norm embeddings word-embeddings position-embeddings type-embeddings layer-norms final-norm shifts
+    attention-biases feed-forward-biases qkv-biases fixed-positions cross-attention""".split()
+)
+"""Beside a table of another size people leave out a head or a pooler, and nothing from within."""
+
+
 class Addition(NamedTuple):
     """Something that is counted beside a class's parameters, or that is larger or smaller than its config says.
 
@@ -63,6 +70,7 @@ def additions(taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[Ad
         yield from _packed_layers(atoms)
         yield from _pooler(atoms)
         yield from _dense(atoms)
+        yield from _key_biases(atoms)
 
 
 def _statistics(taken: Parts, atoms: Sequence[Atom]) -> Piece | None:
@@ -117,18 +125,20 @@ def _images(atoms: Sequence[Atom]) -> Iterator[Addition]:
     tables = [atom for atom in atoms if atom.component == "position" and atom.rows and atom.sense in ("vision", "")]
     if len(tables) != 1:
         return
-    table, bars = tables[0], ("embeddings", "position-embeddings", "position-offset")
+    table = tables[0]
     tokens = min(
         (extra for extra in (0, 1, 2, 5) if extra < table.rows and isqrt(table.rows - extra) ** 2 == table.rows - extra), default=None
     )
     if tokens is None or table.role != "embedding":
         return
-    yield Addition("positions-twice", Piece(mark("the position table a second time, resized"), table.total), 2, bars, common=True)
+    yield Addition(
+        "positions-twice", Piece(mark("the position table a second time, resized"), table.total), 2, ONLY_THE_END_LEFT_OUT, common=True
+    )
     for patches in GRIDS:
         rows = patches + tokens
         if rows != table.rows:
             piece = Piece(f"a position table of {rows:,} rows instead of {table.rows:,}", (rows - table.rows) * (table.total // table.rows))
-            yield Addition("positions-resized", piece, 2, bars, common=True)
+            yield Addition("positions-resized", piece, 2, ONLY_THE_END_LEFT_OUT, common=True)
 
 
 def _scales(atoms: Sequence[Atom]) -> Iterator[Addition]:
@@ -167,3 +177,19 @@ def _dense(atoms: Sequence[Atom]) -> Iterator[Addition]:
     if hidden > 768:
         yield Addition("dense", Piece(mark("a dense layer after pooling, H × 768"), hidden * 768), 2)
     yield Addition("dense", Piece(mark("two dense layers after pooling, H to 4H to H"), 8 * hidden * hidden), 2)
+
+
+KEYS = {"query": "key", "q_proj": "k_proj", "to_q": "to_k", "q": "k"}
+"""What the map to keys is called beside that to queries."""
+
+
+def _key_biases(atoms: Sequence[Atom]) -> Iterator[Addition]:
+    """Yield biases of keys where only queries and values have some: torchvision's Swin V2 keeps one bias for all three, the keys' at zero."""
+    biased = {atom.path for atom in atoms if atom.role == "bias"}
+    every = 0
+    for atom in atoms:
+        outer, _, name = atom.path.rpartition(".")
+        if atom.role == "bias" and name in KEYS and f"{outer}.{KEYS[name]}" not in biased:
+            every += atom.total
+    if every:
+        yield Addition("key-biases", Piece(mark("biases of keys, kept at zero"), every), 1)

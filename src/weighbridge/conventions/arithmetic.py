@@ -151,6 +151,46 @@ def convolution_biases(part: Part, node: Tensor | Operation, amount: Size) -> Si
     return amount if isinstance(node, Tensor) and node.role == "bias" and part.kind == "convolution" else 0
 
 
+def training_norms(part: Part, node: Tensor | Operation, amount: Size) -> Size:
+    """Return what fvcore counts for norms of a model in training mode, where a batch norm is like any other."""
+    return 5 * amount if isinstance(node, Tensor) and node.role == "gain" and part.kind in NORMS else 0
+
+
+def batch_norms(part: Part, node: Tensor | Operation, amount: Size) -> Size:
+    """Return one for each element that goes through a batch norm."""
+    return amount if isinstance(node, Tensor) and node.role == "gain" and part.kind == "batch_norm" else 0
+
+
+def pooled_elements(entry: Entry) -> int:
+    """Return the elements of feature maps of which means are taken: before each gate (squeeze and excitation), and of the last map.
+
+    Args:
+        entry: A model, with what goes through each of its batch norms.
+    """
+    return _before_gates(entry) + _last_map(entry)
+
+
+def _before_gates(entry: Entry) -> int:
+    total = sum(_before_gates(child) for child in entry.children)
+    for before, child in zip(entry.children, entry.children[1:], strict=False):
+        if child.part.kind == "gate":
+            total += _int(before.amount)
+    return total * _int(entry.times)
+
+
+def _last_map(entry: Entry) -> int:
+    for child in reversed(entry.children):
+        found = _int(child.amount) if child.part.kind == "batch_norm" else _last_map(child)
+        if found:
+            return found
+    return 0
+
+
+def _int(amount: Size) -> int:
+    assert isinstance(amount, int)
+    return amount
+
+
 WITH_WEIGHTS = mark("products with weights")
 BETWEEN = mark("products between activations")
 IN_NORMS = mark("norms")
@@ -317,6 +357,8 @@ HEAD_LEFT_OUT = mark("output head, left out")
 OF_CONVOLUTIONS = mark("biases of convolutions, in place of norms")
 """What mmpretrain's figures of ConvNeXt hold: one for each output of a convolution with a bias, and nothing for its norms over channels."""
 ATTENTION_LEFT_OUT = mark("attention, left out")
+IN_TRAINING_NORMS = mark("norms in training mode")
+IN_MEANS = mark("means over feature maps")
 
 
 def _ways(of: Pass) -> Iterator[FlopsMatch]:
@@ -335,8 +377,20 @@ def _ways(of: Pass) -> Iterator[FlopsMatch]:
         if biases:
             plain = (*(piece for piece in pieces if piece.what != IN_NORMS), Piece(OF_CONVOLUTIONS, biases))
             variants += [(plain, 2), *([((*plain, Piece(HEAD_LEFT_OUT, -each * head)), 2)] if head else [])]
+        if custom.key == "fvcore":
+            variants += [(steps, cost) for steps, cost in _in_training(of, pieces, head)]
         for steps, cost in variants:
             yield from _units(of, custom, steps, cost, order)
+
+
+def _in_training(of: Pass, pieces: tuple[Piece, ...], head: int) -> Iterator[tuple[tuple[Piece, ...], int]]:
+    """Yield fvcore's count of a convolutional network in training mode, as mmpretrain's figures of EfficientNet are: 5 an element of a batch norm, 1 of a mean."""
+    batch = of.ledger(batch_norms)
+    if batch.amount:
+        products = (piece for piece in pieces if piece.what != IN_NORMS)
+        steps = (*products, Piece(IN_TRAINING_NORMS, of.sum(training_norms)), Piece(IN_MEANS, pooled_elements(batch)))
+        yield steps, 2
+        yield (*steps, Piece(HEAD_LEFT_OUT, -head)), 2
 
 
 def _units(of: Pass, custom: FlopsConvention, steps: tuple[Piece, ...], cost: int, order: int) -> Iterator[FlopsMatch]:

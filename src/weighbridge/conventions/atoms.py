@@ -157,8 +157,11 @@ def _component(leaf: Leaf, in_layer: bool) -> str:
 
 
 def _head(leaf: Leaf) -> str:
-    """Name the head a module belongs to: ``cls.predictions``, ``classifier``."""
+    """Name the head a module belongs to: ``cls.predictions``, ``classifier``, ``esm.contact_head``."""
     pieces = leaf.path.split(".")
+    depth = next((depth for depth, pair in enumerate(leaf.around) if pair.part.kind in HEADS), 1)
+    if depth > 1:
+        return ".".join(pieces[:depth])
     outer = leaf.around[1].part if len(leaf.around) > 1 else leaf.pair.part
     return ".".join(pieces[:2]) if outer.kind == "head" and len(pieces) > 1 else pieces[0]
 

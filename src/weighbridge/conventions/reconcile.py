@@ -19,6 +19,8 @@ from weighbridge.load import load
 from weighbridge.presets import preset, presets
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from weighbridge.value import ModelValue
 
 LIMIT = 8
@@ -216,7 +218,7 @@ def _slips(table: Conventions, number: int, say: Say) -> Iterator[str]:
     digits = str(number)
     for value in table.values:
         made = table.by_value[value][0]
-        if made.cost > 2 or len(other := str(value)) != len(digits):
+        if made.cost > PLAIN or len(other := str(value)) != len(digits):
             continue
         wrong = [place for place in range(len(digits)) if digits[place] != other[place]]
         if len(wrong) == 1:
@@ -284,16 +286,32 @@ def _as_in_siblings(model: ModelValue, number: int, say: Say) -> Iterator[str]:
     values: dict[tuple[str, str], tuple[str, object]] = {}
     for known in presets():
         if known.config.get("model_type") == model.model_type:
-            for key, value in known.config.items():
-                if isinstance(value, (int, list)) and type(raw.get(key)) is type(value) and raw[key] != value:
+            for key, value in _entries(known.config):
+                own = dict(_entries(raw)).get(key)
+                if type(own) is type(value) and own != value:
                     values.setdefault((key, repr(value)), (known.name, value))
     for (key, _), (name, value) in [*values.items()][:MOST_SIBLINGS]:
         with suppress(WeighbridgeError):
-            made = conventions(load({**raw, key: value}, model.class_name)).by_value.get(number)
+            made = conventions(load(_with_entry(raw, key, value), model.class_name)).by_value.get(number)
             if made and made[0].cost <= PLAUSIBLE:
                 words = say("with {key} {value}, as {known} has it, it is {convention}")
                 yield words.format(key=key, value=value, known=name, convention=made[0].text(say))
                 return
+
+
+def _entries(raw: dict[str, Any]) -> Iterator[tuple[str, int | list[Any]]]:
+    """Yield the numbers and lists of a config and, by their dotted path, of its sub-configs."""
+    for key, value in raw.items():
+        if isinstance(value, dict):
+            yield from ((f"{key}.{inner}", entry) for inner, entry in value.items() if isinstance(entry, (int, list)))
+        elif isinstance(value, (int, list)):
+            yield key, value
+
+
+def _with_entry(raw: dict[str, Any], path: str, value: int | list[Any]) -> dict[str, Any]:
+    """Return a config with another value at a dotted path."""
+    outer, _, inner = path.rpartition(".")
+    return {**raw, outer: {**raw[outer], inner: value}} if outer else {**raw, path: value}
 
 
 PLAUSIBLE = 3

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import count, tally
 from weighbridge.config.bind import bind
+from weighbridge.conventions.additions import LABELS as LABEL_COUNTS
 from weighbridge.conventions.additions import additions
 from weighbridge.conventions.atoms import Atom, Parts, parts
 from weighbridge.conventions.pieces import Piece
@@ -78,6 +79,14 @@ SCOPES = {
     "image-tower": mark("the image tower with its projection"), "text-tower": mark("the text tower with its projection"),
     "audio-tower": mark("the audio tower with its projection"), "active": mark("the active parameters"), "pooler": mark("the pooler"), "tables": mark("the embedding tables"), "word": mark("the word embeddings"),
 }  # fmt: skip
+
+
+TWICE_NOT_WITHOUT = frozenset(("embeddings", "word-embeddings"))
+"""Who counts tied tensors under every name does not leave out the tables that they are."""
+
+
+MOST_LABELS_OF_TEXTS = 151
+"""More labels have only images and sounds (CLINC has 150 intents, and one for none)."""
 
 
 class Cell(NamedTuple):
@@ -249,18 +258,18 @@ def trees(model: ModelValue) -> Iterator[tuple[str, Part]]:
                 continue  # a class that this config cannot build is no convention of it
 
 
-def unique_with_larger(model: ModelValue, word: str, by: int) -> int | None:
-    """Return the unique parameters of the model with one size larger, or None if it has no such size."""
+def unique_with_larger(model: ModelValue, word: str, by: int, class_name: str | None = None) -> int | None:
+    """Return the unique parameters of the model, or of another class for its config, with one size larger, or None if it has no such size."""
     if model.description is None:
         return None
     known, raw, sizes = model.description
-    field = next((field for field in known.fields if field.word == word and field.kind == "size"), None)
+    field = next((field for field in known.fields if field.word == word and field.kind in ("size", "labels")), None)
     value = getattr(sizes, word, None)
     if field is None or not isinstance(value, int) or value + by < field.minimum:
         return None
     clean = {key: entry for key, entry in raw.items() if key not in field.aliases}
     try:
-        amount = count(known.classes[model.class_name](bind(known.fields, {**clean, field.key: value + by})))
+        amount = count(known.classes[class_name or model.class_name](bind(known.fields, {**clean, field.key: value + by})))
     except WeighbridgeError:
         return None
     assert isinstance(amount, int)
@@ -280,9 +289,11 @@ def _views(model: ModelValue) -> Iterator[View]:
         if index == 0:
             yield from _states(model, view)
         yield from _variants(view, taken, taken.atoms, main=index == 0)
+        if index:
+            yield from _other_labels(model, name, view, taken)
         if taken.tied:
             tied = (*view.cells, *(cell._replace(tied=True) for cell in _cells(taken.tied, omissions)))
-            yield view._replace(cells=tied, cost=view.cost + 1, depth=2)
+            yield view._replace(cells=tied, cost=view.cost + 1, depth=2, barred=TWICE_NOT_WITHOUT)
             heads = [atom for atom in taken.tied if atom.role == "weight"]
             if heads and len(heads) < len(taken.tied):
                 yield view._replace(
@@ -298,6 +309,21 @@ def _views(model: ModelValue) -> Iterator[View]:
             yield from _scopes(view, taken, omissions)
             yield from _towers(view, taken, omissions)
             yield from _towers_with_projection(view, taken, omissions)
+
+
+def _other_labels(model: ModelValue, name: str, view: View, taken: Parts) -> Iterator[View]:
+    """Yield another class of the family with as many labels as people train for: the config of a backbone says nothing of them."""
+    labels = getattr(model.description.sizes, "labels", None) if model.description else None
+    more = unique_with_larger(model, "labels", 1, name) if isinstance(labels, int) else None
+    each = (more or 0) - view.class_count
+    if more is None or each <= 0 or any(piece.amount for piece in view.added):
+        return
+    reads = any(atom.component == "word" for atom in taken.atoms)
+    for other in LABEL_COUNTS:
+        if other != labels and (other <= MOST_LABELS_OF_TEXTS or not reads):
+            piece = Piece(f"{other:,} labels instead of {labels:,}", abs(other - labels) * each)
+            pieces = {"added": (piece,)} if other > labels else {"less": (piece,)}
+            yield view._replace(cost=view.cost + 2, depth=0, **pieces)
 
 
 def _active(tree: Part, view: View) -> Iterator[View]:

@@ -175,3 +175,16 @@ def test_what_is_left_out_or_doubled_makes_a_count_far_fetched(name: str) -> Non
         doubled = units[way.key] == MULTIPLY_ADDS and way.unit == FORWARD
         assert way.cost == (2 if of_others else left_out) + doubled, way
         assert way.value == sum(piece.amount for piece in way.steps)
+
+
+def test_efficientnets_of_mmpretrain_are_counted_in_training_mode() -> None:
+    """Published by mmpretrain (configs/efficientnet/metafile.yml): 5 an element of a batch norm, 1 of a mean, without the classifier."""
+    for name, published in (("efficientnet-b0", 420592480), ("efficientnet-b1", 744059920), ("efficientnet-b6", 19971777560)):
+        first = model(name).reconcile_flops(published, images=1).matches[0]
+        assert (first.key, first.how) == ("fvcore", "exact")
+
+
+def test_efficientnets_pad_as_their_files_say() -> None:
+    """Published by torchvision 0.29.1 in the metadata of its weights (``_ops``, 10^9 multiply-adds)."""
+    for name, published in (("efficientnet-b1", "0.687G"), ("efficientnet-b3", "1.827G"), ("efficientnet-b7", "37.746G")):
+        assert model(name).reconcile_flops(published, images=1).matches[0].cost == 0

@@ -129,3 +129,20 @@ def test_two_weights_to_a_byte() -> None:
     packed = 32 * (4 * 4096 * 4096 + 3 * 4096 * 11008)
     llama = weigh("llama-2-7b")
     assert words(llama, unique(llama) - packed // 2)[0] == "LlamaForCausalLM, with linear maps packed two weights to a byte"
+
+
+def test_other_labels_in_another_class_than_the_config_names() -> None:
+    """Published by torchvision 0.29.1: 632,045,800 parameters of ViT-H/14 with a head of 1,000 labels."""
+    assert words(weigh("vit-huge-patch14-224-in21k"), 632045800)[0] == "ViTForImageClassification, with 1,000 labels instead of 2"
+
+
+def test_biases_of_keys_that_are_kept_at_zero() -> None:
+    """Published by torchvision 0.29.1 for its Swin V2."""
+    for size, published in (("tiny", 28351570), ("small", 49737442), ("base", 87930848)):
+        assert words(weigh(f"swinv2-{size}-patch4-window8-256"), published)[0].endswith("with biases of keys, kept at zero")
+
+
+def test_a_value_of_a_sibling_is_no_resized_table_without_biases() -> None:
+    """KerasHub's figure for PaliGemma 2 at 448 pixels is that of 224: two conventions from within a model once gave it by chance."""
+    nearest = weigh("paligemma2-28b-448").reconcile(27650192112).nearest
+    assert nearest is not None and "paligemma2-28b-224" in nearest.hints[0]
