@@ -283,7 +283,7 @@ def _as_in_siblings(model: ModelValue, number: int, say: Say) -> Iterator[str]:
     if model.description is None or preset(model.source) is None:
         return
     raw = model.description.raw
-    values: dict[tuple[str, str], tuple[str, object]] = {}
+    values: dict[tuple[str, str], tuple[str, int | list[Any]]] = {}
     for known in presets():
         if known.config.get("model_type") == model.model_type:
             for key, value in _entries(known.config):

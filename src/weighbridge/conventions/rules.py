@@ -314,16 +314,14 @@ def _views(model: ModelValue) -> Iterator[View]:
 def _other_labels(model: ModelValue, name: str, view: View, taken: Parts) -> Iterator[View]:
     """Yield another class of the family with as many labels as people train for: the config of a backbone says nothing of them."""
     labels = getattr(model.description.sizes, "labels", None) if model.description else None
-    more = unique_with_larger(model, "labels", 1, name) if isinstance(labels, int) else None
-    each = (more or 0) - view.class_count
-    if more is None or each <= 0 or any(piece.amount for piece in view.added):
+    if not isinstance(labels, int) or (more := unique_with_larger(model, "labels", 1, name)) is None or more <= view.class_count:
         return
     reads = any(atom.component == "word" for atom in taken.atoms)
     for other in LABEL_COUNTS:
         if other != labels and (other <= MOST_LABELS_OF_TEXTS or not reads):
-            piece = Piece(f"{other:,} labels instead of {labels:,}", abs(other - labels) * each)
-            pieces = {"added": (piece,)} if other > labels else {"less": (piece,)}
-            yield view._replace(cost=view.cost + 2, depth=0, **pieces)
+            piece = Piece(f"{other:,} labels instead of {labels:,}", abs(other - labels) * (more - view.class_count))
+            added, less = ((piece,), ()) if other > labels else ((), (piece,))
+            yield view._replace(cost=view.cost + 2, depth=0, added=added, less=less)
 
 
 def _active(tree: Part, view: View) -> Iterator[View]:

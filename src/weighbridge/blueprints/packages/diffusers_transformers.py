@@ -288,7 +288,8 @@ def wan_feed_forward(name: str, inputs: Size, inner: Size, outputs: Size) -> Par
 
 def wan_conditions(c: Config) -> Part:
     """Describe the embeddings of time, text and, for a video that begins with one, image."""
-    H, image = c.hidden, ()
+    H = c.hidden
+    image: tuple[Part, ...] = ()
     if c.image is not None:
         places = () if c.places is None else (Tensor("pos_embed", (1, c.places, c.image), "embedding"),)
         maps = layer_norm("norm1", c.image), wan_feed_forward("ff", c.image, c.image, H), layer_norm("norm2", H)
