@@ -115,6 +115,7 @@ OFFERED = {
     "positions-twice": f"gpt2 clip-vit-base-patch32 {IMAGES}",
     "positions-resized": f"gpt2 clip-vit-base-patch32 {IMAGES}",
     "pooler-added": "electra-base-discriminator",
+    "key-biases": "whisper-base",
 }
 """Word tables are padded and quantised, tables of a square's rows resized (1,024 positions are one too), labels exchanged in classifiers; a
 dense layer goes behind a model without a head of its own, a pooler into an encoder of BERT's kind that has none."""
