@@ -134,7 +134,7 @@ def counts(model: ModelValue, lang: str = "en") -> tuple[Count, ...]:
 
 LOADED = (
     mark("as loaded from its published file"),
-    mark("the class after from_pretrained: ties whose two tensors differ in the file are untied"),
+    mark("the class after from_pretrained: ties whose two tensors differ in the file are untied, and FP8 has scales beside its matrices"),
     mark("num_parameters() after from_pretrained in transformers; the parameter count that the Hugging Face Hub shows"),
 )
 BY_OLDER = (

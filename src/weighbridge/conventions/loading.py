@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.parameters import count, unique_of
 from weighbridge.config.bind import bind, with_overrides
 from weighbridge.config.fields import Config
+from weighbridge.conventions.quantised import fp8_scales, quantization_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.sizes import Size, product
@@ -36,12 +37,15 @@ class Loading(NamedTuple):
         loaded: As loaded from the file that the config was published with.
         older: As version 4.57 builds it from the same config.
         separate: The tensors that are tied when built, and of their own when loaded.
+        scales: The scales of FP8 that stand beside the matrices when loaded; None where the config names a method, and what it
+            makes of the matrices is not counted (then *loaded* counts them as they were before).
     """
 
     built: int
     loaded: int
     older: int
     separate: tuple[str, ...]
+    scales: int | None = 0
 
     @property
     def differs(self) -> bool:
@@ -61,10 +65,11 @@ def loading_of(model: ModelValue) -> Loading | None:
         return None
     built = unique_of(model)
     rows = separate(model)
-    loaded = built + sum(_elements(row) for row in rows)
+    scales = fp8_scales(model) if quantization_of(model) else 0
+    loaded = built + sum(_elements(row) for row in rows) + (scales or 0)
     older = count(older_tree(model))
     assert isinstance(older, int)
-    return Loading(built, loaded, older, tuple(row.name for row in rows))
+    return Loading(built, loaded, older, tuple(row.name for row in rows), scales)
 
 
 def separate(model: ModelValue) -> tuple[Row, ...]:

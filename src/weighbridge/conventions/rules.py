@@ -18,6 +18,7 @@ from weighbridge.conventions.additions import LABELS as LABEL_COUNTS
 from weighbridge.conventions.additions import additions
 from weighbridge.conventions.atoms import Atom, Parts, parts
 from weighbridge.conventions.pieces import Piece
+from weighbridge.conventions.quantised import fp8_scales
 from weighbridge.conventions.states import states
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Say, mark
@@ -288,6 +289,7 @@ def _views(model: ModelValue) -> Iterator[View]:
         yield view
         if index == 0:
             yield from _states(model, view)
+            yield from _with_scales(model, view)
         yield from _variants(view, taken, taken.atoms, main=index == 0)
         if index:
             yield from _other_labels(model, name, view, taken)
@@ -322,6 +324,13 @@ def _other_labels(model: ModelValue, name: str, view: View, taken: Parts) -> Ite
             piece = Piece(f"{other:,} labels instead of {labels:,}", abs(other - labels) * (more - view.class_count))
             added, less = ((piece,), ()) if other > labels else ((), (piece,))
             yield view._replace(cost=view.cost + 2, depth=0, added=added, less=less)
+
+
+def _with_scales(model: ModelValue, view: View) -> Iterator[View]:
+    """Yield the class as it is loaded where the config says FP8: a scale for each block of a matrix."""
+    scales = fp8_scales(model)
+    if scales:
+        yield view._replace(added=(Piece(mark("fp8 scales, as loading makes them"), scales),), cost=0, depth=0)
 
 
 def _active(tree: Part, view: View) -> Iterator[View]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
 from weighbridge.conventions.loading import OLDER, RELEASE, loading_of
+from weighbridge.conventions.quantised import quantization_of
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import translator
 from weighbridge.core.sizes import Size
@@ -100,10 +101,21 @@ def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
 def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str]:
     """Say what loading the published file, or an older release, makes of the class, where it is another number."""
     found = loading_of(model)
-    if found is None or not found.differs:
+    if found is None:
+        return
+    if found.scales is None:
+        method = str((quantization_of(model) or {}).get("quant_method"))[:40]
+        line = say(
+            "Loaded with its quantization_config ({method}), packed words and scales stand in place of matrices, and numel() counts those; here every matrix counts its parameters."
+        )
+        yield line.format(method=method)
+    if not found.differs:
         return
     built, older = f"{found.built:,}", f"{found.older:,}"
-    if found.loaded != found.built:
+    if found.scales:
+        line = say("As loaded with its quantization_config (fp8): {loaded}, with {scales} scales; as built {built}.")
+        yield line.format(loaded=f"{found.loaded:,}", scales=f"{found.scales:,}", built=built)
+    if found.separate:
         line = say("As loaded from its published file: {loaded}, with {tensors} of its own; as built {built}.")
         yield line.format(loaded=f"{found.loaded:,}", tensors=say(", ").join(found.separate), built=built)
         yield say(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from weighbridge import model
 from weighbridge.cli import main
 from weighbridge.conventions.loading import loading_of
+from weighbridge.load import load
 
 
 @pytest.mark.parametrize(
@@ -80,3 +82,34 @@ def test_swin_backbones_had_a_norm_less() -> None:
     assert found is not None
     assert (found.built, found.older) == (172_250_626, 172_249_090)
     assert model("grounding-dino-tiny").reconcile(172_249_090).matches[0].convention.endswith("as transformers 4.57 builds it")
+
+
+FP8: list[tuple[dict[str, Any], int, int]] = [
+    ({"model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"], "vocab_size": 543, "hidden_size": 192, "intermediate_size": 484, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 48, "quantization_config": {"quant_method": "fp8", "weight_block_size": [64, 32], "activation_scheme": "static", "modules_to_not_convert": ["lm_head", "model.layers.0", "o_proj"]}}, 1768128, 1768704),
+    ({"model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "vocab_size": 495, "hidden_size": 256, "intermediate_size": 398, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 74, "head_dim": 32, "quantization_config": {"quant_method": "fp8", "weight_block_size": None, "activation_scheme": "static", "modules_to_not_convert": ["lm_head"]}}, 1022336, 1022402),
+    ({"model_type": "deepseek_v3", "architectures": ["DeepseekV3ForCausalLM"], "vocab_size": 566, "hidden_size": 256, "intermediate_size": 440, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "n_routed_experts": 8, "n_group": 2, "topk_group": 1, "num_experts_per_tok": 2, "moe_intermediate_size": 171, "first_k_dense_replace": 1, "q_lora_rank": 64, "kv_lora_rank": 48, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32, "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic", "modules_to_not_convert": ["lm_head"]}}, 1993440, 1993576),
+    ({"model_type": "minimax_m2", "architectures": ["MiniMaxM2ForCausalLM"], "vocab_size": 873, "hidden_size": 320, "intermediate_size": 475, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "num_local_experts": 4, "head_dim": 32, "rotary_dim": 16, "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128], "activation_scheme": "dynamic"}}, 4457024, 4457336),
+    ({"model_type": "glm_moe_dsa", "architectures": ["GlmMoeDsaForCausalLM"], "vocab_size": 397, "hidden_size": 256, "intermediate_size": 436, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64, "q_lora_rank": 64, "kv_lora_rank": 48, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32, "quantization_config": {"quant_method": "fp8", "weight_block_size": [64, 32], "activation_scheme": "dynamic"}}, 1661408, 1662124),
+    ({"model_type": "ernie4_5_moe", "architectures": ["Ernie4_5_MoeForCausalLM"], "vocab_size": 783, "hidden_size": 320, "intermediate_size": 270, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "moe_num_experts": 4, "moe_intermediate_size": 64, "quantization_config": {"quant_method": "fp8", "weight_block_size": None, "activation_scheme": "dynamic"}}, 2173448, 2173493),
+    ({"model_type": "qwen2_moe", "architectures": ["Qwen2MoeForCausalLM"], "vocab_size": 800, "hidden_size": 192, "intermediate_size": 441, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "num_experts": 4, "moe_intermediate_size": 40, "shared_expert_intermediate_size": 64, "quantization_config": {"quant_method": "fp8", "weight_block_size": None, "activation_scheme": "static"}}, 1272768, 1272912),
+]  # fmt: skip
+"""Small configs, and what transformers 5.23.0 has of them as built and after ``FineGrainedFP8HfQuantizer`` has replaced its modules (seed 77)."""
+
+
+@pytest.mark.parametrize(("raw", "built", "loaded"), FP8, ids=lambda value: value["model_type"] if isinstance(value, dict) else "")
+def test_fp8_in_blocks_is_loaded_with_its_scales(raw: dict[str, Any], built: int, loaded: int) -> None:
+    found = loading_of(load(raw))
+    assert found is not None and (found.built, found.loaded) == (built, loaded)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"quant_method": "gptq", "bits": 4},
+        {"quant_method": "fp8", "expert_dtype": "fp4"},
+        {"quant_method": "fp8", "weight_block_size": "128"},
+    ],
+)
+def test_what_other_quantizers_make_of_matrices_is_not_counted(said: dict[str, Any]) -> None:
+    found = loading_of(load({"model_type": "llama", "quantization_config": said}))
+    assert found is not None and found.scales is None and found.loaded == found.built

@@ -1,0 +1,130 @@
+"""What a quantizer of transformers adds when a config with a ``quantization_config`` is loaded: for FP8 in blocks, the scales.
+
+Source: transformers 5.23.0, quantizers/quantizer_finegrained_fp8.py, integrations/finegrained_fp8.py (``FP8Linear``, ``FP8Experts``),
+quantizers/quantizers_utils.py (``should_convert_module``), quantizers/base.py (``get_keys_to_not_convert``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from weighbridge.core.errors import UsageError
+from weighbridge.core.tree import Part, Row, Tensor, list_rows, walk
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from weighbridge.value import ModelValue
+
+ROUTERS = frozenset(("gate", "router"))
+"""What stands beside experts and chooses among them: a parameter of its own, no linear map that would be replaced."""
+
+
+MOST_NAMES = 5_000
+MOST_ROWS = 20_000
+"""Longer lists of modules, or of tensors, are not gone through."""
+NAME = re.compile(r"[\w.-]{1,200}")
+FULL_PRECISION = "indexer.weights_proj"
+"""A map that the classes that have it keep in float32 (``_keep_in_fp32_modules``)."""
+
+
+def quantization_of(model: ModelValue) -> Mapping[str, Any] | None:
+    """Return the ``quantization_config`` of a model's config, or None."""
+    stated = model.description.raw.get("quantization_config") if model.description else None
+    return stated if isinstance(stated, Mapping) and stated.get("quant_method") else None
+
+
+def fp8_scales(model: ModelValue) -> int | None:
+    """Count the scales that loading adds to a model whose config says FP8; None where the config says another method, or nothing.
+
+    >>> from weighbridge import model
+    >>> fp8_scales(model("qwen3-30b-a3b-fp8")), fp8_scales(model("bert-base-uncased"))
+    (1856832, None)
+    """
+    said = quantization_of(model)
+    if said is None or said["quant_method"] != "fp8" or said.get("dequantize") or said.get("modules_to_convert"):
+        return None
+    block = said.get("weight_block_size", (128, 128))
+    if not (
+        block is None or (isinstance(block, (list, tuple)) and len(block) == 2 and all(type(side) is int and side > 0 for side in block))
+    ):
+        return None
+    if said.get("expert_dtype", "fp8") != "fp8" or model.model_type not in TRIED:
+        return None
+    try:
+        rows = list_rows(model.tree, MOST_ROWS)
+    except UsageError:
+        return None
+    kept = _kept_modules(rows, said)
+    if kept is None:
+        return None
+    static = said.get("activation_scheme") == "static"
+    return sum(_scales(shape, block, fused=fused, static=static) for name, shape, fused in _matrices(model.tree, rows) if not kept(name))
+
+
+TRIED = frozenset(
+    """apertus cohere deepseek_v3 ernie4_5_moe exaone4 gemma2 glm4_moe glm_moe_dsa granite hunyuan_v1_dense llama minimax_m2 mistral mixtral nemotron
+    olmo2 olmoe phi3 qwen2 qwen2_moe qwen3 qwen3_moe qwen3_next seed_oss smollm3 starcoder2""".split()
+)
+"""Types whose count was held to the library's own (``FineGrainedFP8HfQuantizer`` on the meta device); of others nothing is said."""
+
+
+def _kept_modules(rows: list[Row], said: Mapping[str, Any]) -> Any:
+    """Return a function that tells which modules stay as they are, or None if their list is not understood."""
+    stated = said.get("modules_to_not_convert", said.get("ignored_layers"))
+    if stated is None:
+        last = rows[-1].name.rpartition(".")[0]
+        # Without a list: the output head, what is tied to it, and the last module of all.
+        return lambda name: name == "lm_head" or name == last
+    if (
+        not isinstance(stated, (list, tuple))
+        or len(stated) > MOST_NAMES
+        or not all(type(name) is str and NAME.fullmatch(name) for name in stated)
+    ):
+        return None  # the library takes them for regular expressions, which nobody should run who did not write them
+    whole = frozenset(stated)
+    ends = tuple(whole)
+
+    def kept(name: str) -> bool:
+        pieces = name.split(".")
+        return name.endswith(ends) or any(".".join(pieces[:count]) in whole for count in range(1, len(pieces) + 1))
+
+    return kept
+
+
+def _matrices(tree: Part, rows: list[Row]) -> Iterator[tuple[str, tuple[int, ...], bool]]:
+    """Yield module, shape and whether it is a gate and an up-projection in one, for each matrix that the quantizer may replace."""
+    kinds = {(_fold(path), node.name): part.kind for path, part in walk(tree) for node in part.children if isinstance(node, Tensor)}
+    beside = {_fold(path).rpartition(".")[0] for path, part in walk(tree) if part.kind == "experts"}
+    for row in rows:
+        name, _, tensor = row.name.rpartition(".")
+        folded = _fold(name)
+        outer, _, last = folded.rpartition(".")
+        kind = kinds.get((folded, tensor))
+        if (
+            row.tied_to is None
+            and row.role == "weight"
+            and _is_replaced(kind, row, tensor)
+            and not (last in ROUTERS and outer in beside)
+            and not folded.endswith(FULL_PRECISION)
+        ):
+            yield name, row.shape, tensor == "gate_up_proj"  # type: ignore[misc]
+
+
+def _is_replaced(kind: str | None, row: Row, tensor: str) -> bool:
+    return (kind == "linear" and len(row.shape) == 2 and tensor == "weight") or (kind == "experts" and len(row.shape) == 3)
+
+
+def _fold(name: str) -> str:
+    return ".".join(piece for piece in name.split(".") if not piece.isdigit())
+
+
+def _scales(shape: tuple[int, ...], block: Any, *, fused: bool, static: bool) -> int:
+    """Count the scales of one matrix, or of those of all experts; with static activations each has one more."""
+    rows, columns = shape[-2:]
+    high, wide = (1, 1) if block is None else (-(-rows // block[0]), -(-columns // block[1]))
+    if len(shape) == 2:
+        return high * wide + static
+    return shape[0] * (max(high, 2 if fused else 1) * wide + static)
