@@ -6,10 +6,9 @@ quantizers/quantizers_utils.py (``should_convert_module``), quantizers/base.py (
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.tree import Part, Row, Tensor, list_rows, walk
 
@@ -25,7 +24,6 @@ ROUTERS = frozenset(("gate", "router"))
 MOST_NAMES = 5_000
 MOST_ROWS = 20_000
 """Longer lists of modules, or of tensors, are not gone through."""
-NAME = re.compile(r"[\w.-]{1,200}")
 FULL_PRECISION = "indexer.weights_proj"
 """A map that the classes that have it keep in float32 (``_keep_in_fp32_modules``)."""
 
@@ -81,7 +79,7 @@ def _kept_modules(rows: list[Row], said: Mapping[str, Any]) -> Any:
     if (
         not isinstance(stated, (list, tuple))
         or len(stated) > MOST_NAMES
-        or not all(type(name) is str and NAME.fullmatch(name) for name in stated)
+        or not all(type(name) is str and _is_plain(name) for name in stated)
     ):
         return None  # the library takes them for regular expressions, which nobody should run who did not write them
     whole = frozenset(stated)
@@ -92,6 +90,10 @@ def _kept_modules(rows: list[Row], said: Mapping[str, Any]) -> Any:
         return name.endswith(ends) or any(".".join(pieces[:count]) in whole for count in range(1, len(pieces) + 1))
 
     return kept
+
+
+def _is_plain(name: str) -> bool:
+    return 0 < len(name) <= 200 and all(letter.isalnum() or letter in "_.-" for letter in name)
 
 
 def _matrices(tree: Part, rows: list[Row]) -> Iterator[tuple[str, tuple[int, ...], bool]]:
