@@ -32,6 +32,7 @@ from weighbridge.config.fields import (
     size,
     switch,
 )
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length, unknown
 from weighbridge.core.parts import (
     attend,
@@ -40,6 +41,7 @@ from weighbridge.core.parts import (
     fused_experts,
     layer_norm,
     linear,
+    matmul,
     part,
     plain_mlp,
     replace,
@@ -56,25 +58,26 @@ def text(c: Config) -> tuple[Node, ...]:
     """Describe normed embeddings, layers over what earlier blocks of them put out, a last norm, and a last mix of all blocks."""
     H = c.hidden
     table = part("embed_tokens", Tensor("weight", (c.vocab, H), "embedding"), rms_norm("embed_norm", H), kind="embedding")
-    kinds = [(kind, index > 0) for index, kind in enumerate(c.mixers)]
-    layers = stack("layers", kinds, c.layers, lambda kind: layer(c, full=kind[0] == FULL, mixed=kind[1]))
-    return table, *layers, rms_norm("norm", H), mix(c, "final_input")
+    kinds = list(zip(c.mixers, c.blocks, c.blocks[1:], strict=False))
+    layers = stack("layers", kinds, c.layers, lambda kind: layer(c, full=kind[0] == FULL, before=kind[1], behind=kind[2]))
+    return table, *layers, rms_norm("norm", H), mix(c, "final_input", c.blocks[-1])
 
 
-def mix(c: Config, name: str, queries: int = 1) -> Part:
-    """Describe what weighs the blocks before: a vector, or one for each of queries, keys and values."""
+def mix(c: Config, name: str, blocks: int, queries: int = 1) -> Part:
+    """Describe what weighs the *blocks* before, and the one begun: a vector, or one for each of queries, keys and values."""
     shape = (c.hidden,) if queries == 1 else (queries, c.hidden)
-    return part(name, Tensor("query", shape, "gain"), kind="attention")
+    product = ("seq", queries, blocks + 1, c.hidden)
+    return part(name, Tensor("query", shape, "gain"), matmul("blocks", product, product), kind="attention")
 
 
-def layer(c: Config, *, full: bool, mixed: bool) -> tuple[Node, ...]:
-    """Describe a layer; the first has no block before it."""
+def layer(c: Config, *, full: bool, before: int, behind: int) -> tuple[Node, ...]:
+    """Describe a layer, with the blocks that are done *before* it and *behind* its attention; the first has none before it."""
     H = c.hidden
     norms = ("q_input_layernorm", "k_input_layernorm", "v_input_layernorm") if full else ("input_layernorm",)
     router = part("gate", Tensor("weight", (c.experts, H)), correction(c), kind="linear")
     return (
-        *((mix(c, "attention_input", 3 if full else 1),) if mixed else ()),
-        mix(c, "mlp_input"),
+        *((mix(c, "attention_input", before, 3 if full else 1),) if before else ()),
+        mix(c, "mlp_input", behind),
         attention(c, full=full),
         part("mlp", fused_experts(c.experts, c.active, H, c.expert_mlp), router, kind="mixture"),
         *(rms_norm(name, H) for name in (*norms, "post_attention_layernorm")),
@@ -145,6 +148,13 @@ def _mixers(c: Config) -> list[str]:
     return [WINDOW if (index + 1) % 6 else FULL for index in layer_range(c.layers)]
 
 
+def _blocks(c: Config) -> list[int]:
+    """Return how many blocks are done before each layer, and behind the last."""
+    if c.block < 1:
+        raise ConfigError("a block has a layer at least", key="n_layers_per_attn_res_block", value=c.block)
+    return [(index + c.block - 1) // c.block for index in layer_range(c.layers + 1)]
+
+
 TEXT = (
     VOCAB.with_default(201024),
     HIDDEN.with_default(4608),
@@ -164,6 +174,8 @@ TEXT = (
     ACTIVE_EXPERTS.with_default(8),
     Field("stated_mixers", "layer_types", _mixers, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.stated_mixers, "layer_types", (FULL, WINDOW))),
+    Field("block", "n_layers_per_attn_res_block", 6, "choice"),
+    constant("blocks", _blocks),
     constant("tied", False),
     constant("head_bias", False),
 )
@@ -194,7 +206,7 @@ def body(c: Config) -> tuple[Part, ...]:
 
 
 TEXT_KEYS = IGNORED_KEYS | frozenset(
-    """log_scaling_alpha log_scaling_n_floor mlp_gate_softcap mlp_up_softcap model_max_length n_layers_per_attn_res_block
+    """log_scaling_alpha log_scaling_n_floor mlp_gate_softcap mlp_up_softcap model_max_length
     number_of_conv_states qk_l2_clip_threshold rel_l2_clip_threshold route_scale tie_word_embeddings unpadded_vocab_size""".split()
 )
 FAMILIES = {
