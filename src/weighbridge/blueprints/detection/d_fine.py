@@ -1,7 +1,7 @@
 """D-FINE and DEIMv2: RT-DETR with boxes predicted as distributions that each decoder layer refines (Peng 2024, Huang 2025).
 
 Source: arXiv 2410.13842 and 2509.20787; names as in transformers 5.23.0, models/d_fine/modeling_d_fine.py and
-models/deimv2/modeling_deimv2.py. DEIMv2 over a DINOv3 is refused.
+models/deimv2/modeling_deimv2.py. Its arithmetic over a DINOv3 is not told.
 """
 
 from __future__ import annotations
@@ -99,13 +99,14 @@ LATER = variant(
     switch("gated", "use_gateway", True),
     switch("trailing", "encoder_has_trailing_conv", True),
     choice("fused", "encoder_fuse_op", "sum"),
+    size("tuning", "spatial_tuning_adapter_inplanes", 16, "N_s", "channels of the network beside a DINOv3"),
     later=True,
     kind=choice("kind", "encoder_type", "hybrid", read=kind),
     shared=switch("shared", "share_bbox_head", False),
 )
 
 MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
-    """decoder_offset_scale head_dim mal_alpha reg_scale spatial_tuning_adapter_inplanes up use_dense_one_to_one weight_loss_ddf
+    """decoder_offset_scale head_dim mal_alpha reg_scale up use_dense_one_to_one weight_loss_ddf
     weight_loss_fgl weight_loss_mal""".split()
 )
 
@@ -202,10 +203,24 @@ def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream
     return (part("decoder_input_proj", *found, kind="projection"),), memory if runs else undetermined
 
 
+def spatial_tuning(c: Config) -> tuple[Part, Part]:
+    """Describe the small network of convolutions beside a DINOv3, and what joins its three maps with those of the transformer."""
+    N, W, H = c.tuning, c.backbone.hidden, c.encoder_hidden
+    steps = ("stem_conv", 3, N), ("conv2", N, 2 * N), ("conv3", 2 * N, 4 * N), ("conv4", 4 * N, 4 * N)
+    joins = (conv(str(index), W + times * N, H) for index, times in enumerate((2, 4, 4)))
+    adapter = part("spatial_tuning_adapter", *(conv(name, few, many, None, 3) for name, few, many in steps), kind="convolutions")
+    return adapter, part("fusion_proj", *joins, kind="projection")
+
+
 def inputs(c: Config) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:
     """Describe the backbone and the projections of its maps."""
     seen = backbone_features(c)
     body, H = part("model", *seen.parts, kind="backbone"), c.encoder_hidden
+    if c.later and c.backbone.model_type == "dinov3_vit":
+        nobody = unknown("the maps of a DINOv3 under this neck")
+        maps_of_three: tuple[Grid, ...] = ((nobody, nobody),) * 3  # type: ignore[assignment]
+        parts = part("backbone", *seen.parts, kind="backbone"), *spatial_tuning(c)
+        return part("conv_encoder", *parts, kind="vision", stream=nobody), (), maps_of_three
     if c.later:
         found = tuple(conv(str(i), w, H, area(seen.maps[i])) for i, w in enumerate(seen.widths))
         first = () if c.kind == "lite" else (part("encoder_input_proj", *found, kind="projection"),)

@@ -40,8 +40,10 @@ def powers(c: Config) -> bool:
 def fits_backbone(c: Config) -> bool:
     """Say whether the largest map is as wide as it is taken to be; HGNet says other widths than it puts out."""
     inner = c.backbone
-    widths = (inner.stem, *(inner.outs if inner.model_type == "hgnet_v2" else inner.widths))
-    return bool(widths[inner.outputs[0]] == c.large)
+    own = getattr(inner, "outs" if inner.model_type == "hgnet_v2" else "widths", None)
+    if own is None or not hasattr(inner, "stem"):
+        return False  # no network whose stem and stages this neck knows
+    return bool((inner.stem, *own)[inner.outputs[0]] == c.large)
 
 
 FIELDS = variant(

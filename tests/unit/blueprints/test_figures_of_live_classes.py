@@ -1,4 +1,4 @@
-"""Heads that do not divide the hidden size: counted where the reference's class builds, refused where it refuses them."""
+"""Figures of live classes on the meta device: heads that do not divide the hidden size, and networks under a neck."""
 
 from __future__ import annotations
 
@@ -35,3 +35,8 @@ def test_a_class_that_refuses_such_heads_is_refused(model_type: str) -> None:
 def test_esm_has_a_formula_where_its_config_states_the_width_of_a_head() -> None:
     config = {"model_type": "esm", "hidden_size": 48, "num_attention_heads": 4, "head_dim": 15, "vocab_size": 33, "num_hidden_layers": 1}
     assert model(config).formula().value == count(config).unique
+
+
+def test_deimv2_over_a_dinov3_has_the_network_beside_it() -> None:
+    config = {"model_type": "deimv2", "backbone_config": {"model_type": "dinov3_vit", "out_features": ["stage10", "stage11", "stage12"]}}
+    assert count(config, "Deimv2ForObjectDetection").unique == 37_333_894
