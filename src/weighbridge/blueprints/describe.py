@@ -166,6 +166,10 @@ def stated_type(raw: Mapping[str, Any]) -> str:
         return "nanogpt"
     if {"num_layers", "hidden_size", "num_attention_heads"} <= keys and keys & MEGATRON_KEYS:
         return "megatron"
+    if "weight_map" in keys:
+        raise ConfigError(
+            "an index of shards, which Keras wrote and which is not read", key="weight_map", hint="save the weights in one file"
+        )
     if "weightsManifest" in keys:
         raise ConfigError(
             "a model of TensorFlow.js, which is not read", key="weightsManifest", hint="weigh the model that it was converted from"

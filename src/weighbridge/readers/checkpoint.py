@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from weighbridge.core.errors import ReadError
@@ -21,6 +22,9 @@ from weighbridge.readers.roles import norms, rank, role_of
 from weighbridge.readers.training_roots import list_ranks, rank_files, step_folder
 from weighbridge.readers.zarr import is_zarr, list_zarr
 from weighbridge.value import ModelValue
+
+KERAS_SHARD = re.compile(r".+_\d{5}\.weights\.h5", re.ASCII)
+"""What Keras calls the files of weights that it cut up (``save_weights(..., max_shard_size=...)``)."""
 
 
 def listing_at(path: Path) -> Listing:
@@ -54,6 +58,8 @@ def read_listing(path: Path) -> Listing:
     listing = read_file(path)
     if listing.format == "openvino" and isinstance(path, Path):
         check_values(path, listing)
+    if KERAS_SHARD.fullmatch(path.name):
+        return listing._replace(notes=(*listing.notes, Text("this is one shard of several, and the others are not counted")))
     if SHARD.fullmatch(path.name):
         return listing._replace(notes=(*listing.notes, Text("this is one shard of several; its directory gives the whole")))
     return listing

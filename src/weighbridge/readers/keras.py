@@ -163,6 +163,8 @@ def _dataset(item: Any, name: str, tied_to: str | None) -> Stored:
     if shape is None:
         return Stored(name, "EMPTY", (0,), 0)
     dtype, size = _type(item.dtype)
+    if dtype == "RECORD" and size == 2 and item.attrs.get("dtype") == "bfloat16":
+        dtype = "BF16"  # which HDF5 does not have: Keras writes two bytes and says in an attribute what they are
     due = prod(shape) * size
     kept = item.id.get_storage_size()
     if size and item.chunks is None and kept not in (0, due):
@@ -204,7 +206,7 @@ def _listing(found: dict[str, Stored]) -> Listing:
             role, note = "buffer", OPTIMISER_NOTE
         elif _NORM.fullmatch(name):
             role, note = "buffer", STATISTICS_NOTE
-        elif not tensor.dtype.startswith("F"):
+        elif not tensor.dtype.startswith(("F", "BF", "C")):
             role, note = "buffer", TABLE_NOTE
         tied_to = plain.get(tensor.tied_to) if tensor.tied_to else None
         tensors.append(tensor._replace(name=plain[name], role=role, note=note, tied_to=tied_to))

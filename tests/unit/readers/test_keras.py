@@ -166,3 +166,25 @@ def test_texts_records_and_references_are_listed_and_no_parameters() -> None:
     assert [(tensor.name, tensor.role) for tensor in listing.tensors] == [
         ("fixed", "buffer"), ("lists", "buffer"), ("names", "buffer"), ("one", "buffer"), ("record", "buffer"), ("reference", "buffer"), ("w", None),
     ]  # fmt: skip
+
+
+def test_bfloat16_is_two_bytes_with_an_attribute(tmp_path: Path) -> None:
+    """HDF5 has no such type: Keras 3 writes opaque bytes and says beside them what they are; they counted for nothing."""
+    with h5py.File(tmp_path / "x.weights.h5", "w") as opened:
+        kernel = opened.create_dataset("layers/dense/vars/0", (4, 3), "V2")
+        kernel.attrs["dtype"] = "bfloat16"
+        opened.create_dataset("layers/dense/vars/1", (3,), "c8")
+        opened.create_dataset("layers/other/vars/0", (5,), "V2")
+    found = checkpoint_of(str(tmp_path / "x.weights.h5"))
+    assert tally_of(found).unique == 15
+    assert [tensor.dtype for tensor in keras.read(io.BytesIO((tmp_path / "x.weights.h5").read_bytes())).tensors] == [
+        "BF16",
+        "C64",
+        "RECORD",
+    ]
+
+
+def test_one_shard_says_that_it_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "model_00000.weights.h5"
+    path.write_bytes(written({"layers/dense/vars/0": np.zeros((3, 4), np.float32)}))
+    assert "this is one shard of several, and the others are not counted" in [str(note) for note in checkpoint_of(str(path)).notes]

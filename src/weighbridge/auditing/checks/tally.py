@@ -15,7 +15,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.text.sizes import Stated
-from weighbridge.auditing.text.tables import Table
+from weighbridge.auditing.text.tables import Row, Table
 from weighbridge.auditing.thresholds import SMALLEST_CLAIM
 from weighbridge.core.messages import mark
 
@@ -65,7 +65,7 @@ def _columns(scene: Scene, token: Token) -> tuple[int, int]:
 
 
 def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[Token, str, Reason]]:
-    tabled = {line: table for table in scene.tables for line in table.lines}
+    tabled = {row.line: (table, row, heads) for table in scene.tables for heads in [column_heads(table)] for row in table.rows}
     sized = {
         (s.token.line, s.token.start): s
         for s in scene.stated
@@ -87,8 +87,8 @@ def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool]) -> Itera
                 continue
             if token.line in grids:
                 continue
-            if token.line in tabled and token.line not in {row.line for row in tabled[token.line].head}:
-                found = _in_table(scene, token, tabled[token.line])
+            if token.line in tabled:
+                found = _in_table(scene, token, *tabled[token.line])
             elif (token.line, token.start) in sized:
                 found = ("configuration", _why_not(scene, sized[token.line, token.start]))
             elif token.start in results and statement[index].line == token.line and token.value >= 24:
@@ -114,10 +114,7 @@ def _is_definition(chain: Chain) -> bool:
     return len(chain.sides) == 2 and isinstance(lead, Token) and lead.kind == "name"
 
 
-def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] | None:
-    assert isinstance(table, Table)
-    heads = column_heads(table)
-    row = next(row for row in table.rows if row.line == token.line)
+def _in_table(scene: Scene, token: Token, table: Table, row: Row, heads: list[str]) -> tuple[str, Reason] | None:
     if re.fullmatch(r"(?:19|20)\d\d", token.text) or _OF_TEXT.match(scene.lines[token.line].text, token.end):
         return None  # a year, a length
     for cell, head in zip(row.cells, heads, strict=False):
