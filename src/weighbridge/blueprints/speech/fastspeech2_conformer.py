@@ -10,11 +10,13 @@ from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.speech.hifigan import conv1d_same
+from weighbridge.config.bind import LARGEST
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, MEL_BINS, VOCAB, Config, Field, computed, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Every, Part, Tensor
@@ -37,6 +39,9 @@ def checked(c: Config) -> bool:
         "encoder_kernel_size": c.encoder_kernel,
         "decoder_kernel_size": c.decoder_kernel,
     }
+    for key, value in (("num_speakers", c.speakers), ("num_languages", c.languages), ("speaker_embed_dim", c.voice)):
+        if value is not None and not (type(value) is int and 0 <= value <= LARGEST):
+            raise ConfigError(Text("expected {kind}", kind=Text("a whole number from 0 to 10^15")), key=key, value=value)
     for key, value in kernels.items():
         if value % 2 == 0:
             raise ConfigError("the width of this convolution must be odd", key=key, value=value)
