@@ -16,7 +16,7 @@ from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import UndecidedError
 from weighbridge.core.suggestions import did_you_mean
-from weighbridge.core.tree import Part
+from weighbridge.core.tree import Part, Tensor
 from weighbridge.value import Description, ModelValue
 
 if TYPE_CHECKING:
@@ -127,11 +127,33 @@ def _normalized(known: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
 def _tree(known: Family, class_name: str, sizes: Config) -> Part:
     """Build a class; of values that no rule foresaw, such as a word among numbers, it is said that they cannot be meant."""
     try:
-        return known.classes[class_name](sizes)
+        tree = known.classes[class_name](sizes)
     except (ConfigError, UndecidedError):
         raise
     except UNREADABLE as error:
         raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None
+    _check_sizes(tree, class_name)
+    return tree
+
+
+def _check_sizes(part: Part, class_name: str) -> None:
+    """Refuse a tensor of less than nothing or of half an element: what is told from a value that is no size itself, such as a frame rate of -1."""
+    for child in part.children:
+        if isinstance(child, Tensor):
+            for size in child.shape:
+                if (type(size) is int and size < 0) or type(size) in (float, list, str):
+                    raise ConfigError(
+                        Text(
+                            "no {name} can be built from these values: {error}", name=class_name, error=f"{child.name} {list(child.shape)}"
+                        )
+                    )
+        elif isinstance(child, Part):
+            repeat = child.repeat
+            if (type(repeat) is int and repeat < 0) or type(repeat) is float:
+                raise ConfigError(
+                    Text("no {name} can be built from these values: {error}", name=class_name, error=f"{repeat} × {child.name}")
+                )
+            _check_sizes(child, class_name)
 
 
 def stated_type(raw: Mapping[str, Any]) -> str:

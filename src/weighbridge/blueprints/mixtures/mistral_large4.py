@@ -75,7 +75,7 @@ def _rotary(c: Config) -> list[bool]:
 
 def _all_rotary(c: Config) -> bool:
     """Refuse rotary positions on a share of the width alone: the frequencies that are saved would be fewer."""
-    share = (c.rope or {}).get("partial_rotary_factor", 1)
+    share = (c.rope if isinstance(c.rope, dict) else {}).get("partial_rotary_factor", 1)
     if share != 1:
         raise ConfigError("a share of the rotary width is not described", key="rope_parameters.partial_rotary_factor", value=share)
     return True

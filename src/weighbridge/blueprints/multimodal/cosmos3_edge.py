@@ -25,7 +25,7 @@ SECTIONS = [24, 20, 20]
 
 def sections_fit(c: Config) -> bool:
     """Refuse rotary sections that do not make half a head, as the reference does."""
-    sections = SECTIONS if c.rope is None else c.rope.get("mrope_section")
+    sections = SECTIONS if c.rope is None else c.rope.get("mrope_section") if isinstance(c.rope, dict) else None
     if not isinstance(sections, list) or len(sections) != 3 or sum(sections) != c.head_dim // 2:
         raise ConfigError(
             Text("its three sections must add up to half of head_dim ({head_dim})", head_dim=c.head_dim),
