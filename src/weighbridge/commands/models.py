@@ -60,4 +60,4 @@ def _no_match(asked: Asked) -> str:
     near = did_you_mean(word, dict.fromkeys([*names(""), *MODULES]))
     text = Text(mark("No preset or model type matches {word!r:.60}."), word=word)
     pieces = [say(piece) for piece in (text, near) if piece]
-    return head + " ".join(piece[:1].upper() + piece[1:] for piece in pieces) + "\n"
+    return head + ("" if pieces[0].endswith("。") else " ").join(piece[:1].upper() + piece[1:] for piece in pieces) + "\n"
