@@ -115,6 +115,14 @@ def test_parameters_of_experts_alone_are_adapted() -> None:
     assert found.trainable == 2 * 3 * (24 + 40)
 
 
+def test_ranks_of_osf_may_be_shares_of_the_full_one() -> None:
+    base = model(LLAMA, "LlamaForCausalLM")
+    half, twelve = (
+        base.adapters({"peft_type": "OSF", "target_modules": ["q_proj"], "rank_pattern": {"q_proj": rank}}) for rank in (0.5, 12)
+    )
+    assert half[:5] == twelve[:5]
+
+
 def test_a_wrong_figure_is_found() -> None:
     case = {**CASES[0], "adapter": {**CASES[0]["adapter"], "r": CASES[0]["adapter"].get("r", 8) + 1}}
     assert figures(case) != CASES[0]["figures"]

@@ -53,11 +53,16 @@ def _is_list(value: object) -> bool:
 
 
 def _is_pattern(value: object) -> bool:
-    """Tell whether these are ranks by names, or AdaLoRA's masks: a list of truths for each name."""
+    """Tell whether these are ranks by names, OSF's shares of the full rank, or AdaLoRA's masks: a list of truths for each name."""
     return isinstance(value, dict) and all(
-        isinstance(key, str) and (_is_whole(size) or (isinstance(size, list) and all(type(kept) is bool for kept in size)))
+        isinstance(key, str)
+        and (_is_whole(size) or _is_share(size) or (isinstance(size, list) and all(type(kept) is bool for kept in size)))
         for key, size in value.items()
     )
+
+
+def _is_share(value: object) -> bool:
+    return type(value) is float and 0 < value < 1
 
 
 def _are_numbers(value: object) -> bool:
