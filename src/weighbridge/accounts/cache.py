@@ -66,7 +66,7 @@ class CacheSize(NamedTuple):
         layers: The same by kind of layer.
         engine: By whose rules it is counted: a key of :data:`~weighbridge.accounts.cache_engines.ENGINES`.
         trust: ``exact``, ``bound`` or ``estimate`` (docs/costs.md); always ``estimate`` for a class whose code comes with
-            its checkpoint, not with the reference library.
+            its checkpoint, not with the reference library, and for the types of :data:`UNEQUAL`.
     """
 
     bytes: int
@@ -119,8 +119,12 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
         assert isinstance(grown, int)
         per_token = grown
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
-    in_library = model.class_name not in model.description.family.remote
-    return CacheSize(total, per_token, total - per_token * tokens, layers, engine, ENGINES[engine].trust if in_library else "estimate")
+    held = model.class_name not in model.description.family.remote and model.model_type not in UNEQUAL
+    return CacheSize(total, per_token, total - per_token * tokens, layers, engine, ENGINES[engine].trust if held else "estimate")
+
+
+UNEQUAL = frozenset(("glm5_next", "glm5_next_text", "inkling_mm_model", "inkling_text"))
+"""Model types whose caches are not those of the reference in every case (the types and lengths of their states): estimates."""
 
 
 UNKNOWN = dict.fromkeys(
@@ -187,7 +191,7 @@ def _limited_layers(tree: Part, limit: Limit) -> dict[str, int]:
 
     def count(part: Part, path: str, layer: Part | None) -> None:
         nonlocal left
-        layer = layer if part.repeat is None else part
+        layer = part if layer is None and part.repeat is not None else layer  # T5's blocks have numbered halves inside
         for node in part.children:
             if isinstance(node, Part):
                 count(node, _below(path, node), layer)

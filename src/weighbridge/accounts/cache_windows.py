@@ -25,7 +25,21 @@ KINDS = {"sliding_attention": "sliding_window", "chunked_attention": "attention_
 """From a kind of layer to the key of its window."""
 
 
-UNLIMITED = frozenset(("axk2", "deepseek_v32", "glm_moe_dsa", "hy_v4", "jamba", "mistral_large4", "reformer", "xlnet"))
+UNLIMITED = frozenset(
+    (
+        "axk2",
+        "deepseek_v32",
+        "glm5_next",
+        "glm5_next_text",
+        "glm_moe_dsa",
+        "hy_v4",
+        "jamba",
+        "mistral_large4",
+        "mistral_large4_text",
+        "reformer",
+        "xlnet",
+    )
+)
 """Model types that these keys do not limit: their config names the kinds of its layers itself, or their cache is one of its own."""
 
 
