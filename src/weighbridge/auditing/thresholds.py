@@ -101,6 +101,8 @@ FIELD_REACH = 12
 """Lines above a size within which a name says what it is of, and lines that a list of sizes may leave between two."""
 LISTED_REACH = 60
 """Lines above a size within which the last name, where no other stands between, says what a list of settings is of."""
+LEAD_LETTERS = 12
+"""Letters beside a name that stands alone above a list of its settings: ``Llama 3 8B architecture``."""
 FIELD_GAP = 60
 """Characters between a name and a size that one sentence says of it."""
 

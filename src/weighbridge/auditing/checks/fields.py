@@ -15,7 +15,7 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, LISTED_REACH, MOST_MEMBERS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, LEAD_LETTERS, LISTED_REACH, MOST_MEMBERS
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import FAMILY, MODEL
 
@@ -103,9 +103,18 @@ def _models(scene: Scene, index: int, field: Field) -> tuple[tuple[ModelValue, .
         if mentions and not models and (index - above > FIELD_REACH or mentions[-1].kind != FAMILY):
             return (), "", False  # another model is spoken of, that is not known
         if mentions:
-            return *_of_mention(models[-1] if models else mentions[-1]), len({m.names for m in models}) == 1
+            return *_of_mention(models[-1] if models else mentions[-1]), len({m.names for m in models}) == 1 and _leads(scene, above)
     model = scene.model_at(index, field.start)
     return ((model,), "", False) if model is not None else ((), "", False)
+
+
+def _leads(scene: Scene, line: int) -> bool:
+    """Tell whether a line that names a model opens what stands below it: a heading, the name alone, words that end in a colon."""
+    one = scene.lines[line]
+    named = scene.mentions[line]
+    plain = one.text.strip().strip("*_# ")
+    rest = len(re.sub(r"[\W_]", "", plain)) - sum(m.end - m.column for m in named)
+    return bool(one.heading) or plain.endswith((":", "：")) or (rest <= LEAD_LETTERS and "(" not in plain and "=" not in plain)
 
 
 def _of_mention(mention: Mention) -> tuple[tuple[ModelValue, ...], str]:

@@ -150,6 +150,10 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
             if near and abs(said_number - count) < step and (token.unit or token.places):
                 reason = because(mark("cut off, not rounded")) if said_number < count else because(mark("rounded up"))
                 yield Settled("note", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
+            tens = 10 * scale
+            if not token.places and token.unit and said_number % tens == 0 and said_number % (10 * tens) and 0 <= count - said_number < tens:
+                reason = because(mark("cut off, not rounded")) + because(mark("{name} has {right}"), name=name, right=count)
+                yield Settled("note", Fraction(count), reason)
             one_digit = 10 ** (len(str(int(said_number))) - 1)
             if (
                 said_number % one_digit == 0
@@ -184,7 +188,8 @@ def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) 
     if found is None or token.value is None or count is None:
         return
     mine = token.value * scales(token)[0]
-    for figure, corrected in figures(found):
+    kin = [preset(found.name[:place]) for place in (i for i, letter in enumerate(found.name) if letter == "-")]
+    for figure, corrected in (figure for one in (found, *kin) if one is not None for figure in figures(one)):
         if mine == figure and (corrected or abs(mine - count) <= PUBLISHED_FAR * count):
             yield Settled("note", Fraction(count), because(mark("the figure its authors give; the count is {right}"), right=count))
 
