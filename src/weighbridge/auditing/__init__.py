@@ -10,7 +10,7 @@ A text flows through six steps, and the files follow them.
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
    ``column_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
-   ``formula_pairs``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``modules``, ``tensors``, ``totals``, ``model_tables``, ``shares``, ``adapters`` with
+   ``formula_pairs``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``modules``, ``tensors``, ``totals``, ``model_tables`` with ``table_counts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``bytes_said``, ``work``, ``changes``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
 5. Confirm what is said again (``restated``) and what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``).

@@ -40,6 +40,10 @@ SAME_COUNT = Fraction(3)
 """How many times too large or small a claim may be and still be one about this count: ``47B`` active of 37B is, a
 ``7B`` beside a model of 671B is about another model."""
 
+LARGE_MODEL = 100 * 10**9
+"""Parameters from which on authors' own totals differ from the class's: ``1.04T`` of Kimi K2's 1,026 billion."""
+LARGE_NEAR = Fraction(1, 50)
+"""And how far they may."""
 SHIFTED_DIGITS = 2
 """Digits that a figure must share with a count before it is that count in another unit: ``110 billion`` of 110 million, and no ``7M`` of 7B."""
 
@@ -125,6 +129,8 @@ FAMILY_ABOVE = 30
 """Lines above a table within which a family's name is the table's."""
 
 # model_tables
+SURE_ROWS = 3
+"""Rows named by sizes alone whose counts are those of a family's members, before the one that is not is wrong."""
 NAME_AND_SIZE = 2
 """Cells of a row that holds a name and one size."""
 

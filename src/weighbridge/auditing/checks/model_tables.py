@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.configuration import NAMES
 from weighbridge.auditing.checks.count_subjects import Subject
+from weighbridge.auditing.checks.field_values import field_values
 from weighbridge.auditing.checks.names import within
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.table_counts import Judged, be_sure_of_family, count_claims, doubtful_kinds, part_claims
 from weighbridge.auditing.checks.table_subjects import (
     SIZE_COLUMNS,
     Bound,
@@ -26,20 +28,16 @@ from weighbridge.auditing.checks.table_subjects import (
 )
 from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SMALLEST_CLAIM
+from weighbridge.auditing.thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import FAMILY
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_Judged: TypeAlias = tuple[Row, Cell, str, Subject, str]
-"""A row, one of its cells, what that holds, its model, and the head of its column."""
-_UNIT = re.compile(r"[(\[（]\s*(?:in )?(?:×?\s*10\^?(\d+)|(millions?|billions?|[MBK]|百万|亿|万|十亿))\s*[)\]）]", re.IGNORECASE)
 PRINTED = {("gpt3-13b", "hidden"): 5140, ("gpt3-1.3b", "heads"): 24}
 """Sizes that a paper's own table has otherwise than any model can be; everybody copies them."""
 
@@ -100,33 +98,21 @@ def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
             judged.append((row, cell, kind, subject, head))
         judged = _rename_columns(judged)
         yield from _remarks(scene, one)
-        doubtful = _doubtful(scene, judged)
+        doubtful = doubtful_kinds(scene, judged)
+        judged = be_sure_of_family(scene, judged)
         for row, cell, kind, subject, head in judged:
             if kind == "part":
-                yield from _part(scene, row, cell, subject, [other for other in judged if other[0] is row and other[2] == "total"])
+                yield from part_claims(scene, row, cell, subject, [other for other in judged if other[0] is row and other[2] == "total"])
             elif kind in SIZE_COLUMNS:
                 yield from _size(scene, row, cell, kind, subject, sure=agreed[id(row)] >= 1)
             else:
-                found = _count(scene, row, cell, kind, subject, head)
+                found = count_claims(scene, row, cell, kind, subject, head)
                 yield from (made for made in found if made.verdict != "wrong" or kind not in doubtful or agreed[id(row)])
 
 
-def _doubtful(scene: Scene, cells: Sequence[_Judged]) -> set[str]:
-    """Return the kinds of counts that most of a table's rows have otherwise than their models: it counts something else, or estimates."""
-    found = set()
-    for kind in {kind for _, _, kind, _, _ in cells if kind not in (*SIZE_COLUMNS, "part")}:
-        column = [one for one in cells if one[2] == kind]
-        claims = [made for row, cell, _, subject, head in column for made in _count(scene, row, cell, kind, subject, head)]
-        counts = sum(re.search(r"\d", cell.text) is not None for _, cell, *_ in column)
-        right = sum(made.verdict != "wrong" for made in claims)
-        if counts > 1 and right * 2 < counts:
-            found.add(kind)
-    return found
-
-
-def _rename_columns(cells: Sequence[_Judged]) -> list[_Judged]:
+def _rename_columns(cells: Sequence[Judged]) -> list[Judged]:
     """Take a column for the size that it holds in every row, where its head names another: widths are called many things."""
-    columns: dict[tuple[str, str], list[_Judged]] = {}
+    columns: dict[tuple[str, str], list[Judged]] = {}
     for one in cells:
         columns.setdefault((one[2], one[4]), []).append(one)
     other: dict[tuple[str, str], str] = {}
@@ -156,9 +142,14 @@ def _remarks(scene: Scene, bound: Bound) -> Iterator[Claim]:
 def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, sure: bool) -> Iterator[Claim]:
     value = whole_number(cell)
     rights = [words_of(model).get(kind) for model in subject.models]
-    if value is None or rights[0] is None:
+    if value is None:
         return
     token = Token("num", cell.text, row.line, cell.start, cell.end, Fraction(value))
+    if value not in rights and any(value in field_values(model).get(kind, ()) for model in subject.models):
+        yield claim(scene.lines, token, token, "configuration", "exact", value=value, expected=value, difference=0)
+        return  # a size of one of the models that it is made of
+    if rights[0] is None:
+        return
     facts: dict[str, object] = {"value": value, "expected": rights[0], "difference": value - rights[0]}
     if value in rights:
         facts |= {"expected": value, "difference": 0}
@@ -195,50 +186,3 @@ def _is_no_size(models: Sequence[ModelValue], value: int) -> bool:
 def _is_translator(model: ModelValue) -> bool:
     """Tell whether a model has an encoder and a decoder: its layers may be counted in either or in both."""
     return model.description is not None and hasattr(model.description.sizes, "decoder_layers")
-
-
-def _count(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head: str) -> Iterator[Claim]:
-    found = [t for t in tokens(cell.text, row.line) if t.kind == "num" and t.unit != "%"]
-    if not found or found[0].value is None:
-        return
-    token = found[0]._replace(start=cell.start + found[0].start, end=cell.start + found[0].end)
-    unit = _UNIT.search(head)
-    if not token.unit and unit and token.value is not None and token.value < 100_000:
-        token = token._replace(unit=_unit(unit), text=f"{token.text}{_unit(unit).upper()}") if _unit(unit) else token
-    if not token.unit and token.value is not None and token.value < 10_000:
-        return
-    if any(m.column <= token.start < m.end for m in scene.mentions.get(row.line, ())):
-        return
-    hedged = bool(re.match(r"\W*[~≈约]", cell.text))
-    settled = settle(token, subject.models, kind, hedged=hedged)
-    if settled is not None:
-        yield totals.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
-    elif subject.firm and not _ESTIMATED.search(head) and len(scales(token)) and not re.search(r"[-–/]\s*\d", cell.text[found[0].end :]):
-        yield from totals.wrong(scene, token, subject, kind)
-
-
-_ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", re.IGNORECASE)
-"""The head of a column whose figures are somebody's estimates, and no claims of the model's count."""
-
-
-def _part(scene: Scene, row: Row, cell: Cell, subject: Subject, totals_of_row: Sequence[_Judged]) -> Iterator[Claim]:
-    """Confirm the count of a part of a model, an encoder or a tower, or of all the rest of it."""
-    figures = [
-        t for t in tokens(cell.text, row.line) if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)
-    ]
-    if len(figures) != 1:
-        return
-    token = figures[0]._replace(start=cell.start + figures[0].start, end=cell.start + figures[0].end)
-    value = token.value or Fraction(0)
-    every = [Fraction(number) for _, other, *_ in totals_of_row if (number := whole_number(other)) is not None]
-    rest = (token._replace(value=number - value, text="") for number in every if number > value and not token.unit)
-    found = settle(token, subject.models) or next((settled for one in rest if (settled := settle(one, subject.models)) is not None), None)
-    if found is not None:
-        reason = because(mark("a part of {name}"), name=Said(subject.name))
-        yield totals.total_claim(scene, token, "exact" if not token.unit else "rounded", value * scales(token)[0], reason)
-
-
-def _unit(found: re.Match[str]) -> str:
-    if found[1]:
-        return {"3": "k", "6": "m", "9": "b"}.get(found[1], "")
-    return {"millions": "m", "million": "m", "billions": "b", "billion": "b"}.get(found[2].lower(), found[2].lower())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -62,14 +62,12 @@ def within(text: str) -> Iterator[Mention]:
         if first[:3] not in starts:
             index += 1
             continue
-        best, key = None, ""
-        for place in range(index, min(index + _MOST, len(runs))):
-            run = runs[place]
-            if place > index and not _GAP.fullmatch(lower, runs[place - 1].end(), run.start()):
-                break
-            key += "-" + run.group() if key and key[-1].isdigit() and run.group()[0].isdigit() else run.group()
-            if key in names:
-                best = (place, names[key])
+        best = _longest(lower, runs, index, names)
+        if best is not None and first in _MAKERS and index + 1 < len(runs):
+            own = _longest(lower, runs, index + 1, names)
+            if own is not None and own[0] > best[0]:
+                index += 1  # ``OpenAI GPT OSS 120B`` is no ``OpenAI GPT``
+                best = own
         if best is not None:
             mention = _mention(lower, runs, index, *best)
             if mention is not None:
@@ -79,6 +77,19 @@ def within(text: str) -> Iterator[Mention]:
             if _OTHER.fullmatch(first):
                 yield Mention(runs[index].start(), None, runs[index].end())
             index += 1
+
+
+def _longest(lower: str, runs: list[re.Match[str]], index: int, names: Mapping[str, Meaning]) -> tuple[int, Meaning] | None:
+    """Return the longest name that begins with a run: its last run, and what it means."""
+    best, key = None, ""
+    for place in range(index, min(index + _MOST, len(runs))):
+        run = runs[place]
+        if place > index and not _GAP.fullmatch(lower, runs[place - 1].end(), run.start()):
+            break
+        key += "-" + run.group() if key and key[-1].isdigit() and run.group()[0].isdigit() else run.group()
+        if key in names:
+            best = (place, names[key])
+    return best
 
 
 @cache

@@ -151,7 +151,13 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
                 reason = because(mark("cut off, not rounded")) if said_number < count else because(mark("rounded up"))
                 yield Settled("note", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
             tens = 10 * scale
-            if not token.places and token.unit and said_number % tens == 0 and said_number % (10 * tens) and 0 <= count - said_number < tens:
+            if (
+                not token.places
+                and token.unit
+                and said_number % tens == 0
+                and said_number % (10 * tens)
+                and 0 <= count - said_number < tens
+            ):
                 reason = because(mark("cut off, not rounded")) + because(mark("{name} has {right}"), name=name, right=count)
                 yield Settled("note", Fraction(count), reason)
             one_digit = 10 ** (len(str(int(said_number))) - 1)

@@ -34,8 +34,8 @@ _COLUMNS = (
     ("embedding_size", re.compile(r"^embed(?:ding)?s?(?: size| dim\w*)?$", re.IGNORECASE)),
     ("vocab", re.compile(r"vocab|词表", re.IGNORECASE)),
     ("heads", re.compile(r"heads?\b|头数?|^a$", re.IGNORECASE)),
-    ("layers", re.compile(r"^(?:#|num|number of|n|no\. of|transformer|encoder|hidden)*[ _#]*(?:hidden |transformer |encoder )?(?:layers?|blocks?)(?:\s*\(?l\)?)?$|层数|^depth$|^l$", re.IGNORECASE)),
-    ("hidden", re.compile(r"^(?:d|dmodel|h)$|hidden|d[_ ]?model|model[_ ]dim|^dim(?:ension)?s?$|^width$|embed(?:ding)?[_ ]dim|n_embd|隐藏|维度|dim\b", re.IGNORECASE)),
+    ("layers", re.compile(r"^(?:#|num|number of|n|no\. of|transformer|encoder|hidden)*[ _#]*(?:hidden |transformer |encoder )?(?:layers?|blocks?)(?:\s*\(?l\)?)?$|(?:vision|image|text|audio)[ _]layers?$|层数|^depth$|^l$", re.IGNORECASE)),
+    ("hidden", re.compile(r"^(?:d|dmodel|h)$|hidden|d[_ ]?model|model[_ ]dim|^dim(?:ension)?s?$|^width$|embed(?:ding)?[_ ]dim|n_embd|_state$|(?:vision|image|text) width$|隐藏|维度|dim\b", re.IGNORECASE)),
 )  # fmt: skip
 """What a column holds, by the words of its head; the first that fits."""
 
@@ -102,7 +102,7 @@ _WIDTHS = ("mlp", "hidden")
 
 def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, str]]:
     heads = column_heads(table)
-    kinds = [kind_of(head) for head in heads]
+    kinds = [kind if _has_figures(table, place) else "" for place, kind in enumerate(kind_of(head) for head in heads)]
     if not any(kind in (*SIZE_COLUMNS, *_COUNTS) for kind in kinds):
         return []
     families = families_of(scene, table)
@@ -117,6 +117,11 @@ def _by_rows(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, 
                 if kind in (*SIZE_COLUMNS, *_COUNTS)
             ]
     return found
+
+
+def _has_figures(table: Table, place: int) -> bool:
+    """Tell whether a column holds numbers: one called ``Size`` may hold ``tiny`` and ``base``."""
+    return any(place < len(row.cells) and re.search(r"\d", row.cells[place].text) for row in table.rows)
 
 
 def _by_columns(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subject, str]]:

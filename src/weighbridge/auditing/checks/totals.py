@@ -16,7 +16,7 @@ from weighbridge.auditing.claims import Claim, Said, because
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
-from weighbridge.auditing.thresholds import LEFTOVER, SAME_COUNT, SHIFTED_DIGITS
+from weighbridge.auditing.thresholds import LARGE_MODEL, LARGE_NEAR, LEFTOVER, SAME_COUNT, SHIFTED_DIGITS
 from weighbridge.core.messages import mark
 
 UNITS = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
@@ -84,6 +84,13 @@ def is_count(token: Token) -> bool:
 
 def _is_operand(statement: Sequence[Token], index: int) -> bool:
     beside = [statement[i] for i in (index - 1, index + 1) if 0 <= i < len(statement) and statement[i].line == statement[index].line]
+    if (
+        index > 1
+        and statement[index - 1].text in ("-", "~", "–")
+        and statement[index - 2].kind == "num"
+        and statement[index - 1].end == statement[index].start
+    ):
+        return True  # ``75-150亿`` is a range
     return any(t.kind == "op" and t.text in "*/+^" for t in beside) or any(t.kind == "sep" and t.text in ("-", "~") for t in beside[1:])
 
 
@@ -183,6 +190,8 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[C
         return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
     if what == "total" and settle(token, subject.models[:1], "active") is not None:
         return  # what works on a token, and which of the two is meant was misread
+    if right >= LARGE_MODEL and token.unit and abs(number - right) <= LARGE_NEAR * right:
+        return  # of models so large, published totals count more or less than the class: layers for speculation, scales
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
     if not swapped and not _is_power_off(token, subject, what) and not (right < number * SAME_COUNT and number < right * SAME_COUNT):
         return

@@ -99,8 +99,13 @@ _NEXT = 2
 """Lines between a size's name and its number."""
 
 
+_NOUNS = ("长度", "个数", "大小", "数量", "维度", "宽度", "高度", "句长", "length")
+
+
 def _read_labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> Stated | None:
     before = statement[index - 1] if index else None
+    if before is not None and len(label.text) == 1 and before.kind == "word" and before.end == label.start and before.text.endswith(_NOUNS):
+        return None  # ``长度L为512`` says what its L is
     if before is not None and before.kind in ("num", "name", ")") and before.end == label.start and before.line == label.line:
         return None  # ``4H = 3072`` states no H
     if before is not None and before.kind == "num" and len(label.text) == 1 and before.line == label.line:

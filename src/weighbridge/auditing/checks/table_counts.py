@@ -1,0 +1,98 @@
+"""The counts in tables of models: totals, what works on a token, the parts of a model; and which of them the rows leave in doubt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from weighbridge.auditing.checks import totals
+from weighbridge.auditing.checks.count_subjects import Subject
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, whole_number
+from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.text.rounding import scales
+from weighbridge.auditing.text.tables import Cell, Row
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.auditing.thresholds import SMALLEST_CLAIM, SURE_ROWS
+from weighbridge.core.messages import mark
+
+_UNIT = re.compile(r"[(\[（]\s*(?:in )?(?:×?\s*10\^?(\d+)|(millions?|billions?|[MBK]|百万|亿|万|十亿))\s*[)\]）]", re.IGNORECASE)
+
+Judged: TypeAlias = tuple[Row, Cell, str, Subject, str]
+"""A row, one of its cells, what that holds, its model, and the head of its column."""
+
+
+def be_sure_of_family(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
+    """Be sure of rows named by a size alone, where the counts of most rows are those of the family's members: then the others are meant so too."""
+    column = [one for one in cells if one[2] == "total"]
+    right = sum(
+        made.verdict != "wrong" for row, cell, _, subject, head in column for made in count_claims(scene, row, cell, "total", subject, head)
+    )
+    if right < SURE_ROWS or right + 1 < len(column):
+        return list(cells)
+    return [
+        (row, cell, kind, subject._replace(firm=True) if kind == "total" else subject, head) for row, cell, kind, subject, head in cells
+    ]
+
+
+def doubtful_kinds(scene: Scene, cells: Sequence[Judged]) -> set[str]:
+    """Return the kinds of counts that most of a table's rows have otherwise than their models: it counts something else, or estimates."""
+    found = set()
+    for kind in {kind for _, _, kind, _, _ in cells if kind not in (*SIZE_COLUMNS, "part")}:
+        column = [one for one in cells if one[2] == kind]
+        claims = [made for row, cell, _, subject, head in column for made in count_claims(scene, row, cell, kind, subject, head)]
+        counts = sum(re.search(r"\d", cell.text) is not None for _, cell, *_ in column)
+        right = sum(made.verdict != "wrong" for made in claims)
+        if counts > 1 and right * 2 < counts:
+            found.add(kind)
+    return found
+
+
+def count_claims(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head: str) -> Iterator[Claim]:
+    found = [t for t in tokens(cell.text, row.line) if t.kind == "num" and t.unit != "%"]
+    if not found or found[0].value is None:
+        return
+    token = found[0]._replace(start=cell.start + found[0].start, end=cell.start + found[0].end)
+    unit = _UNIT.search(head)
+    if not token.unit and unit and token.value is not None and token.value < 100_000:
+        token = token._replace(unit=_unit(unit), text=f"{token.text}{_unit(unit).upper()}") if _unit(unit) else token
+    if not token.unit and token.value is not None and token.value < 10_000:
+        return
+    if any(m.column <= token.start < m.end for m in scene.mentions.get(row.line, ())):
+        return
+    hedged = bool(re.match(r"\W*[~≈约]", cell.text))
+    settled = settle(token, subject.models, kind, hedged=hedged)
+    if settled is not None:
+        yield totals.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
+    elif subject.firm and not _ESTIMATED.search(head) and len(scales(token)) and not re.search(r"[-–/]\s*\d", cell.text[found[0].end :]):
+        yield from totals.wrong(scene, token, subject, kind)
+
+
+_ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", re.IGNORECASE)
+"""The head of a column whose figures are somebody's estimates, and no claims of the model's count."""
+
+
+def part_claims(scene: Scene, row: Row, cell: Cell, subject: Subject, totals_of_row: Sequence[Judged]) -> Iterator[Claim]:
+    """Confirm the count of a part of a model, an encoder or a tower, or of all the rest of it."""
+    figures = [
+        t for t in tokens(cell.text, row.line) if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)
+    ]
+    if len(figures) != 1:
+        return
+    token = figures[0]._replace(start=cell.start + figures[0].start, end=cell.start + figures[0].end)
+    value = token.value or Fraction(0)
+    every = [Fraction(number) for _, other, *_ in totals_of_row if (number := whole_number(other)) is not None]
+    rest = (token._replace(value=number - value, text="") for number in every if number > value and not token.unit)
+    found = settle(token, subject.models) or next((settled for one in rest if (settled := settle(one, subject.models)) is not None), None)
+    if found is not None:
+        reason = because(mark("a part of {name}"), name=Said(subject.name))
+        yield totals.total_claim(scene, token, "exact" if not token.unit else "rounded", value * scales(token)[0], reason)
+
+
+def _unit(found: re.Match[str]) -> str:
+    if found[1]:
+        return {"3": "k", "6": "m", "9": "b"}.get(found[1], "")
+    return {"millions": "m", "million": "m", "billions": "b", "billion": "b"}.get(found[2].lower(), found[2].lower())
