@@ -131,6 +131,10 @@ def _judge(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Check
     return _widest(claims)
 
 
+_MOST_OF_LINE = 100
+"""Claims of a line that are compared with each other; a line with more is no sentence."""
+
+
 def _widest(claims: Sequence[Claim]) -> list[Claim]:
     """Leave out a confirmed size whose number stands within another claim: it is said once."""
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -138,6 +142,8 @@ def _widest(claims: Sequence[Claim]) -> list[Claim]:
         spans.setdefault(one.line, []).append((one.start, one.end))
 
     def is_inside(one: Claim) -> bool:
+        if len(spans[one.line]) > _MOST_OF_LINE:
+            return False
         return any((start, end) != (one.start, one.end) and start <= one.start and one.end <= end for start, end in spans[one.line])
 
     return [one for one in claims if one.kind != "configuration" or one.verdict != "exact" or not is_inside(one)]

@@ -97,3 +97,19 @@ def test_bytes_that_the_text_explains_are_confirmed(text: str, expected: tuple[i
 def test_parts_of_a_model_in_a_table_are_confirmed() -> None:
     text = "| T5 | Params | Encoder params | Decoder params |\n|---|---|---|---|\n| T5-Small | 76,956,160 | 35,330,816 | 41,625,344 |"
     assert [claim.verdict for claim in audit(text).claims] == ["convention", "exact", "exact"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a <trigger-name> and a <trigger-kind>",
+        "weight [0, 768] 1\n",
+        "==31751== D1  miss rate:  0.2% ( 0.1% + 0.4%)",
+        "== 384156  vex x86->IR: 0x67 0xE8",
+        "每条数据长度L为512,共12层,12 × 768 = 9,216",
+        "Qwen3-30B-A3B 的计算量从300亿参数降至75-150亿参数",
+        "Kimi K2 has 1.04 trillion total parameters.",
+    ],
+)
+def test_what_other_texts_hold_neither_crashes_nor_alarms(text: str) -> None:
+    assert wrong(text) == []

@@ -40,6 +40,8 @@ _ABOUT = re.compile(
 )
 _ABOVE = 8
 """Lines above a figure within which the count and the bytes of each parameter may be said."""
+_REACH = 240
+"""Characters before a figure that may explain it."""
 _DTYPE_BYTES = 16
 MOST_MODELS = 4
 """Models of a name whose counts are tried."""
@@ -51,12 +53,12 @@ def check(scene: Scene) -> Iterator[Claim]:
         for token in statement:
             if token.kind != "num" or token.unit not in BYTES or not token.value:
                 continue
-            text = scene.lines[token.line].text
+            text = scene.lines[token.line].text[max(0, token.start - _REACH) : token.end + _REACH // 2]
             if token.unit in ("byte", "bytes", "字节") and token.value <= _DTYPE_BYTES:
                 if any(size == token.value and pattern.search(text) for size, pattern in _DTYPES):
                     yield _dtype(scene, token)
                 continue
-            above = " ".join(scene.lines[i].text for i in range(max(0, token.line - _ABOVE), token.line))
+            above = " ".join(scene.lines[i].text[:_REACH] for i in range(max(0, token.line - _ABOVE), token.line))
             if _ABOUT.search(f"{text} {above[-200:]}"):
                 place, _ = words_about(scene, token)
                 judged = hold(place, list(_amounts(scene, token, text, above)), firm=False)
@@ -82,15 +84,15 @@ def _dtype(scene: Scene, token: Token) -> Claim:
 def _amounts(scene: Scene, token: Token, text: str, above: str) -> Iterator[Amount]:
     """Yield what a figure may be: counts of the line, or else of the lines above, times what each parameter takes."""
     here = _counts(text)
-    counts = here or _of_models(scene, token, text) or _counts(above)[-2:]
+    counts = here or _of_models(scene, token) or _counts(above)[-2:]
     sizes = _sizes(text) or _sizes(above[-300:])
     for size in dict.fromkeys(sizes):
         for count in dict.fromkeys(counts):
             yield Amount(count * size, because(mark("{count} parameters of {size} bytes"), count=count, size=size))
 
 
-def _of_models(scene: Scene, token: Token, text: str) -> list[Fraction]:
-    subject = subject_of(scene, token, 0, len(text))
+def _of_models(scene: Scene, token: Token) -> list[Fraction]:
+    subject = subject_of(scene, token, max(0, token.start - _REACH), token.end + _REACH)
     counts = [own_count(model) for model in (subject.models if subject is not None else ())[:MOST_MODELS]]
     return [Fraction(count) for count in counts if count]
 

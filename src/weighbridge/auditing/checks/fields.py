@@ -28,6 +28,8 @@ TITLES = {
     "active": mark("number of experts for each token"),
     "shared": mark("shared experts"),
 }
+LONGEST = 10_000
+"""Characters of a line that is a sentence or a row of a table."""
 _PLAIN = ("layers", "heads", "kv_heads", "experts", "active")
 """Sizes that one sentence says plainly enough to be wrong."""
 _LISTED = (*_PLAIN, "hidden")
@@ -72,7 +74,7 @@ def _of_line(scene: Scene, index: int) -> Iterator[_Said]:
     text = scene.lines[index].text
     if not re.search(r"\d", text):
         return
-    fields = list(read_fields(text))
+    fields = list(read_fields(text)) if len(text) <= LONGEST else []
     alone = re.fullmatch(r"[\s*|`~≈]*(\d{1,3}(?:,\d{3})+|\d{1,7})[\s*|`]*", text)
     if alone is not None and not fields:
         above = next((scene.lines[i].text for i in range(index - 1, max(-1, index - 3), -1) if scene.lines[i].text.strip()), "")

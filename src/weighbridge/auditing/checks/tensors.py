@@ -67,7 +67,7 @@ def _check(scene: Scene, statement: Sequence[Token], place: int, shapes: Mapping
     context = scene.context(shape.line, shape.start)
     known = shapes.get(context or "", {}).get(_stem(name)) if context is not None else None
     first = next((t for t in statement if t.text == name), shape)
-    if said_number != true and (said_number / true).denominator == 1 and said_number <= true * MOST_COPIES:
+    if true and said_number != true and (said_number / true).denominator == 1 and said_number <= true * MOST_COPIES:
         return None  # so many tensors of that shape
     if said_number != true and not _is_parameter(name, sizes, shapes.get(context or "", {})):
         return None  # the shape of an output, and no tensor's

@@ -143,6 +143,8 @@ def _rows(line: str) -> list[str]:
     if line.count("<tr") < 2:
         return [line]
     starts = [match.start() for match in re.finditer(r"<tr\b", line)]
+    if not starts:
+        return [line]  # ``<trigger-name>``
     return [line[: starts[0]], *(line[a:b] for a, b in zip(starts, [*starts[1:], len(line)], strict=True))]
 
 

@@ -8,6 +8,7 @@ from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, read_number
 from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, size_at
 
 _ADDRESS = re.compile(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
+_MARKED = re.compile(r"\s*==+(?:\d+==+)?")
 _SHAPE = re.compile(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![\w)])\(\d+, ?\d+,?\)")
 _OPERATIONS = {"×": "*", "·": "*", "*": "*", "+": "+", "-": "-", "/": "/", "^": "^"}
 _TWO = frozenset(("!=", "<=", ">=", "+=", "-=", "*=", "/=", "=>", "->", ":=", "=~", "<-", "--"))
@@ -21,6 +22,10 @@ def tokens(text: str, line: int) -> list[Token]:
     """
     found: list[Token] = []
     position, length = 0, len(text)
+    mark = _MARKED.match(text)
+    if mark is not None:  # ``==31751== refs`` begins the lines of a log
+        found.append(Token("sep", mark.group(), line, 0, mark.end()))
+        position = mark.end()
     while position < length:
         character = text[position]
         if character == " ":
@@ -127,6 +132,8 @@ def _is_product(text: str, at: int, found: list[Token]) -> bool:
     while text[after : after + 1] == " ":
         after += 1
     following = text[after : after + 1]
+    if counted and after == at + 1:
+        return False  # ``384156 vex x86``
     if following.isdigit() or following == "(":
         return True
     return after > at + 1 and following.isascii() and following.isalpha() and (following in POSSIBLE or size_at(text, after) is not None)
