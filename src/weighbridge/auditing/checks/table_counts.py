@@ -52,6 +52,7 @@ def doubtful_kinds(scene: Scene, cells: Sequence[Judged]) -> set[str]:
 
 
 def count_claims(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head: str) -> Iterator[Claim]:
+    """Hold the count in a cell against its row's models, in the unit that the cell or the head of its column says."""
     found = [t for t in tokens(cell.text, row.line) if t.kind == "num" and t.unit != "%"]
     if not found or found[0].value is None:
         return
