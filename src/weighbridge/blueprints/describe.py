@@ -149,7 +149,7 @@ def _check_sizes(part: Part, class_name: str) -> None:
                     )
         elif isinstance(child, Part):
             repeat = child.repeat
-            if (type(repeat) is int and repeat < 0) or type(repeat) is float:
+            if (type(repeat) is int and repeat < 0) or type(repeat) in (float, list, str):
                 raise ConfigError(
                     Text("no {name} can be built from these values: {error}", name=class_name, error=f"{repeat} × {child.name}")
                 )

@@ -3,7 +3,7 @@
 import pytest
 
 import weighbridge
-from weighbridge.core.errors import ConfigError
+from weighbridge.core.errors import ConfigError, WeighbridgeError
 
 
 @pytest.mark.parametrize(
@@ -14,9 +14,16 @@ from weighbridge.core.errors import ConfigError
         ("lfm2", "block_ffn_dim_multiplier", -1), ("mimi", "frame_rate", -1), ("moonshine_streaming_encoder", "frame_ms", -1),
         ("speech_to_text", "conv_kernel_sizes", [-1]), ("timm_vit", "reg_tokens", -1), ("vits", "window_size", -1), ("vits", "num_speakers", 1.5),
         ("xcodec", "codebook_size", 1.5), ("diffusers_unet", "conv_in_kernel", [-1]), ("fastspeech2_conformer", "speaker_embed_dim", float("-inf")),
-        ("fastspeech2_conformer", "speaker_embed_dim", -1), ("cosmos3_edge_text", "rope_parameters", -1),
+        ("fastspeech2_conformer", "speaker_embed_dim", -1), ("cosmos3_edge_text", "rope_parameters", -1), ("funnel", "block_sizes", [[[[]]]]),
     ],
 )  # fmt: skip
 def test_no_tensor_has_less_than_nothing(model_type: str, key: str, value: object) -> None:
     with pytest.raises(ConfigError):
         weighbridge.model({"model_type": model_type, key: value})
+
+
+@pytest.mark.parametrize("model_type", ["led", "granitemoehybrid", "laguna", "mellum", "step3p5", "muse_spark_text"])
+def test_a_thousand_million_layers_are_not_listed(model_type: str) -> None:
+    """A list of their kinds takes eight gigabytes."""
+    with pytest.raises(WeighbridgeError, match="layers, which are looked at one by one"):
+        weighbridge.model({"model_type": model_type, "num_hidden_layers": 10**9})

@@ -87,7 +87,7 @@ def attention(c: Config, kind: str, reusing: bool) -> Part:
 
 
 def _widths(c: Config) -> list[int]:
-    stated = c.stated_widths if isinstance(c.stated_widths, (list, tuple)) else [c.stated_widths] * c.layers
+    stated = c.stated_widths if isinstance(c.stated_widths, (list, tuple)) else [c.stated_widths] * len(layer_range(c.layers))
     if len(stated) != c.layers or any(type(width) is not int or width < 1 for width in stated):
         raise ConfigError(
             Text("expected a width, or one for each of {layers} layers", layers=c.layers), key="intermediate_size", value=c.stated_widths

@@ -86,7 +86,7 @@ def expert_layer(c: Config) -> Part:
 
 def _heads(c: Config) -> list[int | None]:
     if c.stated_heads is None:
-        return [None] * c.layers
+        return [None] * len(layer_range(c.layers))
     listed: list[int | None] = one_per_layer(c, c.stated_heads, "num_attention_heads_per_layer")  # type: ignore[assignment]
     strange = next((number for number in listed if type(number) is not int or number < 1), None)
     if strange is not None:

@@ -101,7 +101,7 @@ def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, exper
 
 
 V32 = fields(
-    constant("indexers", lambda c: ["full"] * c.layers),
+    constant("indexers", lambda c: ["full"] * len(layer_range(c.layers))),
     q=1536,
     plain=128,
     value=128,

@@ -14,6 +14,7 @@ from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, NUM_LOCAL_EXPERTS, Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, fused_experts, linear, part, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part
 
 
@@ -76,7 +77,9 @@ HYBRID = variant(
     GRANITE,
     *MAMBA,
     constant("sparse", lambda c: c.experts > 0),
-    Field("stated_kinds", "layer_types", lambda c: ["linear_attention"] * c.layers, "choice", aliases=("layers_block_type",)),
+    Field(
+        "stated_kinds", "layer_types", lambda c: ["linear_attention"] * len(layer_range(c.layers)), "choice", aliases=("layers_block_type",)
+    ),
     constant("kinds", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("linear_attention", "full_attention"))),
     experts=size("experts", "num_local_experts", 8, "E", "experts", minimum=0),
     active=size("active", "num_experts_per_tok", 2, "k", "experts per token", minimum=0),

@@ -29,7 +29,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import attend, embedding, fused_experts, linear, matmul, part, rms_norm, stack
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -100,14 +100,14 @@ def _attentions(c: Config) -> list[str]:
     kinds = c.stated_attentions
     if kinds is None and c.sparse_layers is not None:
         kinds = ["minimax_m3_sparse" if sparse else "full_attention" for sparse in c.sparse_layers]
-    return checked_kinds(c, kinds, "layer_types", ATTENTIONS) if kinds is not None else ["full_attention"] * c.layers
+    return checked_kinds(c, kinds, "layer_types", ATTENTIONS) if kinds is not None else ["full_attention"] * len(layer_range(c.layers))
 
 
 def _kinds(c: Config) -> list[str]:
     kinds = c.stated_kinds
     if kinds is None and c.mixed_layers is not None:
         kinds = ["sparse" if mixed else "dense" for mixed in c.mixed_layers]
-    return one_per_layer(c, kinds, "mlp_layer_types") if kinds is not None else ["sparse"] * c.layers
+    return one_per_layer(c, kinds, "mlp_layer_types") if kinds is not None else ["sparse"] * len(layer_range(c.layers))
 
 
 FIELDS: tuple[Field, ...] = (

@@ -163,7 +163,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         with_layer_kinds(
             MIXTRAL,
-            listed_or(lambda c: ["sparse"] * c.layers),
+            listed_or(lambda c: ["sparse"] * len(layer_range(c.layers))),
             NO_MLP_BIAS,
             vocab=98304,
             hidden=2304,

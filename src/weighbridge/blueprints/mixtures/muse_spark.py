@@ -12,6 +12,7 @@ from weighbridge.blueprints.modules.sliding_window import window, windowed_layer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, NUM_LOCAL_EXPERTS, Config, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -55,7 +56,7 @@ MUSE = variant(
     ACTIVE_EXPERTS.with_default(8),
     size("narrow", "moe_hidden_size", 4096, "R", "width in which experts work"),
     EXPERT_MLP.with_default(4096),
-    *listed_or(lambda c: ["sparse"] * c.layers),
+    *listed_or(lambda c: ["sparse"] * len(layer_range(c.layers))),
     NO_MLP_BIAS,
     vocab=202048,
     hidden=8192,

@@ -43,7 +43,7 @@ def _cut(c: Config, kinds: Any) -> Any:
 
 
 def _mixers(c: Config) -> list[str]:
-    stated = ["full_attention"] * c.layers if c.stated_mixers is None else _cut(c, c.stated_mixers)
+    stated = ["full_attention"] * len(layer_range(c.layers)) if c.stated_mixers is None else _cut(c, c.stated_mixers)
     return checked_kinds(c, stated, "layer_types", ("full_attention", "sliding_attention"))
 
 

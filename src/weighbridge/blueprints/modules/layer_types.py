@@ -111,7 +111,7 @@ def kinds_by_number(c: Config, named: Mapping[str, tuple[str, Any]], path: str) 
     Raises:
         ConfigError: A number that is none of a layer.
     """
-    found: list[Any] = [None] * c.layers
+    found: list[Any] = [None] * len(layer_range(c.layers))
     for key, (kind, numbers) in named.items():
         for number in numbers:
             if type(number) is not int or not 1 <= number <= c.layers:

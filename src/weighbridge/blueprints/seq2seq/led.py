@@ -14,6 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, constant, size, variant
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace, stack
+from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = variant(
@@ -22,7 +23,12 @@ FIELDS = variant(
     size("decoder_positions", "max_decoder_position_embeddings", 1024, "S_dec", "positions of the decoder"),
     choice("stated_kinds", "attention_window", 512, read=windows),
     constant(
-        "windows", lambda c: c.stated_kinds * c.layers if len(c.stated_kinds) == 1 else one_per_layer(c, c.stated_kinds, "attention_window")
+        "windows",
+        lambda c: (
+            c.stated_kinds * len(layer_range(c.layers))
+            if len(c.stated_kinds) == 1
+            else one_per_layer(c, c.stated_kinds, "attention_window")
+        ),
     ),
 )
 IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | {"initializer_range", "attention_dropout"}

@@ -100,7 +100,7 @@ TABLE = variant(
     Field("attended", "full_attn_idxs", None, "choice"),
     Field("stated_kinds", "layer_types", _kinds, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("conv", "full_attention"))),
-    constant("kinds", lambda c: ["dense"] * c.layers),
+    constant("kinds", lambda c: ["dense"] * len(layer_range(c.layers))),
     vocab=65536,
     hidden=2560,
     kv_heads=8,
