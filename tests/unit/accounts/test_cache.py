@@ -167,3 +167,11 @@ def test_a_token_more_costs_every_example_as_much(engine: str) -> None:
     one, three = (llama.cache(batch=batch, seq=1000, engine=engine) for batch in (1, 3))
     assert (three.per_token, three.bytes) == (3 * one.per_token, 3 * one.bytes)
     assert one.per_token == 2 * 16 * 8 * 64 * 2  # keys and values of 16 layers, 8 heads of 64, two bytes each
+
+
+@pytest.mark.parametrize(("both_ways", "held"), [(False, 20480), (True, 14080)])
+def test_a_window_that_looks_both_ways_keeps_half_behind_a_token(both_ways: bool, held: int) -> None:
+    """The bytes of transformers 5.23.0's Gemma3TextModel with these sizes, after a prompt of 2 × 60 tokens."""
+    sizes = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 6, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8}
+    config = {"model_type": "gemma3_text", **sizes, "intermediate_size": 20, "sliding_window": 21, "use_bidirectional_attention": both_ways}
+    assert model(config).cache(batch=2, seq=60, dtype="float32").bytes == held
