@@ -240,9 +240,9 @@ def _check_size(field: Field, value: Any, path: str) -> Any:
             value=value,
             hint=Text("the class default is {shown}", shown=_show_default(field)),
         )
-    if value < field.minimum:
+    if value < field.smallest:
         raise ConfigError(
-            Text("{value} is not possible, the smallest is {minimum}", value=value, minimum=field.minimum),
+            Text("{value} is not possible, the smallest is {minimum}", value=value, minimum=field.smallest),
             key=key,
             value=value,
             hint=Text("the class default is {shown}", shown=_show_default(field)),

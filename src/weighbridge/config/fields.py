@@ -35,6 +35,10 @@ class Config:
 Default: TypeAlias = "int | bool | float | str | list[Any] | Callable[[Config], Any] | None"
 
 
+_COUNTS = ("layers", "_layer", "depth", "num_labels")
+"""How the keys end that number what a model repeats."""
+
+
 class Field(NamedTuple):
     """One entry of a family's table of fields; write it with :func:`size`, :func:`switch` and so on.
 
@@ -48,7 +52,7 @@ class Field(NamedTuple):
         meaning: What it is, in a few words, for the table of symbols.
         aliases: Other keys of the same field. The config class sets them after *key* (``attribute_map``), so where a config has
             both, the alias counts; a class that sets *key* last of all has it among its aliases too.
-        minimum: The smallest value that can be meant.
+        minimum: The smallest value that can be meant, from which searches start; the class may build a smaller one (:attr:`smallest`).
         read: Turns the raw value into the one the blueprint sees (for switches that a size decides); for a size, picks
             its own out of a list of height and width.
         fields: For ``nested``, the fields of the sub-config.
@@ -72,6 +76,16 @@ class Field(NamedTuple):
     nullable: bool = False
     resolve: Callable[[Any, str], SubConfig | None] | None = None
     null: Callable[[Config], Any] | None = None
+
+    @property
+    def smallest(self) -> int:
+        """The smallest value that the class builds: a model without any layer, or any label, is one, though nobody means it.
+
+        >>> LAYERS.smallest, LABELS.smallest, HIDDEN.smallest
+        (0, 0, 1)
+        """
+        counts = self.kind == "labels" or self.key.endswith(_COUNTS)
+        return 0 if counts and self.minimum == 1 else self.minimum
 
     def with_default(self, default: Default) -> Field:
         """Return the same field with the default of a family's reference class.

@@ -37,6 +37,8 @@ def symbols(
             continue
         elif isinstance(given, (list, tuple)):
             continue  # a height and a width, which stay numbers
+        elif getattr(sizes, field.word) == 0 and field.smallest < field.minimum:
+            continue  # without layers or labels a class may be built otherwise, so that no formula of their number holds there
         elif (given is not None and given != "auto") or not callable(field.default) or _has_own_letter(field, fields, raw):
             letter = field.letter + suffix
             # An alias would win over the symbol, so that it is put out.

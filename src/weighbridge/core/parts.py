@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import Length, Stream, at_least, length
-from weighbridge.core.sizes import Size, exact
+from weighbridge.core.sizes import Size, exact, is_some
 from weighbridge.core.tree import Attend, Every, Matmul, Node, Part, State, Tensor
 
 if TYPE_CHECKING:
@@ -77,6 +77,15 @@ def linear(name: str, inputs: Size, outputs: Size, *, bias: bool = True, tied_to
     weight = _make(Tensor, ("weight", (outputs, inputs), "weight", tied_to, None, False))
     children = (weight, _make(Tensor, ("bias", (outputs,), "bias", None, None, False))) if bias else (weight,)
     return _place(name, children, "linear", place)
+
+
+def label_head(name: str, inputs: Size, labels: Size, **place: Unpack[Place]) -> Part:
+    """Describe a linear layer with one output per label, which the class leaves out (``nn.Identity``) where there are no labels.
+
+    >>> label_head("classifier", 768, 2).children[0].shape, label_head("classifier", 768, 0).children
+    ((2, 768), ())
+    """
+    return linear(name, inputs, labels, **place) if is_some(labels) else part(name, kind="head")
 
 
 def embedding(name: str, rows: Size, width: Size, *, tied_to: str | None = None, **place: Unpack[Place]) -> Part:
@@ -187,6 +196,8 @@ def stack(name: str, kinds: Sequence[Kind], repeat: Size, layer: Callable[[Kind]
     [(1, Every(start=0, step=1)), (2, Every(start=1, step=1))]
     """
     found = list(dict.fromkeys(kinds))
+    if not found:
+        return ()
     if len(found) == 1:
         return (part(name, *layer(found[0]), kind="layer", repeat=repeat),)
     common = max(found, key=kinds.count)

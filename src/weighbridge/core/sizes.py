@@ -101,6 +101,15 @@ def exact(numerator: Size, denominator: Size) -> Size:
     return denominator.dividing_exactly(numerator)
 
 
+def is_some(number: Size) -> bool:
+    """Say whether there is any of what is numbered; a symbol or a column always stands for some.
+
+    >>> is_some(12), is_some(0)
+    (True, False)
+    """
+    return type(number) is not int or number > 0
+
+
 def round_up(size: Size, multiple: Size) -> Size:
     """Round up to the next multiple.
 

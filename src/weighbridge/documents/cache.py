@@ -67,7 +67,7 @@ def _layers(layers: tuple[LayerCache, ...], say: Say) -> Table:
 
 def _remarks(found: CacheSize, given: Inputs, dtype: str, say: Say) -> list[str]:
     if not found.layers:
-        return [say("This model keeps no cache: it reads its whole input at once.")]
+        return [say("This model keeps no cache, so batch and length cost nothing here.")]
     what = say("{batch} × {seq} tokens, {dtype}, by the rules of {engine} ({trust})").format(
         batch=given.batch,
         seq=f"{given.seq if given.decoder_seq is None else given.decoder_seq:,}",

@@ -39,7 +39,7 @@ def test_the_type_picks_the_fields() -> None:
             "text_config.model_type: no blueprint for 7 (the default is gpt2; weigh models lists the types known)",
         ),
         ({"text_config": [1]}, "text_config: expected a mapping, found list"),
-        ({"text_config": {"n_layer": 0}}, "text_config.n_layer: 0 is not possible, the smallest is 1 (the class default is 12)"),
+        ({"text_config": {"n_layer": -1}}, "text_config.n_layer: -1 is not possible, the smallest is 0 (the class default is 12)"),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_its_key_path(raw: dict[str, object], message: str) -> None:

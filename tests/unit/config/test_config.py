@@ -51,7 +51,7 @@ INNER = (nested("text", "text_config", (HIDDEN, switch("gated", "gated", False))
         ({"tie_word_embeddings": "yes"}, "tie_word_embeddings: expected true or false, found 'yes'"),
         ({"layer_types": "full"}, "layer_types: expected a list, found str"),
         ({"id2label": 3}, "id2label: expected a mapping from index to label"),
-        ({"num_labels": 0}, "num_labels: 0 is not possible, the smallest is 1 (the class default is 2)"),
+        ({"num_labels": -1}, "num_labels: -1 is not possible, the smallest is 0 (the class default is 2)"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_by_its_key(raw: dict[str, Any], message: str) -> None:

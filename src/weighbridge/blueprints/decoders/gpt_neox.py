@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, uneven_heads,
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, constant, derived, size, switch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
-from weighbridge.core.sizes import exact
+from weighbridge.core.sizes import exact, is_some
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 NAMES = ("dense_h_to_4h", "dense_4h_to_h")
@@ -78,10 +78,13 @@ def japanese(c: Config) -> tuple[Node, ...]:
             plain_mlp("mlp", H, c.multiple * H, NAMES),
         )
 
-    return (
-        embedding("embed_in", c.vocab, H),
+    layers = (
         part("layers", *layer(), kind="layer", repeat=c.layers - 1),
         part("layers", *layer(Tensor("dense_bias", (H,), "bias")), kind="layer", repeat=1, indices=Every(c.layers - 1)),
+    )
+    return (
+        embedding("embed_in", c.vocab, H),
+        *(layers if is_some(c.layers) else ()),
         layer_norm("final_layer_norm", H),
     )
 

@@ -26,6 +26,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, fused_experts, linear, part, rms_norm
+from weighbridge.core.sizes import is_some
 from weighbridge.core.tree import Every, Node, Part, State, Tensor
 
 FIELDS = (
@@ -114,12 +115,15 @@ def layer(c: Config, *, first: bool) -> tuple[Node, ...]:
 def zaya(c: Config) -> tuple[Node, ...]:
     """Describe words with a gain and a shift, layers, and a last norm."""
     H = c.hidden
+    layers = (
+        part("layers", *layer(c, first=True), kind="layer", repeat=1),
+        part("layers", *layer(c, first=False), kind="layer", repeat=c.layers - 1, indices=Every(1)),
+    )
     return (
         Tensor("input_hidden_states_scale", (H,), "gain"),
         Tensor("input_hidden_states_bias", (H,), "shift"),
         embedding("embed_tokens", c.vocab, H),
-        part("layers", *layer(c, first=True), kind="layer", repeat=1),
-        part("layers", *layer(c, first=False), kind="layer", repeat=c.layers - 1, indices=Every(1)),
+        *(layers if is_some(c.layers) else ()),
         rms_norm("norm", H),
     )
 

@@ -14,7 +14,7 @@ from weighbridge.blueprints.encoders.bert import masked_lm_head, self_attention
 from weighbridge.config.fields import Config, Field, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import layer_norm, linear, matmul, part
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, is_some
 from weighbridge.core.tree import Part, Tensor
 
 HEAD_DIM = bert.SHARED[7]
@@ -151,7 +151,7 @@ def squad_head(c: Config, words: str | None) -> tuple[Part, ...]:
 
 def summary(c: Config) -> tuple[Part, ...]:
     """Describe the map of a sequence's summary, if there is one: to the hidden size or to the labels."""
-    width = c.labels if c.to_labels else c.hidden
+    width = c.labels if c.to_labels and is_some(c.labels) else c.hidden
     return (part("sequence_summary", linear("summary", c.hidden, width), kind="pooler", stream="one"),) if c.summarised else ()
 
 

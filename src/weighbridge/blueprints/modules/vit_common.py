@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
 from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LABELS, LAYERS, MLP, Config, derived, sides, size, switch
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
+from weighbridge.core.parts import attend, conv2d, label_head, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
@@ -137,4 +137,4 @@ def pooler(c: Config) -> Part:
 
 def classifier(c: Config, name: str = "classifier") -> Part:
     """Describe one output per label on one vector of the whole image."""
-    return linear(name, c.hidden, c.labels, stream="one")
+    return label_head(name, c.hidden, c.labels, stream="one")

@@ -19,7 +19,7 @@ from weighbridge.blueprints.modules.clip_towers import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, nested
-from weighbridge.core.parts import linear, part, replace
+from weighbridge.core.parts import label_head, part, replace
 from weighbridge.core.tree import Part
 
 TEXT = (*text_fields(49408, 77, *stack_fields(512, 2048, 8)), PROJECTED)
@@ -55,7 +55,7 @@ def clip(c: Config) -> Part:
 def image_classification(c: Config) -> Part:
     """Describe CLIPForImageClassification: the labels on the mean of the patches, no text."""
     tower = replace(vision(c.vision), name="vision_model")
-    return part("", tower, linear("classifier", c.vision.hidden, c.labels, stream="one"), kind="model")
+    return part("", tower, label_head("classifier", c.vision.hidden, c.labels, stream="one"), kind="model")
 
 
 def _families(prefix: str, name: str, text_fields: tuple[Field, ...] = TEXT) -> dict[str, Family]:

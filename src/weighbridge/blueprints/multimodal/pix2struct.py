@@ -11,6 +11,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import D_FF, HEADS, HIDDEN, LAYERS, VOCAB, Config, nested, size, switch, with_changes
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
+from weighbridge.core.sizes import is_some
 from weighbridge.core.tree import Every, Part
 
 KEY = size("head_dim", "d_kv", 64, "D", "width of a head")
@@ -99,11 +100,14 @@ def text(c: Config, keys: Stream = "encoder") -> Part:
         network = part("mlp", gated_mlp_block(c, "DenseReluDense"), rms_norm("layer_norm", c.hidden), kind="feed_forward")
         return (attention(c, biased=biased), attention(c, keys=keys), network)
 
+    layers = (
+        part("layer", *layer(True), kind="layer", repeat=1),
+        part("layer", *layer(False), kind="layer", repeat=c.layers - 1, indices=Every(1)),
+    )
     return part(
         "",
         embedding("embed_tokens", c.vocab, c.hidden),
-        part("layer", *layer(True), kind="layer", repeat=1),
-        part("layer", *layer(False), kind="layer", repeat=c.layers - 1, indices=Every(1)),
+        *(layers if is_some(c.layers) else ()),
         rms_norm("final_layer_norm", c.hidden),
         linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="embed_tokens.weight" if c.tied else None),
         kind="text",

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, PATCH, Config, Field, constant, nested, size, switch
 from weighbridge.core.length import Stream, unknown
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
+from weighbridge.core.parts import attend, conv2d, embedding, label_head, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.tree import Part, Tensor
 
 STACK = stack_fields(768, 3072, 12)
@@ -82,7 +82,7 @@ def siglip(c: Config) -> Part:
 def image_classification(c: Config) -> Part:
     """Describe SiglipForImageClassification: the labels on the mean of the patches, no text."""
     tower = replace(vision(c.vision), name="vision_model")
-    return part("", tower, linear("classifier", c.vision.hidden, c.labels, stream="one"), kind="model")
+    return part("", tower, label_head("classifier", c.vision.hidden, c.labels, stream="one"), kind="model")
 
 
 def _families(prefix: str, name: str, vision_fields: tuple[Field, ...]) -> dict[str, Family]:

@@ -27,7 +27,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, is_some
 from weighbridge.core.tree import Every, Node, Part
 
 IGNORED_KEYS = frozenset(
@@ -67,6 +67,8 @@ def stack(
         inner = tuple(replace(module, indices=(index,)) for index, module in enumerate(sublayers))
         return part("block", *inner, kind="layer", repeat=1 if bias and first else layers - 1 if first else layers)
 
+    if not is_some(layers):
+        return (rms_norm("final_layer_norm", c.hidden),)
     blocks: tuple[Node, ...] = (block(True), replace(block(False), indices=Every(1))) if first else (block(True),)
     return (*blocks, rms_norm("final_layer_norm", c.hidden))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LABELS, LAYERS, MEL_BINS, MLP, Config, derived, size, switch
-from weighbridge.core.parts import attend, layer_norm, linear, part
+from weighbridge.core.parts import attend, label_head, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -81,7 +81,7 @@ def ast(c: Config) -> Part:
 def classification(c: Config) -> Part:
     """Describe ASTForAudioClassification: a norm and the labels, on the mean of the two learned tokens."""
     inner = part("audio_spectrogram_transformer", *encoder(c), kind="backbone", stream=c.patches + 2)
-    head = part("classifier", layer_norm("layernorm", c.hidden), linear("dense", c.hidden, c.labels), kind="head", stream="one")
+    head = part("classifier", layer_norm("layernorm", c.hidden), label_head("dense", c.hidden, c.labels), kind="head", stream="one")
     return part("", inner, head, kind="model")
 
 

@@ -33,7 +33,7 @@ from weighbridge.config.fields import (
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import attend, conv1d, embedding, layer_norm, linear, part, rms_norm
-from weighbridge.core.sizes import exact
+from weighbridge.core.sizes import exact, is_some
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -156,7 +156,7 @@ ENCODER = (
     choice("summary", "summary_type", "mean", read=one_of("summary_type", "last", "first", "mean", "cls_index")),
     switch("summarised", "summary_use_proj", False),
     switch("to_labels", "summary_proj_to_labels", False),
-    computed("fits", lambda c: not (c.summarised and c.to_labels and c.labels != c.hidden)),
+    computed("fits", lambda c: not (c.summarised and c.to_labels and is_some(c.labels) and c.labels != c.hidden)),
     computed("waves", lambda c: (max(c.projected // (2 * c.heads), 32) + 1) // 2),
 )
 VOICE_FIELDS = (

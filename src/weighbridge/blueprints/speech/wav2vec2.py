@@ -26,6 +26,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, size, switch, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, part, replace
+from weighbridge.core.sizes import is_some
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
@@ -79,8 +80,12 @@ def backbone(c: Config) -> tuple[Node, ...]:
     """Describe the wave's convolutions, a projection to the hidden size, and the transformer."""
     last = c.widths[-1]
     projection = (*((layer_norm("layer_norm", last),) if c.projection_norm else ()), linear("projection", last, c.hidden))
-    first = part("layers", *layer(c), kind="layer", repeat=1 if c.gated else c.layers)
-    others = (part("layers", *layer(c, first=False), kind="layer", repeat=c.layers - 1, indices=Every(1)),) if c.gated else ()
+    first = part("layers", *layer(c), kind="layer", repeat=1 if c.gated and is_some(c.layers) else c.layers)
+    others = (
+        (part("layers", *layer(c, first=False), kind="layer", repeat=c.layers - 1, indices=Every(1)),)
+        if c.gated and is_some(c.layers)
+        else ()
+    )
     return (
         *mask_embedding(c),
         features(c),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, LAYERS, MLP, TIED, VOCAB, Config, size
 from weighbridge.core.parts import embedding, layer_norm, linear, part
+from weighbridge.core.sizes import is_some
 from weighbridge.core.tree import Every, Node, Part, State, Tensor
 
 
@@ -55,7 +56,7 @@ def backbone(c: Config) -> tuple[Part, ...]:
     """Describe embeddings, blocks, of which the first has one norm more, and a last norm."""
     first = part("blocks", *block(c, layer_norm("pre_ln", c.hidden)), kind="layer", repeat=1)
     others = part("blocks", *block(c), kind="layer", repeat=c.layers - 1, indices=Every(1))
-    return (embedding("embeddings", c.vocab, c.hidden), first, others, layer_norm("ln_out", c.hidden))
+    return (embedding("embeddings", c.vocab, c.hidden), *((first, others) if is_some(c.layers) else ()), layer_norm("ln_out", c.hidden))
 
 
 def rwkv(c: Config) -> Part:

@@ -14,7 +14,7 @@ from weighbridge.config.fields import LABELS, Config, choice, computed, switch, 
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import conv2d, linear, part
+from weighbridge.core.parts import conv2d, label_head, part
 from weighbridge.core.tree import Every, Node, Part
 
 
@@ -97,7 +97,7 @@ def bit(c: Config) -> tuple[Part, ...]:
 
 def classification(c: Config) -> Part:
     """Describe BitForImageClassification: the labels, on the mean of all positions."""
-    head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
+    head = part("classifier", label_head("1", c.widths[-1], c.labels, stream="one"), kind="head")
     return part("", part("bit", *bit(c), kind="backbone"), head, kind="model")
 
 

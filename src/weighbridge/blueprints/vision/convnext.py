@@ -13,7 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, PATCH, Config, Field, choice, computed, constant, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
+from weighbridge.core.parts import conv2d, label_head, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 
@@ -106,7 +106,9 @@ def features(c: Config, picture: Grid) -> Features:
 
 def classification(c: Config, name: str) -> Part:
     """Describe the labels on the normed mean."""
-    return part("", part(name, *with_pooling(c), kind="backbone"), linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
+    return part(
+        "", part(name, *with_pooling(c), kind="backbone"), label_head("classifier", c.widths[-1], c.labels, stream="one"), kind="model"
+    )
 
 
 def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:

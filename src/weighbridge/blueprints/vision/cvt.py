@@ -14,7 +14,7 @@ from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, part, split_mlp
+from weighbridge.core.parts import attend, batch_norm, conv2d, label_head, layer_norm, linear, part, split_mlp
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -114,7 +114,9 @@ def classification(c: Config) -> Part:
         "one" if c.tokens[-1] else unknown("without a class token in the last stage, the reference looks for one that is not there")
     )
     norm = layer_norm("layernorm", c.widths[-1], stream=seen)
-    return part("", part("cvt", encoder, kind="backbone"), norm, linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
+    return part(
+        "", part("cvt", encoder, kind="backbone"), norm, label_head("classifier", c.widths[-1], c.labels, stream="one"), kind="model"
+    )
 
 
 CLASSES = {"CvtModel": lambda c: part("", cvt(c), kind="model"), "CvtForImageClassification": classification}

@@ -23,7 +23,7 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, constant, derived, sides, size, switch
-from weighbridge.core.parts import gated_mlp, layer_norm, linear, part
+from weighbridge.core.parts import gated_mlp, label_head, layer_norm, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -101,7 +101,7 @@ def dinov2(c: Config, name: str = "") -> Part:
 
 def dinov2_classification(c: Config) -> Part:
     """Describe Dinov2ForImageClassification: the class token beside the mean of the patches."""
-    return part("", dinov2(c, c.name), linear("classifier", c.hidden * 2, c.labels, stream="one"), kind="model")
+    return part("", dinov2(c, c.name), label_head("classifier", c.hidden * 2, c.labels, stream="one"), kind="model")
 
 
 def dinov2_encoder(c: Config) -> Part:

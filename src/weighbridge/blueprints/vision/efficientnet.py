@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.stage_fields import first_stages, number, nu
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core.length import Stream, unknown
-from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
+from weighbridge.core.parts import batch_norm, conv2d, label_head, part, replace
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Part
 
@@ -99,7 +99,7 @@ def efficientnet(c: Config) -> tuple[Part, ...]:
 
 def classification(c: Config) -> Part:
     """Describe EfficientNetForImageClassification: the labels, on the mean of all positions."""
-    head = linear("classifier", c.last, c.labels, stream="one")
+    head = label_head("classifier", c.last, c.labels, stream="one")
     return part("", part("efficientnet", *efficientnet(c), kind="backbone"), head, kind="model")
 
 

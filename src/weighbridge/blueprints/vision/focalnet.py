@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
-from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
+from weighbridge.core.parts import conv2d, label_head, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Part, Tensor
 
@@ -113,7 +113,7 @@ def masked_image(c: Config) -> Part:
 
 def classification(c: Config) -> Part:
     """Describe FocalNetForImageClassification: the labels, on the mean of all positions."""
-    head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
+    head = label_head("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
     return part("", part("focalnet", *focalnet(c, masked=False), kind="backbone"), head, kind="model")
 
 

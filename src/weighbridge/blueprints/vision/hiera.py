@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, sequence, switch
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, stack
+from weighbridge.core.parts import attend, conv2d, label_head, layer_norm, linear, part, stack
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -116,7 +116,7 @@ def alone(c: Config) -> Part:
 
 def classification(c: Config) -> Part:
     """Describe HieraForImageClassification: one output per label on the mean of the last stage."""
-    return part("", hiera(c, "hiera"), linear("classifier", widths(c)[-1], c.labels, stream="one"), kind="model")
+    return part("", hiera(c, "hiera"), label_head("classifier", widths(c)[-1], c.labels, stream="one"), kind="model")
 
 
 def backbone(c: Config) -> Part:

@@ -14,7 +14,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv2d, linear, part
-from weighbridge.core.sizes import Size, layer_range
+from weighbridge.core.sizes import Size, is_some, layer_range
 from weighbridge.core.tree import Part, Tensor
 
 
@@ -128,9 +128,10 @@ def levit(c: Config, name: str = "") -> Part:
 
 
 def head(c: Config, name: str) -> Part:
-    """Describe a batch norm and one output per label, on the mean of all positions."""
+    """Describe a batch norm and one output per label, on the mean of all positions; a class without labels has neither."""
     width = c.widths[-1]
-    return part(name, batch_norm("batch_norm", width), linear("linear", width, c.labels), kind="head", stream="one")
+    inner = (batch_norm("batch_norm", width), linear("linear", width, c.labels)) if is_some(c.labels) else ()
+    return part(name, *inner, kind="head", stream="one")
 
 
 def classification(c: Config) -> Part:

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, image
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, switch
-from weighbridge.core.parts import linear, part
+from weighbridge.core.parts import label_head, part
 from weighbridge.core.tree import Node, Part
 
 FIRST = (CHANNELS, image(), positive_float("times", "depth_multiplier", 1.0), number("least", "min_depth", 8), LABELS)
@@ -87,7 +87,7 @@ def second(c: Config) -> tuple[int, Grid, tuple[Part, ...]]:
 
 def with_classifier(name: str, parts: tuple[Part, ...], width: int, c: Config) -> Part:
     """Describe the labels on the mean of all positions."""
-    return part("", part(name, *parts, kind="backbone"), linear("classifier", width, c.labels, stream="one"), kind="model")
+    return part("", part(name, *parts, kind="backbone"), label_head("classifier", width, c.labels, stream="one"), kind="model")
 
 
 def segmentation(c: Config) -> Part:

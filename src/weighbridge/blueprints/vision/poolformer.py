@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, co
 from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, ratio, scale_width
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, switch
-from weighbridge.core.parts import conv2d, linear, part
+from weighbridge.core.parts import conv2d, label_head, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -72,7 +72,7 @@ def classification(c: Config) -> Part:
     places, encoder = poolformer(c)
     norm = group_norm("norm", c.widths[-1], stream=places)
     return part(
-        "", part("poolformer", encoder, kind="backbone"), norm, linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model"
+        "", part("poolformer", encoder, kind="backbone"), norm, label_head("classifier", c.widths[-1], c.labels, stream="one"), kind="model"
     )
 
 

@@ -15,7 +15,7 @@ from weighbridge.config.fields import LABELS, Config, Field, choice, computed, c
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
+from weighbridge.core.parts import batch_norm, conv2d, label_head, part, replace
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -136,7 +136,7 @@ def classification(c: Config) -> Part:
     """Describe PPLCNetForImageClassification: the mean of all positions made wider, and the labels."""
     last = make_divisible(c.blocks[-1][-1][2] * c.scale, c.divisor)
     wider = conv2d("last_convolution", last, c.wide, 1, stream="one", bias=False)
-    return part("", part("encoder", *encoder(c), kind="backbone"), wider, linear("head", c.wide, c.labels, stream="one"), kind="model")
+    return part("", part("encoder", *encoder(c), kind="backbone"), wider, label_head("head", c.wide, c.labels, stream="one"), kind="model")
 
 
 def stem(c: Config, grid: Grid) -> tuple[tuple[Node, ...], Grid]:

@@ -23,7 +23,7 @@ from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, constant, size, switch, variant
 from weighbridge.core.length import Stream, unknown
-from weighbridge.core.parts import conv2d, layer_norm, linear, part
+from weighbridge.core.parts import conv2d, label_head, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -94,7 +94,7 @@ def pvt(c: Config) -> tuple[Part, ...]:
 
 def with_classifier(c: Config, name: str, parts: tuple[Part, ...]) -> Part:
     """Describe the labels on the class token, or on the mean of all positions."""
-    return part("", part(name, *parts, kind="backbone"), linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
+    return part("", part(name, *parts, kind="backbone"), label_head("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
 MORE_IGNORED_KEYS = HEAD | {"out_features", "out_indices"}

@@ -13,7 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, choice, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import conv2d, linear, part
+from weighbridge.core.parts import conv2d, label_head, part
 from weighbridge.core.tree import Every, Node, Part
 
 
@@ -66,7 +66,7 @@ def regnet(c: Config) -> tuple[Part, ...]:
 
 def classification(c: Config) -> Part:
     """Describe RegNetForImageClassification: the labels, on the mean of all positions."""
-    head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
+    head = part("classifier", label_head("1", c.widths[-1], c.labels, stream="one"), kind="head")
     return part("", part("regnet", *regnet(c), kind="backbone"), head, kind="model")
 
 

@@ -15,7 +15,7 @@ from weighbridge.config.fields import LABELS, Config, choice, constant, switch, 
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
+from weighbridge.core.parts import batch_norm, conv2d, label_head, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Every, Node, Part
 
@@ -112,7 +112,7 @@ def base(c: Config) -> Part:
 
 def classification(c: Config) -> Part:
     """Describe ResNetForImageClassification: the labels, on the mean of all positions."""
-    head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
+    head = part("classifier", label_head("1", c.widths[-1], c.labels, stream="one"), kind="head")
     return part("", part("resnet", *resnet(c, c.image)[1], kind="backbone"), head, kind="model")
 
 

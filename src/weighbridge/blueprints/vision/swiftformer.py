@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, conv_out
 from weighbridge.blueprints.modules.stage_fields import entries, first_stages, number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, computed, switch
-from weighbridge.core.parts import batch_norm, conv2d, linear, part
+from weighbridge.core.parts import batch_norm, conv2d, label_head, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -93,7 +93,7 @@ def classification(c: Config) -> Part:
     """Describe SwiftFormerForImageClassification: two heads, whose labels are averaged."""
     places, parts = swiftformer(c)
     norm = batch_norm("norm", c.widths[-1], stream=places)
-    heads = (linear(name, c.widths[-1], c.labels, stream="one") for name in ("head", "dist_head"))
+    heads = (label_head(name, c.widths[-1], c.labels, stream="one") for name in ("head", "dist_head"))
     return part("", part("swiftformer", *parts, kind="backbone"), norm, *heads, kind="model")
 
 

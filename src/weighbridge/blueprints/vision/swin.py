@@ -22,7 +22,7 @@ from weighbridge.blueprints.modules.swin_common import (
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, variant, with_changes
 from weighbridge.core.length import Stream, unknown
-from weighbridge.core.parts import attend, layer_norm, linear, part, replace
+from weighbridge.core.parts import attend, label_head, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -102,7 +102,7 @@ def base(c: Config) -> Part:
 
 def classification(c: Config) -> Part:
     """Describe SwinForImageClassification: the labels, on the mean of all positions."""
-    head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
+    head = label_head("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
     return part("", part("donut" if c.older else "swin", *swin(c, masked=False, normed=not c.older), kind="backbone"), head, kind="model")
 
 

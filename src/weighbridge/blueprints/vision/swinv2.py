@@ -22,7 +22,7 @@ from weighbridge.config.fields import Config, variant, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import per_batch
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, layer_norm, linear, part, split_mlp
+from weighbridge.core.parts import attend, label_head, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -94,7 +94,7 @@ def base(c: Config) -> Part:
 
 def classification(c: Config) -> Part:
     """Describe Swinv2ForImageClassification: the labels, on the mean of all positions."""
-    head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
+    head = label_head("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
     return part("", part("swinv2", *swin(c, masked=False), kind="backbone"), head, kind="model")
 
 

@@ -12,7 +12,7 @@ from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import batch_norm, conv2d, linear, part
+from weighbridge.core.parts import batch_norm, conv2d, label_head, part
 from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def textnet(c: Config) -> tuple[Part, ...]:
 
 def classification(c: Config) -> Part:
     """Describe TextNetForImageClassification: the labels, on the mean of all positions."""
-    return part("", part("textnet", *textnet(c), kind="backbone"), linear("fc", c.widths[-1], c.labels, stream="one"), kind="model")
+    return part("", part("textnet", *textnet(c), kind="backbone"), label_head("fc", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
 CLASSES = {

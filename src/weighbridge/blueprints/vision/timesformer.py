@@ -25,7 +25,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, NUM_FRAMES, Config, choice
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
+from weighbridge.core.parts import attend, conv2d, label_head, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -90,7 +90,7 @@ def timesformer(c: Config, name: str = "") -> Part:
 
 def classification(c: Config) -> Part:
     """Describe TimesformerForVideoClassification: one output per label on each class token."""
-    head = linear("classifier", c.hidden, c.labels, stream=c.frames if c.kind == "space_only" else "one")
+    head = label_head("classifier", c.hidden, c.labels, stream=c.frames if c.kind == "space_only" else "one")
     return part("", timesformer(c, "timesformer"), head, kind="model")
 
 

@@ -17,7 +17,6 @@ from weighbridge.blueprints.modules.vit_common import (
     VIT_HEADS,
     VIT_HIDDEN,
     VIT_MLP,
-    classifier,
     cubes,
     feed_forward,
     token,
@@ -126,7 +125,7 @@ def video(c: Config) -> Part:
 
 def classification(c: Config) -> Part:
     """Describe VideoPrismForVideoClassification: one output per label on the pooled vector."""
-    return part("", tower(c, "vision_model"), *attention_pool(c), classifier(c), kind="model")
+    return part("", tower(c, "vision_model"), *attention_pool(c), linear("classifier", c.hidden, c.labels, stream="one"), kind="model")
 
 
 def text(c: Config) -> Part:
