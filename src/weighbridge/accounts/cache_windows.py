@@ -37,6 +37,8 @@ UNLIMITED = frozenset(
         "mistral_large4",
         "mistral_large4_text",
         "reformer",
+        "unlimited_ocr",
+        "unlimited_ocr_text",
         "xlnet",
     )
 )

@@ -39,7 +39,7 @@ def fp8_scales(model: ModelValue) -> int | None:
 
     >>> from weighbridge import model
     >>> fp8_scales(model("qwen3-30b-a3b-fp8")), fp8_scales(model("bert-base-uncased"))
-    (1856832, None)
+    (1824768, None)
     """
     said = quantization_of(model)
     if said is None or said["quant_method"] != "fp8" or said.get("dequantize") or said.get("modules_to_convert"):

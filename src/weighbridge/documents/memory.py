@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.account import memory_of
+from weighbridge.accounts.memory.peak import unreached_elements
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
@@ -91,7 +92,12 @@ def document(
     if derive is not None:
         blocks += derive(model, given, how, found, say)
     figure = say("bytes") if found.total is None else say("{total} bytes").format(total=f"{found.total:,}")
-    remarks = [*_remarks(given, how, found, training, say), *_quantization_lines(model, how, say), *_idle_lines(idle, say)]
+    remarks = [
+        *_remarks(given, how, found, training, say),
+        *(_unreached_lines(model, given, say) if training else ()),
+        *_quantization_lines(model, how, say),
+        *_idle_lines(idle, say),
+    ]
     return Document(headline(model, say), figure, (*blocks, *notes(remarks)), lang)
 
 
@@ -124,6 +130,18 @@ def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: S
     )
     first = say("{what}. {bound}").format(what=start.format(attention=how.attention, **words), bound=bound)
     return [first, say(found.refused)] if found.refused else [first]
+
+
+def _unreached_lines(model: ModelValue, given: Inputs, say: Say) -> list[str]:
+    """Say how many parameters get no gradient, since what they read is not put in."""
+    count = unreached_elements(model.tree, given.lengths())
+    if not count:
+        return []
+    line = say(
+        "Nothing that is put in reaches {count} of the parameters: torch makes no gradients and no states for them, gradients and optimizer"
+        " count them all the same, and the peak may be some 20 % off."
+    )
+    return [line.format(count=f"{count:,}")]
 
 
 def _quantization_lines(model: ModelValue, how: Settings, say: Say) -> list[str]:

@@ -195,6 +195,28 @@ def test_figures_of_documentation(row: dict[str, Any]) -> None:
     assert equal is ((row["model"], row["value"]) not in adapter_rows.WHY)
 
 
+CONTEXT = {"peft_type": "CPT", "task_type": "CAUSAL_LM", "cpt_token_ids": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("config", "adapter", "text"),
+    [
+        ({"model_type": "hubert"}, "lora:target_modules=pos_conv_embed.conv", "convolution is parametrised"),
+        ({"model_type": "vit"}, "prompt_tuning:num_virtual_tokens=4", "by vocab_size, which this config has not"),
+        ({"model_type": "llama", "architectures": ["LlamaModel"]}, CONTEXT, "LlamaModel does not"),
+        ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, CONTEXT, "BertForMaskedLM does not"),
+    ],
+)
+def test_a_base_that_the_library_does_not_wrap_is_refused(config: dict[str, Any], adapter: str | dict[str, Any], text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        model(config).adapters(adapter)
+
+
+@pytest.mark.parametrize("config", [{"model_type": "llama"}, {"model_type": "bert", "architectures": ["BertLMHeadModel"]}])
+def test_a_context_is_tuned_where_a_class_generates(config: dict[str, Any]) -> None:
+    assert model({"architectures": ["LlamaForCausalLM"], **config}).adapters(CONTEXT).trainable > 0
+
+
 @pytest.mark.parametrize(
     ("adapter", "error", "text"),
     [

@@ -175,3 +175,37 @@ def test_a_window_that_looks_both_ways_keeps_half_behind_a_token(both_ways: bool
     sizes = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 6, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8}
     config = {"model_type": "gemma3_text", **sizes, "intermediate_size": 20, "sliding_window": 21, "use_bidirectional_attention": both_ways}
     assert model(config).cache(batch=2, seq=60, dtype="float32").bytes == held
+
+
+GEMMA = {"vocab_size": 40, "hidden_size": 16, "num_hidden_layers": 7, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8}
+GEMMA4 = {"global_head_dim": 12, "vocab_size_per_layer_input": 40, "hidden_size_per_layer_input": 4}
+
+
+@pytest.mark.parametrize(
+    ("model_type", "text", "more", "held"),
+    [
+        ("gemma4", "gemma4_text", {"use_bidirectional_attention": "all", **GEMMA4}, 14080),
+        ("gemma4", "gemma4_text", {"use_bidirectional_attention": "vision", **GEMMA4}, 16640),
+        ("gemma3", "gemma3_text", {"use_bidirectional_attention": True}, 6912),
+        ("gemma3", "gemma3_text", {}, 9984),
+    ],
+)
+def test_a_text_inside_a_model_of_images_looks_both_ways_too(model_type: str, text: str, more: dict[str, object], held: int) -> None:
+    """The bytes of transformers 5.23.0's classes of these sizes, after a prompt of 2 × 30 tokens."""
+    inner = {"model_type": text, **GEMMA, "intermediate_size": 20, "sliding_window": 9, **more}
+    sight = None if model_type == "gemma4" else {"hidden_size": 16, "num_attention_heads": 2, "image_size": 28, "patch_size": 14}
+    config = {"model_type": model_type, "text_config": inner, "vision_config": sight, "mm_tokens_per_image": 4}
+    assert model(config).cache(batch=2, seq=30, dtype="float32").bytes == held
+
+
+def test_chunks_do_not_limit_attention_that_keeps_its_prompt() -> None:
+    """The bytes of transformers 5.23.0's UnlimitedOcrTextModel with these sizes, after a prompt of 2 × 19 tokens."""
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "num_key_value_heads": 2, "n_routed_experts": 2, "num_hidden_layers": 2}
+    config = {"model_type": "unlimited_ocr_text", **sizes, "n_shared_experts": 1, "num_experts_per_tok": 2, "attention_chunk_size": 5}
+    assert model(config).cache(batch=2, seq=19, dtype="float32").bytes == 9728
+
+
+@pytest.mark.parametrize(("batch", "trust"), [(1, "estimate"), (2, "exact")])
+def test_an_odd_batch_of_two_halves_is_an_estimate(batch: int, trust: str) -> None:
+    config = {"model_type": "xlnet", "d_model": 24, "n_layer": 3, "n_head": 2, "bi_data": True}
+    assert model(config).cache(batch=batch, seq=5).trust == trust

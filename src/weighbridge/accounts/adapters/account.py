@@ -308,6 +308,13 @@ def _refuse_others(found: list[Site], method: Method, config: Mapping[str, Any])
                     value=len(place.shape) - 2,
                 )
             )
+        if place.kind == "other" and place.module.kind == "convolution":
+            raise UsageError(
+                Text(
+                    "{path}: the weight of this convolution is parametrised (weight_norm); what an adapter of it holds is not described",
+                    path=place.path,
+                )
+            )
         if place.kind not in method.kinds:
             kind = place.module.kind.replace("_", " ")
             raise UsageError(

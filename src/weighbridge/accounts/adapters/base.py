@@ -77,6 +77,7 @@ class Base(NamedTuple):
         output_embedding: The name of the module that ``get_output_embeddings`` returns, or None.
         tied: Modules whose weight is the input embedding's.
         dtype: The element type it is loaded in.
+        class_name: Of its class, or the empty string.
     """
 
     modules: dict[str, Module]
@@ -87,6 +88,7 @@ class Base(NamedTuple):
     output_embedding: str | None
     tied: tuple[str, ...]
     dtype: str
+    class_name: str = ""
 
     @property
     def ties(self) -> bool:
@@ -109,7 +111,7 @@ def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = No
     returned = inputs is not None and model_type not in WITHOUT_OUTPUT and class_name not in WITHOUT_OUTPUT_CLASSES
     outputs = _output_embedding(known, shared, facts) if returned else None
     unsaid = model_type in UNTIED_OUTSIDE or (class_name.endswith(TIES_UNSAID) and class_name not in TIES_SAID)
-    return Base(known, rows, model_type, facts, inputs, outputs, () if unsaid else tuple(sorted(set(shared))), dtype)
+    return Base(known, rows, model_type, facts, inputs, outputs, () if unsaid else tuple(sorted(set(shared))), dtype, class_name)
 
 
 def facts_of(model: ModelValue) -> dict[str, Any]:

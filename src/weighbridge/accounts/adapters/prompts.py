@@ -6,6 +6,7 @@ adaption_prompt}/model.py and layer.py, utils/other.py (_prepare_prompt_learning
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from weighbridge.accounts.adapters.base import Base
@@ -44,7 +45,9 @@ def prepare_prompt(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         ConfigError: Neither says it.
+        UsageError: The library does not wrap this base.
     """
+    _refuse_bases(base, config["peft_type"])
     tokens = config.get("num_virtual_tokens")
     if config["peft_type"] == "CPT":
         tokens = len(config.get("cpt_token_ids") or [0])
@@ -67,6 +70,39 @@ def prepare_prompt(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
         submodules = 1
     found["submodules"] = submodules or (2 if config.get("task_type") == "SEQ_2_SEQ_LM" else 1)
     return found
+
+
+WORDS = "embeddings.word_embeddings"
+"""The module that the library takes for the table of words, wherever there is one, without asking for the size of the vocabulary."""
+
+SILENT = re.compile(
+    r"For(MaskedLM|MultipleChoice|NextSentencePrediction|Sequence\w+|Token\w+|QuestionAnswering|Image\w+)$|(?<!LMHead)(?<!Heads)Model$"
+)
+"""Endings of classes that cannot generate (transformers 5.23.0: those that are no ``GenerationMixin``)."""
+
+GENERATING = frozenset(
+    """BarkModel BlipForQuestionAnswering EncoderDecoderModel MarianMTModel SeamlessM4TModel SeamlessM4Tv2Model SpeechEncoderDecoderModel
+    VisionEncoderDecoderModel""".split()
+)
+"""Classes that can, whose names end like others that cannot."""
+
+
+def _refuse_bases(base: Base, method: str) -> None:
+    """Refuse a base in which the library finds no table of words, and, for a context that is tuned, one that does not generate."""
+    if WORDS not in base.modules and base.config and not _says_vocabulary(base.config):
+        raise UsageError(Text("{method}: the library looks for the table of words by vocab_size, which this config has not", method=method))
+    if method == "CPT" and SILENT.search(base.class_name) and base.class_name not in GENERATING:
+        raise UsageError(
+            Text(
+                "{method}: the library wraps only classes that generate, and {class_name} does not",
+                method=method,
+                class_name=base.class_name,
+            )
+        )
+
+
+def _says_vocabulary(facts: Config) -> bool:
+    return any("vocab" in key or (isinstance(value, Mapping) and _says_vocabulary(value)) for key, value in facts.items())
 
 
 LAYERS_BY_TYPE: dict[str, Callable[[Config], Any]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_bytes, trainable
-from weighbridge.accounts.memory.peak import backward_peak, step_peak
+from weighbridge.accounts.memory.peak import backward_peak, step_peak, unreached_elements
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.accounts.possible import refuse_too_long
@@ -144,7 +144,9 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     gradients, master, states = training_states(model.tree, how)
     kept, refused = forward_activations(model, given, how)
     total = None if kept is None else weights + buffers + gradients + master + states + kept.bytes
-    trust = exact | {"gradients": "exact", "optimizer": "exact", "total": "bound"}
+    # what nothing is put into has no gradient in torch, and no states: then both are the most they can be
+    learned = "bound" if unreached_elements(model.tree, given.lengths()) else "exact"
+    trust = exact | {"gradients": learned, "optimizer": learned, "total": "bound"}
     trust |= {} if kept is None else {"activations": kept.trust, "peak": "estimate"}
     peak = None if kept is None else weights + buffers + master + states + _beside_states(model, given, how, kept, gradients)
     return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, peak, trust, kept, refused)

@@ -14,7 +14,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.tree import Part, Tensor, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from weighbridge.accounts.memory.activations import Activations
     from weighbridge.accounts.memory.tape import Row
@@ -112,6 +112,20 @@ def _largest(part: Part) -> int:
 
 def _has_gradient(tensor: Tensor) -> bool:
     return tensor.role != "buffer" and not tensor.frozen
+
+
+def unreached_elements(part: Part, lengths: Mapping[str, int]) -> int:
+    """Count the learned elements of parts that need an input that is not put in: torch makes no gradients for them.
+
+    >>> from weighbridge import model
+    >>> bert = model({"model_type": "bert", "is_decoder": True, "add_cross_attention": True}, "BertModel")
+    >>> unreached_elements(bert.tree, {"seq": 16}), unreached_elements(bert.tree, {"seq": 16, "encoder": 8})
+    (28366848, 0)
+    """
+    if part.requires is not None and part.requires not in lengths:
+        return trainable(part)
+    inside = sum(unreached_elements(node, lengths) for node in part.children if isinstance(node, Part))
+    return inside * (part.repeat if isinstance(part.repeat, int) else 1)
 
 
 def _outside(tree: Part, inside: set[int]) -> int:

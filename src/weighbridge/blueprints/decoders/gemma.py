@@ -10,7 +10,7 @@ from weighbridge.blueprints.decoders.llama import LLAMA, families, llama
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.sliding_window import all_but_every, pattern, window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, switch, variant, with_changes
+from weighbridge.config.fields import Config, Field, choice, variant, with_changes
 from weighbridge.core.tree import Node
 
 SANDWICH = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
@@ -20,7 +20,7 @@ GEMMA = variant(LLAMA, NO_MLP_BIAS, vocab=256000, hidden=3072, mlp=24576, layers
 GEMMA2 = variant(GEMMA, hidden=2304, mlp=9216, layers=26, heads=8, kv_heads=4, norms=SANDWICH, window=window(), windowed=all_but_every(2))
 GEMMA3 = variant(
     GEMMA2,
-    switch("both_ways", "use_bidirectional_attention", False, report_default=False),
+    choice("both_ways", "use_bidirectional_attention", False, read=bool, report_default=False),
     vocab=262208,
     qk_norm="head",
     pattern=pattern(6),
@@ -36,7 +36,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
 
 def gemma3(c: Config) -> tuple[Node, ...]:
     """Describe Gemma 3, whose window lies half before a token and half behind it where attention looks both ways."""
-    return llama(with_changes(c, window=c.window // 2 + 1) if c.both_ways and c.window else c)
+    return llama(with_changes(c, window=c.window // 2 + 1) if c.both_ways and c.window is not None else c)
 
 
 def _gemma3() -> Family:

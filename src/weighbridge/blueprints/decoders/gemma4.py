@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_ML
 from weighbridge.blueprints.modules.layer_types import checked_kinds, sizes_by_kind
 from weighbridge.config.bind import bind
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, optional, size, switch, variant
+from weighbridge.config.fields import Config, Field, choice, constant, optional, size, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, part, rms_norm, stack
@@ -78,6 +78,7 @@ UNIFIED = variant(
     switch("doubled", "use_double_wide_mlp", False),
     size("shared_layers", "num_kv_shared_layers", 0, "Z", "layers that reuse keys", minimum=0),
     Field("stated_kinds", "layer_types", _kinds, "choice"),
+    choice("direction", "use_bidirectional_attention", None, report_default=False),
     constant("mixers", _mixers),
     constant("reusing", reuse),
     NO_MLP_BIAS,
@@ -104,8 +105,6 @@ TEXT = variant(
     window=optional("window", "sliding_window", 512, "W", "attention window"),
 )
 PLAIN = variant(UNIFIED, constant("table", 0), constant("table_rows", 0), constant("tabled", False), constant("sparse", False))
-
-MORE_IGNORED_KEYS = IGNORED_KEYS | {"use_bidirectional_attention"}
 
 
 def gemma4(c: Config) -> tuple[Node, ...]:
@@ -146,6 +145,7 @@ def attention(c: Config, kind: str, reusing: bool) -> Part:
     D = c.head_dim if limited else c.full_dim
     K = c.kv_heads if limited or c.full_kv is None or not c.equal else c.full_kv
     values = () if c.equal and not limited else (linear("v_proj", H, K * D, bias=c.qkv_bias),)
+    window = c.window // 2 + 1 if c.direction == "all" and c.window is not None else c.window  # half before a token, half behind it
     kept = () if reusing else (rms_norm("k_norm", D), linear("k_proj", H, K * D, bias=c.qkv_bias), *values)
     return part(
         "self_attn",
@@ -153,7 +153,7 @@ def attention(c: Config, kind: str, reusing: bool) -> Part:
         rms_norm("q_norm", D),
         *kept,
         linear("o_proj", A * D, H, bias=c.out_bias),
-        attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window if limited else None, cache=0 if reusing else None),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=window if limited else None, cache=0 if reusing else None),
         kind="self_attention",
     )
 
@@ -173,7 +173,7 @@ FAMILIES = {
         TEXT,
         with_heads("Gemma4", gemma4, "lm", base="TextModel"),
         "Gemma4TextModel",
-        MORE_IGNORED_KEYS,
+        IGNORED_KEYS,
         normalize_config=normalize_config,
     ),
     "gemma4_unified_text": Family(
@@ -181,7 +181,7 @@ FAMILIES = {
         PLAIN,
         with_heads("Gemma4Unified", gemma4, "lm", base="TextModel"),
         "Gemma4UnifiedTextModel",
-        MORE_IGNORED_KEYS,
+        IGNORED_KEYS,
         normalize_config=normalize_config,
     ),
 }

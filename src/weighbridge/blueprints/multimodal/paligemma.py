@@ -41,7 +41,7 @@ PALIGEMMA = (
     switch("tied", "tie_word_embeddings", True),
 )
 GEMMA3 = (
-    model_config("text", "text_config", "gemma3_text", fixed=True, ignored_keys="use_bidirectional_attention"),
+    model_config("text", "text_config", "gemma3_text", fixed=True),
     model_config("vision", "vision_config", "siglip_vision_model"),
     Field("image_tokens", "mm_tokens_per_image", 256, "choice"),
     computed("soft", lambda c: soft(c)),

@@ -174,3 +174,18 @@ def test_the_report_says_where_the_scheme_is_from() -> None:
 
 def flat(made: Any, how: Any, lang: str = "en") -> str:
     return " ".join(str(render(document(made, Inputs(), how, lang=lang), "text")).split())
+
+
+PUBLISHED = [
+    ("gpt-oss-20b", "mxfp4-experts"),
+    ("deepseek-v3", "fp8-block"),
+    ("deepseek-r1", "fp8-block"),
+    ("kimi-k2-instruct", "fp8-block"),
+]
+
+
+@pytest.mark.parametrize(("name", "scheme"), PUBLISHED)
+def test_a_model_by_name_is_what_its_file_is_published_as(name: str, scheme: str) -> None:
+    said = quantization_of(model(name))
+    assert said is not None
+    assert said.scheme == scheme
