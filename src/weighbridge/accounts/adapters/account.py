@@ -404,6 +404,7 @@ def _sum_up(
     total += sum(tensor.count for tensor in added if tensor.parameter)
     thawed = _biases(base, config, [place for place, _ in given], book)
     copies = _copies(base, config, adapted_paths, book)
+    # a module that is copied whole brings its biases in its copy: the base's own stay frozen
     for path in (path for path, _ in copies):
         thawed -= {_owner(row) for row in base.within(path)}
     biases = _elements(row for row in base.rows if row.name in thawed)
@@ -454,6 +455,7 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
     if resized:
         _save_embeddings(base, {**config, "target_modules": ()}, (), True, book)
     parameters = [row for row in base.rows if row.role != "buffer" and row.tied_to is None]
+    # the library freezes a base module by module: what stands in none of them goes on learning
     loose = _elements(row for row in parameters if "." not in row.name and not row.frozen) if name in PROMPTS else 0
     whole, twice = sum(count for _, count in copies), _frozen_copies(copies)
     rows = _copied_rows(base, copies)

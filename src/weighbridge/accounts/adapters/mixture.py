@@ -53,6 +53,7 @@ def count_mixture(base: Base, raw: Config, experts: Sequence[Mapping[str, Any]],
     own = "float32" if autocast and base.dtype in WIDENED else base.dtype
     named = list(raw.get("adapters") or ())
     thawed = [str(index) in named and bool(config.get("use_trainable_adapters")) for index in range(len(experts))]
+    # two adapters may name the same module, which then holds the tensors of both
     sites = tuple((site, _of_all(path, found, thawed)) for path, site in places.items())
     added = [tensor for _, tensors in sites for tensor in tensors]
     saved = sum(tensor.count for tensor in classifier if tensor.saved)
@@ -61,6 +62,7 @@ def count_mixture(base: Base, raw: Config, experts: Sequence[Mapping[str, Any]],
     return Adapted(
         "XLORA",
         sum(tensor.count for tensor in trained),
+        # each was counted with the base below it, which is there once
         sum(one.total for one in found) - (len(found) - 1) * _total(base) + sum(tensor.count for tensor in classifier),
         saved,
         saved * BYTES[base.dtype],

@@ -90,6 +90,7 @@ def _mirror(model: ModelValue, config: Config) -> Base:
     known, stated, bound = model.description
     sized = [field for field in known.fields if field.kind == "size" and field.key]
     own = {field.key: int(value) for field in sized for value in (getattr(bound, field.word),) if value is not None}
+    # sizes that the base's class worked out from others are left out, so that they follow those the adapter changes
     following = {"n_inner", *(() if known.model_type in HEAD_DIM_IS_SET else ("head_dim",))}
     following |= {"num_key_value_heads"} if known.model_type in OPEN_KV_HEADS else set()
     facts = {**{key: value for key, value in own.items() if key not in following}, **stated}
