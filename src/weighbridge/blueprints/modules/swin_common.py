@@ -8,10 +8,24 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, height_width, image
 from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, out_stages, ratio
 from weighbridge.config.fields import LABELS, Config, computed, constant, size, switch
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
+
+
+def doublings(c: Config) -> int:
+    """Say how often the width has doubled before the decoder of masked images: the stages less one, or what ``num_layers`` says of them.
+
+    Raises:
+        ConfigError: A width that no model has.
+    """
+    stages = len(c.depths) if c.stated is None else int(c.stated)
+    if stages > 40:
+        raise ConfigError("the width doubles from stage to stage, and 40 are more than any model has", key="num_layers", value=stages)
+    return stages - 1
+
 
 FIELDS = (
     CHANNELS,
@@ -24,6 +38,8 @@ FIELDS = (
     image(),
     height_width("patch", "patch_size", 4),
     computed("picture", lambda c: c.image),
+    number("stated", "num_layers", None, "num_hidden_layers", minimum=0)._replace(report_default=False),
+    computed("doublings", doublings),
     size("stride", "encoder_stride", 32, "E", "pixels per place of the last map"),
     switch("qkv_bias", "qkv_bias", True),
     switch("absolute", "use_absolute_embeddings", False),
@@ -33,7 +49,7 @@ FIELDS = (
     LABELS,
 )
 
-MORE_IGNORED_KEYS = frozenset("add_pooling_layer drop_path_rate hidden_size num_hidden_layers num_layers path_norm stage_names".split())
+MORE_IGNORED_KEYS = frozenset("add_pooling_layer drop_path_rate hidden_size path_norm stage_names".split())
 
 
 def stage_maps(c: Config) -> list[tuple[int, int]]:
@@ -65,7 +81,8 @@ def embeddings(c: Config, masked: bool) -> Part:
 def pixel_decoder(c: Config) -> Part:
     """Describe the decoder of masked images, which takes the last map for a square."""
     height, width = stage_maps(c)[-1]
-    decoder = conv2d("0", c.hidden * 2 ** (len(c.depths) - 1), c.stride * c.stride * c.channels, 1)
+    inputs = c.hidden * 2**c.doublings if c.doublings >= 0 else c.hidden // 2
+    decoder = conv2d("0", inputs, c.stride * c.stride * c.channels, 1)
     return part("decoder", decoder, kind="head", stream=height * width if height == width else unknown("the last map is no square"))
 
 
