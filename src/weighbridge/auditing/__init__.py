@@ -13,7 +13,7 @@ A text flows through six steps, and the files follow them.
    ``formula_pairs``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``modules``, ``tensors``, ``totals``, ``model_tables`` with ``table_counts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``bytes_said``, ``work``, ``changes``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
-5. Confirm what is said again (``restated``) and what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``).
+5. Confirm what is said again (``restated``) and what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
 Where a verdict turns is one table, ``thresholds``, with the case that each exists for.
@@ -107,14 +107,15 @@ def _judge(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Check
     claims += model_tables.check(scene, bound)
     claims += shares.check(scene, held, offered, firm=firm)
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
-    claims += [c for c in section_shares.check(scene) if c.verdict == "wrong" and (c.line, c.end) not in wrong]
+    sectioned = list(section_shares.check(scene))
+    claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
     taken = _places(claims)
     for later in (
         changes.check(scene, held),
         adapters.check(scene),
         ratios.check(scene),
         column_sums.check(scene),
-        section_shares.check(scene),
+        sectioned,
         summaries.check(scene),
         totals.check(scene, tabled),
         memory.check(scene),

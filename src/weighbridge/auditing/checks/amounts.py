@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -66,7 +68,15 @@ def words_about(scene: Scene, token: Token) -> tuple[Figure, int]:
 
 def after_figure(text: str, end: int) -> int:
     """Return where the last figure in bytes before a place ends: what is said before that is said of it."""
-    return max((match.end() for match in _FIGURE.finditer(text, 0, end)), default=0)
+    ends = _figure_ends(text)
+    place = bisect_left(ends, end)
+    known = ends[place - 1] if place else 0
+    return max((match.end() for match in _FIGURE.finditer(text, known, end)), default=known)
+
+
+@lru_cache(maxsize=64)
+def _figure_ends(text: str) -> tuple[int, ...]:
+    return tuple(match.end() for match in _FIGURE.finditer(text))
 
 
 def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from weighbridge.auditing.checks.amounts import Amount, hold, words_about
 from weighbridge.auditing.checks.count_subjects import subject_of
@@ -97,6 +98,7 @@ def _of_models(scene: Scene, token: Token) -> list[Fraction]:
     return [Fraction(count) for count in counts if count]
 
 
+@lru_cache(maxsize=256)
 def _counts(text: str) -> list[Fraction]:
     return [
         Fraction(match[1]) * _SCALES[match[2].lower()] if match[1] else Fraction(match[3].replace(",", ""))
@@ -104,6 +106,7 @@ def _counts(text: str) -> list[Fraction]:
     ][:8]
 
 
+@lru_cache(maxsize=256)
 def _sizes(text: str) -> Sequence[Fraction]:
     """Return the bytes that each parameter may take by the words of a text."""
     found = [Fraction(match[1] or match[2] or match[3]) for match in _EACH.finditer(text)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.family_members import by_sizes, majority_sizes, other, resolve_families
@@ -90,6 +91,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         chained,
         laid,
         odd,
+        tuple(accumulate((index if line.heading else -1 for index, line in enumerate(lines)), max)),
     )
 
 

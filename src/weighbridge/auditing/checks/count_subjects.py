@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.names import Mention
@@ -66,11 +67,15 @@ def _subject_by_place(text: str, token: Token, before: Sequence[Mention]) -> Men
     """Return the name that a number belongs to by its place in two lists: ``A and B have 1M and 2M parameters, respectively``."""
     if len(before) < 2:
         return None
-    figures = [
-        m.start() for m in re.finditer(r"(?<![\w.-])\d[\d,.]*\s?(?:[KMBT]\b|million|billion|亿|万)", text) if m.start() > before[-1].column
-    ]
+    figures = [start for start in _figures(text) if start > before[-1].column]
     models = [m for m in before if m.kind == MODEL]
     return models[figures.index(token.start)] if token.start in figures and len(figures) == len(models) else None
+
+
+@lru_cache(maxsize=64)
+def _figures(text: str) -> tuple[int, ...]:
+    """Return where the figures of a line begin, which a long list of names asks for again and again."""
+    return tuple(m.start() for m in re.finditer(r"(?<![\w.-])\d[\d,.]*\s?(?:[KMBT]\b|million|billion|亿|万)", text))
 
 
 def _in_list(text: str, token: Token) -> bool:
@@ -95,7 +100,7 @@ def _of_lines(scene: Scene, token: Token) -> Subject | None:
     )
     own = context or (scene.main.name if scene.main is not None else "")
     others = any(m.kind != FAMILY and m.name != own for found in above for m in found)
-    heading = any(m.kind == MODEL and m.name == own for m in scene.mentions.get(_heading(scene, token.line), ()))
+    heading = any(m.kind == MODEL and m.name == own for m in scene.mentions.get(scene.headings[token.line], ()))
     begun = any(m.name == own for line, found in scene.mentions.items() if line <= token.line for m in found)
     only = set(scene.alternates) == {own} and scene.known_only and begun  # what stands above the first name may be of another
     guessed = context == "" and scene.main is not None and not scene.main.firm
@@ -110,11 +115,6 @@ def _of_family(scene: Scene, line: int) -> Subject | None:
         if found:
             return of_mention(scene, found[-1], firm=False)
     return None
-
-
-def _heading(scene: Scene, line: int) -> int:
-    """Return the line of the heading that a line stands under, or -1."""
-    return next((index for index in range(line, -1, -1) if scene.lines[index].heading), -1)
 
 
 def _siblings(scene: Scene, context: str) -> tuple[ModelValue, ...]:

@@ -25,7 +25,11 @@ _FEATURES: tuple[tuple[str, tuple[str, ...], bool], ...] = (
 """What people leave out: places, or every linear bias."""
 
 
-def find_omissions(held: Holdings, number: int, most: int = 4) -> tuple[Left, ...] | None:
+_MOST = 4
+"""Things that may be left out together."""
+
+
+def find_omissions(held: Holdings, number: int) -> tuple[Left, ...] | None:
     """Explain a count to the last parameter by what it leaves out of the whole; None if no few things explain it.
 
     >>> from weighbridge import model
@@ -33,29 +37,26 @@ def find_omissions(held: Holdings, number: int, most: int = 4) -> tuple[Left, ..
     >>> [left.count for left in find_omissions(holdings(model("bert-base-uncased")), 108_808_704)]
     [590592, 82944]
     """
-    if number not in held.explained:
-        held.explained[number] = _search_omissions(held, number, most)
-    return held.explained[number]
+    if not held.omissions:
+        held.omissions.update(_list_omissions(held))
+    return held.omissions.get(held.reference - number)
 
 
-def _search_omissions(held: Holdings, number: int, most: int) -> tuple[Left, ...] | None:
-    rest = held.reference - number
-    if rest == 0:
-        return ()
-    if rest < 0:
-        return None
+def _list_omissions(held: Holdings) -> dict[int, tuple[Left, ...]]:
+    """Return, by how much is left out, what leaves out so much: the fewest things that do."""
     features = [feature for feature in _FEATURES if any(_holds(feature, cell) for cell in held.cells)]
     owned = [{i for i, cell in enumerate(held.cells) if _holds(feature, cell)} for feature in features]
-    for size in range(1, most + 1):
+    found: dict[int, tuple[Left, ...]] = {0: ()}
+    for size in range(1, _MOST + 1):
         for chosen in combinations(zip(features, owned, strict=True), size):
             parts, taken = [], set[int]()
             for feature, cells in chosen:
                 own = cells - taken
                 parts.append(Left(Said(feature[0]), sum(held.cells[i].number * held.cells[i].copies for i in own)))
                 taken |= own
-            if sum(part.count for part in parts) == rest and all(part.count for part in parts):
-                return tuple(parts)
-    return None
+            if all(part.count for part in parts):
+                found.setdefault(sum(part.count for part in parts), tuple(parts))
+    return found
 
 
 def _holds(feature: tuple[str, tuple[str, ...], bool], cell: Cell) -> bool:

@@ -60,10 +60,13 @@ BEHIND = 20
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check every figure in bytes that is said of a model's weights in a dtype, of its training, or of its cache."""
+    tables: dict[int, Table] = {}
+    for table in scene.tables:
+        tables.update((line, table) for line in table.lines if line not in tables)
     for statement in scene.statements:
         for index, token in enumerate(statement):
             if token.kind == "num" and token.unit in BYTES and _is_amount_of_memory(token) and not _in_equation(scene, statement, index):
-                judged = _claim(scene, token)
+                judged = _claim(scene, token, tables.get(token.line))
                 if judged is not None:
                     yield judged
 
@@ -77,9 +80,8 @@ def _in_equation(scene: Scene, statement: Sequence[Token], index: int) -> bool:
     return any(chain.sides[0].start <= index < chain.end and len(chain.sides) > 1 for chain in scene.chains_of(statement))
 
 
-def _claim(scene: Scene, token: Token) -> Claim | None:
+def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
     text, (place, start) = scene.lines[token.line].text, words_about(scene, token)
-    table = next((table for table in scene.tables if token.line in table.lines), None)
     models, sure = _models(scene, token, start, table)
     head = head_of(table, token) if table is not None else ""
     around = _around(scene, token.line, table, own=OF_CACHE.search(head) is not None)

@@ -134,11 +134,14 @@ def _is_near(number: Fraction, other: Token) -> bool:
 
 def _shares(scene: Scene, figures: Sequence[Sequence[Token]]) -> Iterator[Claim]:
     """Confirm a share whose part and whole are two counts of the lines about it."""
+    by_line: dict[int, list[Token]] = {}
+    for figure in (figure for group in figures for figure in group if figure.unit not in BYTES):
+        by_line.setdefault(figure.line, []).append(figure)
     for statement in scene.statements:
         for token in statement:
             if token.kind != "num" or token.unit != "%" or not token.value or token.value >= 100 or significant_digits(token) < SUM_DIGITS:
                 continue
-            near = [t for group in figures for t in group if abs(t.line - token.line) <= SHARE_REACH and t.unit not in BYTES]
+            near = [t for line in range(token.line - SHARE_REACH, token.line + SHARE_REACH + 1) for t in by_line.get(line, ())]
             step = Fraction(1, 10**token.places)
             bounded = [(t, _bounds(t)) for t in sorted(near, key=lambda t: likeliest_value(t) or 0)[-MOST:]]
             for (_, (least, most)), (every, (low, high)) in combinations(bounded, 2):

@@ -37,7 +37,7 @@ class Holdings(NamedTuple):
         components: What each component holds, in every convention.
         classes: The count of every class of its family.
         class_name, reference: The class that is held against the text, and its count.
-        explained: Counts that were explained before, by :func:`find_omissions`.
+        omissions: What may be left out of the whole, by how much that is; :func:`find_omissions` lists it once.
         simple: Whether its layers are one stack of attention and feed-forward, so that each component is one thing.
         recognised: Formulas that were found to be a component's before, in which convention.
         active: The parameters that work on one token.
@@ -48,7 +48,7 @@ class Holdings(NamedTuple):
     classes: dict[str, int]
     class_name: str
     reference: int
-    explained: dict[int, tuple[Left, ...] | None]
+    omissions: dict[int, tuple[Left, ...]]
     simple: bool
     recognised: dict[tuple[str, Polynomial], Holding | None]
     active: int

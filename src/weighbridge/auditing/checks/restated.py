@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.components import TITLES
+from weighbridge.auditing.checks.covered import Covered
 from weighbridge.auditing.checks.reference_counts import Holdings
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, Said, because
@@ -47,9 +48,7 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, Holdings]) -
     """Confirm numbers that are right by the text's own computation, or as the count of a component; none is called wrong."""
     computed = _Known(_reasons_by_value(claims))
     parts = {context: _Known(_parts(own)) for context, own in held.items()}
-    covered: dict[int, list[tuple[int, int]]] = {}
-    for one in claims:
-        covered.setdefault(one.line, []).append((one.start, one.end))
+    covered = Covered(claims)
     printed_modules = modules.places(scene)
     for statement in scene.statements:
         for token in statement:
@@ -57,7 +56,7 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, Holdings]) -
                 continue
             line = scene.lines[token.line]
             begin, end = line.at[token.start], line.at[token.end - 1] + 1
-            if any(start <= begin and end <= stop for start, stop in covered.get(line.number, ())):
+            if covered.holds(line.number, begin, end):
                 continue
             near = line.text[max(0, token.start - _NEAR) : token.end + _NEAR]
             if not (speaks_of_parameters(near) or find_components(near.lower()) or token.value in computed.reasons):

@@ -41,6 +41,7 @@ class Scene(NamedTuple):
         by_statement: Its equations by the statement they stand in.
         tables: Its tables.
         odd: The letters of a table of symbols that are not the sizes of the model it names: slips.
+        headings: By index of line, the line of the heading that it stands under, or -1.
     """
 
     lines: Sequence[Line]
@@ -60,6 +61,7 @@ class Scene(NamedTuple):
     by_statement: Mapping[int, Sequence[Chain]]
     tables: Sequence[Table]
     odd: Sequence[str] = ()
+    headings: Sequence[int] = ()
 
     @property
     def given(self) -> bool:
@@ -92,8 +94,10 @@ class Scene(NamedTuple):
         """Tell whether the hidden size that is stated last, up to a line, is not that of the model the line is about."""
         model = self.model_at(line, 0)
         own = words_of(model).get("hidden") if model is not None else None
-        before = [size.value for size in self.stated if size.word == "hidden" and size.token.line <= line]
-        return bool(before) and own is not None and before[-1] != own
+        if own is None:
+            return False
+        last = next((size.value for size in reversed(self.stated) if size.word == "hidden" and size.token.line <= line), None)
+        return last is not None and last != own
 
     def sizes_at(self, line: int, column: int) -> dict[str, int]:
         """Return what names and letters amount to at a place."""

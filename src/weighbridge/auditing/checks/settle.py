@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, tied_tables
@@ -189,15 +190,23 @@ def _with_masks(token: Token, model: ModelValue, what: str, hedged: bool) -> Ite
 
 def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """The figure that the authors give, where it is one of this model and not its sister's."""
-    found = preset(model.source)
     count = own_count(model, what)
-    if found is None or token.value is None or count is None:
+    if token.value is None or count is None:
         return
     mine = token.value * scales(token)[0]
-    kin = [preset(found.name[:place]) for place in (i for i, letter in enumerate(found.name) if letter == "-")]
-    for figure, corrected in (figure for one in (found, *kin) if one is not None for figure in figures(one)):
+    for figure, corrected in _figures_of_kin(model.source):
         if mine == figure and (corrected or abs(mine - count) <= PUBLISHED_FAR * count):
             yield Settled("note", Fraction(count), because(mark("the figure its authors give; the count is {right}"), right=count))
+
+
+@lru_cache(maxsize=1024)
+def _figures_of_kin(name: str) -> tuple[tuple[Fraction, bool], ...]:
+    """Return the figures that were published for a preset and for those whose names begin its own; a name that is none has none."""
+    found = preset(name)
+    if found is None:
+        return ()
+    kin = [preset(found.name[:place]) for place, letter in enumerate(found.name) if letter == "-"]
+    return tuple(figure for one in (found, *kin) if one is not None for figure in figures(one))
 
 
 _OF_WHOLE = (_counts, _conventions, _with_untied_head, _with_masks, _heads, _to_filled_zeros, _close, _published_figure)

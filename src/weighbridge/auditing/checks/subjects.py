@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
 from weighbridge.auditing.claims import Line, Subject
@@ -60,6 +61,7 @@ def _merge_mentions(found: list[Mention]) -> list[Mention]:
     ]
 
 
+@lru_cache(maxsize=4096)
 def family_of(name: str) -> str:
     """Return the family's part of a name: everything before its size.
 

@@ -15,8 +15,10 @@ from weighbridge.auditing.text.tables import Table
 def member_of_row(scene: Scene, table: Table, line: int) -> Subject | None:
     """Return the model of a row that is led by nothing but a size, where the text speaks of one family only."""
     row = next((row for row in table.rows if row.line == line), None)
+    if row is None or not re.fullmatch(r"[*` ]*[\d.]+\s*[MB][*` ]*", row.cells[0].text, re.IGNORECASE):
+        return None
     families = {family_of(scene.lines[index].text[m.column : m.end]) for index, found in scene.mentions.items() for m in found}
-    if row is None or len(families) != 1 or not re.fullmatch(r"[*` ]*[\d.]+\s*[MB][*` ]*", row.cells[0].text, re.IGNORECASE):
+    if len(families) != 1:
         return None
     return member_of(scene, re.sub(r"[^\w.]", "", row.cells[0].text), list(families), firm=False)
 

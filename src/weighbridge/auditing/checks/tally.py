@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from weighbridge.auditing.checks.covered import Covered
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.table_subjects import column_heads, is_grid, kind_of
 from weighbridge.auditing.checks.totals import is_count
@@ -37,18 +38,12 @@ _OF_TEXT = re.compile(r"\W{0,2}(?:tokens?|words?|个?词)\b", re.IGNORECASE)
 
 def unsettled_claims(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
     """Return a claim, with what would settle it, for each number that says something about a model and was not judged."""
-    covered: dict[int, list[tuple[int, int]]] = {}
-    for one in claims:
-        covered.setdefault(one.line, []).append((one.start, one.end))
+    covered = Covered(claims)
     found = []
     seen: set[tuple[int, int]] = set()
 
     def is_judged(token: Token) -> bool:
-        spans = covered.get(scene.lines[token.line].number)
-        if spans is None:
-            return False
-        begin, end = _columns(scene, token)
-        return any(start <= begin and end <= stop for start, stop in spans)
+        return covered.holds(scene.lines[token.line].number, *_columns(scene, token))
 
     for token, kind, reason in _unjudged_numbers(scene, is_judged):
         line, (_, end) = scene.lines[token.line], _columns(scene, token)

@@ -33,6 +33,7 @@ _PHRASES = {
 _EDGE = re.compile(r"\\b(?=[a-z(])"), re.compile(r"\\b")
 _ALL = [(name, re.compile(_EDGE[1].sub("(?![a-z0-9_])", _EDGE[0].sub("(?<![a-z0-9_])", pattern)))) for name, pattern in _PHRASES.items()]
 """Words end where letters end: Chinese follows English without a space."""
+_LETTER = re.compile(r"[a-z\u4e00-\u9fff]")
 _PARAMETERS = re.compile(r"param(?:eter)?s?\b|par[aáâ]metros?\b|参数量|个?参数|參數|파라미터|매개변수|パラメ")
 _INSIDE = {
     "embeddings": {"word", "position", "type", "tables", "embedding_norm", "norm"},
@@ -67,6 +68,8 @@ def find_components(text: str) -> tuple[ComponentMention, ...]:
     ['position']
     """
     lower = text.lower()
+    if not _LETTER.search(lower):
+        return ()  # nothing but numbers
     found = [ComponentMention(name, m.start(), m.end()) for name, pattern in _ALL for m in pattern.finditer(lower)]
     found.sort(key=lambda m: (m.start, -(m.end - m.start)))
     kept: list[ComponentMention] = []

@@ -21,9 +21,11 @@ class Fit(NamedTuple):
 
 def scales(token: Token) -> tuple[Fraction, ...]:
     """Return what the figure's unit may multiply it by, the likeliest first."""
-    if token.unit == "%":
-        return (Fraction(1, 100),)
-    return tuple(Fraction(scale) for scale in UNITS.get(token.unit, (1,)))
+    return _SCALES.get(token.unit, _ONE)
+
+
+_ONE = (Fraction(1),)
+_SCALES = {unit: tuple(Fraction(scale) for scale in scales) for unit, scales in UNITS.items()} | {"%": (Fraction(1, 100),)}
 
 
 def likeliest_value(token: Token) -> Fraction | None:
@@ -45,7 +47,7 @@ def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
     >>> fit(tokens("22.7 M", 0)[0], Fraction(23_835_648)).verdict
     'rounded'
     """
-    if token.value is None:
+    if token.value is None or _is_far(token, true):
         return None
     for check in (_exact, _fit_by_rounding, _fit_by_zeros, _cut):
         for scale in scales(token):
@@ -58,6 +60,20 @@ def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
                 if _exact(token, true * size, scale, loose) or _fit_by_rounding(token, true * size, scale, loose):
                     return Fit("convention", because(mark("{size} bytes for each parameter"), size=size), true)
     return None
+
+
+def _is_far(token: Token, true: Fraction) -> bool:
+    """Tell whether a number is out of reach of every rounding; most are, and whole numbers tell it quickly."""
+    value = token.value
+    if not value:
+        return False
+    printed, right = value.numerator * true.denominator, true.numerator * value.denominator
+    least, most = _REACH.get(token.unit, (_ONE[0], _ONE[0]))
+    reach = 32 if token.unit in BYTES else 4
+    return printed * most.numerator * 4 < right * most.denominator or right * least.denominator * reach < printed * least.numerator
+
+
+_REACH = {unit: (min(scales), max(scales)) for unit, scales in _SCALES.items()}
 
 
 def _exact(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:

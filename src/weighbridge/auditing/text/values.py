@@ -29,6 +29,9 @@ def _apply(operation: str, left: Fraction, right: Fraction) -> Fraction | None:
     elif operation == "^":
         small = right.denominator == 1 and 0 <= right <= 64 and abs(left.numerator) ** min(3, int(right)) < LARGEST
         result = left ** int(right) if small and left.numerator.bit_length() * int(right) < 400 else None
+    elif left.denominator == right.denominator == 1:
+        a, b = left.numerator, right.numerator
+        result = Fraction(a + b if operation == "+" else a - b if operation == "-" else a * b)
     else:
         result = left + right if operation == "+" else left - right if operation == "-" else left * right
     return None if result is None or abs(result.numerator) > LARGEST or result.denominator > LARGEST else result
