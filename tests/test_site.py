@@ -113,7 +113,7 @@ def test_a_chinese_page_has_the_figures_of_the_english(name: str) -> None:
     assert english.count("\n|") == chinese.count("\n|"), "rows of tables"
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.skipif(find_spec("sphinx") is None or find_spec("furo") is None, reason="the extra docs is not installed")
 def test_the_site_builds_without_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEIGHBRIDGE_ARCHITECTURES", "bert,llama")

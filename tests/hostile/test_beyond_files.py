@@ -22,6 +22,7 @@ from tests.hostile.lines import hostile_lines
 PARTS = 4
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("part", range(PARTS))
 def test_an_audit_bears_every_text(part: int, tmp_path: Path) -> None:
     faults = {}

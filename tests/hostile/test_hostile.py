@@ -81,6 +81,7 @@ def places(tmp_path: Path) -> dict[str, str]:
     return {"file": str(tmp_path / "honest.safetensors"), "article": str(tmp_path / "article.md"), "folder": str(tmp_path)}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("command", CONFIG_COMMANDS)
 def test_every_command_bears_configs(command: str, places: dict[str, str], tmp_path: Path) -> None:
     faults = {}
@@ -97,6 +98,7 @@ def run(command: str, config: HostileConfig, places: dict[str, str], folder: Pat
     return fault(weigh(filled(command, source=path, **places), given=config.data), form_of(command))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("command", FILE_COMMANDS)
 def test_every_command_bears_files(command: str, places: dict[str, str], tmp_path: Path) -> None:
     faults = {}

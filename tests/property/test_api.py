@@ -27,6 +27,7 @@ LAWS = [
 schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", create())
 
 
+@pytest.mark.sweep
 @schema.parametrize()
 @settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_the_document_is_kept(case: Any) -> None:

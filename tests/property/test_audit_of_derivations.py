@@ -37,7 +37,7 @@ def test_a_true_derivation_passes(name: str, lang: str, form: str) -> None:
     assert found.summary["exact"] >= 30
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("model_type", [name for name in MODULES if not is_remote(name)])
 def test_a_true_derivation_of_any_family_passes(model_type: str) -> None:
     """Whatever a config is called: its sizes stand in the table of symbols."""
@@ -88,7 +88,7 @@ def claimed(text: str, form: str) -> list[tuple[int, int]]:
     return [match.span() for match in NUMBERS.finditer(text) if match.start() not in inside and match.group() != "0"]  # a tied head's
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("form", ENDINGS)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2"])
@@ -168,6 +168,7 @@ def test_mutated_texts_never_crash(path: Path, choose: random.Random) -> None:
         assert_audits_or_refuses(bytes(data), name)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "text",
     ["(" * 5_000, "[" * 200_000, "|" * 200_000, "((((1+1" * 4_000, "1+" * 30_000 + "1 = 2", "9" * 50_000 + " = 1", "2^" * 9_000 + "2 = 4", "9^9^9^9 = 1", "H^12^12 = 3",

@@ -546,6 +546,7 @@ def assert_true(weighed: Model) -> set[str]:
     return found
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("model_type", MODULES)
 def test_every_sentence_of_every_family_is_true(model_type: str) -> None:
     try:
@@ -555,6 +556,7 @@ def test_every_sentence_of_every_family_is_true(model_type: str) -> None:
     assert assert_true(weighed)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("model_type", [name for name in MODULES if len(family(name).classes) > 1 and sum(map(ord, name)) % 4 == 0])
 def test_every_sentence_of_a_class_with_a_head_is_true(model_type: str) -> None:
     others = [name for name in family(model_type).classes if name != family(model_type).base]

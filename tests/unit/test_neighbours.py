@@ -77,6 +77,7 @@ def folder_with(tmp_path: Path, name: str, kind: Callable[[Path], None]) -> Path
     return folder
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("name", NAMES)
 def test_no_command_falls_over_a_neighbour(tmp_path: Path, name: str, kind: Callable[[Path], None]) -> None:

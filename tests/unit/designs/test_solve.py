@@ -229,6 +229,7 @@ DRAWN = [
 """Small models and two of their sizes: quotients, widths that only some numbers divide, sizes that change nothing."""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("model_type", "sizes", "keys"), DRAWN, ids=lambda value: value if isinstance(value, str) else "")
 @given(
     asked=st.sampled_from([("parameters", False), ("active", False), ("memory", False), ("memory", True), ("cache", False), ("flops", False)]),

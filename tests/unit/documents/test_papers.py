@@ -56,7 +56,7 @@ def test_latex_closes_its_braces_and_environments(lang: str) -> None:
     assert ("ctexart" in text) == (lang == "zh")
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_latex_compiles(lang: str, tmp_path: Path) -> None:
     if shutil.which("xelatex") is None:

@@ -104,6 +104,7 @@ def test_keras_prints_the_same_of_its_own_layers(monkeypatch: pytest.MonkeyPatch
     assert re.search(r"│ pooler.dense \(Dense\) +│ \? +│ +272 │", text)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(
     ("source", "class_name"),

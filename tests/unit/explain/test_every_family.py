@@ -21,6 +21,7 @@ def default(model_type: str) -> Model:
 assert MODULES
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("model_type", MODULES)
 def test_every_family_is_derived(model_type: str) -> None:
     weighed = default(model_type)
@@ -32,6 +33,7 @@ def test_every_family_is_derived(model_type: str) -> None:
     assert weighed.formula().value == unique
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("model_type", MODULES)
 def test_every_family_has_its_conventions(model_type: str) -> None:
     weighed = default(model_type)
@@ -44,6 +46,7 @@ def test_every_family_has_its_conventions(model_type: str) -> None:
     assert all(row.value is None or row.value > 0 for row in weighed.counts() if row.key != "trainable")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("model_type", MODULES)
 def test_every_family_has_a_formula_of_its_flops(model_type: str) -> None:
     weighed = default(model_type)

@@ -15,6 +15,7 @@ SLOW = 3
 """How much slower than the machine of the figures in docs/formats.md the one that tests may be."""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", CASES)
 def test_a_file_that_asks_for_much(name: str, tmp_path: Path) -> None:
     ending, write = CASES[name]

@@ -144,7 +144,7 @@ assert_robust(keras.read, written(LEGACY), check=check, number=500, truncations=
 """
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_damage_is_refused_or_read() -> None:
     """In a process of its own, since the library is not ours."""
     done = subprocess.run([sys.executable, "-c", DAMAGED], capture_output=True, timeout=300, env={"PYTHONPATH": "src:."}, check=False)
