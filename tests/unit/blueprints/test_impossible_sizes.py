@@ -22,7 +22,21 @@ def test_no_tensor_has_less_than_nothing(model_type: str, key: str, value: objec
         weighbridge.model({"model_type": model_type, key: value})
 
 
-@pytest.mark.parametrize("model_type", ["led", "granitemoehybrid", "laguna", "mellum", "step3p5", "muse_spark_text"])
+@pytest.mark.parametrize(
+    "model_type",
+    [
+        "led",
+        "granitemoehybrid",
+        "laguna",
+        "mellum",
+        "step3p5",
+        "muse_spark_text",
+        "lw_detr_vit",
+        "rf_detr_dinov2",
+        "inkling_vision",
+        "rwkv5",
+    ],
+)
 def test_a_thousand_million_layers_are_not_listed(model_type: str) -> None:
     """A list of their kinds takes eight gigabytes."""
     with pytest.raises(WeighbridgeError, match="layers, which are looked at one by one"):

@@ -112,7 +112,7 @@ def audio(c: Config) -> Part:
 def vision(c: Config) -> Part:
     """Describe InklingVisionModel: layers that fold squares of pixels, and frames, into channels."""
     layers = []
-    scales = patch_scales(c.frames, c.patch, c.layers, c.channels)
+    scales = patch_scales(c.frames, c.patch, len(layer_range(c.layers)), c.channels)
     for index, (start, end) in enumerate(pairwise(scales)):
         folded = (end[0] // start[0]) * (end[1] // start[1]) ** 2
         last = index == c.layers - 1

@@ -9,7 +9,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import replace
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, layer_range
 
 if TYPE_CHECKING:
     from typing import Any
@@ -173,7 +173,7 @@ def out_stages(stages: Callable[[Config], int], *, stem: bool = True) -> tuple[F
 
 
 def _outputs(c: Config, stages: int, stem: bool) -> tuple[int, ...]:
-    known = [*(["stem"] if stem else []), *(f"stage{index + 1}" for index in range(stages))]
+    known = [*(["stem"] if stem else []), *(f"stage{index + 1}" for index in layer_range(stages))]
     if c.out_features is None and c.out_indices is None:
         return (len(known) - 1,)
     key, given = ("out_features", c.out_features) if c.out_features is not None else ("out_indices", c.out_indices)

@@ -11,7 +11,7 @@ from weighbridge.blueprints.state_space import rwkv
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, LAYERS, MLP, TIED, VOCAB, Config, constant, derived, size
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, stack
-from weighbridge.core.sizes import exact
+from weighbridge.core.sizes import exact, layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 
@@ -23,7 +23,7 @@ def rwkv5(c: Config) -> tuple[Node, ...]:
         before = (layer_norm("pre_ln", H),) if first else ()
         return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time_mixing(c), rwkv.channel_mixing(c))
 
-    kinds = [True, *[False] * (c.depth - 1)]
+    kinds = [index == 0 for index in layer_range(c.depth)]
     return (embedding("embeddings", c.vocab, H), *stack("blocks", kinds, c.layers, layer), layer_norm("ln_out", H))
 
 
