@@ -16,9 +16,9 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, UndecidedError
 from weighbridge.core.suggestions import did_you_mean
-from weighbridge.core.tree import Part
+from weighbridge.core.tree import Part, Tensor, walk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -188,7 +188,7 @@ def blocks(table: Table) -> Iterator[Block]:
 
     Raises:
         ConfigError: A row that makes no model.
-        TypeError: A rule of the fields compares sizes, so that no column can tell.
+        TypeError: A rule of the fields compares sizes, so that no column can tell; or some row has a tensor of less than nothing.
     """
     import numpy as np
 
@@ -202,7 +202,18 @@ def blocks(table: Table) -> Iterator[Block]:
             where = slice(int(block[0]), int(block[-1]) + 1) if len(rows_alike) == table.rows else block
             raw = with_overrides(table.single, {key: _one_or_many(values[where]) for key, values in table.many.items()})
             sizes = bind(known.fields, raw, like=like)
-            yield Block(block, sizes, known.classes[table.class_name](sizes))
+            tree = known.classes[table.class_name](sizes)
+            _refuse_less_than_nothing(tree)
+            yield Block(block, sizes, tree)
+
+
+def _refuse_less_than_nothing(tree: Part) -> None:
+    """Refuse a tree that some row gives a size below 0: row by row it is said which makes no model."""
+    for _, part in walk(tree):
+        for node in part.children:
+            sizes = node.shape if isinstance(node, Tensor) else (node.repeat,) if isinstance(node, Part) else ()
+            if any(isinstance(size, Column) and size.low < 0 and size.values.min() < 0 for size in sizes):
+                raise UndecidedError(f"{node.name}: less than nothing in some rows")
 
 
 def _one_or_many(values: NDArray[np.int64]) -> int | Column:

@@ -81,8 +81,8 @@ OLDER = {"llm_config": "text_config", "sound_config": "audio_config", "vit_hidde
 def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Read the names of released checkpoints, and leave out what they say of the picture encoder's preprocessing.
 
-    >>> normalize_config({"vit_hidden_size": 1024, "sound_config": {"model_type": "parakeet"}})
-    {'vision_hidden_size': 1024, 'audio_config': {'attention_bias': False, 'scale_input': False}}
+    >>> normalize_config({"sound_config": {"model_type": "parakeet"}})
+    {'audio_config': {'attention_bias': False, 'scale_input': False}}
     """
     found = {key: value for key, value in raw.items() if key not in OLDER}
     found |= {name: raw[older] for older, name in OLDER.items() if raw.get(older) is not None and found.get(name) is None}
