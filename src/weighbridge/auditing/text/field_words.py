@@ -75,7 +75,7 @@ _LABELS = {
 LABELS = {**SIZES, **{phrase.strip(): word for word, phrases in _LABELS.items() for phrase in " ".join(phrases.split()).split(",")}}
 """From a phrase, in lower case and with spaces for ``_`` and ``-``, to the size that it names in front of a number."""
 _LABELLED = re.compile(
-    rf"[*_`\"' ]*(?:[(（][^()（）]{{0,24}}[)）])?[*_`\"' ]*(?:[:：=|]|\bis\b|\bare\b|\bof\b|为|是)[*_`\"'$ ]*[~≈]?[*_`\" ]*{_NUMBER}",
+    rf"(?<![*_`\"' ])[*_`\"' ]*(?:[(（][^()（）]{{0,24}}[)）][*_`\"' ]*)?(?:[:：=|]|\bis\b|\bare\b|\bof\b|为|是)[*_`\"'$ ]*(?:[~≈][*_`\" ]*)?{_NUMBER}",
     re.IGNORECASE,
 )
 _OF_A_TOWER = frozenset("audio text vision image visual encoder decoder".split())
