@@ -165,7 +165,7 @@ def _is_composite(model: ModelValue) -> bool:
     return (
         description is None
         or hasattr(description.sizes, "decoder_layers")
-        or any(isinstance(part, dict) for part in description.raw.values())
+        or any(isinstance(part, dict) for key, part in description.raw.items() if key != "quantization_config")
         or any(hasattr(value, "__dict__") for value in vars(description.sizes).values())
     )
 
