@@ -19,6 +19,9 @@ from weighbridge.explain.derive import Derivation, lines, sections
 from weighbridge.explain.section import Line, Section
 from weighbridge.explain.symbolic import symbolic
 
+SEEN: dict[tuple[int, str], tuple[Derivation, dict[str, list[tuple[str, Part, Tensor]]]]] = {}
+"""The tensors of a place by their names, which many checks ask for; forgotten with the model."""
+
 
 class Said(NamedTuple):
     """A sentence, and all that a check may look at."""
@@ -45,10 +48,16 @@ class Said(NamedTuple):
 
     def at(self, path: str) -> Iterator[tuple[str, Part, Tensor]]:
         """Yield the tensors of a module, or the one tensor of this name; the path of the module comes with them."""
-        for found, part in self.parts():
-            for node in part.children:
-                if isinstance(node, Tensor) and path in (found, f"{found}.{node.name}" if found else node.name):
-                    yield found, part, node
+        key = id(self.derivation), self.place.number
+        if key not in SEEN:
+            tensors: dict[str, list[tuple[str, Part, Tensor]]] = {}
+            for found, part in self.parts():
+                for node in part.children:
+                    if isinstance(node, Tensor):
+                        for name in dict.fromkeys((found, f"{found}.{node.name}" if found else node.name)):
+                            tensors.setdefault(name, []).append((found, part, node))
+            SEEN[key] = self.derivation, tensors
+        yield from SEEN[key][1].get(path, ())
 
     def parameters(self) -> list[Tensor]:
         return [tensor for _, _, tensor in self.own() if tensor.role != "buffer"]
@@ -534,6 +543,7 @@ def said(weighed: Model) -> Iterator[tuple[str, Said]]:
 
 def assert_true(weighed: Model) -> set[str]:
     found = set()
+    SEEN.clear()
     for template, sentence in said(weighed):
         assert template in CHECKS, f"no check for: {template}"
         try:
