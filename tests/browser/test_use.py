@@ -26,7 +26,7 @@ def written(**overrides: object) -> str:
 
 def assert_total(page: Page, figure: str) -> None:
     """Hold the page to a total, which it may take a while to show; Playwright raises if it does not."""
-    page.wait_for_function("figure => document.querySelector('#total .big').textContent === figure", arg=figure)
+    page.wait_for_function("figure => document.querySelector('#total .big')?.textContent === figure", arg=figure)
 
 
 def settle(page: Page) -> None:
