@@ -27,6 +27,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 REMEMBERED = unknown("how many frames and objects are remembered, the session says")
+PROMPTED = unknown("how many points and boxes an image is asked about, the prompt says")
 ONE: Grid = (1, 1)
 KEYS_WIDTH = 64
 """What the memory's keys and values are read from is so wide in every class, whatever memory_encoder_output_channels says."""
@@ -219,7 +220,7 @@ def tracker(c: Config) -> Part:
         raise ConfigError(
             Text("the decoder takes three maps, the fourth is left out"), key="vision_config.scale_factors", value=c.vision.scales
         )
-    return part("", no_memory, *image_parts(c, maps, area(maps[2]), encoder=True), kind="model")
+    return part("", no_memory, *image_parts(c, maps, area(maps[2]), encoder=True), kind="model", stream=PROMPTED)
 
 
 def sam3_video(c: Config) -> Part:
