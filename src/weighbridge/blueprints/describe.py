@@ -40,10 +40,9 @@ MEGATRON_KEYS = frozenset(
 
 OWN_CODE = mark("the code of {name} stands beside its files; its tensors are described as there, not held to a live class")
 PACKAGES = {
-    **{
-        f"diffusers_{kind}": mark("a class of the package diffusers, held to diffusers 0.42.1")
-        for kind in ("dit", "flux", "sd3", "unet", "vae")
-    },
+    **dict.fromkeys(
+        (name for name in MODULES if name.startswith("diffusers_")), mark("a class of the package diffusers, held to diffusers 0.42.1")
+    ),
     "litgpt": mark("a class of the package litgpt, held to litgpt 0.5.13"),
     "open_clip": mark("a class of the package open_clip, held to open_clip_torch 3.3.0"),
     "megatron": mark("GPTModel of megatron-core with local layers, held to megatron-core 0.16.1"),

@@ -11,6 +11,8 @@ import pytest
 
 from truth.packages import digest, tensors_of
 from weighbridge import WeighbridgeError, model
+from weighbridge.blueprints import MODULES
+from weighbridge.blueprints.describe import PACKAGES
 
 RECORDS = Path(__file__).parents[2] / "truth" / "packages"
 RECORD: dict[str, Any] = json.loads((RECORDS / "litgpt.json").read_text())
@@ -217,3 +219,10 @@ def test_what_diffusers_has_and_we_do_not(config: dict[str, Any], said: str) -> 
 def test_the_arithmetic_of_diffusion_is_refused_with_its_reason() -> None:
     with pytest.raises(WeighbridgeError, match="how many positions a pass of a diffusion model sees"):
         model("flux.1-dev").flops()
+
+
+@pytest.mark.parametrize("model_type", [name for name, home in MODULES.items() if home.startswith("packages.")])
+def test_every_class_of_a_package_says_which_package_it_is_held_to(model_type: str) -> None:
+    """Otherwise it would be said that its code stands beside its files and no live class was asked."""
+    assert model_type in PACKAGES
+    assert ("not held" in PACKAGES[model_type]) == (model_type == "nanogpt")
