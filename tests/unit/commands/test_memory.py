@@ -20,3 +20,10 @@ def test_options_of_training_are_named_where_nothing_is_trained(capsys: pytest.C
 def test_nothing_is_named_where_all_of_it_counts(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["memory", "bert-tiny", *more, "--json"]) == 0
     assert "idle" not in json.loads(capsys.readouterr().out)
+
+
+def test_why_activations_are_not_known_is_said_in_the_language_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["memory", "clip-vit-base-patch32", "--training", "--seq", "64", "--lang", "zh"]) == 0
+    said = capsys.readouterr().out
+    assert "前向计算保留的内容" in said
+    assert "is not described" not in said

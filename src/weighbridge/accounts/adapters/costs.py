@@ -104,7 +104,7 @@ def _arithmetic(
     try:
         base = flops_of(model, given)
     except UsageError as error:
-        return None, None, str(error)
+        return None, None, error.args[0]
     if found.method in WITHOUT_PRODUCTS:
         return int(base.forward_matmul), 0, ""  # type: ignore[arg-type]
     variants = ("use_dora", "kasa_config", "velora_config", "monteclora_config", "use_bdlora", "arrow_config", "layer_replication")

@@ -207,4 +207,4 @@ def forward_activations(model: ModelValue, given: Inputs, how: Settings) -> tupl
     try:
         return activations(model.model_type or "", model.class_name, model.tree, model.description.raw, asked), ""
     except UsageError as error:
-        return None, str(error)
+        return None, error.args[0]
