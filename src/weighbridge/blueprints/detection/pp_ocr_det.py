@@ -12,6 +12,7 @@ from weighbridge.blueprints.modules.backbones import backbone, features
 from weighbridge.blueprints.modules.composite import as_child
 from weighbridge.blueprints.modules.feature_maps import module_list
 from weighbridge.blueprints.modules.stage_fields import number, numbers
+from weighbridge.blueprints.vision.pp_ocr_rec import FOURTH, MOBILE
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, computed, constant
 from weighbridge.core.errors import ConfigError
@@ -21,14 +22,6 @@ from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.tree import Node, Part, Tensor
 
 PAGE = unknown("how large the page is, its image says")
-MOBILE = {
-    "model_type": "pp_lcnet_v3",
-    "scale": 0.75,
-    "out_features": ["stage2", "stage3", "stage4", "stage5"],
-    "out_indices": [2, 3, 4, 5],
-    "divisor": 16,
-}
-FOURTH = {"model_type": "pp_lcnet_v4"}
 
 
 def _kernels(c: Config) -> bool:

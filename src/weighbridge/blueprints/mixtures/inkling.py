@@ -129,7 +129,7 @@ def _mixers(c: Config) -> list[str]:
     return [WINDOW if index in local else FULL for index in layer_range(c.layers)]
 
 
-TEXT = (
+ATTENTION = (
     VOCAB.with_default(201024),
     HIDDEN.with_default(6144),
     LAYERS.with_default(66),
@@ -143,6 +143,10 @@ TEXT = (
     size("relative", "d_rel", 16, "R", "channels of a query that make its biases"),
     size("extent", "rel_extent", 1024, "X", "distances that have a bias"),
     size("kernel", "conv_kernel_size", 4, "Z", "width of the convolutions", "sconv_kernel_size"),
+)
+"""The sizes of attention in full and in a window, which Inkling 2 has too."""
+TEXT = (
+    *ATTENTION,
     MLP.with_default(24576),
     size("expert_mlp", "moe_intermediate_size", 3072, "M", "intermediate size of an expert"),
     size("experts", "n_routed_experts", 256, "E", "routed experts", "num_local_experts"),

@@ -6,7 +6,7 @@ makes. Source: Thinking Machines, Inkling 2 (2026); names as in transformers 5.2
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.inkling import FULL, WINDOW, convolution
+from weighbridge.blueprints.mixtures.inkling import ATTENTION, FULL, WINDOW, convolution
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.layer_types import checked_kinds
@@ -17,20 +17,18 @@ from weighbridge.blueprints.modules.vlm_common import with_lm_head, without_head
 from weighbridge.config.family import Family
 from weighbridge.config.fields import (
     ACTIVE_EXPERTS,
-    HEAD_DIM,
     HEADS,
     HIDDEN,
-    KV_HEADS,
     LAYERS,
     MLP,
     PATCH,
     SPATIAL_MERGE,
-    VOCAB,
     Config,
     Field,
     constant,
     size,
     switch,
+    variant,
 )
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length, unknown
@@ -156,19 +154,7 @@ def _blocks(c: Config) -> list[int]:
 
 
 TEXT = (
-    VOCAB.with_default(201024),
-    HIDDEN.with_default(4608),
-    LAYERS.with_default(48),
-    HEADS.with_default(48),
-    KV_HEADS.with_default(8),
-    HEAD_DIM.with_default(128),
-    size("window_heads", "swa_num_attention_heads", 48, "B", "attention heads in a window"),
-    size("window_kv_heads", "swa_num_key_value_heads", 8, "C", "key-value heads in a window"),
-    size("window_dim", "swa_head_dim", 128, "F", "width of a head in a window"),
-    size("window", "sliding_window_size", 1024, "W", "tokens in a window", "sliding_window"),
-    size("relative", "d_rel", 16, "R", "channels of a query that make its biases"),
-    size("extent", "rel_extent", 1024, "X", "distances that have a bias"),
-    size("kernel", "conv_kernel_size", 4, "Z", "width of the convolutions", "sconv_kernel_size"),
+    *variant(ATTENTION, hidden=4608, layers=48, heads=48, window_heads=48, window_kv_heads=8, window=1024),
     size("expert_mlp", "moe_intermediate_size", 2304, "M", "intermediate size of an expert", "intermediate_size"),
     size("experts", "n_routed_experts", 384, "E", "routed experts", "num_local_experts"),
     ACTIVE_EXPERTS.with_default(8),
