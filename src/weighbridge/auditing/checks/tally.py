@@ -139,7 +139,7 @@ def _in_prose(scene: Scene, statement: Sequence[Token], index: int) -> tuple[str
         return None
     if token.unit == "%":
         shared = _SHARE.search(near) and (find_components(near.lower()) or speaks_of_parameters(near))
-        return ("share", because(mark("it is not said of what it is a share"))) if shared else None
+        return ("share", because(mark("unclear what this is a share of"))) if shared else None
     if token.unit in BYTES and token.unit not in ("byte", "bytes", "字节"):
         return ("total", because(mark("memory or arithmetic whose conditions are not all stated"))) if _MEMORY.search(near) else None
     if token.unit in WORK:
@@ -147,12 +147,12 @@ def _in_prose(scene: Scene, statement: Sequence[Token], index: int) -> tuple[str
     if _PREMISE.match(text, token.end):
         return None
     if is_count(token) and speaks_of_parameters(text[max(0, token.start - 40) : token.end + 24]):
-        return "total", because(mark("it is not settled which model, or which part of it, this counts"))
+        return "total", because(mark("unclear which model, or which part of it, this counts"))
     large = not token.unit and not token.places and token.value is not None and token.value >= 10_000
     if (
         large
         and ("," in token.text or (token.value is not None and token.value >= 100_000))
         and find_components(text[max(0, token.start - 60) : token.start].lower())
     ):
-        return "component", because(mark("it is not settled which model, or which part of it, this counts"))
+        return "component", because(mark("unclear which model, or which part of it, this counts"))
     return None
