@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import weighbridge
 from weighbridge.accounts.fits.accelerators import ACCELERATORS, Accelerator
-from weighbridge.accounts.fits.account import _least_arithmetic, _read_for_a_token
+from weighbridge.accounts.fits.roofline import least_arithmetic, read_for_a_token
 from weighbridge.core.errors import WeighbridgeError
 
 PACKAGE = "aiconfigurator==0.10.0"
@@ -123,7 +123,7 @@ def _least(wheel: zipfile.ZipFile, name: str | None) -> tuple[int, int] | None:
         return None
     try:
         model = weighbridge.model(json.loads(wheel.read(name)))
-        return _least_arithmetic(model, 1, 1, "serving"), _read_for_a_token(model)
+        return least_arithmetic(model, 1, 1, "serving"), read_for_a_token(model)
     except (WeighbridgeError, AssertionError):
         return None
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from weighbridge.accounts.adapters.base import base, facts_of
+from weighbridge.accounts.adapters.base import facts_of
 from weighbridge.accounts.adapters.costs import trained_bytes
 from weighbridge.accounts.adapters.source import adapters_of
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
+from weighbridge.accounts.fits.roofline import Bound, keeps_cache, roofline_bounds
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import forward_activations, memory_of, settings, training_states
 from weighbridge.accounts.memory.quantization import quantization_of
-from weighbridge.accounts.parameters import tally_of
 from weighbridge.accounts.possible import places
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
@@ -48,8 +48,6 @@ LORA_OVER = {
 }
 """How an adapter's training is called by how the model below it is held."""
 
-BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "int8": 8, "int4": 4}
-
 
 class Setup(NamedTuple):
     """One way to run the model.
@@ -69,14 +67,6 @@ class Setup(NamedTuple):
     batch: int | None
     seq: int | None
     trust: str
-
-
-class Bound(NamedTuple):
-    """A time that cannot be beaten: *microseconds*, rounded down, and what it is the time of."""
-
-    what: str
-    microseconds: int
-    formula: str
 
 
 class Fit(NamedTuple):
@@ -150,7 +140,7 @@ def fits_of(
         seq,
         ways,
         next((way for way in ways if way.fits), None),
-        tuple(_bounds(model, device, batch, seq, dtype, purpose)) if device is not None else (),
+        tuple(roofline_bounds(model, device, batch, seq, dtype, purpose)) if device is not None else (),
         tuple(_notes(model, purpose, ways)),
     )
 
@@ -262,12 +252,12 @@ def _ways_to_serve(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, s
     for held in _held_weights(model, dtype):
         weights = held.bytes
         yield held.name, _serving_need(model, weights, dtype), held.trust
-    if _keeps(model):
+    if keeps_cache(model):
         yield mark("and the cache in 8 bits"), _serving_need(model, weights, "int8"), "estimate"
 
 
 def _serving_need(model: ModelValue, weights: int, dtype: str) -> Need:
-    most, keeps = _positions(model), _keeps(model)
+    most, keeps = _positions(model), keeps_cache(model)
 
     def need(batch: int, seq: int) -> int | None:
         if seq > most:
@@ -288,14 +278,6 @@ def _positions(model: ModelValue) -> int:
     facts = nested if isinstance(nested, dict) else facts
     found: list[int] = [facts[key] for key in POSITIONS if type(facts.get(key)) is int]
     return min((MOST << 6, *found, *places(model).values()))
-
-
-def _keeps(model: ModelValue) -> bool:
-    """Tell whether a model keeps a cache that is described."""
-    try:
-        return cache_of(model, Inputs(batch=1, seq=1)).bytes > 0
-    except UsageError:
-        return False
 
 
 def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
@@ -384,80 +366,6 @@ def _lora(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
             yield measure, _with_activations(kept, checkpointing, held.bytes + states), "estimate"
 
 
-def _bounds(model: ModelValue, device: Accelerator, batch: int, seq: int, dtype: str, purpose: str) -> Iterator[Bound]:
-    """Yield times that no engine can beat: arithmetic at the peak, or weights and cache read once.
-
-    Weights that are published in fewer bits may be read and multiplied in as few.
-    """
-    bits = min(BITS[dtype], _published_bits(model)) if purpose == "serving" else BITS[dtype]
-    peak = device.peaks.get(dtype, 0)
-    if bits < BITS[dtype]:  # integers and floats of 8 bits go twice as fast as 16, of 4 bits four times
-        peak = max(peak * BITS[dtype] // bits, device.peaks.get("fp8", 0) * 8 // bits)
-    least = _least_arithmetic(model, batch, seq, purpose)
-    if peak and least:
-        what = {
-            "serving": mark("reading the prompt: its products with weights"),
-            "training": mark("a step of training: its products with weights"),
-            "lora": mark("a step of an adapter's training: its products with weights"),
-        }[purpose]
-        yield Bound(what, least * 10**6 // peak, f"{least:,} FLOPs / {peak:,}/s")
-    if purpose != "serving" or not _keeps(model):
-        return
-    read = _read_for_a_token(model) * bits // 8
-    try:
-        read += cache_of(model, Inputs(batch=batch, seq=seq), dtype).bytes
-    except UsageError:
-        return
-    yield Bound(
-        mark("each further token, its weights and cache read once"),
-        read * 10**6 // device.bandwidth,
-        f"{read:,} bytes / {device.bandwidth:,}/s",
-    )
-
-
-def _published_bits(model: ModelValue) -> int:
-    """Return the fewest bits of a weight in the published file: 16 where the config says nothing of a quantisation."""
-    stated = quantization_of(model)
-    if stated is None:
-        return 16
-    return 8 if stated.scheme in ("fp8-block", "bnb-8bit", "gptq-8bit") else 4
-
-
-def _read_for_a_token(model: ModelValue) -> int:
-    """Return the weights that work on every token: tables are looked up, unless one is the head as well."""
-    counts, below = tally_of(model), base(model.tree, model.model_type or "", facts_of(model))
-    read = counts.active - counts.embedding
-    head = below.modules[below.output_embedding].weight if below.output_embedding else None
-    if head is not None and head.tied_to is not None:
-        read = read + head.count
-    assert isinstance(read, int)
-    return read
-
-
-PASSES = {"serving": 1, "training": 3, "lora": 2}
-"""Passes over the weights: forward, and backward for inputs and for weights, which an adapter's training leaves out."""
-
-
-def _least_arithmetic(model: ModelValue, batch: int, seq: int, purpose: str) -> int:
-    """Return FLOPs that no engine can leave out: two for each weight in a matrix and token; attention and, serving, the head are left out.
-
-    Of models that do not read tokens, or read them in an encoder first, it is not known: 0.
-    """
-    below = base(model.tree, model.model_type or "", facts_of(model))
-    if below.input_embedding is None or any(path.rpartition(".")[2] == "decoder" for path in below.modules):
-        return 0
-    counts = tally_of(model)
-    others = (counts.embedding, counts.bias, counts.gain, counts.shift)
-    matrices = counts.active
-    for other in others:
-        matrices = matrices - other
-    head = below.modules[below.output_embedding].weight if below.output_embedding else None
-    if head is not None and head.tied_to is None and head.role == "weight" and purpose == "serving":
-        matrices = matrices - head.count
-    assert isinstance(matrices, int)
-    return max(0, 2 * PASSES[purpose] * matrices * batch * seq)
-
-
 def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator[str]:
     stated = quantization_of(model)
     if stated is not None and stated.scheme is None:
@@ -466,7 +374,7 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator
         yield Text("The published file is quantised ({method}); its weights are unpacked to be trained.", method=stated.method)
     if purpose == "serving":
         yield mark("Activations of the prompt and kernel workspaces are not counted beyond that.")
-        if not _keeps(model):
+        if not keeps_cache(model):
             yield mark("This model keeps no cache, so batch and length cost nothing here.")
         return
     if forward_activations(model, Inputs(seq=1), settings(loss=True))[0] is None:
