@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.parameters import count, unique_of
 from weighbridge.config.bind import bind, with_overrides
 from weighbridge.config.fields import Config
-from weighbridge.conventions.quantised import fp8_scales, quantization_of
+from weighbridge.conventions.quantised import fp8_scales, stated_quantizer
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.sizes import Size, product
@@ -65,7 +65,7 @@ def loading_of(model: ModelValue) -> Loading | None:
         return None
     built = unique_of(model)
     rows = separate(model)
-    scales = fp8_scales(model) if quantization_of(model) else 0
+    scales = fp8_scales(model) if stated_quantizer(model) else 0
     loaded = built + sum(_elements(row) for row in rows) + (scales or 0)
     older = count(older_tree(model))
     assert isinstance(older, int)

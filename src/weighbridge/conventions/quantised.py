@@ -28,7 +28,7 @@ FULL_PRECISION = "indexer.weights_proj"
 """A map that the classes that have it keep in float32 (``_keep_in_fp32_modules``)."""
 
 
-def quantization_of(model: ModelValue) -> Mapping[str, Any] | None:
+def stated_quantizer(model: ModelValue) -> Mapping[str, Any] | None:
     """Return the ``quantization_config`` of a model's config, or None."""
     stated = model.description.raw.get("quantization_config") if model.description else None
     return stated if isinstance(stated, Mapping) and stated.get("quant_method") else None
@@ -41,7 +41,7 @@ def fp8_scales(model: ModelValue) -> int | None:
     >>> fp8_scales(model("qwen3-30b-a3b-fp8")), fp8_scales(model("bert-base-uncased"))
     (1824768, None)
     """
-    said = quantization_of(model)
+    said = stated_quantizer(model)
     if said is None or said["quant_method"] != "fp8" or said.get("dequantize") or said.get("modules_to_convert"):
         return None
     block = said.get("weight_block_size", (128, 128))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
 from weighbridge.conventions.loading import OLDER, RELEASE, loading_of
-from weighbridge.conventions.quantised import quantization_of
+from weighbridge.conventions.quantised import stated_quantizer
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import translator
 from weighbridge.core.sizes import Size
@@ -104,7 +104,7 @@ def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str
     if found is None:
         return
     if found.scales is None:
-        method = str((quantization_of(model) or {}).get("quant_method"))[:40]
+        method = str((stated_quantizer(model) or {}).get("quant_method"))[:40]
         line = say(
             "Loaded with its quantization_config ({method}), packed words and scales stand in place of matrices, and numel() counts those; here every matrix counts its parameters."
         )
