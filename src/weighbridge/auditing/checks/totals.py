@@ -133,8 +133,9 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
 
 def _is_active(before: str, after: str) -> bool:
     """Tell whether a count is of what works on a token, by the words of its own clause behind it, or right before it."""
-    behind, ahead = _TURN.split(after)[0][:32], re.split(r"[\d;；。]", before)[-1][-28:]
-    for words in (_TURN.split(ahead)[-1], ahead):
+    behind, ahead = _TURN.split(after)[0][:32], _BEGUN.split(before)[-1][-28:]
+    clause = _TURN.split(ahead)[-1]
+    for words in (clause,) if _OF_EXPERTS.search(before) else (clause, ahead):
         said = [match[0].lower() for match in _ACTIVE_OR_TOTAL.finditer(words)]
         if said and not (words is ahead and _ACTIVE.search(behind)):
             return said[-1] not in ("总", "total")
@@ -142,6 +143,13 @@ def _is_active(before: str, after: str) -> bool:
 
 
 _OUT_OF = re.compile(r"\bof (?:its|the|a total(?: of)?) [~≈]?$|out of (?:its |a total of )?[~≈]?$", re.IGNORECASE)
+_BEGUN = re.compile(r"[\d;；。]|(?<=\d)[^()（）\d]*[)）]")
+"""Where a count's own words begin: behind another number, and behind the parentheses that it stands in."""
+_OF_EXPERTS = re.compile(
+    r"(?<![\w.\-])\d{1,3}[ 个名]*(?:(?:routed |shared )?experts?|专家|are|is|of (?:them|which|these)|都|被| )*(?:activ\w*|激活|selected|used|chosen|per token)[^\d]*$",
+    re.IGNORECASE,
+)
+"""A number of experts, whose word for working is not the next count's: ``8 are active, 671B parameters in total``."""
 _ACTIVE_OR_TOTAL = re.compile(r"总|total|activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
 
 
