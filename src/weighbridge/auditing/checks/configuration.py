@@ -56,7 +56,7 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
             exact = judged.right is None
             if exact:
                 yield _claim(scene, size, judged.token, "exact", judged.said, judged.said, ())
-            elif firm and _is_wrong(scene, size, judged, used, firmly):
+            elif (firm or _is_said_of_the_named(scene, size)) and _is_wrong(scene, size, judged, used, firmly):
                 assert judged.right is not None
                 reason = because(mark("{what} is {right}"), what=Said(NAMES[size.word]), right=judged.right)
                 if judged.right in used:
@@ -133,7 +133,7 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
         return False  # 12 layers of one kind and 36 of another
     if judged.said in used and judged.right not in used:
         return False
-    if judged.said in _other_sizes(scene, size):
+    if size.word != "kv_heads" and judged.said in _other_sizes(scene, size):
         return False
     if judged.right is not None and _is_stated(scene, size.word, judged.right) and not is_slip(str(judged.said), str(judged.right)):
         return False  # the text states two such sizes: it has two models, and this one need not be that one's
@@ -166,11 +166,15 @@ _OWN = re.compile(
 
 
 def _is_said_of_the_named(scene: Scene, size: Stated) -> bool:
-    """Tell whether a number of heads or layers is one of the sizes that a sentence gives its one model: ``BERT-large has 24 layers and 12 heads``."""
+    """Tell whether a number is one of the sizes that a sentence gives its one model: ``BERT-large has 24 layers, 12 heads and hidden size 768``."""
     text, named = scene.lines[size.token.line].text, scene.mentions.get(size.token.line, ())
-    if len(named) != 1 or named[0].kind != MODEL or named[0].end > size.token.start or size.label.start < size.token.start:
+    if len(named) != 1 or named[0].kind != MODEL or named[0].end > min(size.token.start, size.label.start):
         return False
-    between = text[named[0].end : size.label.end]
+    if size.label.start < size.token.start and not (
+        _BEGINS.search(text, named[0].end, size.label.start) and _BESIDE.fullmatch(text, size.label.end, size.token.start)
+    ):
+        return False  # a label in front may be that of another number, but at the beginning of an item
+    between = text[named[0].end : max(size.token.end, size.label.end)]
     model = scene.model_at(size.label.line, size.label.start)
     own = words_of(model) if model is not None else {}
     others = [one for one in scene.stated if one.token.line == size.token.line and one.word != size.word]
@@ -180,10 +184,13 @@ def _is_said_of_the_named(scene: Scene, size: Stated) -> bool:
     return alone and not translates and agreed == len(others) >= 1 and not _OF_A_PART.search(between) and not _NEXT_SENTENCE.search(between)
 
 
+_BEGINS = re.compile(r"(?:^|[,，、:：(（;；|]|\b(?:and|with|an?|its|has|have|的|和|及|与|为|有))[\s*`_]*$", re.IGNORECASE)
+_BESIDE = re.compile(r"[\s*`_]*(?:of|is|=|:|：|为|是)?[\s*`_]*")
+"""Before the label of an item of a list, and between the label and its number."""
 _OF_A_PART = re.compile(
     r"\b(?:first|last|top|bottom|only|freez\w*|each|every|per|more|fewer|less|extra|another|shared?|student|teacher|prun\w*|remov\w*|drop\w*|than|instead|vs|"
     r"versus|compared|like|unlike|if|would|could|our|ours|my|custom|distil\w*|into|from|to|of the|out of|with only|draft|encoder|decoder|cross|query|kept|keep\w*)\b|"
-    r"前|后|每|只|仅|冻结|剪|比|若|如果|我们|自己|改|减|加|新|而",
+    r"前(?!馈)|后|每|只|仅|冻结|剪|比|若|如果|我们|自己|改|减|加|新|而",
     re.IGNORECASE,
 )
 """Words by which a number of layers or heads is another than the model's."""

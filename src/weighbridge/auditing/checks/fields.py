@@ -38,7 +38,7 @@ _OTHERWISE = re.compile(
     r"\b(?:our|ours|my|custom|scratch|toy|reduced|prun\w*|draft|modif\w*|scaled|smaller|bigger|if|would|could|suppose|e\.g|such as|instead|than|versus|vs|compared?|unlike|only|"
     r"first|last|top|bottom|freez\w*|frozen|each|every|per (?:node|group|device|gpu|layer)|group|groups|nodes?|gpus?|devices?|more|fewer|less|extra|another|remov\w*|drop\w*|keep|kept|student|"
     r"teacher|distil\w*|from|into|up to|at least|at most|around|about|between|ratio|split|subset|vision|image|audio|speech|text encoder|draft|mtp|dense|like|not|never|wrong|instead)\b|"
-    r"如|若|每组|每层|每个节点|分成|假设|自己|我们|改|减|剪|蒸馏|冻结|前|后|只|仅|比|至少|至多|最多|左右|约|视觉|音频|不是|而非|错",
+    r"如|若|每组|每层|每个节点|分成|假设|自己|我们|改|减|剪|蒸馏|冻结|前(?!馈)|后|只|仅|比|至少|至多|最多|左右|约|视觉|音频|不是|而非|错",
     re.IGNORECASE,
 )
 """Words by which a size is another than the model's, or may be."""
@@ -64,7 +64,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         for said in block:
             if _is_own(said):
                 yield _claim(scene, said, "exact", said.field.value)
-            elif _is_listed_wrong(scene, said, block, agreed) or _is_said_wrong(scene, said):
+            elif _is_listed_wrong(scene, said, block, agreed) or _is_said_wrong(scene, said) or _is_enumerated_wrong(scene, said, block):
                 right = min(_main_values(said), default=None)
                 if right is not None:
                     yield _claim(scene, said, "wrong", right)
@@ -195,6 +195,19 @@ def _is_said_wrong(scene: Scene, said: _Said) -> bool:
     others = any(m.names != before[-1].names for m in named if m.column >= first)
     around = _IN_EACH.sub(" ", f"{text[first : before[-1].column]} {between} {clause}")
     return not others and not _SENTENCE.search(between) and not _OTHERWISE.search(around)
+
+
+def _is_enumerated_wrong(scene: Scene, said: _Said, block: Sequence[_Said]) -> bool:
+    """Tell whether one of the sizes that a sentence gives its one model is not the model's, though all the others are."""
+    text, named = scene.lines[said.line].text, scene.mentions.get(said.line, ())
+    before = [m for m in named if m.end <= said.field.start]
+    if not _can_be_wrong(said, _PLAIN) or len(before) != 1 or said.field.labelled:
+        return False
+    others = [other for other in block if other.line == said.line and other.field.word != said.field.word]
+    alone = not any(other is not said and other.line == said.line and other.field.word == said.field.word for other in block)
+    clause = _SENTENCE.split(text[said.field.end : said.field.end + FIELD_GAP])[0]
+    around = _IN_EACH.sub(" ", f"{text[before[0].end : said.field.start]} {re.split('[,，、]', clause)[0]}")
+    return alone and bool(others) and all(map(_is_own, others)) and not _SENTENCE.search(around) and not _OTHERWISE.search(around)
 
 
 _IN_EACH = re.compile(

@@ -27,10 +27,10 @@ class Field(NamedTuple):
 
 
 _NUMBER = (
-    r"(?<![A-Za-z0-9_.,/–^$×*+\-])(?<![×*+^] )(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![A-Za-z0-9_,.]*\d)(?![kKMBTG]\b|\s?%)"
+    r"(?:(?<![A-Za-z0-9_.,/–^$×*+\-])|(?<=\d,)(?=\d{1,2}(?![\d,])))(?<![×*+^] )(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![A-Za-z0-9_,.]*\d)(?![kKMBTG]\b|\s?%)"
     r"(?!\s*[×x*+/^·]\s*[\dA-Za-z(])(?!\s*[–~-]\s*\d)"
 )
-"""A whole number that is no part of a formula, of a range, or of a larger number."""
+"""A whole number that is no part of a formula, of a range, or of a larger number; ``隐藏层维度 768,16 个头`` has two."""
 _ADJECTIVES = (
     r"(?:(?:transformer|decoder|encoder|hidden|attention|self|multi|head|routed|routing|total|speciali[sz]ed|local|feed|forward|moe|dense|sparse|stacked|"
     r"identical|bidirectional|parallel|distinct|independent|different|full|small|large|fine|grained|expert|query|q|available|separate|individual)[ \-]+)*"
