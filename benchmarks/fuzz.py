@@ -32,7 +32,7 @@ with atheris.instrument_imports(include=["weighbridge.readers"]):
     from weighbridge.accounts.parameters import tally_of
     from weighbridge.core.errors import ReadError
     from weighbridge.readers import archive, distributed, packing, pickles, tensorflow, torch_names, torch_storages, zarr
-    from weighbridge.readers.listing import Listing, Stored
+    from weighbridge.readers.listing import Listing, StoredTensor
 
     modules = {entry.module: import_module(f"weighbridge.readers.{entry.module}") for entry in readers.FORMATS}
 
@@ -176,7 +176,7 @@ def check(listing: Listing) -> None:
     names = {tensor.name for tensor in listing.tensors}
     assert len(names) == len(listing.tensors), "a name stands twice"
     for tensor in listing.tensors:
-        assert isinstance(tensor, Stored)
+        assert isinstance(tensor, StoredTensor)
         assert isinstance(tensor.name, str)
         assert all(type(size) is int and size >= 0 for size in tensor.shape), tensor
         assert tensor.size_bytes >= 0, tensor

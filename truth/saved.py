@@ -22,7 +22,7 @@ from truth.forward import SMALL
 from truth.live import RefusedError
 from weighbridge.api import Model
 from weighbridge.core.errors import WeighbridgeError
-from weighbridge.readers import Listing, Stored, read_listing
+from weighbridge.readers import Listing, StoredTensor, read_listing
 from weighbridge.readers.module import DTYPES
 from weighbridge.verification.checkpoint_names import saved_rows
 from weighbridge.verification.verify import verify
@@ -73,13 +73,13 @@ def untied(model: Any) -> dict[str, Any]:
 def listing(state: dict[str, Any]) -> Listing:
     """Return a state dict as a file's tensors."""
     return Listing(
-        "saved", tuple(Stored(name, DTYPES.get(str(value.dtype)[6:], ""), tuple(value.shape), 0) for name, value in state.items())
+        "saved", tuple(StoredTensor(name, DTYPES.get(str(value.dtype)[6:], ""), tuple(value.shape), 0) for name, value in state.items())
     )
 
 
 def pretended(described: Model) -> Listing:
     """Return a file with our names."""
-    return Listing("saved", tuple(Stored(name, "F32", shape, 0) for name, shape in sorted(named(described))))
+    return Listing("saved", tuple(StoredTensor(name, "F32", shape, 0) for name, shape in sorted(named(described))))
 
 
 def named(described: Model, towers: bool = True) -> Named:

@@ -10,7 +10,7 @@ from weighbridge.core.errors import ConfigError, ReadError, SourceError, Unknown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weighbridge import columns
-    from weighbridge.accounts.adapters.account import Adapted
+    from weighbridge.accounts.adapters.account import AdapterCount
     from weighbridge.accounts.adapters.costs import AdapterCosts
     from weighbridge.accounts.cache import CacheSize
     from weighbridge.accounts.compare import Comparison
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "Adapted",
     "AdapterCosts",
+    "AdapterCount",
     "Arithmetic",
     "Audit",
     "CacheSize",
@@ -114,7 +114,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "accounts.adapters.account": ("Adapted",),
+    "accounts.adapters.account": ("AdapterCount",),
     "accounts.adapters.costs": ("AdapterCosts",),
     "accounts.cache": ("CacheSize",),
     "accounts.compare": ("Comparison",),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from weighbridge.accounts.adapters.account import Adapted
+    from weighbridge.accounts.adapters.account import AdapterCount
     from weighbridge.accounts.adapters.costs import AdapterCosts
     from weighbridge.accounts.cache import CacheSize
     from weighbridge.accounts.compare import Comparison
@@ -232,7 +232,7 @@ class Model(ModelValue):
 
         return explain_flops(self, checked(inputs), number)
 
-    def adapters(self, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False) -> Adapted:
+    def adapters(self, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False) -> AdapterCount:
         """Count the model with an adapter of the PEFT library: trainable, total and saved elements, and saved bytes.
 
         Args:

@@ -96,10 +96,10 @@ class ModelValue:
 def _watch(sizes: Config, read: set[str], path: str) -> Config:
     """Return *sizes* as a blueprint sees them, which note in *read* each word that is asked for."""
 
-    class Watched(Config):
+    class WatchedConfig(Config):
         def __getattr__(self, word: str) -> Any:
             value = getattr(sizes, word)
             read.add(path + word)
             return _watch(value, read, f"{path}{word}.") if isinstance(value, Config) else value
 
-    return Watched()
+    return WatchedConfig()

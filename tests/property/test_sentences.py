@@ -23,7 +23,7 @@ SEEN: dict[tuple[int, str], tuple[Derivation, dict[str, list[tuple[str, Part, Te
 """The tensors of a place by their names, which many checks ask for; forgotten with the model."""
 
 
-class Said(NamedTuple):
+class SentenceCase(NamedTuple):
     """A sentence, and all that a check may look at."""
 
     model: Model
@@ -133,7 +133,7 @@ def whole(text: str) -> int:
     return int(text.replace(",", ""))
 
 
-def head_keys(said: Said) -> tuple[str, ...]:
+def head_keys(said: SentenceCase) -> tuple[str, ...]:
     """Return the keys of the numbers of heads of a section: query heads first."""
     mine = {(attend.heads, attend.kv_heads) for attend in said.attends()}
     tree, _, _ = symbolic(said.model)
@@ -145,7 +145,7 @@ def head_keys(said: Said) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-def with_other_heads(said: Said) -> Iterator[Model]:
+def with_other_heads(said: SentenceCase) -> Iterator[Model]:
     """Yield the model with twice, half and three times the heads, where there is one."""
     keys, attend = head_keys(said), said.attends()[0]
     heads, width = int(str(attend.heads)), int(str(attend.heads)) * int(str(attend.head_dim))
@@ -154,17 +154,17 @@ def with_other_heads(said: Said) -> Iterator[Model]:
             yield other
 
 
-def heads_do_not_count(said: Said) -> None:
+def heads_do_not_count(said: SentenceCase) -> None:
     for other in with_other_heads(said):
         assert said.value_in(other) == said.place.value
 
 
-def heads_count(said: Said) -> None:
+def heads_count(said: SentenceCase) -> None:
     for other in list(with_other_heads(said))[:1]:
         assert said.value_in(other) > said.place.value
 
 
-def shared_heads(said: Said) -> None:
+def shared_heads(said: SentenceCase) -> None:
     heads, shared = whole(said.values["heads"]), whole(said.values.get("shared", "1"))
     assert {(attend.heads, attend.kv_heads) for attend in said.attends()} == {(heads, shared)}
     assert "each" not in said.values or heads == shared * whole(said.values["each"])
@@ -179,65 +179,65 @@ def shared_heads(said: Said) -> None:
         assert dims & (fused | {shared * int(str(a.head_dim)) for a in said.attends()})
 
 
-def windowed(said: Said) -> None:
+def windowed(said: SentenceCase) -> None:
     assert {attend.window for attend in said.attends()} == {whole(said.values["window"])}
 
 
-def without_parameters(said: Said) -> None:
+def without_parameters(said: SentenceCase) -> None:
     assert said.kinds() <= {"linear"}
     assert said.attends()
 
 
-def maps_of_attention(said: Said) -> None:
+def maps_of_attention(said: SentenceCase) -> None:
     assert said.kinds() & {"linear", "weight_norm"}
     assert len([t for t in said.parameters() if t.role == "weight"]) >= 2
 
 
-def attention(said: Said) -> None:
+def attention(said: SentenceCase) -> None:
     assert said.attends()
 
 
-def of_decoder(said: Said) -> None:
+def of_decoder(said: SentenceCase) -> None:
     assert any("decoder" in path or any(part.kind == "decoder" for _, part in said.parts()) for path, _, _ in said.own())
     assert any(attend.keys is not None for attend in said.attends()) or any(
         part.stream is not None for path, part in said.parts() if any(own.startswith(path) for own, _, _ in said.own())
     )
 
 
-def compressed(title: str) -> Callable[[Said], None]:
-    def check(said: Said) -> None:
+def compressed(title: str) -> Callable[[SentenceCase], None]:
+    def check(said: SentenceCase) -> None:
         down, up = said.weights(f"{title}, compressed")[0], said.weights(f"{title}, expanded")[0]
         assert int(str(up.shape[1])) <= int(str(down.shape[0]))  # the rotary part of a key is not expanded
 
     return check
 
 
-def mapped_at_once(said: Said) -> None:
+def mapped_at_once(said: SentenceCase) -> None:
     assert said.weights("query")
     assert not said.weights("query, compressed")
 
 
-def small_cache(said: Said) -> None:
+def small_cache(said: SentenceCase) -> None:
     kept = {attend.cache for attend in said.attends()}
     assert kept == {whole(said.values["kept"])}
     assert whole(said.values["kept"]) < whole(said.values["whole"])
 
 
-def by_position(said: Said) -> None:
+def by_position(said: SentenceCase) -> None:
     assert all(len(tensor.shape) <= 2 for tensor in said.parameters())
 
 
-def gated(said: Said) -> None:
+def gated(said: SentenceCase) -> None:
     down = numel(said.weights("down"))
     assert numel([t for t in said.parameters() if t.role == "weight"]) == 3 * down
 
 
-def plain(said: Said) -> None:
+def plain(said: SentenceCase) -> None:
     assert numel(said.weights("up")) == numel(said.weights("down"))
     assert not said.weights("gate")
 
 
-def experts(said: Said) -> None:
+def experts(said: SentenceCase) -> None:
     number, active = whole(said.values["experts"]), whole(said.values["active"])
     around = [
         part
@@ -251,14 +251,14 @@ def experts(said: Said) -> None:
     assert active == number or int(str(counts.active)) < int(str(counts.unique))
 
 
-def shared_experts(said: Said) -> None:
+def shared_experts(said: SentenceCase) -> None:
     for path, part in said.parts():
         if path.rsplit(".", 1)[-1] in ("shared_expert", "shared_experts", "shared_mlp"):
             assert all(inner.experts is None for _, inner in walked(part))
 
 
-def roles(*wanted: str, kind: str = "") -> Callable[[Said], None]:
-    def check(said: Said) -> None:
+def roles(*wanted: str, kind: str = "") -> Callable[[SentenceCase], None]:
+    def check(said: SentenceCase) -> None:
         assert {tensor.role for tensor in said.parameters()} == set(wanted)
         assert not kind or said.kinds() == {kind}
         assert not any(tensor.frozen for tensor in said.parameters()) or not said.place.says[0].startswith("Learned")
@@ -266,38 +266,38 @@ def roles(*wanted: str, kind: str = "") -> Callable[[Said], None]:
     return check
 
 
-def tables(said: Said) -> None:
+def tables(said: SentenceCase) -> None:
     found = [tensor for tensor in said.parameters() if tensor.role == "embedding"]
     assert len({tensor.shape[-1] for tensor in found}) == 1 < len(found)
     assert all(len(tensor.shape) == 2 for tensor in found)
 
 
-def token_table(said: Said) -> None:
+def token_table(said: SentenceCase) -> None:
     found = [tensor for tensor in said.parameters() if tensor.role == "embedding"]
     assert (
         len([tensor for tensor in found if len(tensor.shape) == 2]) == 1
     )  # beside it a single vector may stand, such as one for the end of an image
 
 
-def patches(said: Said) -> None:
+def patches(said: SentenceCase) -> None:
     kernels = [tensor.shape[2:] for tensor in said.parameters() if len(tensor.shape) > 2]
     assert kernels
     assert all(len(kernel) >= 1 for kernel in kernels)
 
 
-def kernels_larger(said: Said) -> None:
+def kernels_larger(said: SentenceCase) -> None:
     kernels = [tensor.shape[2:] for tensor in said.parameters() if tensor.role == "weight" and len(tensor.shape) > 2]
     assert kernels
     assert all(any(side != 1 for side in kernel) for kernel in kernels)
 
 
-def kernels_of_one(said: Said) -> None:
+def kernels_of_one(said: SentenceCase) -> None:
     kernels = [tensor.shape[2:] for tensor in said.parameters() if tensor.role == "weight" and len(tensor.shape) > 2]
     assert kernels
     assert all(side == 1 for kernel in kernels for side in kernel)
 
 
-def part_of(said: Said) -> Part:
+def part_of(said: SentenceCase) -> Part:
     assert isinstance(said.place, Section)
     found = [part for path, part in said.parts() if path == said.place.path]
     mine = [
@@ -309,81 +309,81 @@ def part_of(said: Said) -> Part:
     return (mine or found)[0]
 
 
-def recurrent(said: Said) -> None:
+def recurrent(said: SentenceCase) -> None:
     states = [node for _, part in said.parts() for node in part.children if isinstance(node, State)]
     assert any(node.name == "recurrent_state" and isinstance(node.size, int) for node in states)
     without_attention(said)
 
 
-def without_attention(said: Said) -> None:
+def without_attention(said: SentenceCase) -> None:
     own = {path for path, _, _ in said.own()}
     for path, part in said.parts():
         if any(isinstance(node, Attend) for node in part.children):
             assert not path or not any(inner == path or inner.startswith(path + ".") for inner in own)
 
 
-def alike(said: Said) -> None:
+def alike(said: SentenceCase) -> None:
     assert isinstance(said.place, Section)
     assert said.place.copies > 1
     assert all(t.tied_to is None for _, inner in walked(part_of(said)) for t in inner.children if isinstance(t, Tensor))
 
 
-def partly_tied(said: Said) -> None:
+def partly_tied(said: SentenceCase) -> None:
     assert isinstance(said.place, Section)
     assert said.place.copies > 1
     assert any(t.tied_to for _, inner in walked(part_of(said)) for t in inner.children if isinstance(t, Tensor))
 
 
-def shared_runs(said: Said) -> None:
+def shared_runs(said: SentenceCase) -> None:
     part = part_of(said)
     assert part.executions == whole(said.values["run"])
     assert whole(said.values["run"]) > whole(said.values["stored"]) == part.repeat
 
 
-def stack(said: Said) -> None:
+def stack(said: SentenceCase) -> None:
     assert any(inner.repeat is not None and inner.kind != "embedding" for _, inner in walked(part_of(said)))
 
 
-def writes_tokens(said: Said) -> None:
+def writes_tokens(said: SentenceCase) -> None:
     part = part_of(said)
     assert any(isinstance(node, Attend) and node.causal for _, inner in walked(part) for node in inner.children)
 
 
-def one_map(said: Said) -> None:
+def one_map(said: SentenceCase) -> None:
     assert len([t for t in said.parameters() if t.role == "weight"]) == 1
 
 
-def of_kind(*kinds: str) -> Callable[[Said], None]:
-    def check(said: Said) -> None:
+def of_kind(*kinds: str) -> Callable[[SentenceCase], None]:
+    def check(said: SentenceCase) -> None:
         assert said.place.kind in kinds or kinds == ()
 
     return check
 
 
-def linear(said: Said) -> None:
+def linear(said: SentenceCase) -> None:
     for tensor in said.parameters():
         assert len(tensor.shape) == (2 if tensor.role == "weight" else 1)
     assert ("bias" in {tensor.role for tensor in said.parameters()}) == ("bias for" in said.place.says[0])
 
 
-def convolution(said: Said) -> None:
+def convolution(said: SentenceCase) -> None:
     for tensor in said.parameters():
         assert tensor.role == "bias" or len(tensor.shape) >= 3
     assert ("bias" in {tensor.role for tensor in said.parameters()}) == ("bias for" in said.place.says[0])
 
 
-def transposed(said: Said) -> None:
+def transposed(said: SentenceCase) -> None:
     weight, bias = (next(tensor for tensor in said.parameters() if tensor.role == role) for role in ("weight", "bias"))
     assert bias.shape[0] != weight.shape[0]
     assert int(str(bias.shape[0])) % int(str(weight.shape[1])) == 0
 
 
-def stacked_experts(said: Said) -> None:
+def stacked_experts(said: SentenceCase) -> None:
     numbers = {part.experts for _, part, _ in said.own()} - {None}  # None: the config does not say how many are picked
     assert {tensor.shape[0] for tensor in said.parameters()} == (numbers or {said.parameters()[0].shape[0]})
 
 
-def fixed(said: Said) -> None:
+def fixed(said: SentenceCase) -> None:
     assert all(tensor.frozen for tensor in said.parameters())
     counts = said.model.count()
     assert int(str(counts.trainable)) < int(str(counts.unique))
@@ -397,7 +397,7 @@ def number(text: str, values: dict[str, int]) -> int:
     return int(eval(plain, {"__builtins__": {}}, dict(values)))
 
 
-def ends(said: Said) -> None:
+def ends(said: SentenceCase) -> None:
     shapes = [sorted(int(str(size)) for size in tensor.shape) for tensor in said.parameters() if tensor.role == "weight"]
     values = symbolic(said.model)[2]
     into, out = number(said.values["into"], values), number(said.values.get("out", "1"), values)
@@ -405,12 +405,12 @@ def ends(said: Said) -> None:
     assert all(tensor.shape == (out,) for tensor in said.parameters() if tensor.role == "bias")
 
 
-def rows(said: Said) -> None:
+def rows(said: SentenceCase) -> None:
     values = symbolic(said.model)[2]
     assert said.parameters()[0].shape == (number(said.values.get("rows", "1"), values), number(said.values["width"], values))
 
 
-def scores(said: Said) -> None:
+def scores(said: SentenceCase) -> None:
     """The head has as many outputs as the config names tokens; it may share its matrix with a table of as many rows."""
     values = symbolic(said.model)[2]
     words = {letter for letter, symbol in symbolic(said.model)[1].items() if symbol.word == "vocab"}
@@ -422,14 +422,14 @@ FIXED_POSITIONS = frozenset(
 )
 
 
-def rotary(said: Said) -> None:
+def rotary(said: SentenceCase) -> None:
     """These types are known to have tables, biases or sinusoids; ``tests/unit/truth/test_rotary.py`` asks the live classes of the others."""
     assert said.attends()
     assert said.model.description is not None
     assert said.model.description.family.model_type not in FIXED_POSITIONS
 
 
-def spectrogram(said: Said) -> None:
+def spectrogram(said: SentenceCase) -> None:
     """With one more mel bin the part that is meant grows."""
     bins = whole(said.values["bins"])
     key = next(
@@ -442,19 +442,19 @@ def spectrogram(said: Said) -> None:
     assert other is None or other.count().unique != said.model.count().unique
 
 
-def sinks(said: Said) -> None:
+def sinks(said: SentenceCase) -> None:
     (tensor,) = said.parameters()
     assert {tensor.shape} == {(attend.heads,) for attend in said.attends()}
 
 
-def kernels(said: Said) -> None:
+def kernels(said: SentenceCase) -> None:
     values = symbolic(said.model)[2]
     many, size = number(said.values["number"], values), number(said.values["size"], values)
     weights = [tensor for tensor in said.parameters() if tensor.role == "weight"]  # of several layers with one path
     assert any(tensor.shape[0] == many and numel([tensor]) == many * size for tensor in weights)
 
 
-CHECKS: dict[str, Callable[[Said], None]] = {
+CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "Queries, keys and values are linear maps of the input; the results of all heads are concatenated and mapped once more.": maps_of_attention,
     "Each position gathers values from the others, weighted by how well its query matches their keys.": attention,
     "All {heads} query heads share one key-value head: keys and values are mapped to one head only.": shared_heads,
@@ -528,17 +528,17 @@ CHECKS: dict[str, Callable[[Said], None]] = {
 """Every sentence that a derivation may say of a part, and how it is checked."""
 
 
-def said(weighed: Model) -> Iterator[tuple[str, Said]]:
+def said(weighed: Model) -> Iterator[tuple[str, SentenceCase]]:
     derivation = weighed.explain()
     places: list[Section | Line] = [*sections(derivation.root), *lines(derivation.root)]
     for place in places:
         inside = [place] if isinstance(place, Line) else list(lines(place))
-        held = Said(weighed, derivation, place, {})
+        held = SentenceCase(weighed, derivation, place, {})
         if not all(list(held.at(path)) for line in inside for path in line.paths):
             continue  # of a layer that is there no times nothing can be looked at
         for text in (*place.says, *((place.shape,) if isinstance(place, Line) and place.shape else ())):
             template, values = (text.template, text.values) if isinstance(text, Text) else (text, {})
-            yield template, Said(weighed, derivation, place, dict(values))
+            yield template, SentenceCase(weighed, derivation, place, dict(values))
 
 
 def assert_true(weighed: Model) -> set[str]:
@@ -593,7 +593,7 @@ def test_what_is_called_a_vocabulary_head_has_more_outputs_than_inputs_or_the_co
     vocabularies = {symbolic(weighed)[2][word] for word in words}
     for line in lines(weighed.explain().root):
         if line.title == "Vocabulary head":
-            matrices = [t for t in Said(weighed, weighed.explain(), line, {}).parameters() if len(t.shape) == 2]
+            matrices = [t for t in SentenceCase(weighed, weighed.explain(), line, {}).parameters() if len(t.shape) == 2]
             assert all(int(str(t.shape[0])) in vocabularies or int(str(t.shape[0])) > int(str(t.shape[1])) for t in matrices)
 
 
@@ -621,8 +621,8 @@ def test_no_check_passes_by_saying_nothing() -> None:
     llama = model("llama-3-8b")
     (section,) = [section for section in sections(llama.explain().root) if section.title == "Grouped-query attention"]
     with pytest.raises(AssertionError):
-        heads_do_not_count(Said(llama, llama.explain(), section, {}))
+        heads_do_not_count(SentenceCase(llama, llama.explain(), section, {}))
     with pytest.raises(AssertionError):
         roles("gain", "shift", kind="rms_norm")(
-            Said(llama, llama.explain(), next(s for s in sections(llama.explain().root) if s.kind == "norm"), {})
+            SentenceCase(llama, llama.explain(), next(s for s in sections(llama.explain().root) if s.kind == "norm"), {})
         )

@@ -84,7 +84,7 @@ def limit_of(model: ModelValue) -> Limit | None:
         limited = {place: kind for place, kind in enumerate(kinds) if kind in KINDS}
         if not limited:
             return Limit(1, 0)
-        window, count = raw.get(KINDS[next(iter(limited.values()))]), _attending(model.tree)
+        window, count = raw.get(KINDS[next(iter(limited.values()))]), _causal_layers(model.tree)
         layers = sum(count is None or place < count for place in limited)
         return Limit(window, layers, frozenset(limited)) if type(window) is int else None
     for key in KINDS.values():
@@ -101,7 +101,7 @@ def _has_window(tree: Part) -> bool:
     return any(isinstance(node, Attend) and node.causal and node.window is not None and node.windowed != 0 for node in nodes)
 
 
-def _attending(part: Part, copies: int = 1) -> int | None:
+def _causal_layers(part: Part, copies: int = 1) -> int | None:
     """Count the layers whose attention is causal; None where that is no int."""
     often = part.repeat if part.executions is None else part.executions
     if often is not None and not isinstance(often, int):
@@ -112,7 +112,7 @@ def _attending(part: Part, copies: int = 1) -> int | None:
         if isinstance(node, Attend) and node.causal:
             total += copies
         elif isinstance(node, Part):
-            inner = _attending(node, copies)
+            inner = _causal_layers(node, copies)
             if inner is None:
                 return None
             total += inner

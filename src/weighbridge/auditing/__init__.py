@@ -56,9 +56,9 @@ from weighbridge.auditing.checks import (
 )
 from weighbridge.auditing.checks.context import understand
 from weighbridge.auditing.checks.corrected_total import corrected_total
-from weighbridge.auditing.checks.reference_counts import Holdings, holdings
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts, reference_counts_of
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.claims import Audit, Claim, Left, Line
+from weighbridge.auditing.claims import Audit, Claim, Line, OmittedCount
 from weighbridge.auditing.text.reading import read_lines
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     """
     lines = read_lines(data.encode() if isinstance(data, str) else data, name)
     scene = understand(lines, model)
-    held = {context: holdings(weighed) for context, weighed in scene.models.items()}
+    held = {context: reference_counts_of(weighed) for context, weighed in scene.models.items()}
     checked = arithmetic.check(scene)
     offered = list(offers.offers(scene))
     claims = _judge(scene, held, checked, offered)
@@ -93,7 +93,9 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     return Audit(_in_order(claims), _name(scene, held), why, total, reference, left, lines, subjects.subjects_of(lines, scene.mentions))
 
 
-def _judge(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Checked, offered: Sequence[offers.Offer]) -> list[Claim]:
+def _judge(
+    scene: Scene, held: Mapping[str, ReferenceCounts], checked: arithmetic.EquationClaims, offered: Sequence[offers.Offer]
+) -> list[Claim]:
     """Hold every kind of claim against what it can be held against; what one check has judged, the later ones leave."""
     firm, bound = _is_firm(scene), table_subjects.bind(scene)
     tabled = frozenset(line for one in bound for line in one.table.lines)
@@ -158,7 +160,7 @@ def _is_firm(scene: Scene) -> bool:
     return scene.main is not None and scene.main.firm
 
 
-def _name(scene: Scene, held: Mapping[str, Holdings]) -> str:
+def _name(scene: Scene, held: Mapping[str, ReferenceCounts]) -> str:
     return f"{held[''].class_name}, {scene.main.name}" if scene.main is not None and "" in held else ""
 
 
@@ -167,4 +169,4 @@ def _in_order(claims: list[Claim]) -> tuple[Claim, ...]:
     return tuple(dict.fromkeys(sorted(claims, key=lambda claim: (claim.line, claim.end, claim.start))))
 
 
-__all__ = ["Audit", "Claim", "Left", "Line", "audit"]
+__all__ = ["Audit", "Claim", "Line", "OmittedCount", "audit"]

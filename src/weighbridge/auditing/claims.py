@@ -13,14 +13,14 @@ VERDICTS = ("exact", "convention", "rounded", "wrong", "carried", "note", "unset
 but ``carried`` on from an earlier slip; a ``note``, worth knowing and no fault; ``unsettled``: seen and not judged."""
 
 
-class Said(NamedTuple):
+class Sentence(NamedTuple):
     """A sentence in English with what stands in its braces, so that it can be said in any language."""
 
     sentence: str
     values: tuple[tuple[str, object], ...] = ()
 
 
-Reason: TypeAlias = tuple[Said, ...]
+Reason: TypeAlias = tuple[Sentence, ...]
 """Sentences that together give the reason of a verdict."""
 
 
@@ -30,7 +30,7 @@ def because(sentence: str, **values: object) -> Reason:
     >>> say_reason(because("{right} is right", right=1000), str)
     '1,000 is right'
     """
-    return (Said(sentence, tuple(values.items())),)
+    return (Sentence(sentence, tuple(values.items())),)
 
 
 def say_reason(reason: Reason, say: Say) -> str:
@@ -39,7 +39,7 @@ def say_reason(reason: Reason, say: Say) -> str:
 
 
 def _say_value(value: object, say: Say) -> str:
-    if isinstance(value, Said):
+    if isinstance(value, Sentence):
         return say_reason((value,), say)
     if isinstance(value, tuple):
         return ", ".join(_say_value(item, say) for item in value)
@@ -84,10 +84,10 @@ class Claim(NamedTuple):
     reason: Reason = ()
 
 
-class Left(NamedTuple):
+class OmittedCount(NamedTuple):
     """What a way of counting leaves out, and how much that is (negative: what it counts beyond the model)."""
 
-    what: Said
+    what: Sentence
     count: int  # type: ignore[assignment]
 
 
@@ -146,7 +146,7 @@ class Audit(NamedTuple):
     assumed: Reason
     corrected: int | None
     reference: int | None
-    left_out: tuple[Left, ...]
+    left_out: tuple[OmittedCount, ...]
     lines: tuple[Line, ...]
     subjects: tuple[Subject, ...] = ()
 

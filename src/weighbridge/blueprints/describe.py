@@ -78,7 +78,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         stated = {**means.read(stated), "model_type": model_type}
     known = _family(model_type, raw)
     if known.normalize_config is not None:
-        stated = _normalized(known, stated)
+        stated = _normalize(known, stated)
     raw = with_overrides(stated, overrides, known.fields) if overrides else stated
     if model_type in PACKAGES:
         notes = (*notes, PACKAGES[model_type])
@@ -111,7 +111,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     )
 
 
-def _normalized(known: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
+def _normalize(known: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
     assert known.normalize_config is not None
     try:
         return known.normalize_config(raw)

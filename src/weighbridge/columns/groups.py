@@ -122,11 +122,11 @@ def _read_words(rule: Any, sizes: Config) -> set[str]:
     words: set[str] = set()
     # A rule that fails has been decided by what it read before it failed.
     with suppress(ConfigError, AttributeError, TypeError, AssertionError):
-        rule(_Noting(sizes, words))
+        rule(_WatchedConfig(sizes, words))
     return words
 
 
-class _Noting(Config):
+class _WatchedConfig(Config):
     """Sizes that take note of what is read."""
 
     def __init__(self, sizes: Config, words: set[str]) -> None:

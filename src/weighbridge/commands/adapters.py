@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from weighbridge.commands.inputs import TEXT
-from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from weighbridge.accounts.adapters.account import Adapted
+    from weighbridge.accounts.adapters.account import AdapterCount
     from weighbridge.core.messages import Say
     from weighbridge.documents.document import Block
     from weighbridge.value import ModelValue
@@ -45,17 +45,17 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Count the model with the adapter."""
     from weighbridge.accounts.adapters.costs import costs_of
     from weighbridge.accounts.adapters.source import adapter_config, adapters_of
     from weighbridge.accounts.inputs import inputs
     from weighbridge.documents import adapters
 
-    model, config = asked.model(), adapter_config(asked.adapter)
+    model, config = arguments.model(), adapter_config(arguments.adapter)
 
-    def count(model: ModelValue, config: Mapping[str, object]) -> Adapted:
-        return adapters_of(model, config, dtype=asked.dtype, autocast=not asked.no_autocast, resized=asked.resized)
+    def count(model: ModelValue, config: Mapping[str, object]) -> AdapterCount:
+        return adapters_of(model, config, dtype=arguments.dtype, autocast=not arguments.no_autocast, resized=arguments.resized)
 
     found = count(model, config)
 
@@ -64,9 +64,9 @@ def answer(asked: Asked) -> Answer:
 
         return derivation(model, config, found, count, say)
 
-    words = {name: getattr(asked, name) for name in ("dtype", "quantization", "optimizer")}
-    costs = costs_of(model, config, found, inputs(vars(asked)), **words)
+    words = {name: getattr(arguments, name) for name in ("dtype", "quantization", "optimizer")}
+    costs = costs_of(model, config, found, inputs(vars(arguments)), **words)
     return Answer(
         lambda: adapters.as_json(model, found, costs),
-        lambda: adapters.document(model, found, asked.lang, derive if asked.explain else None, costs),
+        lambda: adapters.document(model, found, arguments.lang, derive if arguments.explain else None, costs),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands import output
-from weighbridge.commands.options import CLASS, OUTPUT, Answer, Asked, Option
+from weighbridge.commands.options import CLASS, OUTPUT, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text, mark
@@ -45,44 +45,44 @@ API_OPTIONS = (
 """What the API takes beside the text, where there are no files."""
 
 
-def run(asked: Asked) -> int:
+def run(arguments: Arguments) -> int:
     """Audit each file; 1 if any claim is wrong."""
     from weighbridge.auditing import audit
     from weighbridge.core.errors import UsageError
     from weighbridge.core.messages import translator
     from weighbridge.documents import audit as document
 
-    say = translator(asked.lang)
-    against = asked.model(asked.model_source) if asked.model_source else None
-    names = [name for given in asked.files for name in _files(given)]
+    say = translator(arguments.lang)
+    against = arguments.model(arguments.model_source) if arguments.model_source else None
+    names = [name for given in arguments.files for name in _files(given)]
     if not names:
-        raise UsageError(Text("{folder}: no text in this folder; known: {endings}", folder=asked.files[0], endings=", ".join(ENDINGS)))
+        raise UsageError(Text("{folder}: no text in this folder; known: {endings}", folder=arguments.files[0], endings=", ".join(ENDINGS)))
     audits = [(name, audit(_read(name), name=name, model=against)) for name in names]
-    if asked.form == "json":
+    if arguments.form == "json":
         answers = [{"file": name, **document.as_json(found, say)} for name, found in audits]
         output.emit_json(answers[0] if len(answers) == 1 else answers)
-    elif asked.form in ("github", "sarif"):
+    elif arguments.form in ("github", "sarif"):
         from weighbridge.documents import audit_annotations
 
-        output.emit((audit_annotations.as_github if asked.form == "github" else audit_annotations.as_sarif)(audits, say))
+        output.emit((audit_annotations.as_github if arguments.form == "github" else audit_annotations.as_sarif)(audits, say))
     else:
         for name, found in audits:
-            if asked.form == "html" and not asked.output:
+            if arguments.form == "html" and not arguments.output:
                 output.emit(document.as_html(found, say, name))
             else:
-                laid = document.document(found, name if len(audits) > 1 or asked.output else "", asked.lang, every=asked.every)
-                output.deliver(Answer(dict, lambda laid=laid: laid), asked)  # type: ignore[misc]
+                laid = document.document(found, name if len(audits) > 1 or arguments.output else "", arguments.lang, every=arguments.every)
+                output.deliver(Answer(dict, lambda laid=laid: laid), arguments)  # type: ignore[misc]
     return int(any(found.wrong for _, found in audits))
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Audit one text, for the API."""
     from weighbridge.auditing import audit
     from weighbridge.core.messages import translator
     from weighbridge.documents import audit as document
 
-    found = audit(asked.text, name=asked.name, model=asked.model() if asked.source or asked.config else None)
-    return Answer(lambda: {"file": asked.name, **document.as_json(found, translator(asked.lang))})
+    found = audit(arguments.text, name=arguments.name, model=arguments.model() if arguments.source or arguments.config else None)
+    return Answer(lambda: {"file": arguments.name, **document.as_json(found, translator(arguments.lang))})
 
 
 def _files(name: str) -> Iterator[str]:

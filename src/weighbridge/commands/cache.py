@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.inputs import INPUTS
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -27,22 +27,26 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Add up what the model keeps between tokens."""
     from weighbridge.accounts.cache import SEQ
     from weighbridge.accounts.inputs import inputs
     from weighbridge.accounts.possible import usual_lengths
     from weighbridge.documents import cache
 
-    model = asked.model()
-    lengths = {} if asked.seq is not None else dict(zip(("seq", "decoder_seq"), usual_lengths(model, SEQ, asked.decoder_seq), strict=True))
-    given = inputs({**vars(asked), **lengths})
+    model = arguments.model()
+    lengths = (
+        {}
+        if arguments.seq is not None
+        else dict(zip(("seq", "decoder_seq"), usual_lengths(model, SEQ, arguments.decoder_seq), strict=True))
+    )
+    given = inputs({**vars(arguments), **lengths})
 
     def document() -> Document:
-        if not asked.explain:
-            return cache.document(model, given, asked.dtype, asked.engine, lang=asked.lang)
+        if not arguments.explain:
+            return cache.document(model, given, arguments.dtype, arguments.engine, lang=arguments.lang)
         from weighbridge.documents.cache_derivation import derivation
 
-        return cache.document(model, given, asked.dtype, asked.engine, derive=derivation, lang=asked.lang)
+        return cache.document(model, given, arguments.dtype, arguments.engine, derive=derivation, lang=arguments.lang)
 
-    return Answer(lambda: cache.as_json(model, given, asked.dtype, asked.engine), document)
+    return Answer(lambda: cache.as_json(model, given, arguments.dtype, arguments.engine), document)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import LANG, Answer, Asked, Option
+from weighbridge.commands.options import LANG, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Text, mark
 
@@ -29,37 +29,37 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def run(asked: Asked) -> int:
+def run(arguments: Arguments) -> int:
     """Take a census, or ask one."""
     from weighbridge.commands import output
     from weighbridge.core.errors import UsageError
 
-    if asked.sources[0] == "query":
-        output.deliver(_answer_question(asked), asked)
+    if arguments.sources[0] == "query":
+        output.deliver(_answer_question(arguments), arguments)
         return 0
-    if not asked.out:
+    if not arguments.out:
         raise UsageError("census: where to? -o OUT names the folder for the Parquet parts")
     from weighbridge.documents import census as documents
     from weighbridge.inventory.run import census
 
-    options = {"jobs": asked.jobs, "cluster": asked.cluster, "fresh": bool(asked.fresh), "seconds": float(asked.seconds)}
-    found = census(asked.sources, asked.out, progress=_progress(), **options)
-    output.deliver(Answer(lambda: documents.as_json(found), lambda: documents.document(found, asked.lang)), asked)
+    options = {"jobs": arguments.jobs, "cluster": arguments.cluster, "fresh": bool(arguments.fresh), "seconds": float(arguments.seconds)}
+    found = census(arguments.sources, arguments.out, progress=_progress(), **options)
+    output.deliver(Answer(lambda: documents.as_json(found), lambda: documents.document(found, arguments.lang)), arguments)
     return 0
 
 
-def _answer_question(asked: Asked) -> Answer:
+def _answer_question(arguments: Arguments) -> Answer:
     from weighbridge.core.errors import UsageError
     from weighbridge.documents import census as documents
     from weighbridge.inventory.query import QUESTIONS, ask
 
-    if len(asked.sources) != 3:
+    if len(arguments.sources) != 3:
         raise UsageError(
             Text("census query: expected OUT and a question: {questions}, or a SELECT over census", questions=", ".join(QUESTIONS))
         )
-    _, folder, question = asked.sources
+    _, folder, question = arguments.sources
     found = ask(folder, question)
-    return Answer(lambda: documents.answer_json(found), lambda: documents.answer_document(question, found, asked.lang))
+    return Answer(lambda: documents.answer_json(found), lambda: documents.answer_document(question, found, arguments.lang))
 
 
 def _progress() -> Callable[[int, float, int | None], None] | None:

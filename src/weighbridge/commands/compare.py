@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.inputs import TEXT
-from weighbridge.commands.options import CLASS, OUTPUT, Answer, Asked, Option
+from weighbridge.commands.options import CLASS, OUTPUT, Answer, Arguments, Option
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 
@@ -19,13 +19,13 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Put models side by side."""
     from weighbridge.accounts.compare import compare
     from weighbridge.documents import compare as document
     from weighbridge.verification.attribution import with_causes
 
-    if len(asked.sources) < 2:
+    if len(arguments.sources) < 2:
         raise UsageError(Text("compare: expected two models or more"))
-    found = with_causes(compare([asked.model(source) for source in asked.sources], asked.batch, asked.seq))
-    return Answer(lambda: document.as_json(found), lambda: document.document(found, asked.lang))
+    found = with_causes(compare([arguments.model(source) for source in arguments.sources], arguments.batch, arguments.seq))
+    return Answer(lambda: document.as_json(found), lambda: document.document(found, arguments.lang))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import COMMON, LANG, Answer, Asked, Option
+from weighbridge.commands.options import COMMON, LANG, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -146,9 +146,9 @@ SCRIPTS: dict[str, Callable[[], str]] = {"bash": bash, "zsh": zsh, "fish": fish,
 OPTIONS = (Option("shell", mark("your shell"), "SHELL", flag="", choices=tuple(sorted(SCRIPTS)), needed=True), LANG)
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Return the script."""
-    script = SCRIPTS[asked.shell]()
+    script = SCRIPTS[arguments.shell]()
     return Answer(lambda: script, text=script)
 
 

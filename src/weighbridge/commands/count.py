@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -21,9 +21,9 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Count, and lay out the tree."""
-    model = asked.model()
+    model = arguments.model()
 
     def data() -> object:
         from weighbridge.documents.count_json import as_json
@@ -33,6 +33,6 @@ def answer(asked: Asked) -> Answer:
     def document() -> Document:
         from weighbridge.documents.count import document
 
-        return document(model, depth=asked.depth, total=asked.total, lang=asked.lang)
+        return document(model, depth=arguments.depth, total=arguments.total, lang=arguments.lang)
 
     return Answer(data, document)

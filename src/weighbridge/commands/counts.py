@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments
 
 EXAMPLE = """example:
   weigh counts bert-base-uncased
@@ -11,9 +11,9 @@ EXAMPLE = """example:
 OPTIONS = (*SOURCE, *OUTPUT)
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Count in every convention."""
     from weighbridge.documents import counts
 
-    model = asked.model()
-    return Answer(lambda: counts.as_json(model, asked.lang), lambda: counts.document(model, asked.lang))
+    model = arguments.model()
+    return Answer(lambda: counts.as_json(model, arguments.lang), lambda: counts.document(model, arguments.lang))

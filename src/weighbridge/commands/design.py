@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import CLASS, OUTPUT, SET, Answer, Asked, Option, overrides
+from weighbridge.commands.options import CLASS, OUTPUT, SET, Answer, Arguments, Option, overrides
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Text, mark
 
@@ -46,35 +46,35 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def run(asked: Asked) -> int:
+def run(arguments: Arguments) -> int:
     """Show the designs; with ``-o`` and a name that ends in .json, write the config of the first; 1 if nothing fits."""
     import json
 
     from weighbridge.commands import output
     from weighbridge.core.errors import UsageError
 
-    if asked.output and asked.output.endswith(".json"):
-        found = _search(asked)[1]
+    if arguments.output and arguments.output.endswith(".json"):
+        found = _search(arguments)[1]
         if not found.designs:
             raise UsageError("nothing fits, so there is no config to write")
         from weighbridge.documents.renderers import write_bytes
 
-        write_bytes((json.dumps(found.designs[0].config, indent=2) + "\n").encode(), asked.output)
-        output.emit(f"{asked.output}: {found.class_name}, {found.designs[0].parameters:,} parameters\n")
+        write_bytes((json.dumps(found.designs[0].config, indent=2) + "\n").encode(), arguments.output)
+        output.emit(f"{arguments.output}: {found.class_name}, {found.designs[0].parameters:,} parameters\n")
         return 0
-    answered = answer(asked)
-    output.deliver(answered, asked)
+    answered = answer(arguments)
+    output.deliver(answered, arguments)
     return 0 if answered.holds else 1
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Find the designs."""
     from weighbridge.designs.search import words_of
     from weighbridge.documents import design as documents
 
-    like, found = _search(asked)
+    like, found = _search(arguments)
     laid = tuple(words_of(like, entry.config, found.part) for entry in found.designs)
-    return Answer(lambda: documents.as_json(found), lambda: documents.document(found, laid, asked.lang), bool(found.designs))
+    return Answer(lambda: documents.as_json(found), lambda: documents.document(found, laid, arguments.lang), bool(found.designs))
 
 
 def whole_range(text: str, name: str) -> tuple[int, int]:
@@ -110,7 +110,7 @@ def ratio_range(text: str, name: str) -> tuple[Fraction, Fraction]:
         raise UsageError(Text("{name}: expected a range such as 8/3:4, found {text!r:.40}", name=name, text=text)) from None
 
 
-def _search(asked: Asked) -> tuple[ModelValue, Search]:
+def _search(arguments: Arguments) -> tuple[ModelValue, Search]:
     from weighbridge.blueprints import MODULES
     from weighbridge.designs.budget import BYTES, COUNTS, parse_budget
     from weighbridge.designs.costs import Workload
@@ -118,19 +118,21 @@ def _search(asked: Asked) -> tuple[ModelValue, Search]:
     from weighbridge.designs.space import Space
     from weighbridge.load import load
 
-    if asked.like in MODULES:  # a type itself, with the sizes of its class
-        like: ModelValue = load({"model_type": asked.like}, asked.class_name, overrides(asked.overrides or ()))
+    if arguments.like in MODULES:  # a type itself, with the sizes of its class
+        like: ModelValue = load({"model_type": arguments.like}, arguments.class_name, overrides(arguments.overrides or ()))
     else:
-        like = asked.model(asked.like)
+        like = arguments.model(arguments.like)
     limits = {
         name: parse_budget(text, f"max-{name}", units).target
         for name, text, units in (
-            ("active", asked.max_active, COUNTS), ("flops", asked.max_flops, COUNTS), ("bytes", asked.max_bytes, BYTES),
-            ("memory", asked.max_memory, BYTES), ("cache", (asked.max_cache or "").removesuffix("/token") or None, BYTES),
+            ("active", arguments.max_active, COUNTS), ("flops", arguments.max_flops, COUNTS), ("bytes", arguments.max_bytes, BYTES),
+            ("memory", arguments.max_memory, BYTES), ("cache", (arguments.max_cache or "").removesuffix("/token") or None, BYTES),
         )
         if text is not None
     }  # fmt: skip
-    layers, ratios = whole_range(asked.layers, "layers"), ratio_range(asked.mlp_ratio, "mlp-ratio")
-    space = Space(asked.multiple_of, asked.head_dim, asked.gqa, asked.vocab, layers, ratios, asked.part)
-    work = Workload(asked.batch, asked.seq, asked.dtype, asked.training)
-    return like, design(like, parse_budget(asked.params), space, limits=limits, workload=work, sort=asked.sort, limit=asked.limit)
+    layers, ratios = whole_range(arguments.layers, "layers"), ratio_range(arguments.mlp_ratio, "mlp-ratio")
+    space = Space(arguments.multiple_of, arguments.head_dim, arguments.gqa, arguments.vocab, layers, ratios, arguments.part)
+    work = Workload(arguments.batch, arguments.seq, arguments.dtype, arguments.training)
+    return like, design(
+        like, parse_budget(arguments.params), space, limits=limits, workload=work, sort=arguments.sort, limit=arguments.limit
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import CLASS, OUTPUT, Answer, Asked, Option
+from weighbridge.commands.options import CLASS, OUTPUT, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -23,24 +23,24 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Compare two sources tensor by tensor."""
     from weighbridge.documents import diff as document
     from weighbridge.verification.diff import diff
 
-    found = diff(_read(asked.a, asked), _read(asked.b, asked))
-    holds = found.same or not asked.exit_code
-    return Answer(lambda: document.as_json(found), lambda: document.document(found, asked.lang), holds=holds)
+    found = diff(_read(arguments.a, arguments), _read(arguments.b, arguments))
+    holds = found.same or not arguments.exit_code
+    return Answer(lambda: document.as_json(found), lambda: document.document(found, arguments.lang), holds=holds)
 
 
-def _read(source: str, asked: Asked) -> ModelValue:
+def _read(source: str, arguments: Arguments) -> ModelValue:
     from pathlib import Path
 
     from weighbridge.api import model
     from weighbridge.load import checkpoint_of
 
     path = Path(source)
-    if asked.weights and path.is_dir():
+    if arguments.weights and path.is_dir():
         return checkpoint_of(path)
     is_config = not path.is_file() or path.suffix == ".json"
-    return model(source, asked.class_name if is_config else None)
+    return model(source, arguments.class_name if is_config else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
@@ -27,9 +27,9 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Derive the number of parameters."""
     from weighbridge.documents import explain
 
-    whole = asked.model().explain(asked.lang, asked.module, asked.depth)
-    return Answer(lambda: explain.as_json(whole), lambda: explain.document(whole) if asked.depth else explain.readable(whole, LINES))
+    whole = arguments.model().explain(arguments.lang, arguments.module, arguments.depth)
+    return Answer(lambda: explain.as_json(whole), lambda: explain.document(whole) if arguments.depth else explain.readable(whole, LINES))

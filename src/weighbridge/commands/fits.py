@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
@@ -23,12 +23,14 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Tell whether the model fits, and what makes it fit."""
     from weighbridge.accounts.fits.account import device_memory, fits_of
     from weighbridge.documents import fits
 
-    device, memory, overhead = device_memory(asked.device, asked.gib, asked.overhead)
-    model = asked.model()
-    found = fits_of(model, memory, asked.purpose, batch=asked.batch, seq=asked.seq, dtype=asked.dtype, overhead=overhead, device=device)
-    return Answer(lambda: fits.as_json(model, found, device), lambda: fits.document(model, found, device, asked.lang))
+    device, memory, overhead = device_memory(arguments.device, arguments.gib, arguments.overhead)
+    model = arguments.model()
+    found = fits_of(
+        model, memory, arguments.purpose, batch=arguments.batch, seq=arguments.seq, dtype=arguments.dtype, overhead=overhead, device=device
+    )
+    return Answer(lambda: fits.as_json(model, found, device), lambda: fits.document(model, found, device, arguments.lang))

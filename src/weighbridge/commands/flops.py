@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.inputs import INPUTS
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -30,18 +30,18 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Count the arithmetic of one pass."""
     from weighbridge.accounts.inputs import inputs
 
-    model = asked.model()
-    given = inputs(vars(asked))
-    if asked.convention:
+    model = arguments.model()
+    given = inputs(vars(arguments))
+    if arguments.convention:
         from weighbridge.conventions.arithmetic import count_arithmetic
         from weighbridge.documents import conventional
 
-        found = count_arithmetic(model, given, asked.convention)
-        return Answer(lambda: conventional.as_json(model, given, found), lambda: conventional.document(model, found, asked.lang))
+        found = count_arithmetic(model, given, arguments.convention)
+        return Answer(lambda: conventional.as_json(model, given, found), lambda: conventional.document(model, found, arguments.lang))
 
     def data() -> object:
         from weighbridge.documents.flops_json import as_json
@@ -51,7 +51,7 @@ def answer(asked: Asked) -> Answer:
     def document() -> Document:
         from weighbridge.documents import flops, flops_derivation
 
-        write = flops_derivation.document if asked.explain else flops.document
-        return write(model, given, asked.lang)
+        write = flops_derivation.document if arguments.explain else flops.document
+        return write(model, given, arguments.lang)
 
     return Answer(data, document)

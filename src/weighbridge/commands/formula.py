@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
@@ -26,14 +26,14 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Return the closed formula."""
     from weighbridge.documents import formula
 
-    model = asked.model()
-    alone = asked.form in ("latex", "mathml", "sympy") and not asked.output
+    model = arguments.model()
+    alone = arguments.form in ("latex", "mathml", "sympy") and not arguments.output
     return Answer(
-        lambda: formula.as_json(model, of_flops=asked.flops, lang=asked.lang),
-        lambda: formula.document(model, of_flops=asked.flops, lang=asked.lang),
-        text=formula.bare(model, asked.form, of_flops=asked.flops) + "\n" if alone else None,
+        lambda: formula.as_json(model, of_flops=arguments.flops, lang=arguments.lang),
+        lambda: formula.document(model, of_flops=arguments.flops, lang=arguments.lang),
+        text=formula.bare(model, arguments.form, of_flops=arguments.flops) + "\n" if alone else None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands import output
-from weighbridge.commands.options import COMMON, Asked
+from weighbridge.commands.options import COMMON, Arguments
 from weighbridge.commands.parse import parse
 from weighbridge.commands.table import COMMANDS
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -54,7 +54,7 @@ def _run(words: list[str]) -> int:
     return output.answer(module, _read_options(rest, options, words))
 
 
-def _read_options(rest: list[str], options: Sequence[Option], words: list[str]) -> Asked:
+def _read_options(rest: list[str], options: Sequence[Option], words: list[str]) -> Arguments:
     try:
         values = parse(rest, (*options, *COMMON))
     except UsageError:
@@ -65,7 +65,7 @@ def _read_options(rest: list[str], options: Sequence[Option], words: list[str]) 
             what = Text(option.help.replace("{", "{{").replace("}", "}}"))
             raise UsageError(Text("{argument}: missing; expected {what}", argument=option.switch, what=what))
     values["lang"] = output.writable_language(language(values.get("lang")), values)
-    return Asked(values)
+    return Arguments(values)
 
 
 def _split(words: list[str]) -> tuple[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import COMMON, LANG, Answer, Asked, Option
+from weighbridge.commands.options import COMMON, LANG, Answer, Arguments, Option
 from weighbridge.core.messages import Say, mark, translator
 
 EXAMPLE = """example:
@@ -12,9 +12,9 @@ EXAMPLE = """example:
 OPTIONS = (LANG,)
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Return the manual page as troff."""
-    text = page(asked.lang)
+    text = page(arguments.lang)
     return Answer(lambda: text, text=text)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.inputs import INPUTS
-from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -53,28 +53,32 @@ OF_TRAINING = (
 SETTINGS = ("dtype", "quantization", "optimizer", "precision", "attention", "checkpointing", "device")
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Add up the bytes of the model at work."""
     from weighbridge.accounts.inputs import inputs
     from weighbridge.accounts.memory.account import settings_of
     from weighbridge.documents import memory
 
-    words = {name: getattr(asked, name) for name in SETTINGS}
-    given, model = inputs(vars(asked)), asked.model()
-    dropout = asked.training and not asked.no_dropout
-    how = settings_of(model, asked.training, **words, dropout=dropout, loss=not asked.no_loss)
+    words = {name: getattr(arguments, name) for name in SETTINGS}
+    given, model = inputs(vars(arguments)), arguments.model()
+    dropout = arguments.training and not arguments.no_dropout
+    how = settings_of(model, arguments.training, **words, dropout=dropout, loss=not arguments.no_loss)
 
-    idle = () if asked.training else tuple(option.switch for option in OPTIONS if option.name in OF_TRAINING and _is_said(asked, option))
+    idle = (
+        ()
+        if arguments.training
+        else tuple(option.switch for option in OPTIONS if option.name in OF_TRAINING and _is_said(arguments, option))
+    )
 
     def document() -> Document:
-        if not asked.explain:
-            return memory.document(model, given, how, training=asked.training, lang=asked.lang, idle=idle)
+        if not arguments.explain:
+            return memory.document(model, given, how, training=arguments.training, lang=arguments.lang, idle=idle)
         from weighbridge.documents.memory_derivation import derivation
 
-        return memory.document(model, given, how, training=asked.training, derive=derivation, lang=asked.lang, idle=idle)
+        return memory.document(model, given, how, training=arguments.training, derive=derivation, lang=arguments.lang, idle=idle)
 
-    return Answer(lambda: memory.as_json(model, given, how, training=asked.training, explain=asked.explain, idle=idle), document)
+    return Answer(lambda: memory.as_json(model, given, how, training=arguments.training, explain=arguments.explain, idle=idle), document)
 
 
-def _is_said(asked: Asked, option: Option) -> bool:
-    return bool(getattr(asked, option.name, None) not in (None, False, option.default))
+def _is_said(arguments: Arguments, option: Option) -> bool:
+    return bool(getattr(arguments, option.name, None) not in (None, False, option.default))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, Answer, Arguments, Option
 from weighbridge.core.messages import Text, mark
 
 EXAMPLE = """example:
@@ -24,20 +24,24 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """List presets and architectures."""
     from weighbridge.documents import models
 
-    if asked.coverage:
-        return Answer(models.coverage_json, lambda: models.coverage(asked.filter, asked.lang))
-    if asked.names:
-        found = models.names(asked.filter)
+    if arguments.coverage:
+        return Answer(models.coverage_json, lambda: models.coverage(arguments.filter, arguments.lang))
+    if arguments.names:
+        found = models.names(arguments.filter)
         return Answer(lambda: found, holds=bool(found), text="".join(f"{name}\n" for name in found))
-    answered = models.as_json(asked.filter, model_type=asked.type, least=_amount(asked.above, 0) or 0, most=_amount(asked.below, None))
+    answered = models.as_json(
+        arguments.filter, model_type=arguments.type, least=_amount(arguments.above, 0) or 0, most=_amount(arguments.below, None)
+    )
     if not answered["presets"] and not answered["architectures"]:
-        return Answer(lambda: answered, holds=False, text=_no_match(asked) if asked.__dict__.get("form") is None else None)
-    types = bool(asked.filter or asked.type or asked.__dict__.get("types"))
-    return Answer(lambda: answered, lambda: models.document(answered, asked.lang, sources=bool(asked.__dict__.get("sources")), types=types))
+        return Answer(lambda: answered, holds=False, text=_no_match(arguments) if arguments.__dict__.get("form") is None else None)
+    types = bool(arguments.filter or arguments.type or arguments.__dict__.get("types"))
+    return Answer(
+        lambda: answered, lambda: models.document(answered, arguments.lang, sources=bool(arguments.__dict__.get("sources")), types=types)
+    )
 
 
 def _amount(text: str | None, default: int | None) -> int | None:
@@ -46,14 +50,14 @@ def _amount(text: str | None, default: int | None) -> int | None:
     return default if text is None else parse_budget(text).target
 
 
-def _no_match(asked: Asked) -> str:
+def _no_match(arguments: Arguments) -> str:
     """Say that nothing is called so, and what may have been meant."""
     from weighbridge.blueprints import MODULES
     from weighbridge.core.messages import translator
     from weighbridge.core.suggestions import did_you_mean
     from weighbridge.documents.models import names
 
-    say, word = translator(asked.lang), asked.filter or asked.type
+    say, word = translator(arguments.lang), arguments.filter or arguments.type
     head = say("presets: {presets}; model types: {types}").format(presets=0, types=0) + "\n"
     if not word:
         return head + say(mark("No preset has that many parameters.")) + "\n"

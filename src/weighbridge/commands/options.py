@@ -1,4 +1,4 @@
-"""What commands take and give: options as data, what was asked, the answer. Read by the command line, its help, the API and OpenAPI alike."""
+"""What commands take and give: options as data, a call's arguments, the answer. Read by the command line, its help, the API and OpenAPI alike."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Option(NamedTuple):
     """One option or argument.
 
     Attributes:
-        name: As in Python, and the attribute of :class:`Asked`: ``decoder_seq``.
+        name: As in Python, and the attribute of :class:`Arguments`: ``decoder_seq``.
         help: What it is for, in English, to be translated.
         metavar: How its value is written in help; empty for a switch.
         kind: ``text``, ``whole`` (a whole number from 1 up), ``number``, ``switch``.
@@ -57,8 +57,8 @@ class Option(NamedTuple):
         return self.switch[2:].replace("-", "_") or self.name
 
 
-class Asked:
-    """What was asked: an attribute for each option, and how sources are opened."""
+class Arguments:
+    """What a command is asked: an attribute for each option, and how sources are opened."""
 
     if TYPE_CHECKING:
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import TextIO
 
-    from weighbridge.commands.options import Answer, Asked
+    from weighbridge.commands.options import Answer, Arguments
     from weighbridge.documents.document import Document
 
 PLAIN = {
@@ -64,21 +64,21 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
     return "".join(PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
 
 
-def answer(module: ModuleType, asked: Asked) -> int:
+def answer(module: ModuleType, arguments: Arguments) -> int:
     """Run a command and show what it answers; return the exit code."""
-    if asked.__dict__.get("output") is not None:
-        _check_file(asked)
+    if arguments.__dict__.get("output") is not None:
+        _check_file(arguments)
     if hasattr(module, "run"):
-        code: int = module.run(asked)
+        code: int = module.run(arguments)
         return code
-    found: Answer = module.answer(asked)
-    deliver(found, asked)
+    found: Answer = module.answer(arguments)
+    deliver(found, arguments)
     return 0 if found.holds else 1
 
 
-def deliver(found: Answer, asked: Asked) -> None:
+def deliver(found: Answer, arguments: Arguments) -> None:
     """Show one answer, or write it to the file that ``-o`` names."""
-    form, path = asked.__dict__.get("form"), asked.__dict__.get("output")
+    form, path = arguments.__dict__.get("form"), arguments.__dict__.get("output")
     if path and found.document is not None:
         from weighbridge.documents.renderers import write
 
@@ -91,14 +91,14 @@ def deliver(found: Answer, asked: Asked) -> None:
         show(found.document(), form)
 
 
-def _check_file(asked: Asked) -> None:
+def _check_file(arguments: Arguments) -> None:
     """Refuse a file's ending before any work is done."""
     from weighbridge.documents.renderers import form_of
 
-    form = asked.__dict__.get("form")
-    if form is not None and form_of(asked.output) != form:
-        raise UsageError(Text("{path} and the form {form} contradict each other", path=asked.output, form=form))
-    form_of(asked.output)
+    form = arguments.__dict__.get("form")
+    if form is not None and form_of(arguments.output) != form:
+        raise UsageError(Text("{path} and the form {form} contradict each other", path=arguments.output, form=form))
+    form_of(arguments.output)
 
 
 def standard_input() -> bytes:

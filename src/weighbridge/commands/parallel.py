@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
@@ -37,13 +37,15 @@ OPTIONS = (
 NAMES = ("tp", "pp", "dp", "ep", "fsdp", "sequence_parallel", "micro_batches", "schedule", "chunks", "dtype", "optimizer")
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Lay the model out on devices."""
     from weighbridge.accounts.parallel.account import parallel_of
     from weighbridge.accounts.parallel.layout import Layout
     from weighbridge.documents import parallel
 
-    model = asked.model()
-    layout = Layout(**{name: getattr(asked, name) for name in NAMES}, zero=int(asked.zero))
-    found = parallel_of(model, layout, asked.batch, asked.seq, attention=asked.attention, checkpointing=asked.checkpointing)
-    return Answer(lambda: parallel.as_json(model, found), lambda: parallel.document(model, found, asked.lang, explain=asked.explain))
+    model = arguments.model()
+    layout = Layout(**{name: getattr(arguments, name) for name in NAMES}, zero=int(arguments.zero))
+    found = parallel_of(model, layout, arguments.batch, arguments.seq, attention=arguments.attention, checkpointing=arguments.checkpointing)
+    return Answer(
+        lambda: parallel.as_json(model, found), lambda: parallel.document(model, found, arguments.lang, explain=arguments.explain)
+    )

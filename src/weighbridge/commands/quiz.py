@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from weighbridge.commands import output
-from weighbridge.commands.options import CLASS, OUTPUT, SET, Answer, Asked, Option
+from weighbridge.commands.options import CLASS, OUTPUT, SET, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
 
@@ -36,27 +36,27 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def run(asked: Asked) -> int:
+def run(arguments: Arguments) -> int:
     """Ask at a terminal; else print the exercise, or mark the answer: 1 if it is not right."""
-    given = vars(asked)
+    given = vars(arguments)
     plain = not (given.get("answer") or given.get("form") or given.get("output") or given.get("hints") or given.get("solution"))
     if plain and _is_at_terminal():
-        return _ask(asked)
+        return _ask(arguments)
     if given.get("answer") == "-":
         given["answer"] = output.standard_input().decode("utf-8", "replace")
-    found = answer(asked)
-    output.deliver(found, asked)
+    found = answer(arguments)
+    output.deliver(found, arguments)
     return 0 if found.holds else 1
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Make one exercise, and mark the answer if there is one."""
     from weighbridge.documents import quiz
     from weighbridge.exercises.marking import mark_answer
 
-    found = _exercise(asked, asked.seed or 1)
-    marking = None if asked.answer is None or asked.answer == "" else mark_answer(found, asked.answer)
-    hints, solution = min(asked.hints, MOST_HINTS), asked.solution
+    found = _exercise(arguments, arguments.seed or 1)
+    marking = None if arguments.answer is None or arguments.answer == "" else mark_answer(found, arguments.answer)
+    hints, solution = min(arguments.hints, MOST_HINTS), arguments.solution
     return Answer(
         lambda: quiz.as_json(found, marking, hints, solution=solution),
         lambda: quiz.document(found, marking, hints, solution=solution),
@@ -64,43 +64,43 @@ def answer(asked: Asked) -> Answer:
     )
 
 
-def _exercise(asked: Asked, seed: int) -> Exercise:
+def _exercise(arguments: Arguments, seed: int) -> Exercise:
     from weighbridge.exercises.questions import choose_preset, exercise_about
 
-    named = asked.source or ("" if vars(asked).get("config") else choose_preset(asked.level, seed))
-    return exercise_about(asked.model(named) if named else asked.model(), asked.level, seed, asked.lang)
+    named = arguments.source or ("" if vars(arguments).get("config") else choose_preset(arguments.level, seed))
+    return exercise_about(arguments.model(named) if named else arguments.model(), arguments.level, seed, arguments.lang)
 
 
 def _is_at_terminal() -> bool:
     return sys.stdin is not None and sys.stdout is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _ask(asked: Asked) -> int:
+def _ask(arguments: Arguments) -> int:
     """Ask one exercise after another, until an empty end of input or ``quit``; 0 if the last answer was right."""
     from time import time_ns
 
     from weighbridge.core.messages import translator
 
-    say = translator(asked.lang)
-    seed = asked.seed or time_ns() // 1000 % 100_000 + 1
+    say = translator(arguments.lang)
+    seed = arguments.seed or time_ns() // 1000 % 100_000 + 1
     output.emit(say(HELP) + "\n\n")
     code = 1
     while True:
-        right = _one(_exercise(asked, seed), asked)
+        right = _one(_exercise(arguments, seed), arguments)
         if right is None:
             return code
         code = 0 if right else 1
         seed = seed % 999_999_999 + 1
 
 
-def _one(exercise: Exercise, asked: Asked) -> bool | None:
+def _one(exercise: Exercise, arguments: Arguments) -> bool | None:
     """Ask one exercise until it is right or given up; None ends the lesson."""
     from weighbridge.core.messages import translator
     from weighbridge.documents import quiz
     from weighbridge.documents.document import Document
     from weighbridge.exercises.marking import mark_answer
 
-    say, hints = translator(asked.lang), 0
+    say, hints = translator(arguments.lang), 0
     output.show(quiz.document(exercise))
     while True:
         text = _read_answer()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.inputs import INPUTS
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 
@@ -23,16 +23,18 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Find the conventions that give a number; it holds if one does."""
-    if asked.source and _is_number(asked.source) and not _is_number(asked.number):
-        raise UsageError(Text("the number comes first: weigh reconcile {number} {source}", number=asked.source, source=asked.number))
-    if asked.flops:
-        return _arithmetic(asked)
+    if arguments.source and _is_number(arguments.source) and not _is_number(arguments.number):
+        raise UsageError(
+            Text("the number comes first: weigh reconcile {number} {source}", number=arguments.source, source=arguments.number)
+        )
+    if arguments.flops:
+        return _arithmetic(arguments)
     from weighbridge.documents import reconcile
 
-    found = asked.model().reconcile(asked.number, asked.lang, every=asked.every)
-    return Answer(lambda: reconcile.as_json(found), lambda: reconcile.document(found, asked.lang), holds=bool(found.matches))
+    found = arguments.model().reconcile(arguments.number, arguments.lang, every=arguments.every)
+    return Answer(lambda: reconcile.as_json(found), lambda: reconcile.document(found, arguments.lang), holds=bool(found.matches))
 
 
 def _is_number(text: str) -> bool:
@@ -45,12 +47,12 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _arithmetic(asked: Asked) -> Answer:
+def _arithmetic(arguments: Arguments) -> Answer:
     from weighbridge.accounts.inputs import inputs
     from weighbridge.conventions.arithmetic import explain_flops
     from weighbridge.documents import conventional
 
-    found = explain_flops(asked.model(), inputs(vars(asked)), asked.number)
+    found = explain_flops(arguments.model(), inputs(vars(arguments)), arguments.number)
     return Answer(
-        lambda: conventional.answer_json(found), lambda: conventional.answer_document(found, asked.lang), holds=bool(found.matches)
+        lambda: conventional.answer_json(found), lambda: conventional.answer_document(found, arguments.lang), holds=bool(found.matches)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.inputs import TEXT
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments
 
 EXAMPLE = """example:
   weigh report bert-base-uncased -o report.html
@@ -13,11 +13,11 @@ EXAMPLE = """example:
 OPTIONS = (*SOURCE, *TEXT, *OUTPUT)
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Lay everything about one model out; a workbook lists its tensors too."""
     from weighbridge.accounts.inputs import inputs
     from weighbridge.documents import count, report
 
-    model = asked.model()
-    given, tensors = inputs(vars(asked)), str(asked.output or "").lower().endswith(".xlsx")
-    return Answer(lambda: count.as_json(model), lambda: report.document(model, asked.lang, given, tensors=tensors))
+    model = arguments.model()
+    given, tensors = inputs(vars(arguments)), str(arguments.output or "").lower().endswith(".xlsx")
+    return Answer(lambda: count.as_json(model), lambda: report.document(model, arguments.lang, given, tensors=tensors))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core.messages import Text, mark
 
 EXAMPLE = """example:
@@ -29,7 +29,7 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Solve; 1 if nothing solves it."""
     from weighbridge.core.errors import UsageError
     from weighbridge.designs.budget import BYTES, COUNTS, parse_budget
@@ -40,17 +40,17 @@ def answer(asked: Asked) -> Answer:
     targets = {
         name: parse_budget(text, option, units)
         for name, option, text, units in (
-            ("parameters", "params", asked.params, COUNTS), ("loaded", "loaded", asked.loaded, COUNTS), ("active", "active", asked.active, COUNTS),
-            ("flops", "flops", asked.flops, COUNTS), ("cache", "cache", asked.cache, BYTES), ("memory", "memory", asked.memory, BYTES),
+            ("parameters", "params", arguments.params, COUNTS), ("loaded", "loaded", arguments.loaded, COUNTS), ("active", "active", arguments.active, COUNTS),
+            ("flops", "flops", arguments.flops, COUNTS), ("cache", "cache", arguments.cache, BYTES), ("memory", "memory", arguments.memory, BYTES),
         )
         if text is not None
     }  # fmt: skip
     if not targets:
         raise UsageError("solve: for how many parameters? --params 80M, or --active 13B; or --flops, --cache, --memory")
-    work = Workload(asked.batch, asked.seq, asked.dtype, bool(asked.training))
-    model = asked.model()
-    found = solve(model, asked.keys, targets, step=multiples(asked.multiple or ()), workload=work)
-    return Answer(lambda: documents.as_json(model, found), lambda: documents.document(model, found, asked.lang), bool(found.solutions))
+    work = Workload(arguments.batch, arguments.seq, arguments.dtype, bool(arguments.training))
+    model = arguments.model()
+    found = solve(model, arguments.keys, targets, step=multiples(arguments.multiple or ()), workload=work)
+    return Answer(lambda: documents.as_json(model, found), lambda: documents.document(model, found, arguments.lang), bool(found.solutions))
 
 
 def multiples(pairs: list[str] | tuple[str, ...]) -> dict[str, int]:

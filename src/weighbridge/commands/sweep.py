@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import CLASS, KNOWN_SOURCES, OUTPUT, Answer, Asked, Option
+from weighbridge.commands.options import CLASS, KNOWN_SOURCES, OUTPUT, Answer, Arguments, Option
 from weighbridge.core.messages import Text, mark
 
 EXAMPLE = """example:
@@ -21,19 +21,19 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Count every combination."""
     from weighbridge.core.errors import UsageError
     from weighbridge.designs.sweep import parse_range, sweep
     from weighbridge.documents import sweep as documents
 
     ranges = {}
-    for pair in asked.ranges:
+    for pair in arguments.ranges:
         key, separator, text = pair.partition("=")
         if not separator or not key:
             raise UsageError(Text("--set {pair}: expected KEY=RANGE, such as num_hidden_layers=2:24", pair=pair[:80]))
         ranges[key] = parse_range(text, key)
-    model = asked.model()
-    found = sweep(model, ranges, asked.accounts or ("parameters",))
-    every = asked.__dict__.get("form") == "csv" or bool(asked.__dict__.get("output"))
-    return Answer(lambda: documents.as_json(model, found), lambda: documents.document(model, found, asked.lang, every=every))
+    model = arguments.model()
+    found = sweep(model, ranges, arguments.accounts or ("parameters",))
+    every = arguments.__dict__.get("form") == "csv" or bool(arguments.__dict__.get("output"))
+    return Answer(lambda: documents.as_json(model, found), lambda: documents.document(model, found, arguments.lang, every=every))

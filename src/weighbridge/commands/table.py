@@ -4,7 +4,7 @@ To add a command: one function in the library, a thin module ``commands/NAME.py`
 
 - ``OPTIONS``: what it takes (see :mod:`weighbridge.commands.options`);
 - ``EXAMPLE``: lines for its help;
-- ``answer(asked)``: the function, which returns an :class:`~weighbridge.commands.options.Answer`: JSON and a document.
+- ``answer(arguments)``: the function, which returns an :class:`~weighbridge.commands.options.Answer`: JSON and a document.
 """
 
 from __future__ import annotations

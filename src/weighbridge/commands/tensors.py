@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
@@ -30,20 +30,20 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """List every tensor."""
     from weighbridge.documents import tensors
 
-    model = asked.model()
-    if vars(asked).get("style"):
-        return Answer(dict, text=_in_style(model, asked))
-    return Answer(lambda: tensors.as_json(model, asked.names), lambda: tensors.document(model, asked.names, asked.lang))
+    model = arguments.model()
+    if vars(arguments).get("style"):
+        return Answer(dict, text=_in_style(model, arguments))
+    return Answer(lambda: tensors.as_json(model, arguments.names), lambda: tensors.document(model, arguments.names, arguments.lang))
 
 
-def _in_style(model: Model, asked: Asked) -> str:
+def _in_style(model: Model, arguments: Arguments) -> str:
     from weighbridge.documents.tensor_styles import print_tensors
 
     for other, said in (("form", "--format"), ("output", "-o")):
-        if vars(asked).get(other):
+        if vars(arguments).get(other):
             raise UsageError(Text("{one} and {other} contradict each other", one="--style", other=said))
-    return print_tensors(model, asked.style, asked.names, asked.lang)
+    return print_tensors(model, arguments.style, arguments.names, arguments.lang)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option, overrides
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option, overrides
 from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
@@ -26,10 +26,12 @@ OPTIONS = (
 )
 
 
-def answer(asked: Asked) -> Answer:
+def answer(arguments: Arguments) -> Answer:
     """Hold a file against its config."""
     from weighbridge.documents import verify
     from weighbridge.verification.verify import verify_checkpoint
 
-    found = verify_checkpoint(asked.source, asked.config, asked.class_name, overrides(asked.overrides), thorough=asked.thorough)
-    return Answer(lambda: verify.as_json(found), lambda: verify.document(found, asked.lang), holds=found.holds)
+    found = verify_checkpoint(
+        arguments.source, arguments.config, arguments.class_name, overrides(arguments.overrides), thorough=arguments.thorough
+    )
+    return Answer(lambda: verify.as_json(found), lambda: verify.document(found, arguments.lang), holds=found.holds)

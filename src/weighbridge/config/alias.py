@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Published(NamedTuple):
+class PublishedType(NamedTuple):
     """What a published model type means.
 
     Attributes:
@@ -35,14 +35,14 @@ def _refined_web(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {"new_decoder_architecture": "n_head_kv" in raw, **found}
 
 
-FALCON = Published("falcon", "tiiuae/falcon-7b and falcon-40b, modelling_RW.py", _refined_web)
-TYPES: dict[str, Published] = {
+FALCON = PublishedType("falcon", "tiiuae/falcon-7b and falcon-40b, modelling_RW.py", _refined_web)
+TYPES: dict[str, PublishedType] = {
     "RefinedWeb": FALCON,
     "RefinedWebModel": FALCON,
-    "deepseek_ref": Published("deepseek_v4", "sgl-project/DeepSeek-V4-Flash-FP8, whose class is DeepseekV4ForCausalLM"),
-    "kimi_k2": Published("deepseek_v3", "transformers 5.23.0, models/kimi_k25/configuration_kimi_k25.py"),
-    "minimax_m3": Published("minimax_m3_vl_text", "MiniMaxAI/MiniMax-M3, the text of minimax_m3_vl with the same keys"),
-    "new": Published("gte", "Alibaba-NLP/new-impl, whose classes transformers 5.23.0 has as gte"),
+    "deepseek_ref": PublishedType("deepseek_v4", "sgl-project/DeepSeek-V4-Flash-FP8, whose class is DeepseekV4ForCausalLM"),
+    "kimi_k2": PublishedType("deepseek_v3", "transformers 5.23.0, models/kimi_k25/configuration_kimi_k25.py"),
+    "minimax_m3": PublishedType("minimax_m3_vl_text", "MiniMaxAI/MiniMax-M3, the text of minimax_m3_vl with the same keys"),
+    "new": PublishedType("gte", "Alibaba-NLP/new-impl, whose classes transformers 5.23.0 has as gte"),
 }
 """From the ``model_type`` of published configs to the type that describes them."""
 

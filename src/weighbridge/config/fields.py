@@ -356,10 +356,10 @@ def with_changes(c: Config, **values: Any) -> Config:
     >>> with_changes(Config(hidden=768, pooled=True), pooled=False).pooled
     False
     """
-    return _Changed(beneath_=c, **values)
+    return _ChangedConfig(beneath_=c, **values)
 
 
-class _Changed(Config):
+class _ChangedConfig(Config):
     def __getattr__(self, word: str) -> Any:
         return getattr(self.__dict__["beneath_"], word)
 

@@ -64,7 +64,7 @@ def loading_of(model: ModelValue) -> Loading | None:
     if model.description is None:
         return None
     built = unique_of(model)
-    rows = separate(model)
+    rows = untied_heads(model)
     scales = fp8_scales(model) if stated_quantizer(model) else 0
     loaded = built + sum(_elements(row) for row in rows) + (scales or 0)
     older = count(older_tree(model))
@@ -72,7 +72,7 @@ def loading_of(model: ModelValue) -> Loading | None:
     return Loading(built, loaded, older, tuple(row.name for row in rows), scales)
 
 
-def separate(model: ModelValue) -> tuple[Row, ...]:
+def untied_heads(model: ModelValue) -> tuple[Row, ...]:
     """Return the heads that are tied when *model* is built although its config says that they are not."""
     if model.description is None or not says_untied(model.description.raw):
         return ()
@@ -81,12 +81,12 @@ def separate(model: ModelValue) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.role == "weight" and row.tied_to in tables)
 
 
-def loaded_of(tree: Part, raw: Mapping[str, object], built: Size) -> Size:
+def count_loaded(tree: Part, raw: Mapping[str, object], built: Size) -> Size:
     """Return how many parameters a class of *built* ones has once it is loaded; the sizes of its tree may be columns.
 
     >>> from weighbridge import model
     >>> flan = model("flan-t5-base")
-    >>> loaded_of(flan.tree, flan.description.raw, 222903552)
+    >>> count_loaded(flan.tree, flan.description.raw, 222903552)
     247577856
     """
     if not says_untied(raw):

@@ -55,7 +55,7 @@ def fp8_scales(model: ModelValue) -> int | None:
         rows = list_rows(model.tree, MOST_ROWS)
     except UsageError:
         return None
-    kept = _kept_modules(rows, said)
+    kept = _unquantized_modules(rows, said)
     if kept is None:
         return None
     static = said.get("activation_scheme") == "static"
@@ -69,7 +69,7 @@ TRIED = frozenset(
 """Types whose count was held to the library's own (``FineGrainedFP8HfQuantizer`` on the meta device); of others nothing is said."""
 
 
-def _kept_modules(rows: list[Row], said: Mapping[str, Any]) -> Any:
+def _unquantized_modules(rows: list[Row], said: Mapping[str, Any]) -> Any:
     """Return a function that tells which modules stay as they are, or None if their list is not understood."""
     stated = said.get("modules_to_not_convert", said.get("ignored_layers"))
     if stated is None:
@@ -85,11 +85,11 @@ def _kept_modules(rows: list[Row], said: Mapping[str, Any]) -> Any:
     whole = frozenset(stated)
     ends = tuple(whole)
 
-    def kept(name: str) -> bool:
+    def is_kept(name: str) -> bool:
         pieces = name.split(".")
         return name.endswith(ends) or any(".".join(pieces[:count]) in whole for count in range(1, len(pieces) + 1))
 
-    return kept
+    return is_kept
 
 
 def _is_plain(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.conventions.loading import older_tree, separate, untie
+from weighbridge.conventions.loading import older_tree, untie, untied_heads
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import Part
 
@@ -33,7 +33,7 @@ AS_LOADED = State(mark("loaded from its published file"), mark("a head of its ow
 
 def states(model: ModelValue) -> Iterator[tuple[State, Part]]:
     """Yield the ways in which the class of *model* comes about that give another number than building it, with the trees."""
-    if separate(model):
+    if untied_heads(model):
         yield AS_LOADED, untie(model.tree)
     elif (older := older_tree(model)) is not model.tree:
         yield BY_OLDER, older

@@ -21,7 +21,7 @@ from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import bind, with_overrides, within, without_key
 from weighbridge.config.fields import Field
-from weighbridge.conventions.loading import loaded_of
+from weighbridge.conventions.loading import count_loaded
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.formula import Symbol
 from weighbridge.core.messages import Text
@@ -280,7 +280,7 @@ class Problem:
 Measure: TypeAlias = Callable[[Part, Problem], Size]
 MEASURES: Mapping[str, Measure] = {
     "parameters": lambda tree, problem: tally(tree).unique,
-    "loaded": lambda tree, problem: loaded_of(tree, problem.raw, tally(tree).unique),
+    "loaded": lambda tree, problem: count_loaded(tree, problem.raw, tally(tree).unique),
     "active": lambda tree, problem: tally(tree).active,
     "embedding": lambda tree, problem: tally(tree).embedding,
     "non_embedding": lambda tree, problem: tally(tree).non_embedding,

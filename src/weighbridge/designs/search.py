@@ -26,7 +26,7 @@ from weighbridge.designs.advice import Advice, Tokens, advise, compute_optimal_t
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.costs import BITS, Workload, costs_of, inputs_of, whole
 from weighbridge.designs.front import pareto_front
-from weighbridge.designs.space import LAYERS, MLP, Drawing, Space
+from weighbridge.designs.space import LAYERS, MLP, ConfigTemplate, Space
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def design(
     """
     _check(sort, limit, budget)
     require_numpy()
-    drawing, workload = Drawing(like, space or Space()), workload or Workload()
+    drawing, workload = ConfigTemplate(like, space or Space()), workload or Workload()
     given, wanted = inputs_of(like, workload), dict(limits or {})
     workload = workload._replace(seq=given.seq)
     candidates = _Candidates(drawing, budget, given, workload)
@@ -211,7 +211,7 @@ def _cheap_measures(row: Row, workload: Workload) -> Iterator[tuple[str, int]]:
 
 
 def _weigh_rows(
-    rows: Sequence[Row], drawing: Drawing, workload: Workload, wanted: Mapping[str, int], sort: str, limit: int
+    rows: Sequence[Row], drawing: ConfigTemplate, workload: Workload, wanted: Mapping[str, int], sort: str, limit: int
 ) -> list[tuple[Row, Design]]:
     """Weigh rows one by one, in their order, until there are as many as asked for; where memory orders them, the first of them all."""
     fitting: list[tuple[Row, Design]] = []
@@ -227,7 +227,7 @@ def _weigh_rows(
     return fitting[:limit]
 
 
-def _weigh(row: Row, drawing: Drawing, workload: Workload, limits: Mapping[str, int], sort: str) -> Design:
+def _weigh(row: Row, drawing: ConfigTemplate, workload: Workload, limits: Mapping[str, int], sort: str) -> Design:
     """Weigh one design from its own config, in everything that was asked for."""
     config = drawing.config(row.hidden, row.mlp or None, row.layers)
     model = from_config(config, "design", None, None)
@@ -241,7 +241,7 @@ def _weigh(row: Row, drawing: Drawing, workload: Workload, limits: Mapping[str, 
     return Design(config, whole(tally(model.tree).unique), measured)
 
 
-def _tokens(entry: Design, drawing: Drawing) -> tuple[Tokens, ...]:
+def _tokens(entry: Design, drawing: ConfigTemplate) -> tuple[Tokens, ...]:
     """Return how many tokens fits suggest; the arithmetic without embeddings and head is that of the type's base class."""
     body = from_config({**entry.config, "architectures": [drawing.known.base]}, "design", None, None)
     try:
@@ -254,7 +254,7 @@ def _tokens(entry: Design, drawing: Drawing) -> tuple[Tokens, ...]:
 class _Candidates:
     """The candidates, one hidden size at a time, and those within the budget."""
 
-    def __init__(self, drawing: Drawing, budget: Budget, given: Inputs, workload: Workload) -> None:
+    def __init__(self, drawing: ConfigTemplate, budget: Budget, given: Inputs, workload: Workload) -> None:
         self.drawing, self.budget = drawing, budget
         self.tried = 0
         model_type = drawing.known.model_type

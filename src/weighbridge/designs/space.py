@@ -47,7 +47,7 @@ class Space(NamedTuple):
     part: str | None = None
 
 
-class Drawing:
+class ConfigTemplate:
     """The fields that a design sets, and how a config is written from a choice of them.
 
     Attributes:
@@ -124,13 +124,13 @@ def _part_to_search(like: ModelValue, asked: str | None) -> tuple[str, tuple[Fie
     """Return the sub-config that is searched (nothing where the model has a hidden size of its own), its fields, and its sizes."""
     assert like.description is not None
     known, raw, sizes = like.description
-    missing = _missing(known.fields)
+    missing = _first_missing(known.fields)
     if asked is None and missing is None:
         return "", known.fields, sizes
     parts: dict[str, tuple[tuple[Field, ...], Config]] = {}
     for field in known.fields:
         inner = within(field, raw) if field.kind == "nested" else None
-        if inner is not None and _missing(inner.fields) is None:
+        if inner is not None and _first_missing(inner.fields) is None:
             parts[field.key] = (inner.fields, getattr(sizes, field.word))
     if asked is not None and asked not in parts:
         have = ", ".join(parts) or "none"
@@ -154,7 +154,7 @@ def _part_to_search(like: ModelValue, asked: str | None) -> tuple[str, tuple[Fie
     return (chosen, *parts[chosen])
 
 
-def _missing(fields: tuple[Field, ...]) -> str | None:
+def _first_missing(fields: tuple[Field, ...]) -> str | None:
     words = {field.word for field in fields if field.kind == "size"}
     if "hidden" not in words:
         return "hidden size"
@@ -177,7 +177,7 @@ def _count_labels(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**{key: value for key, value in raw.items() if key not in ("id2label", "label2id")}, "num_labels": len(names)}
 
 
-def _check(space: Space, drawing: Drawing) -> None:
+def _check(space: Space, drawing: ConfigTemplate) -> None:
     for name, value in (("multiple-of", space.multiple_of), ("head-dim", space.head_dim), ("gqa", space.gqa), ("vocab", space.vocab)):
         if value is not None and (type(value) is not int or not 1 <= value <= 10**9):
             raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r:.40}", name=name, value=value))

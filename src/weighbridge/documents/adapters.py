@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.accounts.adapters.account import Adapted
-from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.accounts.adapters.account import AdapterCount
+from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, translator
 from weighbridge.documents.count import headline
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 
 
-def as_json(model: ModelValue, found: Adapted, costs: AdapterCosts | None = None) -> dict[str, Any]:
+def as_json(model: ModelValue, found: AdapterCount, costs: AdapterCosts | None = None) -> dict[str, Any]:
     """Return the answer of ``weigh adapters --json``.
 
     >>> from weighbridge import model
@@ -57,7 +57,7 @@ MEMORY = ("weights", "adapter", "gradients", "optimizer", "total")
 """What memory is told of, in the order in which it stands."""
 
 
-def _module(site: Site, added: tuple[Added, ...]) -> dict[str, Any]:
+def _module(site: Site, added: tuple[AddedTensor, ...]) -> dict[str, Any]:
     return {
         "name": site.path,
         "kind": site.kind,
@@ -68,7 +68,7 @@ def _module(site: Site, added: tuple[Added, ...]) -> dict[str, Any]:
     }
 
 
-def _tensor(tensor: Added, path: str = "") -> dict[str, Any]:
+def _tensor(tensor: AddedTensor, path: str = "") -> dict[str, Any]:
     name = tensor.name.removeprefix(f"{path}.") if path else tensor.name
     return {
         "name": name,
@@ -90,12 +90,12 @@ WRITTEN = {
 """Methods as their papers write them, where that is not the name PEFT has for them."""
 
 
-def _trainable(added: tuple[Added, ...]) -> int:
+def _trainable(added: tuple[AddedTensor, ...]) -> int:
     return sum(tensor.count for tensor in added if tensor.trainable and tensor.parameter)
 
 
 def document(
-    model: ModelValue, found: Adapted, lang: str = "en", derive: Derive | None = None, costs: AdapterCosts | None = None
+    model: ModelValue, found: AdapterCount, lang: str = "en", derive: Derive | None = None, costs: AdapterCosts | None = None
 ) -> Document:
     """Return the document of ``weigh adapters``: the four figures, what each kind of module gets, what it takes, and, with *derive*, why."""
     say = translator(lang)
@@ -117,7 +117,7 @@ def document(
     return Document(headline(model, say), figure, (_table(found, say), *derived, *notes(texts)), lang)
 
 
-def say_formula(found: Adapted, say: Say) -> str:
+def say_formula(found: AdapterCount, say: Say) -> str:
     """Say what a method adds, to a linear layer or to the model."""
     formula = found.formula.replace("*", " × ")
     return (
@@ -149,7 +149,7 @@ def _share(part: int, whole: int) -> str:
     return f"{scaled // 10_000}.{scaled % 10_000:04}%"
 
 
-def _table(found: Adapted, say: Say) -> Table:
+def _table(found: AdapterCount, say: Say) -> Table:
     """Return what each kind of module gets: modules that differ by their layer alone stand in one row."""
     rows = [
         Row(
@@ -171,16 +171,16 @@ def _table(found: Adapted, say: Say) -> Table:
     return Table(columns, tuple(rows))
 
 
-def kinds(found: Adapted) -> Iterator[tuple[str, list[tuple[Site, tuple[Added, ...]]]]]:
+def kinds(found: AdapterCount) -> Iterator[tuple[str, list[tuple[Site, tuple[AddedTensor, ...]]]]]:
     """Yield the adapted modules by kind: a name for all, and the modules, which differ by their layer alone."""
-    groups: dict[tuple[str, str, str], list[tuple[Site, tuple[Added, ...]]]] = {}
+    groups: dict[tuple[str, str, str], list[tuple[Site, tuple[AddedTensor, ...]]]] = {}
     for site, added in found.sites:
         groups.setdefault((_NUMBER.sub("*", site.path), str(list(site.shape)), _shapes(site, added)), []).append((site, added))
     for (path, _, _), members in groups.items():
         yield path if len(members) > 1 else members[0][0].path, members
 
 
-def _shapes(site: Site, added: tuple[Added, ...]) -> str:
+def _shapes(site: Site, added: tuple[AddedTensor, ...]) -> str:
     return ", ".join(
         f"{tensor.name.removeprefix(site.path + '.').removesuffix('.weight')} {list(tensor.shape)}" for tensor in added if tensor.saved
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from weighbridge.accounts.adapters.account import Adapted
+from weighbridge.accounts.adapters.account import AdapterCount
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.prompts import PROMPTS
-from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.config.fields import Config
 from weighbridge.core.formula import Number, Product, Sum, Symbol
@@ -106,7 +106,11 @@ def _with_facts(book: LetteredModel) -> ModelValue:
 
 
 def derivation(
-    model: ModelValue, config: Mapping[str, Any], found: Adapted, count: Callable[[ModelValue, Mapping[str, Any]], Adapted], say: Say
+    model: ModelValue,
+    config: Mapping[str, Any],
+    found: AdapterCount,
+    count: Callable[[ModelValue, Mapping[str, Any]], AdapterCount],
+    say: Say,
 ) -> Iterator[Block]:
     """Yield what is trained, in all and saved, each as formula, substitution and number.
 
@@ -124,7 +128,7 @@ def derivation(
     yield from blocks
 
 
-def _trained_elements(derived: Adapted, book: LetteredModel, say: Say) -> Iterator[Block]:
+def _trained_elements(derived: AdapterCount, book: LetteredModel, say: Say) -> Iterator[Block]:
     total = say("{label}: ").format(label=say("sum"))
     reason = REASONS.get(derived.method)
     yield Paragraph(2, say(reason) if reason else say_formula(derived, say))
@@ -152,7 +156,7 @@ def _trained_elements(derived: Adapted, book: LetteredModel, say: Say) -> Iterat
     yield from sum_line(amounts, 2, total)
 
 
-def kinds_of_modules(found: Adapted) -> Iterator[tuple[str, int, list[Added]]]:
+def kinds_of_modules(found: AdapterCount) -> Iterator[tuple[str, int, list[AddedTensor]]]:
     """Yield each kind of adapted module: its name, how many there are, and the tensors that one of them learns."""
     for path, members in kinds(found):
         learned = [tensor for tensor in members[0][1] if tensor.trainable and tensor.parameter]
@@ -160,15 +164,15 @@ def kinds_of_modules(found: Adapted) -> Iterator[tuple[str, int, list[Added]]]:
             yield path, len(members), [tensor._replace(name=_short(tensor, members[0][0])) for tensor in learned]
 
 
-def _short(tensor: Added, site: Site) -> str:
+def _short(tensor: AddedTensor, site: Site) -> str:
     return tensor.name.removeprefix(f"{site.path}.").removesuffix(".weight")
 
 
-def _equation(tensor: Added, book: LetteredModel, level: int) -> Equation:
+def _equation(tensor: AddedTensor, book: LetteredModel, level: int) -> Equation:
     return Equation(level, chain(formula_of(product(tensor.shape)), book.values), f"{tensor.name}: ")  # type: ignore[arg-type]
 
 
-def _in_all(found: Adapted, say: Say) -> Iterator[Block]:
+def _in_all(found: AdapterCount, say: Say) -> Iterator[Block]:
     """Add the model without the adapter, what is added to it, and the copies of its own modules."""
     added = sum(tensor.count for _, tensors in found.sites for tensor in tensors if tensor.parameter)
     added += sum(tensor.count for tensor in found.shared if tensor.parameter)
@@ -178,7 +182,7 @@ def _in_all(found: Adapted, say: Say) -> Iterator[Block]:
     yield Equation(2, (Sum(tuple(map(Number, terms))), Number(found.total)) if len(terms) > 1 else (Number(found.total),))
 
 
-def _saved_bytes(found: Adapted, say: Say) -> Iterator[Block]:
+def _saved_bytes(found: AdapterCount, say: Say) -> Iterator[Block]:
     """Add the bytes that are saved, by the bytes of an element."""
     yield Paragraph(2, say("What is trained, and what belongs to it without being trained; elements of each size times its bytes."))
     terms = [Product((Number(count), Number(size))) for size, count in found.saved_sizes]

@@ -11,7 +11,7 @@ from weighbridge.auditing import audit
 from weighbridge.auditing.checks.arithmetic import Slip, check
 from weighbridge.auditing.checks.context import understand
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.claims import Claim, Said, format_number
+from weighbridge.auditing.claims import Claim, Sentence, format_number
 from weighbridge.auditing.text.expressions import Term, parse
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.reading import read_lines
@@ -154,7 +154,7 @@ def _shift_lines(claim: Claim, lines: int) -> Claim:
     return claim._replace(line=claim.line - lines, reason=tuple(_shift_reason(part, lines) for part in claim.reason))
 
 
-def _shift_reason(part: Said, lines: int) -> Said:
+def _shift_reason(part: Sentence, lines: int) -> Sentence:
     return part._replace(
         values=tuple((key, number - lines if key == "line" and isinstance(number, int) else number) for key, number in part.values)
     )

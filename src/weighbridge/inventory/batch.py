@@ -18,7 +18,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.inventory.rows import WORDS, accounts_of, quantization, row_of_config
-from weighbridge.inventory.schema import LARGEST, OK, Row, fitting
+from weighbridge.inventory.schema import LARGEST, OK, Row, fit_int64
 
 NamedConfig: TypeAlias = tuple[str, dict[str, Any]]
 """Where a config is from, and the config."""
@@ -157,7 +157,7 @@ def _of_block(block: Block, model_type: str, class_name: str, configs: list[Name
     cells["quantization"] = [quantization(raw) for _, raw in configs]
     cells["fingerprint"] = _fingerprints(class_name, block.sizes, sizes, many)
     rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
-    return [fitting(row) for row in rows] if any(map(_may_be_wide, accounts.values())) else rows
+    return [fit_int64(row) for row in rows] if any(map(_may_be_wide, accounts.values())) else rows
 
 
 def _may_be_wide(value: Any) -> bool:

@@ -18,15 +18,15 @@ from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.fields import Config
 from weighbridge.config.read import read_config
-from weighbridge.conventions.loading import loaded_of, separate
+from weighbridge.conventions.loading import count_loaded, untied_heads
 from weighbridge.conventions.reconcile import reconcile
 from weighbridge.core.errors import UnknownArchitecture, UsageError, WeighbridgeError
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import ROLES, Part
-from weighbridge.inventory.schema import OK, UNKNOWN, Row, failure_row, fitting
+from weighbridge.inventory.schema import OK, UNKNOWN, Row, failure_row, fit_int64
 from weighbridge.inventory.years import OF_FILES, stated_year
 from weighbridge.load import load
-from weighbridge.readers import Listing, Stored, listing_at
+from weighbridge.readers import Listing, StoredTensor, listing_at
 from weighbridge.readers.packing import config_beside, unpack
 from weighbridge.readers.roles import norms, role_of
 from weighbridge.value import ModelValue
@@ -51,7 +51,7 @@ def row_of_config(raw: dict[str, Any], path: str) -> Row:
     109482240
     """
     try:
-        return fitting(row_of_model(from_config(raw, path, None, None), path))
+        return fit_int64(row_of_model(from_config(raw, path, None, None), path))
     except UnknownArchitecture as error:
         return failure_row(path, error, UNKNOWN)
     except WeighbridgeError as error:
@@ -84,7 +84,7 @@ def accounts_of(tree: Part, model_type: str, raw: Mapping[str, Any]) -> dict[str
     """Return every count of a tree, and its arithmetic and its cache for one token where these are defined."""
     counts = tally(tree)
     return {
-        **{name: getattr(counts, name) for name in COUNTS}, "built": counts.unique, "loaded": loaded_of(tree, raw, counts.unique),
+        **{name: getattr(counts, name) for name in COUNTS}, "built": counts.unique, "loaded": count_loaded(tree, raw, counts.unique),
         "flops_per_token": flops_per_token(tree), "cache_per_token": cache_per_token(tree, model_type),
     }  # fmt: skip
 
@@ -155,10 +155,10 @@ def row_of_checkpoint(path: Path, name: str) -> Row:
         "path": name, "status": OK, "kind": "checkpoint", "unique": unique, "trainable": unique, "embedding": counts["embedding"],
         "non_embedding": unique - counts["embedding"], "buffers": counts["buffer"],
     }  # fmt: skip
-    return fitting(row | _of_file(listing))
+    return fit_int64(row | _of_file(listing))
 
 
-def _role(tensor: Stored, gains: frozenset[str]) -> str:
+def _role(tensor: StoredTensor, gains: frozenset[str]) -> str:
     """Tell the role of a tensor of a file; names come again in file after file, whatever the sizes are."""
     name, shape = tensor.name, tensor.shape
     parent = name.rpartition(".")[0] if len(shape) == 1 else ""
@@ -184,13 +184,13 @@ def row_of_directory(folder: Path, config: Path, name: str) -> Row:
     if len(found.unexplained) > 5:
         mismatch += f"; and {len(found.unexplained) - 5:,} more"
     row = row_of_model(model, name) | {"kind": "both", "verified": not found.unexplained, "mismatch": mismatch or None}
-    heads = {head.name for head in separate(model)}
+    heads = {head.name for head in untied_heads(model)}
     if heads and not heads & {tensor.name for tensor in listing.tensors}:
         row["loaded"] = row["built"]  # the config says that the head is untied, and the file has none
     row = row | _of_file(listing) | {"fingerprint": row["fingerprint"]}
     if row.get("claim_holds") is False:
         row["claim_convention"] = convention_of(model, row["claimed"])
-    return fitting(row)
+    return fit_int64(row)
 
 
 def with_claim(row: Row, raw: dict[str, Any], claimed: int) -> Row:
@@ -204,7 +204,7 @@ def with_claim(row: Row, raw: dict[str, Any], claimed: int) -> Row:
         return row | {"claimed": claimed}
     holds = claimed in (row["built"], row["loaded"])
     told = None if holds else convention_of(from_config(raw, row["path"], None, None), claimed)
-    return fitting(row | {"claimed": claimed, "claim_holds": holds, "claim_convention": told})
+    return fit_int64(row | {"claimed": claimed, "claim_holds": holds, "claim_convention": told})
 
 
 def convention_of(model: ModelValue, number: int) -> str | None:

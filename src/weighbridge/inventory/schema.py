@@ -76,10 +76,10 @@ def arrow_schema() -> pyarrow.Schema:
 LARGEST = 2**63 - 1
 
 
-def fitting(row: Mapping[str, Any]) -> Row:
+def fit_int64(row: Mapping[str, Any]) -> Row:
     """Return a row whose counts fit 64 bits; what does not is an error, never a wrapped number.
 
-    >>> fitting({"path": "a", "status": "ok", "unique": 2**70})["status"]
+    >>> fit_int64({"path": "a", "status": "ok", "unique": 2**70})["status"]
     'error'
     """
     for name, value in row.items():

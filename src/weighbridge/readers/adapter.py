@@ -14,7 +14,7 @@ from typing import Any
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.text import parse_object
 
 CONFIG = "adapter_config.json"
@@ -93,7 +93,7 @@ def _notes(listing: Listing, config: Mapping[str, Any]) -> Iterator[str]:
 
 def _ranks(listing: Listing) -> dict[str, int]:
     """Return the rank of each adapted module, by the two matrices that must agree on it."""
-    pairs: dict[str, dict[str, Stored]] = {}
+    pairs: dict[str, dict[str, StoredTensor]] = {}
     for tensor in listing.tensors:
         found = _PAIR.fullmatch(tensor.name)
         if found and len(tensor.shape) >= 2:

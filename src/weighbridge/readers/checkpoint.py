@@ -90,8 +90,8 @@ def _list_directory(folder: Path) -> Listing:
 def rows(listing: Listing) -> list[Row]:
     """Give each tensor of a listing its role: the row that the tree is folded from.
 
-    >>> from weighbridge.readers.listing import Stored
-    >>> rows(Listing("safetensors", (Stored("ln.weight", "F32", (8,), 32), Stored("ln.bias", "F32", (8,), 32))))[1].role
+    >>> from weighbridge.readers.listing import StoredTensor
+    >>> rows(Listing("safetensors", (StoredTensor("ln.weight", "F32", (8,), 32), StoredTensor("ln.bias", "F32", (8,), 32))))[1].role
     'shift'
     """
     gains = norms([(tensor.name, tensor.shape) for tensor in listing.tensors])

@@ -20,7 +20,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers import coreml_layers
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.formats import read_file
-from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored, unique_names
+from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, StoredTensor, unique_names
 from weighbridge.readers.protobuf import BYTES, VARINT, Budget, Field, fields, text
 from weighbridge.readers.text import parse_object, printable
 from weighbridge.readers.variables import TABLE_NOTE
@@ -51,7 +51,7 @@ class _Walk(NamedTuple):
 
     cursor: Cursor
     budget: Budget
-    found: list[Stored]
+    found: list[StoredTensor]
     ends: dict[str, int]
 
 
@@ -205,7 +205,7 @@ def _constant(walk: _Walk, output: Field, prefix: str, *, unpacked: bool) -> Non
     learned = prod(shape) > 1 and (unpacked or dtype.startswith(("F", "BF")))
     note = "" if learned else TABLE_NOTE
     size = -(-prod(shape) * bits // 8)
-    walk.found.append(Stored(prefix + name, dtype, shape, size, ("weight" if unpacked else None) if learned else "buffer", note=note))
+    walk.found.append(StoredTensor(prefix + name, dtype, shape, size, ("weight" if unpacked else None) if learned else "buffer", note=note))
 
 
 def _tensor_type(walk: _Walk, field: Field, name: str) -> tuple[str, int, tuple[int, ...]]:

@@ -6,7 +6,7 @@ Source: apple/coremltools 9.0, mlmodel/format/NeuralNetwork.proto (``NeuralNetwo
 from __future__ import annotations
 
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import Stored
+from weighbridge.readers.listing import StoredTensor
 from weighbridge.readers.protobuf import BYTES, VARINT, Budget, Field, fields, numbers, text
 
 FLAT = "a run of numbers, whose shape the file does not tell"
@@ -61,7 +61,7 @@ DEEPEST = 20
 MOST_LAYERS = 50_000
 
 
-def network(cursor: Cursor, budget: Budget, field: Field, prefix: str, found: list[Stored], depth: int = 0) -> None:
+def network(cursor: Cursor, budget: Budget, field: Field, prefix: str, found: list[StoredTensor], depth: int = 0) -> None:
     """Put the weights of a network's layers among those found."""
     if depth > DEEPEST or field.wire != BYTES:
         cursor.fail("networks nested too deep", field.start)
@@ -73,7 +73,7 @@ def network(cursor: Cursor, budget: Budget, field: Field, prefix: str, found: li
         _layer(cursor, budget, layer, prefix, found, depth)
 
 
-def _layer(cursor: Cursor, budget: Budget, layer: Field, prefix: str, found: list[Stored], depth: int) -> None:
+def _layer(cursor: Cursor, budget: Budget, layer: Field, prefix: str, found: list[StoredTensor], depth: int) -> None:
     parts = _inside(cursor, budget, layer)
     name = prefix + next((text(cursor, part, "layer") for part in parts if part.number == 1), "")
     for part in parts:
@@ -116,7 +116,7 @@ def _weights(
     return found
 
 
-def _tensor(cursor: Cursor, budget: Budget, weight: Field) -> Stored | None:
+def _tensor(cursor: Cursor, budget: Budget, weight: Field) -> StoredTensor | None:
     """Return a run of numbers: as floats of four or two bytes, or packed to so many bits each; None if it is empty."""
     bits, size, count, dtype = 0, 0, 0, "F32"
     for part in _inside(cursor, budget, weight):
@@ -133,5 +133,5 @@ def _tensor(cursor: Cursor, budget: Budget, weight: Field) -> Stored | None:
                 (numbers(cursor, one, "bits")[0] for one in _inside(cursor, budget, part) if one.number == 1 and one.wire == VARINT), 0
             )
     if dtype == "U8" and 0 < bits <= 8:
-        return Stored("", f"U{bits}", (count * 8 // bits,), size, note=FLAT)
-    return Stored("", dtype, (count,), size, note=FLAT) if count else None
+        return StoredTensor("", f"U{bits}", (count * 8 // bits,), size, note=FLAT)
+    return StoredTensor("", dtype, (count,), size, note=FLAT) if count else None

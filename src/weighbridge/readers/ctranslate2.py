@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.variables import TABLE_NOTE
 
 VERSIONS = (4, 5, 6)
@@ -60,7 +60,7 @@ def read(file: BinaryIO) -> Listing:
     count = cursor.number(_WORD, "number of variables")
     if count > MOST_TENSORS:
         cursor.fail(f"{count:,} variables; at most {MOST_TENSORS:,} are accepted")
-    found: dict[str, Stored] = {}
+    found: dict[str, StoredTensor] = {}
     for _ in range(count):
         _keep(found, _variable(cursor), cursor)
     for _ in range(cursor.number(_WORD, "number of aliases")):
@@ -80,13 +80,13 @@ def _text(cursor: Cursor) -> str:
     return cursor.text(cursor.number(_SHORT, "length of a name"), "name").rstrip("\0")
 
 
-def _keep(found: dict[str, Stored], tensor: Stored, cursor: Cursor) -> None:
+def _keep(found: dict[str, StoredTensor], tensor: StoredTensor, cursor: Cursor) -> None:
     if tensor.name in found:
         cursor.fail(f"{tensor.name!r:.80} stands twice")
     found[tensor.name] = tensor
 
 
-def _variable(cursor: Cursor) -> Stored:
+def _variable(cursor: Cursor) -> StoredTensor:
     """Read the head of a variable and pass over its bytes."""
     name, rank = _text(cursor), cursor.number(_BYTE, "rank")
     if rank > DEEPEST:
@@ -99,10 +99,10 @@ def _variable(cursor: Cursor) -> Stored:
     if length != prod(shape) * item:
         cursor.fail(f"{name!r:.80} of shape {list(shape)} takes {prod(shape) * item:,} bytes; the file gives it {length:,}")
     cursor.skip(length, "variable")
-    return Stored(name, dtype, shape, length)
+    return StoredTensor(name, dtype, shape, length)
 
 
-def _classify(tensor: Stored, found: dict[str, Stored]) -> Stored:
+def _classify(tensor: StoredTensor, found: dict[str, StoredTensor]) -> StoredTensor:
     """Tell settings and scales from weights, and write names with dots."""
     role, note = None, ""
     if _SCALES.fullmatch(tensor.name):

@@ -17,7 +17,7 @@ from weighbridge.core.files import is_file_name, read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.formats import FORMATS, read_file
 from weighbridge.readers.gguf import check_whole
-from weighbridge.readers.listing import PART, Listing, Stored
+from weighbridge.readers.listing import PART, Listing, StoredTensor
 from weighbridge.readers.text import parse_object, printable
 
 PREFERRED = (
@@ -167,8 +167,8 @@ def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
             path=str(where),
         )
     listings = _read_all(folder, index.shards)
-    kept: list[Stored] = []
-    strays: list[Stored] = []
+    kept: list[StoredTensor] = []
+    strays: list[StoredTensor] = []
     for shard, listing in listings.items():
         for tensor in listing.tensors:
             (kept if index.weight_map.get(tensor.name) == shard else strays).append(tensor)
@@ -225,7 +225,7 @@ def _unnamed_notes(folder: Path, shards: tuple[str, ...]) -> list[str]:
     )
 
 
-def _stray_notes(strays: list[Stored]) -> list[str]:
+def _stray_notes(strays: list[StoredTensor]) -> list[str]:
     if not strays:
         return []
     names = ", ".join(printable(tensor.name) for tensor in strays[:3])
@@ -279,7 +279,7 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
     return check_whole(merged) if merged.format == "gguf" else merged
 
 
-def _merge(listings: Mapping[str, Listing], tensors: list[Stored]) -> Listing:
+def _merge(listings: Mapping[str, Listing], tensors: list[StoredTensor]) -> Listing:
     """Make one listing of several."""
     formats = {listing.format for listing in listings.values()}
     if len(formats) > 1:

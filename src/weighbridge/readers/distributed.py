@@ -15,7 +15,7 @@ from typing import Any
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import is_file_name, read_whole
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.pickles import Opaque, Stub, load
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_names import listing_of
@@ -62,7 +62,7 @@ def _metadata(data: bytes) -> dict[Any, Any]:
     return _attributes(load(data, MAKERS, storage_of)[0], "Metadata")
 
 
-def _own(tensor: Stored) -> Stored:
+def _own(tensor: StoredTensor) -> StoredTensor:
     """Give back its bytes to a tensor: chunks are never shared, and their file is another."""
     return tensor._replace(size_bytes=prod(tensor.shape) * BYTES[tensor.dtype], note="" if tensor.role is None else tensor.note)
 

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.flatbuffer import I32, U8, U32, U64, Buffer, Table
-from weighbridge.readers.listing import DEEPEST, MOST_TENSORS, Listing, Stored, unique_names
+from weighbridge.readers.listing import DEEPEST, MOST_TENSORS, Listing, StoredTensor, unique_names
 from weighbridge.readers.text import printable
 from weighbridge.readers.variables import TABLE_NOTE
 
@@ -61,7 +61,7 @@ def read(file: BinaryIO) -> Listing:
             )
         )
     sizes = _sizes(program)
-    found: list[tuple[int, Stored]] = []
+    found: list[tuple[int, StoredTensor]] = []
     for plan in plans:
         for value in plan.tables(2, MOST_VALUES, "values"):
             tensor = value.table(1) if value.number(0, U8) == TENSOR else None
@@ -73,7 +73,7 @@ def read(file: BinaryIO) -> Listing:
     return Listing("executorch", tuple(_tie(found)), notes=(Text("names of weights are not in the file: its constants are numbered"),))
 
 
-def _tie(found: list[tuple[int, Stored]]) -> Iterator[Stored]:
+def _tie(found: list[tuple[int, StoredTensor]]) -> Iterator[StoredTensor]:
     """Give each constant a name of its own; of those with the same bytes the largest has them."""
     owners: dict[int, tuple[int, str]] = {}
     names = unique_names([tensor.name for _, tensor in found])
@@ -101,7 +101,7 @@ def _sizes(program: Table) -> list[int]:
     return [other - one for one, other in pairwise((*offsets, end))]
 
 
-def _constant(tensor: Table, sizes: list[int]) -> tuple[int, Stored] | None:
+def _constant(tensor: Table, sizes: list[int]) -> tuple[int, StoredTensor] | None:
     """Return a tensor that is a constant, and the number of its bytes; None if it is computed."""
     number = tensor.number(5, U32)
     extra = tensor.table(9)
@@ -122,4 +122,4 @@ def _constant(tensor: Table, sizes: list[int]) -> tuple[int, Stored] | None:
         )
     learned = dtype.startswith(("F", "BF")) and prod(shape) > 1
     name = (extra.text(1) if extra is not None else "") or f"constant_{number}"
-    return number, Stored(name, dtype, shape, due, None if learned else "buffer", note="" if learned else TABLE_NOTE)
+    return number, StoredTensor(name, dtype, shape, due, None if learned else "buffer", note="" if learned else TABLE_NOTE)

@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, StoredTensor
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable
 
 DEEPEST_MAP = 64
@@ -113,7 +113,7 @@ def _listing(found: dict[str, _Array]) -> Listing:
             role, note = "buffer", APART[top]
         elif not array.dtype.startswith(("F", "BF", "C")):
             role, note = "buffer", TABLE_NOTE
-        tensors.append(Stored(name, array.dtype, array.shape, array.size_bytes, role, note=note))
+        tensors.append(StoredTensor(name, array.dtype, array.shape, array.size_bytes, role, note=note))
     apart = [tensor for tensor in tensors if tensor.note == OPTIMISER_NOTE]
     notes = (
         [
@@ -129,7 +129,7 @@ def _listing(found: dict[str, _Array]) -> Listing:
     return Listing("flax", tuple(tensors), {}, tuple(notes))
 
 
-def _elements(tensor: Stored) -> int:
+def _elements(tensor: StoredTensor) -> int:
     return prod(tensor.shape)
 
 

@@ -14,7 +14,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.gguf_table import BORROWED, KNOWN
-from weighbridge.readers.listing import LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import LONGEST, MOST_TENSORS, Listing, StoredTensor
 
 MAGIC = b"GGUF"
 MOST_KEYS = 1 << 16
@@ -123,7 +123,7 @@ def read(file: BinaryIO) -> Listing:
         cursor.fail(f"general.alignment is {alignment!r:.40}, expected a power of two")
     tensors, length = _table(cursor, order, counts[0], alignment)
     data = _skip_padding(cursor, alignment) if tensors else cursor.at
-    missing = _missing(cursor, data + length, alignment)
+    missing = _missing_bytes(cursor, data + length, alignment)
     return Listing("gguf", tuple(tensors), metadata, tuple(_notes(metadata, tensors, missing)))
 
 
@@ -154,7 +154,7 @@ def check_whole(listing: Listing) -> Listing:
     return listing._replace(notes=(*listing.notes, *_model_notes(listing.metadata, listing.tensors)))
 
 
-def _notes(metadata: dict[str, Any], tensors: list[Stored], missing: int) -> Iterator[str]:
+def _notes(metadata: dict[str, Any], tensors: list[StoredTensor], missing: int) -> Iterator[str]:
     """Say what the count does not show: files cut off, parts, ties."""
     parts, part = metadata.get("split.count", 1), metadata.get("split.no", 0)
     if missing:
@@ -167,7 +167,7 @@ def _notes(metadata: dict[str, Any], tensors: list[Stored], missing: int) -> Ite
         yield from _model_notes(metadata, tensors)
 
 
-def _model_notes(metadata: Mapping[str, object], tensors: Iterable[Stored]) -> Iterator[str]:
+def _model_notes(metadata: Mapping[str, object], tensors: Iterable[StoredTensor]) -> Iterator[str]:
     """Say what kind of file it is, and whether the output matrix is tied."""
     named = {tensor.name: tensor for tensor in tensors}
     kind = metadata.get("general.type", "model")
@@ -200,7 +200,7 @@ def _architecture_notes(architecture: object) -> Iterator[str]:
         )  # fmt: skip
 
 
-def _lora(metadata: Mapping[str, object], named: Mapping[str, Stored]) -> str:
+def _lora(metadata: Mapping[str, object], named: Mapping[str, StoredTensor]) -> str:
     """Say for which architecture a LoRA is: its pairs of matrices, their ranks, and how many matrices lack their partner."""
     halves = [{name.removesuffix(end) for name in named if name.endswith(end)} for end in (".lora_a", ".lora_b")]
     pairs, alone = halves[0] & halves[1], halves[0] ^ halves[1]
@@ -283,11 +283,11 @@ def _array(cursor: Cursor, layouts: dict[int, Struct], strings: int) -> Any:
     return tuple(_scalar(cursor, layouts, number) for _ in range(length))
 
 
-def _table(cursor: Cursor, order: str, count: int, alignment: int) -> tuple[list[Stored], int]:
+def _table(cursor: Cursor, order: str, count: int, alignment: int) -> tuple[list[StoredTensor], int]:
     """Read the table of tensors; return them, and how many bytes their data should have."""
     word, long = Struct(order + "I"), Struct(order + "Q")
     shapes = [Struct(f"{order}{n}QIQ") for n in range(5)]
-    tensors: list[Stored] = []
+    tensors: list[StoredTensor] = []
     names: set[str] = set()
     end = 0
     for _ in range(count):
@@ -305,7 +305,7 @@ def _table(cursor: Cursor, order: str, count: int, alignment: int) -> tuple[list
         if start != due:
             cursor.fail(f"the data of {name!r:.80} begins at {start:,}, expected {due:,}, where the one before it ends", at)
         buffer = "buffer" if BUFFERS.fullmatch(name) else None
-        tensors.append(Stored(name, dtype, tuple(reversed(sizes)), stored_bytes, buffer))
+        tensors.append(StoredTensor(name, dtype, tuple(reversed(sizes)), stored_bytes, buffer))
         end = start + stored_bytes
     return tensors, end
 
@@ -338,7 +338,7 @@ def _skip_padding(cursor: Cursor, alignment: int) -> int:
     return data
 
 
-def _missing(cursor: Cursor, end: int, alignment: int) -> int:
+def _missing_bytes(cursor: Cursor, end: int, alignment: int) -> int:
     """Return how many bytes a cut-off file lacks; bytes beyond the last tensor and its padding belong to none."""
     if cursor.size > -(-end // alignment) * alignment:
         cursor.fail(f"{cursor.size - end:,} bytes after the last tensor's data belong to no tensor", end)

@@ -144,7 +144,7 @@ def _minicpm3(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any
     return {**known, **shared, "qk_rope_head_dim": rope, "qk_nope_head_dim": key - rope}
 
 
-def _sliding(stated: Mapping[str, Any]) -> dict[str, Any]:
+def _window_pattern(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return which layers see a window, as the file's pattern says, without those that predict further tokens."""
     pattern = stated.get("attention.sliding_window_pattern")
     if not isinstance(pattern, tuple):
@@ -157,7 +157,7 @@ def _of_kind(stated: Mapping[str, Any], key: str, kind: str) -> Any:
     values = stated.get(key)
     if not isinstance(values, tuple):
         return values
-    kinds = _sliding(stated).get("layer_types", ())
+    kinds = _window_pattern(stated).get("layer_types", ())
     found = {value for value, of in zip(values, kinds, strict=False) if of == kind}
     return found.pop() if len(found) == 1 else None
 
@@ -173,7 +173,7 @@ def _gemma4(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
         "enable_moe_block": "blk.0.ffn_gate_inp.weight" in names,
         "attention_k_eq_v": not all(f"blk.{number}.attn_v.weight" in names for number in range(_own_keys(stated))),
         **_widths(stated),
-        **_sliding(stated),
+        **_window_pattern(stated),
     }
     return {key: value for key, value in known.items() if value is not None}
 
@@ -195,7 +195,7 @@ def _widths(stated: Mapping[str, Any]) -> dict[str, Any]:
 def _gemma3n(stated: Mapping[str, Any], shapes: Shapes) -> dict[str, Any]:
     widths, rank = stated.get("feed_forward_length"), shapes.get("blk.0.laurel_l.weight")
     return {
-        **_sliding(stated),
+        **_window_pattern(stated),
         "intermediate_size": list(widths) if isinstance(widths, tuple) else widths,
         **({"laurel_rank": rank[0]} if rank else {}),
     }
@@ -228,7 +228,7 @@ def _largest(value: Any) -> Any:
 def _mimo(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
     held = layers_with(stated, names, "ffn_gate_inp.weight")
     return {
-        **_sliding(stated),
+        **_window_pattern(stated),
         "num_hidden_layers": layers_of(stated),
         "num_key_value_heads": _of_kind(stated, "attention.head_count_kv", "full_attention"),
         "mlp_layer_types": ["sparse" if here else "dense" for here in held],

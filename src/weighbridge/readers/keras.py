@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.archive import content, members, place
-from weighbridge.readers.listing import LONGEST_PATH, Listing, Stored
+from weighbridge.readers.listing import LONGEST_PATH, Listing, StoredTensor
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable, with_dots
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read(file: BinaryIO) -> Listing:
         import h5py
     except ImportError:
         raise ReadError("an HDF5 file, which needs h5py: pip install weighbridge[formats]") from None
-    found: dict[str, Stored] = {}
+    found: dict[str, StoredTensor] = {}
     try:
         with h5py.File(file, "r") as opened:
             _group(opened, "", found, {}, 0)
@@ -130,7 +130,7 @@ class Window(io.RawIOBase):
         return len(piece)
 
 
-def _group(group: Any, path: str, found: dict[str, Stored], seen: dict[Any, str], depth: int) -> None:
+def _group(group: Any, path: str, found: dict[str, StoredTensor], seen: dict[Any, str], depth: int) -> None:
     """Walk a group; *seen* holds where each object was first met, so that cycles end and ties show."""
     import h5py
 
@@ -156,12 +156,12 @@ def _group(group: Any, path: str, found: dict[str, Stored], seen: dict[Any, str]
             found[name] = _dataset(item, name, first if first != name else None)
 
 
-def _dataset(item: Any, name: str, tied_to: str | None) -> Stored:
+def _dataset(item: Any, name: str, tied_to: str | None) -> StoredTensor:
     if item.is_virtual or item.external:
         raise ReadError(Text("{name!r:.80} keeps its values in other files, which are not opened", name=name))
     shape = item.shape
     if shape is None:
-        return Stored(name, "EMPTY", (0,), 0)
+        return StoredTensor(name, "EMPTY", (0,), 0)
     dtype, size = _type(item.dtype)
     if dtype == "RECORD" and size == 2 and item.attrs.get("dtype") == "bfloat16":
         dtype = "BF16"  # which HDF5 does not have: Keras writes two bytes and says in an attribute what they are
@@ -177,7 +177,7 @@ def _dataset(item: Any, name: str, tied_to: str | None) -> Stored:
                 kept=kept,
             )
         )
-    return Stored(name, dtype, tuple(map(int, shape)), 0 if tied_to else kept, tied_to=tied_to)
+    return StoredTensor(name, dtype, tuple(map(int, shape)), 0 if tied_to else kept, tied_to=tied_to)
 
 
 def _type(dtype: Any) -> tuple[str, int]:
@@ -196,7 +196,7 @@ def _plain(found: Iterable[str]) -> dict[str, str]:
     return plain if len(set(plain.values())) == len(plain) else {name: name.replace("/", ".") for name in plain}
 
 
-def _listing(found: dict[str, Stored]) -> Listing:
+def _listing(found: dict[str, StoredTensor]) -> Listing:
     plain = _plain(found)
     names = set(plain.values())
     tensors = []

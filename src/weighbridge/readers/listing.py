@@ -43,7 +43,7 @@ PART = "one part of several: "
 """How a reader's note begins that holds only until all parts have been put together."""
 
 
-class Stored(NamedTuple):
+class StoredTensor(NamedTuple):
     """One tensor in a file.
 
     Attributes:
@@ -88,7 +88,7 @@ class Listing(NamedTuple):
     """
 
     format: str
-    tensors: tuple[Stored, ...]
+    tensors: tuple[StoredTensor, ...]
     metadata: Mapping[str, object] = MappingProxyType({})
     notes: tuple[str, ...] = ()
     ordered: bool = True
@@ -117,7 +117,7 @@ class Reader(Protocol):
 def refuse_immense(listing: Listing) -> Listing:
     """Return a listing unless one of its tensors has more elements than 64 bits can number: formats that leave values out state any shape.
 
-    >>> refuse_immense(Listing("zarr", (Stored("w", "F32", (1 << 40, 1 << 40), 0),)))
+    >>> refuse_immense(Listing("zarr", (StoredTensor("w", "F32", (1 << 40, 1 << 40), 0),)))
     Traceback (most recent call last):
         ...
     weighbridge.core.errors.ReadError: w has the shape [1099511627776, 1099511627776], which no memory holds

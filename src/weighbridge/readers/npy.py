@@ -16,7 +16,7 @@ from typing import BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, StoredTensor
 from weighbridge.readers.plain_pickle import read_at
 from weighbridge.readers.variables import TABLE_NOTE
 
@@ -52,7 +52,7 @@ def read(file: BinaryIO) -> Listing:
         _past_line(cursor)
     else:
         cursor.at = 0
-    tensors: list[Stored] = []
+    tensors: list[StoredTensor] = []
     while cursor.at < cursor.size:
         if len(tensors) == MOST_ARRAYS:
             cursor.fail(f"more than {MOST_ARRAYS:,} arrays")
@@ -70,7 +70,7 @@ def read(file: BinaryIO) -> Listing:
         size = count * item
         cursor.skip(size, f"array {name} of shape {list(shape)}")
         learned = dtype.startswith(("F", "V", "C")) and not (dtype == "F64" and not shape)
-        tensors.append(Stored(name, dtype, shape, size, None if learned else "buffer", note="" if learned else TABLE_NOTE))
+        tensors.append(StoredTensor(name, dtype, shape, size, None if learned else "buffer", note="" if learned else TABLE_NOTE))
     if len(tensors) == 1:
         tensors = [tensors[0]._replace(name="array", role=tensors[0].role or "weight")]
     note = Text("{count:,} arrays in a row, whose names are not in the file", count=len(tensors))

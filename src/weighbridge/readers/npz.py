@@ -13,7 +13,7 @@ from typing import BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.archive import Member, members, place
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.npy import LONGEST_HEADER, MAGIC, header
 from weighbridge.readers.variables import OPTIMISER_NOTE, TABLE_NOTE, role_of_variable, with_dots
 
@@ -57,7 +57,7 @@ def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     return found
 
 
-def _classify(tensor: Stored, names: set[str]) -> Stored:
+def _classify(tensor: StoredTensor, names: set[str]) -> StoredTensor:
     if re.match(r"(opt_state|optimizer|opt\.state)\b", tensor.name):
         return tensor._replace(role="buffer", note=OPTIMISER_NOTE)
     if tensor.dtype == "U32" and f"{tensor.name.removesuffix('.weight')}.scales" in names:
@@ -67,12 +67,12 @@ def _classify(tensor: Stored, names: set[str]) -> Stored:
     return tensor._replace(role=role_of_variable(tensor.name, tensor.shape, names))
 
 
-def _read_header(file: BinaryIO, member: Member) -> Stored:
+def _read_header(file: BinaryIO, member: Member) -> StoredTensor:
     """Read one array's header and hold it against the member's size."""
     if not member.name.endswith(".npy"):
         raise ReadError(Text("{name!r:.80} in the archive is no array", name=member.name))
     name = member.name.removesuffix(".npy")
-    head = _beginning(file, member)
+    head = _first_bytes(file, member)
     if head[:6] != MAGIC or len(head) < 12 or head[6] not in (1, 2, 3):
         raise ReadError(Text("{name!r:.80} does not begin as an array does", name=name))
     width = 2 if head[6] == 1 else 4
@@ -92,10 +92,10 @@ def _read_header(file: BinaryIO, member: Member) -> Stored:
                 data=data,
             )
         )
-    return Stored(with_dots(name), dtype, shape, data)
+    return StoredTensor(with_dots(name), dtype, shape, data)
 
 
-def _beginning(file: BinaryIO, member: Member) -> bytes:
+def _first_bytes(file: BinaryIO, member: Member) -> bytes:
     """Return a member's first bytes, unpacked as far as a header can reach."""
     most = LONGEST_HEADER + 12
     file.seek(place(file, member))

@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.onnx_roles import MODULES, Use, module_of, with_role
 from weighbridge.readers.protobuf import Budget, Field, fields, numbers, text, whole
 
@@ -56,7 +56,7 @@ class Scope:
         self.prefix = prefix
         self.outer = outer
         self.depth: int = outer.depth + 1 if outer else 0
-        self.tensors: dict[str, Stored] = {}
+        self.tensors: dict[str, StoredTensor] = {}
         self.made: set[str] = set()
         self.nodes: list[tuple[Node, int]] = []
         self.taken: list[tuple[str, int]] = []
@@ -115,7 +115,7 @@ def read(file: BinaryIO) -> Listing:
     return Listing("onnx", tuple(tensors), metadata, tuple(_notes(walk, tensors)))
 
 
-def _notes(walk: _Walk, tensors: list[Stored]) -> Iterator[str]:
+def _notes(walk: _Walk, tensors: list[StoredTensor]) -> Iterator[str]:
     if walk.files:
         yield Text("the weights lie in {files}, which is not opened", files=", ".join(sorted(walk.files)[:5]))
     constants = sum(tensor.role == "buffer" for tensor in tensors)
@@ -123,9 +123,9 @@ def _notes(walk: _Walk, tensors: list[Stored]) -> Iterator[str]:
         yield Text("{count:,} constants of the graph (shapes, indices, scales, zero points) are no parameters", count=constants)
 
 
-def _list_tensors(walk: _Walk, scopes: list[Scope]) -> list[Stored]:
+def _list_tensors(walk: _Walk, scopes: list[Scope]) -> list[StoredTensor]:
     """Check that all inputs come from somewhere, and say what each tensor is by what takes it."""
-    tensors: list[Stored] = []
+    tensors: list[StoredTensor] = []
     waiting = list(scopes)
     uses: dict[str, list[Use]] = {}
     while waiting:
@@ -198,7 +198,7 @@ def _function(walk: _Walk, field: Field, number: int) -> Scope:
     return scope
 
 
-def _keep(walk: _Walk, scope: Scope, name: str, tensor: Stored, field: Field) -> None:
+def _keep(walk: _Walk, scope: Scope, name: str, tensor: StoredTensor, field: Field) -> None:
     if not name or name in scope.tensors:
         walk.cursor.fail(f"the tensor {name!r:.80} stands twice" if name else "a tensor without a name", field.start)
     scope.tensors[name] = tensor
@@ -259,13 +259,13 @@ def _attribute(walk: _Walk, field: Field, scope: Scope, constant: str, ints: dic
             _graph(walk, inner, nested)
 
 
-def _sparse(walk: _Walk, field: Field, prefix: str) -> tuple[str, Stored]:
+def _sparse(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
     """Read a sparse tensor: its shape is that of the whole, its elements are those that are stored."""
     cursor = walk.cursor
     whole(cursor, field, "sparse tensor")
     cursor.at = field.start
     shape: list[int] = []
-    parts: dict[int, tuple[str, Stored]] = {}
+    parts: dict[int, tuple[str, StoredTensor]] = {}
     for inner in fields(cursor, field.end, walk.budget, frozenset((1, 2, 3))):
         if inner.number == 3:
             shape += numbers(cursor, inner, "size")
@@ -281,7 +281,7 @@ def _sparse(walk: _Walk, field: Field, prefix: str) -> tuple[str, Stored]:
     )
 
 
-def _tensor(walk: _Walk, field: Field, prefix: str) -> tuple[str, Stored]:
+def _tensor(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
     cursor = walk.cursor
     whole(cursor, field, "tensor")
     cursor.at = field.start
@@ -313,7 +313,7 @@ def _tensor(walk: _Walk, field: Field, prefix: str) -> tuple[str, Stored]:
     tied = _external(walk, name, prefix, external, size_bytes) if outside else None
     if not outside:
         _inside(walk, name, prod(shape), kind, data)
-    return name, Stored(prefix + name, dtype, tuple(shape), 0 if tied else size_bytes, tied_to=tied)
+    return name, StoredTensor(prefix + name, dtype, tuple(shape), 0 if tied else size_bytes, tied_to=tied)
 
 
 def _entry(walk: _Walk, field: Field) -> dict[str, str]:

@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.onnx_roles import MODULES, modules_in
 
 SIDES = "sides"
@@ -34,7 +34,7 @@ def encoder_and_decoder(folder: Path) -> tuple[Path, Path] | None:
 def together(encoder: Listing, decoder: Listing) -> Listing:
     """Put the two listings together, each under its own name; what stands in both is reported.
 
-    >>> one = Listing("onnx", (Stored("shared.weight", "F32", (8, 4), 128),))
+    >>> one = Listing("onnx", (StoredTensor("shared.weight", "F32", (8, 4), 128),))
     >>> together(one, one).notes
     ('shared.weight in the encoder and shared.weight in the decoder may be one, stored twice; both are counted, 32 elements each',)
     """
@@ -67,11 +67,11 @@ def _possible_copies(encoder: Listing, decoder: Listing) -> Iterator[str]:
             )
 
 
-def _table(listing: Listing) -> Stored | None:
+def _table(listing: Listing) -> StoredTensor | None:
     """Return the largest embedding, which is that of the words."""
     tables = [tensor for tensor in listing.tensors if tensor.role == "embedding"]
     return max(tables, key=lambda tensor: prod(tensor.shape), default=None)
 
 
-def _under(side: str, tensor: Stored) -> Stored:
+def _under(side: str, tensor: StoredTensor) -> StoredTensor:
     return tensor._replace(name=f"{side}.{tensor.name}", tied_to=tensor.tied_to and f"{side}.{tensor.tied_to}")

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from math import prod
 from typing import NamedTuple
 
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.roles import role_of
 
 
@@ -75,7 +75,7 @@ SMALL = frozenset("I8 U8 I4 U4 I2 U2".split())
 FLOATS = ("F", "BF")
 
 
-def with_role(tensor: Stored, uses: list[Use], names: Collection[str]) -> Stored:
+def with_role(tensor: StoredTensor, uses: list[Use], names: Collection[str]) -> StoredTensor:
     """Give a tensor its role, from the operators that take it."""
     overhead = next((kind for use in uses if (kind := QUANTISED.get(use.kind, {}).get(use.position))), None)
     if overhead is None and _named_scale(tensor.name, names):
@@ -86,7 +86,7 @@ def with_role(tensor: Stored, uses: list[Use], names: Collection[str]) -> Stored
     if packed is not None:
         return packed
     if tensor.dtype.startswith(FLOATS):
-        return _floating(tensor, uses)
+        return _float_role(tensor, uses)
     taken = any((use.kind, use.position) in BIASES for use in uses)
     if taken or (tensor.dtype in SMALL and prod(tensor.shape) > 1):
         embedding = any((use.kind, use.position) == ("Gather", 0) for use in uses)
@@ -103,7 +103,7 @@ def _named_scale(name: str, names: Collection[str]) -> bool:
     return False
 
 
-def _packed_matrix(tensor: Stored, use: Use) -> Stored | None:
+def _packed_matrix(tensor: StoredTensor, use: Use) -> StoredTensor | None:
     """Return the matrix that MatMulNBits or MatMulBnb4 take packed, whose sizes are attributes."""
     if use.kind not in ("MatMulNBits", "MatMulBnb4") or use.position != 1:
         return None
@@ -114,7 +114,7 @@ def _packed_matrix(tensor: Stored, use: Use) -> Stored | None:
     return tensor._replace(shape=(outputs, inputs), dtype=dtype, role="weight", elements=prod(tensor.shape), note=note)
 
 
-def _floating(tensor: Stored, uses: list[Use]) -> Stored:
+def _float_role(tensor: StoredTensor, uses: list[Use]) -> StoredTensor:
     """Tell a parameter from a number that an exporter wrote down, such as an epsilon or the root of the head size."""
     last = tensor.name.rpartition(".")[2]
     made = tensor.note == "a constant" or any(sign in tensor.name for sign in ("Constant", "::", "/")) or tensor.name.isdecimal()

@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, Stored, unique_names
+from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, StoredTensor, unique_names
 from weighbridge.readers.text import printable
 from weighbridge.readers.variables import TABLE_NOTE
 
@@ -114,7 +114,7 @@ class _Constants:
     """What is kept while the XML goes by: the constants, and the names of the layers around them."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[tuple[int, int], Stored]] = []
+        self.found: list[tuple[tuple[int, int], StoredTensor]] = []
         self.layers: list[tuple[str, bool]] = []
         self.left, self.depth = MOST_ELEMENTS, 0
         self.parser = expat.ParserCreate()
@@ -147,7 +147,7 @@ class _Constants:
         raise ReadError("the XML declares a document type, which no network of OpenVINO does")
 
 
-def _constant(name: str, stated: Mapping[str, str]) -> tuple[tuple[int, int], Stored]:
+def _constant(name: str, stated: Mapping[str, str]) -> tuple[tuple[int, int], StoredTensor]:
     """Return a constant, and where its bytes lie."""
     kind = stated.get("element_type", "").lower()
     if kind not in TYPES:
@@ -169,7 +169,7 @@ def _constant(name: str, stated: Mapping[str, str]) -> tuple[tuple[int, int], St
     learned = prod(shape) > 1 and not _SCALES.fullmatch(name) and (dtype.startswith(("F", "BF")) or (dtype in PACKED and len(shape) > 1))
     role = ("weight" if dtype in PACKED else None) if learned else "buffer"
     note = "" if learned else SCALE if _SCALES.fullmatch(name) and prod(shape) > 1 else TABLE_NOTE
-    return (begin, length), Stored(name, dtype, shape, length, role, note=note)
+    return (begin, length), StoredTensor(name, dtype, shape, length, role, note=note)
 
 
 def _number(name: str, word: str) -> int:

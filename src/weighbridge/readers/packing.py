@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.roles import role_of
 from weighbridge.readers.schemes import KINDS, SCHEMES, Arrays, Matrix, Settings, UnclearPacking, bitsandbytes4, blocks, is_low
 from weighbridge.readers.text import parse_object
@@ -64,13 +64,13 @@ def unpack(listing: Listing, config: Mapping[str, Any] | None = None) -> Listing
         listing: Of any format; one without packed weights comes back as it is.
         config: The model's config, whose ``quantization_config`` settles what shapes leave open.
 
-    >>> words = Stored("q.qweight", "I32", (512, 4096), 8 << 20), Stored("q.scales", "F16", (32, 4096), 1 << 18)
-    >>> unpack(Listing("safetensors", (*words, Stored("q.g_idx", "I32", (4096,), 1 << 14)))).tensors[0].shape
+    >>> words = StoredTensor("q.qweight", "I32", (512, 4096), 8 << 20), StoredTensor("q.scales", "F16", (32, 4096), 1 << 18)
+    >>> unpack(Listing("safetensors", (*words, StoredTensor("q.g_idx", "I32", (4096,), 1 << 14)))).tensors[0].shape
     (4096, 4096)
     """
     if not is_packed(listing):
         return listing
-    found: dict[str, Stored] = {}
+    found: dict[str, StoredTensor] = {}
     for module, arrays in _modules(listing).items():
         found |= _resolve(arrays, settings(config, module))
     if found:
@@ -86,7 +86,7 @@ def unpack(listing: Listing, config: Mapping[str, Any] | None = None) -> Listing
 def is_packed(listing: Listing) -> bool:
     """Tell whether some tensors may hold packed weights, so that it is worth reading the config beside them.
 
-    >>> is_packed(Listing("safetensors", (Stored("w", "F16", (4, 4), 32),)))
+    >>> is_packed(Listing("safetensors", (StoredTensor("w", "F16", (4, 4), 32),)))
     False
     """
     return listing.format not in STATED and any(_may_be_packed(tensor) for tensor in listing.tensors)
@@ -106,8 +106,8 @@ def config_beside(path: Path) -> dict[str, Any] | None:
 def weight(listing: Listing) -> Weight:
     """Add up the packed weights of an unpacked listing.
 
-    >>> packed = Stored("q.weight", "I4", (64, 64), 2048, "weight", elements=512, note=PACKED + "GPTQ")
-    >>> weight(Listing("safetensors", (packed, Stored("q.scales", "F16", (64,), 128, "buffer", note="scale of packed weights"))))
+    >>> packed = StoredTensor("q.weight", "I4", (64, 64), 2048, "weight", elements=512, note=PACKED + "GPTQ")
+    >>> weight(Listing("safetensors", (packed, StoredTensor("q.scales", "F16", (64,), 128, "buffer", note="scale of packed weights"))))
     Weight(logical=4096, stored_elements=512, stored_bytes=2048, overhead_elements=64, overhead_bytes=128, unclear_elements=0)
     """
     packed = [tensor for tensor in listing.tensors if tensor.note.startswith(PACKED)]
@@ -155,13 +155,13 @@ def _first(stated: Mapping[str, Any], *keys: str) -> int:
     return next((value for key in keys if type(value := stated.get(key)) is int and 0 < value < 1 << 32), 0)
 
 
-def _may_be_packed(tensor: Stored) -> bool:
+def _may_be_packed(tensor: StoredTensor) -> bool:
     return tensor.role is None and (tensor.dtype in WORDS or is_low(tensor.dtype))
 
 
-def _modules(listing: Listing) -> dict[str, dict[str, Stored]]:
+def _modules(listing: Listing) -> dict[str, dict[str, StoredTensor]]:
     """Put together what stands under one module's name, by the last pieces of the names."""
-    modules: dict[str, dict[str, Stored]] = {}
+    modules: dict[str, dict[str, StoredTensor]] = {}
     for tensor in listing.tensors:
         state = _STATE.fullmatch(tensor.name)
         module, _, last = (state[1] if state else tensor.name).rpartition(".")
@@ -169,7 +169,7 @@ def _modules(listing: Listing) -> dict[str, dict[str, Stored]]:
     return {module: arrays for module, arrays in modules.items() if any(_may_be_packed(tensor) for tensor in arrays.values())}
 
 
-def _resolve(arrays: Arrays, said: Settings) -> dict[str, Stored]:
+def _resolve(arrays: Arrays, said: Settings) -> dict[str, StoredTensor]:
     """Return what a module's arrays are, by their names in the file, where that is not what they seem."""
     answers = bitsandbytes4(arrays) | blocks(arrays)
     if not answers:
@@ -184,10 +184,10 @@ def _resolve(arrays: Arrays, said: Settings) -> dict[str, Stored]:
     return found | _plain_or_unclear(arrays, found)
 
 
-def _plain_or_unclear(arrays: Arrays, found: Mapping[str, Stored]) -> dict[str, Stored]:
+def _plain_or_unclear(arrays: Arrays, found: Mapping[str, StoredTensor]) -> dict[str, StoredTensor]:
     """Return the 8-bit weights that have a scale, one to a byte, and the whole numbers that no scheme explains."""
     scaled = any(other.note == KINDS["weight_scale"] for other in found.values())
-    told: dict[str, Stored] = {}
+    told: dict[str, StoredTensor] = {}
     for name, tensor in ((tensor.name, tensor) for tensor in arrays.values() if tensor.name not in found and tensor.role is None):
         if role_of(name, tensor.shape, tensor.dtype) == BUFFER:
             continue
@@ -216,7 +216,7 @@ def _overhead(last: str, low: set[str]) -> str | None:
     return None
 
 
-def _matrix_or_note(tensor: Stored, last: str, answer: Matrix | UnclearPacking) -> Stored:
+def _matrix_or_note(tensor: StoredTensor, last: str, answer: Matrix | UnclearPacking) -> StoredTensor:
     """Return the matrix that an array stands for, or say why it is not known."""
     if isinstance(answer, UnclearPacking):
         return tensor._replace(role=BUFFER, note=UNCLEAR + answer.reason)
@@ -226,17 +226,17 @@ def _matrix_or_note(tensor: Stored, last: str, answer: Matrix | UnclearPacking) 
     return tensor._replace(name=name, dtype=answer.dtype, shape=answer.shape, role=role, elements=elements, note=PACKED + answer.scheme)
 
 
-def _beside(tensor: Stored, kind: str) -> Stored:
+def _beside(tensor: StoredTensor, kind: str) -> StoredTensor:
     return tensor._replace(role=BUFFER, note=kind)
 
 
-def _is_activation(tensor: Stored) -> bool:
+def _is_activation(tensor: StoredTensor) -> bool:
     """Tell whether this is a scale of activations or of the cache, which stands alone, one number or one a head."""
     last = tensor.name.rpartition(".")[2]
     return KINDS.get(last) == "scale of activations" and len(tensor.shape) <= 1 and tensor.role is None
 
 
-def _notes(tensors: list[Stored]) -> Iterator[str]:
+def _notes(tensors: list[StoredTensor]) -> Iterator[str]:
     schemes = sorted({tensor.note.removeprefix(PACKED) for tensor in tensors if tensor.note.startswith(PACKED)})
     if schemes:
         flat = sum(len(tensor.shape) == 1 for tensor in tensors if tensor.note.startswith(PACKED))

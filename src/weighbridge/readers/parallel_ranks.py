@@ -20,7 +20,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.files import open_file
 from weighbridge.core.messages import Text
 from weighbridge.readers.formats import read_file
-from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.pickles import Stub
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_zip import contents
@@ -90,7 +90,7 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
     tensor_ranks, stages = (sorted({place[which] for place in listings}) for which in (0, 1))
     _check_arguments(facts.arguments, len(tensor_ranks), len(stages))
     cut = _cut_by(facts)
-    model: dict[str, Stored] = {}
+    model: dict[str, StoredTensor] = {}
     layers = 0
     for stage in stages:
         joined = _stage([listings[rank, stage] for rank in tensor_ranks], cut)
@@ -203,7 +203,7 @@ def _patterns(stated: Mapping[str, Any], key: str) -> list[re.Pattern[str]]:
     return [re.compile(text) for text in texts]
 
 
-def _stage(listings: list[Listing], cut: Cut) -> list[Stored]:
+def _stage(listings: list[Listing], cut: Cut) -> list[StoredTensor]:
     """Join what the tensor-parallel ranks of one stage hold."""
     held = [{tensor.name: tensor for tensor in listing.tensors if not _is_aside(tensor)} for listing in listings]
     for other in held[1:]:
@@ -213,12 +213,12 @@ def _stage(listings: list[Listing], cut: Cut) -> list[Stored]:
     return [_join_pieces([of[name] for of in held], cut) for name in held[0]]
 
 
-def _is_aside(tensor: Stored) -> bool:
+def _is_aside(tensor: StoredTensor) -> bool:
     """Tell whether a tensor lies beside the model, and is a rank's own."""
     return tensor.role == "buffer" and tensor.note != ""
 
 
-def _join_pieces(pieces: list[Stored], cut: Cut) -> Stored:
+def _join_pieces(pieces: list[StoredTensor], cut: Cut) -> StoredTensor:
     first = pieces[0]
     if len(pieces) == 1:
         return first
@@ -244,7 +244,7 @@ def _join_pieces(pieces: list[Stored], cut: Cut) -> Stored:
     return first._replace(shape=shape, size_bytes=sum(piece.size_bytes for piece in pieces), elements=elements)
 
 
-def _unlike(tensor: Stored) -> ReadError:
+def _unlike(tensor: StoredTensor) -> ReadError:
     return ReadError(
         Text("the pieces of {name} on the tensor-parallel ranks do not fit each other: {way}", name=printable(tensor.name), way=WAY)
     )
@@ -263,7 +263,7 @@ def _count_on(name: str, first: int) -> tuple[str, int]:
     return f"{match['before']}{number}{match['behind']}", number
 
 
-def _tie_output(tensor: Stored, model: Mapping[str, Stored], arguments: Mapping[str, Any]) -> Stored:
+def _tie_output(tensor: StoredTensor, model: Mapping[str, StoredTensor], arguments: Mapping[str, Any]) -> StoredTensor:
     """Tie the last stage's output matrix to the first one's embeddings, of which it is a copy unless the training unties them."""
     table = next((name for name in model if name.endswith("word_embeddings.weight")), None)
     copied = tensor.name.endswith("word_embeddings_for_head.weight") or (
@@ -274,7 +274,7 @@ def _tie_output(tensor: Stored, model: Mapping[str, Stored], arguments: Mapping[
     return tensor._replace(tied_to=table, note="a copy of the embeddings, which the last pipeline stage keeps")
 
 
-def _check_whole(model: Mapping[str, Stored], layers: int, arguments: Mapping[str, Any]) -> None:
+def _check_whole(model: Mapping[str, StoredTensor], layers: int, arguments: Mapping[str, Any]) -> None:
     """Hold what was joined against the sizes that the training states."""
     stated = arguments.get("num_layers")
     if isinstance(stated, int) and layers != stated:

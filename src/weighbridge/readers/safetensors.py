@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.text import parse_object, printable, shorten_texts
 
 LARGEST_HEADER = 100_000_000
@@ -175,7 +175,7 @@ _TENSOR = re.compile(
 _BEGIN = re.compile(r'\{(?:"__metadata__": ?(\{[^{}]*\}), ?)?')
 
 
-def _read_usual_form(header: bytes) -> tuple[list[tuple[int, int, Stored]], dict[str, str]] | None:
+def _read_usual_form(header: bytes) -> tuple[list[tuple[int, int, StoredTensor]], dict[str, str]] | None:
     """Return begin, end and tensor for each entry of a header in the usual form, and the metadata, several times as fast as a JSON parser.
 
     None for a header in any other form, or with any fault: the slow way then says what is wrong.
@@ -195,7 +195,7 @@ def _read_usual_form(header: bytes) -> tuple[list[tuple[int, int, Stored]], dict
         start, end = int(first), int(last)
         if dtype not in BITS or len(shape) > DEEPEST or start > end or prod(shape) * BITS[dtype] != 8 * (end - start):
             return None
-        placed.append((start, end, Stored(name, dtype, shape, end - start)))
+        placed.append((start, end, StoredTensor(name, dtype, shape, end - start)))
     placed.sort()
     return placed, _metadata(parse_object((opening[1] or "{}").encode(), "the header", base=None))
 
@@ -230,7 +230,7 @@ def _metadata(found: object) -> dict[str, str]:
     return found
 
 
-def _check_entry(name: str, entry: object) -> tuple[int, int, Stored]:
+def _check_entry(name: str, entry: object) -> tuple[int, int, StoredTensor]:
     """Return begin, end and tensor of one entry, after checking its dtype, its shape, and that these need as many bytes as there are."""
     if not isinstance(entry, Entry):
         raise ReadError(Text("{shown}: expected an object with dtype, shape and data_offsets", shown=printable(name)))
@@ -260,7 +260,7 @@ def _check_entry(name: str, entry: object) -> tuple[int, int, Stored]:
         )
     if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
         raise ReadError(Text("{shown}: the name is no text", shown=printable(name)))
-    return begin, end, Stored(name, entry.dtype, shape, end - begin)
+    return begin, end, StoredTensor(name, entry.dtype, shape, end - begin)
 
 
 def _naturals(name: str, what: str, values: object) -> tuple[int, ...]:

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
-from weighbridge.readers.listing import Stored
+from weighbridge.readers.listing import StoredTensor
 
-Arrays: TypeAlias = Mapping[str, Stored]
+Arrays: TypeAlias = Mapping[str, StoredTensor]
 Shape: TypeAlias = tuple[int, ...]
 
 
@@ -166,7 +166,7 @@ def float4(arrays: Arrays, settings: Settings) -> Answer:
     return next((answer for found in scales if (answer := _float4("weight", packed, found))), None)
 
 
-def _float4(name: str, packed: Stored, scales: Stored | None) -> Answer:
+def _float4(name: str, packed: StoredTensor, scales: StoredTensor | None) -> Answer:
     if scales is None or not packed.shape or not scales.shape or scales.shape[:-1] != packed.shape[:-1]:
         return None
     group = {"F8_E4M3": 16, "U8": 32, "F8_E8M0": 32}.get(scales.dtype)

@@ -21,7 +21,7 @@ from typing import BinaryIO, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, StoredTensor
 from weighbridge.readers.protobuf import Budget, Field, fields
 
 MAGIC = bytes.fromhex("57fb808b247547db")
@@ -125,7 +125,7 @@ def _entries(file: BinaryIO) -> tuple[dict[str, Entry], int]:
     return entries, shards
 
 
-def _listing(tensors: list[Stored], shards: int) -> Listing:
+def _listing(tensors: list[StoredTensor], shards: int) -> Listing:
     google = any(tensor.name == "bert/embeddings/word_embeddings" for tensor in tensors)
     named = tuple(_rename(tensor, google) for tensor in tensors)
     if len({tensor.name for tensor in named}) != len(named):
@@ -261,7 +261,7 @@ def _name(key: bytes) -> str:
         raise ReadError(Text("the name {key!r:.80} is not UTF-8", key=key)) from None
 
 
-def _tensor_of(name: str, entry: Entry) -> Stored:
+def _tensor_of(name: str, entry: Entry) -> StoredTensor:
     """Say what a variable is, by its name and type."""
     dtype, bits = TYPES[entry.kind]
     role, note = None, ""
@@ -274,7 +274,7 @@ def _tensor_of(name: str, entry: Entry) -> Stored:
     elif STATISTICS.fullmatch(name):
         role = "buffer"
     elements = None if bits else prod(entry.shape)
-    return Stored(name, dtype, entry.shape, entry.size_bytes, role, None, elements, note)
+    return StoredTensor(name, dtype, entry.shape, entry.size_bytes, role, None, elements, note)
 
 
 GOOGLE = (
@@ -294,7 +294,7 @@ GOOGLE = (
 """From Google's names to the reference library's."""
 
 
-def _rename(tensor: Stored, google: bool) -> Stored:
+def _rename(tensor: StoredTensor, google: bool) -> StoredTensor:
     """Give a variable its name with dots, and the role that its last piece tells."""
     name = tensor.name.removesuffix(SUFFIX)
     last = name.rpartition("/")[2]

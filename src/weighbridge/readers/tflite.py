@@ -15,7 +15,7 @@ from typing import BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.flatbuffer import I32, U8, U32, U64, Buffer, Table
-from weighbridge.readers.listing import DEEPEST, MOST_TENSORS, Listing, Stored, unique_names
+from weighbridge.readers.listing import DEEPEST, MOST_TENSORS, Listing, StoredTensor, unique_names
 from weighbridge.readers.text import printable
 from weighbridge.readers.variables import TABLE_NOTE
 
@@ -72,7 +72,7 @@ def _size(table: Table) -> int:
     return table.vector(0, 1).length
 
 
-def _tensor(table: Table, sizes: list[int]) -> tuple[int, Stored] | None:
+def _tensor(table: Table, sizes: list[int]) -> tuple[int, StoredTensor] | None:
     """Return a tensor and the number of its buffer; None if it has no constant."""
     buffer, number = table.number(2, U32), table.number(1, U8)
     if table.number(10, U32):
@@ -96,10 +96,10 @@ def _tensor(table: Table, sizes: list[int]) -> tuple[int, Stored] | None:
     learned = prod(shape) > 1 and (dtype.startswith(("F", "BF")) or quantised)
     role = None if learned and not quantised else "weight" if learned else "buffer"
     stored = sizes[buffer] * 8 // bits if sparse and bits else None
-    return buffer, Stored(name, dtype, shape, sizes[buffer], role, None, stored, "" if learned else TABLE_NOTE)
+    return buffer, StoredTensor(name, dtype, shape, sizes[buffer], role, None, stored, "" if learned else TABLE_NOTE)
 
 
-def _notes(tensors: list[Stored]) -> Iterator[str]:
+def _notes(tensors: list[StoredTensor]) -> Iterator[str]:
     whole = [tensor for tensor in tensors if tensor.role == "weight"]
     if whole:
         yield Text("{count:,} tensors are quantised, each with scales of its own in the table of tensors", count=len(whole))

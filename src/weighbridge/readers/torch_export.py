@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.archive import Member, content
-from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.text import parse_object, printable
 from weighbridge.readers.torch_storages import BYTES
 
@@ -41,7 +41,7 @@ def listing(file: BinaryIO, members: Mapping[str, Member], root: str) -> Listing
     Raises:
         ReadError: A damaged table, or a weight whose bytes do not fit its shape.
     """
-    tensors: list[Stored] = []
+    tensors: list[StoredTensor] = []
     for folder, parameters in ((WEIGHTS, True), (CONSTANTS, False)):
         tables = [name for name in members if name.startswith(root + folder) and name.endswith("_config.json")]
         for table in tables:
@@ -57,7 +57,7 @@ def listing(file: BinaryIO, members: Mapping[str, Member], root: str) -> Listing
     return Listing("torch export", tuple(tensors))
 
 
-def _entries(entries: dict[str, Any], members: Mapping[str, Member], folder: str, *, parameters: bool) -> Iterator[Stored]:
+def _entries(entries: dict[str, Any], members: Mapping[str, Member], folder: str, *, parameters: bool) -> Iterator[StoredTensor]:
     """Yield the tensors of one table; two that have their bytes in one member are a tie."""
     owners: dict[tuple[str, object, object], str] = {}
     for name, entry in entries.items():
@@ -77,7 +77,7 @@ def _entries(entries: dict[str, Any], members: Mapping[str, Member], folder: str
         owner = owners.setdefault(place, name) if due else name
         role, note = (None, "") if parameters and entry["is_param"] else ("buffer", "" if parameters else NOTE)
         tied = None if owner == name else owner
-        yield Stored(name, dtype, shape, 0 if tied else due, role, tied, note=note)
+        yield StoredTensor(name, dtype, shape, 0 if tied else due, role, tied, note=note)
 
 
 def _shape(name: str, sizes: object) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored, unique_names
+from weighbridge.readers.listing import MOST_TENSORS, Listing, StoredTensor, unique_names
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_storages import View
 from weighbridge.readers.torch_training import Division, complete_module, divide, find_stated_ties
@@ -75,9 +75,9 @@ def _keys(view: View) -> set[str]:
     return found
 
 
-def _group_notes(divided: Division, tensors: list[Stored]) -> list[str]:
+def _group_notes(divided: Division, tensors: list[StoredTensor]) -> list[str]:
     """Say how much each part beside the model holds."""
-    groups: dict[tuple[str, str], list[Stored]] = {}
+    groups: dict[tuple[str, str], list[StoredTensor]] = {}
     for (key, _, found), tensor in zip(divided.aside, tensors[len(divided.model) :], strict=True):
         groups.setdefault((key, found.kind.note), []).append(tensor)
     said = {TRAINING: Text("are of the training, no parameters")}
@@ -94,7 +94,7 @@ def _group_notes(divided: Division, tensors: list[Stored]) -> list[str]:
     ]
 
 
-def _tensors(divided: Division) -> list[Stored]:
+def _tensors(divided: Division) -> list[StoredTensor]:
     """Give every tensor its name, those of the model first; one that looks into what another of them holds is tied to it."""
     found = [*divided.model, *((name, one) for _, name, one in divided.aside)]
     if len(found) > MOST_TENSORS:
@@ -107,7 +107,7 @@ def _tensors(divided: Division) -> list[Stored]:
     return [_tensor_of(name, one, owners.get(name) if name not in model or owners.get(name) in model else None) for name, one in named]
 
 
-def _tie_as_stated(tensors: list[Stored], stated: Mapping[str, str]) -> list[Stored]:
+def _tie_as_stated(tensors: list[StoredTensor], stated: Mapping[str, str]) -> list[StoredTensor]:
     """Tie what the file says is another of its tensors under a second name, where both have the shape of it and no elements."""
     shapes = {tensor.name: tensor.shape for tensor in tensors} if stated else {}
     return [
@@ -116,7 +116,7 @@ def _tie_as_stated(tensors: list[Stored], stated: Mapping[str, str]) -> list[Sto
     ] if stated else tensors  # fmt: skip
 
 
-def _tensor_of(name: str, found: FoundTensor, owner: str | None) -> Stored:
+def _tensor_of(name: str, found: FoundTensor, owner: str | None) -> StoredTensor:
     view = found.view
     count = prod(view.shape)
     if owner:
@@ -128,7 +128,7 @@ def _tensor_of(name: str, found: FoundTensor, owner: str | None) -> Stored:
         size = own * view.item_bytes
     role = "buffer" if found.kind.buffer else None
     kept = own if own != count and not (owner and own == 0) else None
-    return Stored(name, view.dtype, view.shape, size, role, owner, kept, found.kind.note or view.note)
+    return StoredTensor(name, view.dtype, view.shape, size, role, owner, kept, found.kind.note or view.note)
 
 
 def _within(view: View) -> tuple[int, int]:

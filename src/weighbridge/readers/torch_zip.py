@@ -17,7 +17,7 @@ from typing import BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers import archive, torch_export, torch_legacy
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.pickles import load
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_names import listing_of, views_of
@@ -112,7 +112,7 @@ def _read_zip(file: BinaryIO) -> Listing:
     return listing._replace(tensors=tuple(_constant(tensor, frozen=frozen) for tensor in listing.tensors))
 
 
-def _constant(tensor: Stored, *, frozen: bool) -> Stored:
+def _constant(tensor: StoredTensor, *, frozen: bool) -> StoredTensor:
     """Tell what a constant of TorchScript is: in a frozen module the weights are; else what the code has in it is no parameter."""
     if tensor.name.partition(".")[0] != CONSTANTS or (frozen and tensor.dtype in ("F32", "F16", "BF16", "F64") and prod(tensor.shape) > 1):
         return tensor

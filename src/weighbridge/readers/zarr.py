@@ -16,7 +16,7 @@ from pathlib import Path
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored, refuse_immense
+from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, StoredTensor, refuse_immense
 from weighbridge.readers.ocdbt import MANIFEST, metadata_of
 from weighbridge.readers.text import parse_object
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable, with_dots
@@ -56,7 +56,7 @@ def list_zarr(folder: Path) -> Listing:
     Raises:
         ReadError: Damaged metadata, or arrays in a database (OCDBT), whose shapes are not in files of their own.
     """
-    tensors: dict[str, Stored] = {}
+    tensors: dict[str, StoredTensor] = {}
     for name, array in _in_database(folder) if database(folder) else _in_files(folder):
         name = name.removeprefix("params.").removeprefix("target.")
         if name in tensors:
@@ -80,7 +80,7 @@ def database(folder: Path) -> Path | None:
     return next((place for place in (folder, *(folder / name for name in ITEMS)) if (place / MANIFEST).is_file()), None)
 
 
-def _in_database(folder: Path) -> Iterator[tuple[str, Stored]]:
+def _in_database(folder: Path) -> Iterator[tuple[str, StoredTensor]]:
     """Yield the arrays of a database, by their keys."""
     place = database(folder)
     assert place is not None
@@ -91,7 +91,7 @@ def _in_database(folder: Path) -> Iterator[tuple[str, Stored]]:
             yield with_dots(path), array
 
 
-def _in_files(folder: Path) -> Iterator[tuple[str, Stored]]:
+def _in_files(folder: Path) -> Iterator[tuple[str, StoredTensor]]:
     """Yield the arrays of a directory, by the paths of theirs."""
     for place, version in _places(folder):
         name = with_dots(place.relative_to(folder).as_posix()) if place != folder else place.name
@@ -126,7 +126,7 @@ def _places(folder: Path) -> Iterator[tuple[Path, int]]:
             waiting += [(path, depth + 1) for path in sorted(inside, reverse=True)]
 
 
-def _array(path: Path, version: int) -> Stored | None:
+def _array(path: Path, version: int) -> StoredTensor | None:
     """Read the metadata of one array; None if it is that of a group."""
     try:
         data = read_whole(path, LARGEST)
@@ -135,7 +135,7 @@ def _array(path: Path, version: int) -> Stored | None:
     return _parse(data, version, path)
 
 
-def _parse(data: bytes, version: int, path: Path) -> Stored | None:
+def _parse(data: bytes, version: int, path: Path) -> StoredTensor | None:
     """Read the metadata of one array; None if it is that of a group."""
     try:
         found = parse_object(data, "the metadata")
@@ -150,7 +150,7 @@ def _parse(data: bytes, version: int, path: Path) -> Stored | None:
     shape = found.get("shape")
     if not isinstance(shape, list) or len(shape) > DEEPEST or not all(type(size) is int and 0 <= size < LONGEST for size in shape):
         raise ReadError(Text("the shape {shape!r:.80} cannot be", shape=shape), path=str(path))
-    return Stored("", dtype, tuple(shape), -(-prod(shape) * bits // 8))
+    return StoredTensor("", dtype, tuple(shape), -(-prod(shape) * bits // 8))
 
 
 def _type(found: Mapping[str, object], version: int, path: Path) -> tuple[str, int]:
@@ -164,7 +164,7 @@ def _type(found: Mapping[str, object], version: int, path: Path) -> tuple[str, i
     return BITS[word]
 
 
-def _classify(tensor: Stored, names: Mapping[str, Stored]) -> Stored:
+def _classify(tensor: StoredTensor, names: Mapping[str, StoredTensor]) -> StoredTensor:
     """Tell the optimiser's arrays and statistics from parameters."""
     if re.match(r"(state\.)?(opt_state|optimizer|param_states|mu|nu|exp_avg)\b", tensor.name):
         return tensor._replace(role="buffer", note=OPTIMISER_NOTE)

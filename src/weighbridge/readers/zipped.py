@@ -10,7 +10,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers import archive, safetensors, torch_export, torch_zip
 from weighbridge.readers.keras import Window
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.text import printable
 
 EXPORTED = ("serialized_state_dict.pt", "serialized_constants.pt")
@@ -50,7 +50,7 @@ def read(file: BinaryIO) -> Listing:
 
 def _inner_torch(file: BinaryIO, exported: list[archive.Member]) -> Listing:
     """List the weights of a program that ``torch.export.save`` wrote before torch 2.8, and its constants as buffers."""
-    tensors: list[Stored] = []
+    tensors: list[StoredTensor] = []
     for member in exported:
         if member.method:
             raise ReadError(Text("{name} is packed within the archive; unpack it and name what is in it", name=member.name))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from weighbridge.commands.options import Asked, Option
+from weighbridge.commands.options import Arguments, Option
 from weighbridge.commands.parse import default, read_value
 from weighbridge.commands.table import TABLE, Command
 from weighbridge.core.errors import UsageError
@@ -49,7 +49,7 @@ def answer(call: Command, given: Mapping[str, Any]) -> Any:
     return call.module.answer(read_asked(call, flat)).json()
 
 
-def read_asked(call: Command, given: Mapping[str, str]) -> Asked:
+def read_asked(call: Command, given: Mapping[str, str]) -> Arguments:
     """Read what a call was given, by the options that it takes."""
     values: dict[str, Any] = {option.name: default(option) for option in call.module.OPTIONS}
     for option in options(call):
@@ -67,7 +67,7 @@ def read_asked(call: Command, given: Mapping[str, str]) -> Asked:
         values["keys"] = _names(values["keys"] or "")
     if "ranges" in values:
         values["ranges"], values["overrides"] = _ranges(values["overrides"]), []
-    return Asked(values, _open)
+    return Arguments(values, _open)
 
 
 def _value(option: Option, text: str) -> object:
@@ -105,7 +105,7 @@ def _split_list(text: str) -> list[str]:
     return names
 
 
-def _open(wanted: Asked, source: str | None) -> Any:
+def _open(wanted: Arguments, source: str | None) -> Any:
     """Open a source as a server does: nothing on its disk is read."""
     from weighbridge.commands.options import overrides
 

@@ -56,7 +56,7 @@ def create(limits: Limits | None = None, pool: Pool | None = None) -> Starlette:
         Route("/metrics", _metrics(counted)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    handlers: Any = {WeighbridgeError: _refused, 404: pages.missing, 405: _wrong_method}
+    handlers: Any = {WeighbridgeError: _error_response, 404: pages.missing, 405: _wrong_method}
     middleware = [Middleware(Guard, limits=limits), Middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)]
     if pool is None:
         return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
@@ -71,7 +71,7 @@ def _endpoint(call: Command, limits: Limits, counted: dict[str, int]) -> Callabl
         from starlette.responses import Response
 
         counted[call.name] = counted.get(call.name, 0) + 1
-        given = await _given(request)
+        given = await _parameters(request)
         if not isinstance(given, dict):
             return given
         request.state.language = given.get("lang")
@@ -98,7 +98,7 @@ def _late(limits: Limits) -> str:
     return Text("no answer within {seconds:g} seconds", seconds=limits.seconds)
 
 
-async def _given(request: Request) -> dict[str, Any] | Response:
+async def _parameters(request: Request) -> dict[str, Any] | Response:
     """Return the parameters of a request: the address's, or the JSON object in its body."""
     if request.method in ("GET", "HEAD"):
         return dict(request.query_params)
@@ -118,7 +118,7 @@ async def _given(request: Request) -> dict[str, Any] | Response:
     return {**dict(request.query_params), **given}
 
 
-async def _refused(request: Request, error: WeighbridgeError) -> Response:
+async def _error_response(request: Request, error: WeighbridgeError) -> Response:
     from weighbridge.web import pages
 
     status = status_of(error)

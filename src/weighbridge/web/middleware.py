@@ -125,7 +125,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 names = {name for name, _ in message["headers"]}
                 message["headers"] = [*message["headers"], *((n, v) for n, v in HEADERS if n not in names)]
@@ -134,11 +134,11 @@ class Guard:
         FETCHES.set(self.limits.fetches)
         refusal = self._refusal(scope)
         if refusal is not None:
-            await refusal(scope, receive, guarded)
+            await refusal(scope, receive, send_with_headers)
         elif scope["method"] == "POST":
-            await self._with_body(scope, receive, guarded)
+            await self._with_body(scope, receive, send_with_headers)
         else:
-            await self.app(scope, receive, guarded)
+            await self.app(scope, receive, send_with_headers)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:

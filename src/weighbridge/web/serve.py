@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from weighbridge.commands.options import LANG, Asked, Option
+from weighbridge.commands.options import LANG, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
@@ -35,7 +35,7 @@ RATE = 300
 """Requests a minute of one client, where others than this machine can ask."""
 
 
-def run(asked: Asked) -> int:
+def run(arguments: Arguments) -> int:
     """Serve until interrupted; requests under way are finished first."""
     try:
         import uvicorn
@@ -45,17 +45,17 @@ def run(asked: Asked) -> int:
         from weighbridge.web.pool import Pool
     except ImportError as error:
         raise UsageError(Text("weigh serve needs the extra web: pip install 'weighbridge[web]' ({error})", error=error)) from None
-    limits = _limits(asked)
-    listener = _listener(asked.host, _port(asked.port))
-    host = f"[{asked.host}]" if ":" in asked.host else asked.host
+    limits = _limits(arguments)
+    listener = _listener(arguments.host, _port(arguments.port))
+    host = f"[{arguments.host}]" if ":" in arguments.host else arguments.host
     address = f"http://{host}:{listener.getsockname()[1]}/"
     print(f"Weighbridge on {address} (Ctrl+C stops it)", flush=True)
-    if not asked.no_browser:
+    if not arguments.no_browser:
         import webbrowser
 
         webbrowser.open(address)
     config = uvicorn.Config(
-        create(limits, Pool(limits, asked.workers or min(max(os.cpu_count() or 1, 2), 4))),
+        create(limits, Pool(limits, arguments.workers or min(max(os.cpu_count() or 1, 2), 4))),
         http=connection_class(_most_connections(MOST)),
         ws="none",
         log_level="error",
@@ -66,16 +66,16 @@ def run(asked: Asked) -> int:
     return 0
 
 
-def _limits(asked: Asked) -> Limits:
+def _limits(arguments: Arguments) -> Limits:
     from weighbridge.web.hosts import is_loopback
     from weighbridge.web.middleware import Limits
 
-    rate = asked.rate or ("0" if is_loopback(asked.host) else str(RATE))
+    rate = arguments.rate or ("0" if is_loopback(arguments.host) else str(RATE))
     if not (rate.isascii() and rate.isdecimal() and len(rate) <= 9):
         raise UsageError(Text("{option}: expected a whole number from 0 up, found {value!r}", option="--rate", value=rate[:20]))
-    if not 0 < asked.seconds <= 3600:
-        raise UsageError(Text("{option}: expected seconds from 0 to 3600, found {value!r}", option="--seconds", value=asked.seconds))
-    return Limits(seconds=asked.seconds, per_minute=int(rate), fetches=asked.fetch, hosts=(asked.host, *asked.trust))
+    if not 0 < arguments.seconds <= 3600:
+        raise UsageError(Text("{option}: expected seconds from 0 to 3600, found {value!r}", option="--seconds", value=arguments.seconds))
+    return Limits(seconds=arguments.seconds, per_minute=int(rate), fetches=arguments.fetch, hosts=(arguments.host, *arguments.trust))
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -45,7 +45,7 @@ def main(given: str, niceness: int = 0) -> None:
     answers.flush()
     while (request := receive(requests)) is not None:
         _alarm(int(limits.seconds) + 5)
-        head, body = loop.run_until_complete(_answered(app, *request))
+        head, body = loop.run_until_complete(_collect_answer(app, *request))
         _alarm(0)
         if len(body) > limits.answer_bytes:
             head, body = _problem(413, "Too large", f"the answer is larger than {limits.answer_bytes:,} bytes; ask for less")
@@ -55,7 +55,7 @@ def main(given: str, niceness: int = 0) -> None:
             return
 
 
-async def _answered(app: ASGIApp, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+async def _collect_answer(app: ASGIApp, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     scope = {
         **request,
         "type": "http",

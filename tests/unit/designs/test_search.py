@@ -16,7 +16,7 @@ from weighbridge.designs.budget import Budget, parse_budget
 from weighbridge.designs.costs import Workload, inputs_of, whole
 from weighbridge.designs.front import pareto_front
 from weighbridge.designs.search import design
-from weighbridge.designs.space import Drawing, Space
+from weighbridge.designs.space import ConfigTemplate, Space
 from weighbridge.designs.sweep import parse_range, sweep
 
 
@@ -112,7 +112,7 @@ def test_every_row_of_models_of_several_sizes_is_what_the_tree_counts(model_type
         assert plain_count(entry.config) == entry.parameters
         assert found.budget.holds(entry.parameters)
     rows = Random(1).sample([*found.front, *found.others], min(4, len(found.front) + len(found.others)))
-    drawing = Drawing(like, Space(multiple_of=128, part=part))
+    drawing = ConfigTemplate(like, Space(multiple_of=128, part=part))
     for row in rows:
         weighed = weighbridge.model(drawing.config(row.hidden, row.mlp or None, row.layers))
         counts = weighed.count()

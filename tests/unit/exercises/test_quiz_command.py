@@ -10,7 +10,7 @@ import pytest
 import weighbridge
 from weighbridge.cli import main
 from weighbridge.commands import quiz
-from weighbridge.commands.options import Asked
+from weighbridge.commands.options import Arguments
 
 SLIP = "4*(768*768+768) = 2,362,468\n2,362,468 + 4,722,432 + 3,072 = 7,087,972\n"
 LAYER = ["quiz", "bert-base-uncased", "--level", "layer"]
@@ -117,7 +117,7 @@ def test_the_api_asks_and_marks() -> None:
 def test_a_command_line_is_read_by_its_options() -> None:
     assert isinstance(
         quiz.answer(
-            Asked(
+            Arguments(
                 {
                     "source": "bert-tiny",
                     "level": "table",

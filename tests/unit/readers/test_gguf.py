@@ -11,7 +11,7 @@ from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
 from tests.unit.readers.real import packaged
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import gguf, read_listing
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 
 
 def text(value: str) -> bytes:
@@ -61,9 +61,9 @@ def assert_consistent(listing: Listing) -> None:
 def test_rows_come_first_and_arrays_are_passed_over() -> None:
     listing = read_bytes(gguf.read, SMALL)
     assert listing.tensors == (
-        Stored("token_embd.weight", "Q8_0", (10, 64), 680),
-        Stored("blk.0.ffn_gate_exps.weight", "Q4_K", (4, 3, 256), 12 * 144),
-        Stored("rope_freqs.weight", "F32", (8,), 32, "buffer"),
+        StoredTensor("token_embd.weight", "Q8_0", (10, 64), 680),
+        StoredTensor("blk.0.ffn_gate_exps.weight", "Q4_K", (4, 3, 256), 12 * 144),
+        StoredTensor("rope_freqs.weight", "F32", (8,), 32, "buffer"),
     )
     assert listing.metadata == {
         "general.architecture": "llama",
@@ -166,9 +166,9 @@ def test_what_cannot_be_is_refused(data: bytes, message: str) -> None:
 
 
 def test_version_2_and_big_endian_files_read() -> None:
-    assert read_bytes(gguf.read, whole([("w", (8,), 0)], version=2)).tensors == (Stored("w", "F32", (8,), 32),)
+    assert read_bytes(gguf.read, whole([("w", (8,), 0)], version=2)).tensors == (StoredTensor("w", "F32", (8,), 32),)
     big = b"GGUF" + pack(">IQQQ1sIQIQ", 3, 1, 0, 1, b"w", 1, 8, 0, 0)
-    assert read_bytes(gguf.read, big).tensors == (Stored("w", "F32", (8,), 32),)
+    assert read_bytes(gguf.read, big).tensors == (StoredTensor("w", "F32", (8,), 32),)
 
 
 def test_the_table_of_types_is_that_of_the_reference() -> None:

@@ -14,7 +14,7 @@ import pytest
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.load import checkpoint_of
 from weighbridge.readers import as_model
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.packing import config_beside, settings, unpack, weight
 from weighbridge.readers.schemes import Settings
 
@@ -28,7 +28,8 @@ def listing(**arrays: tuple[Any, ...]) -> Listing:
 
 def listed(arrays: dict[str, tuple[Any, ...]]) -> Listing:
     return Listing(
-        "safetensors", tuple(Stored(name, dtype, tuple(sizes), prod(sizes) * BITS[dtype] // 8) for name, (dtype, *sizes) in arrays.items())
+        "safetensors",
+        tuple(StoredTensor(name, dtype, tuple(sizes), prod(sizes) * BITS[dtype] // 8) for name, (dtype, *sizes) in arrays.items()),
     )
 
 
@@ -245,7 +246,7 @@ def test_bitnet_by_its_config() -> None:
 def test_what_is_not_packed_stays_as_it_is() -> None:
     plain = listing(q__weight=("F32", 4, 4), position_ids=("I64", 1, 512), ln__weight_scale=("F32", 4))
     assert unpack(plain) is plain
-    gguf = Listing("gguf", (Stored("w", "I8", (4,), 4),))
+    gguf = Listing("gguf", (StoredTensor("w", "I8", (4,), 4),))
     assert unpack(gguf) is gguf
 
 

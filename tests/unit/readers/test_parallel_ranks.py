@@ -12,7 +12,7 @@ import pytest
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import as_model, read_listing
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.parallel_ranks import Facts, check_ranks, join_listings
 
 FORMATS = Path(__file__).parents[2] / "corpus" / "formats"
@@ -23,7 +23,7 @@ PATTERNS = {
 
 
 def rank(**shapes: tuple[int, ...]) -> Listing:
-    return Listing("torch", tuple(Stored(name.replace("__", "."), "F32", shape, 0) for name, shape in shapes.items()))
+    return Listing("torch", tuple(StoredTensor(name.replace("__", "."), "F32", shape, 0) for name, shape in shapes.items()))
 
 
 def joined(*ranks: Listing, stages: int = 1, patterns: dict[str, Any] | None = None, **arguments: Any) -> dict[str, tuple[int, ...]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.accounts.parameters import tally_of
-from weighbridge.readers import Listing, Stored, as_model
+from weighbridge.readers import Listing, StoredTensor, as_model
 from weighbridge.readers.roles import role_of
 
 
-def stored(name: str, *shape: int, dtype: str = "F32") -> Stored:
-    return Stored(name, dtype, shape, 0)
+def stored(name: str, *shape: int, dtype: str = "F32") -> StoredTensor:
+    return StoredTensor(name, dtype, shape, 0)
 
 
 def gpt2() -> Listing:

@@ -12,13 +12,13 @@ from tests.unit import safetensors_file
 from tests.unit.bert import CONFIG, bert
 from weighbridge.api import Model
 from weighbridge.cli import main
-from weighbridge.readers import Listing, Stored, as_model
+from weighbridge.readers import Listing, StoredTensor, as_model
 from weighbridge.value import ModelValue
 from weighbridge.verification.diff import diff
 
 
 def file(model: Model, prefix: str = "", dtype: str = "F32") -> ModelValue:
-    tensors = [Stored(prefix + row.name, dtype, tuple(row.shape), 0) for row in model.tensors() if row.tied_to is None]  # type: ignore[arg-type]
+    tensors = [StoredTensor(prefix + row.name, dtype, tuple(row.shape), 0) for row in model.tensors() if row.tied_to is None]  # type: ignore[arg-type]
     return as_model(Listing("safetensors", tuple(tensors)), "file")
 
 
@@ -59,8 +59,8 @@ def test_types_ties_and_roles() -> None:
     assert {(change.a, change.b) for change in diff(one, two).retyped} == {("F32", "BF16")}
     ties = diff(bert("BertForMaskedLM"), bert("BertForMaskedLM", tie_word_embeddings=False)).retied
     assert [change.name for change in ties] == ["cls.predictions.decoder.weight", "cls.predictions.decoder.bias"]
-    a = as_model(Listing("x", (Stored("running_mean", "F32", (3,), 12),)), "a")
-    b = as_model(Listing("x", (Stored("running_mean", "F32", (3,), 12, role="gain"),)), "b")
+    a = as_model(Listing("x", (StoredTensor("running_mean", "F32", (3,), 12),)), "a")
+    b = as_model(Listing("x", (StoredTensor("running_mean", "F32", (3,), 12, role="gain"),)), "b")
     assert [tuple(change) for change in diff(a, b).recast] == [("running_mean", "buffer", "gain")]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import weighbridge
 from weighbridge.core.errors import UsageError
-from weighbridge.readers import Listing, Stored
+from weighbridge.readers import Listing, StoredTensor
 from weighbridge.verification import save_conversions as steps_back
 from weighbridge.verification.verify import verify
 
@@ -44,7 +44,7 @@ def test_names_are_those_of_the_published_file(model_type: str, class_name: str)
 def test_the_published_file_verifies_whole(model_type: str, class_name: str) -> None:
     model = weighbridge.model({"model_type": model_type}, class_name)
     rows = [row for row in model.tensors("checkpoint") if row.tied_to is None]
-    listing = Listing("saved", tuple(Stored(row.name, "F32", row.shape, 0, role=row.role) for row in rows))  # type: ignore[arg-type]
+    listing = Listing("saved", tuple(StoredTensor(row.name, "F32", row.shape, 0, role=row.role) for row in rows))  # type: ignore[arg-type]
     found = verify(model, listing)
     assert found.holds
     assert found.residual == 0

@@ -15,14 +15,14 @@ from weighbridge.api import Model
 from weighbridge.cli import main
 from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.core.tree import Part, Tensor
-from weighbridge.readers import Listing, Stored
+from weighbridge.readers import Listing, StoredTensor
 from weighbridge.verification.findings import Verification
 from weighbridge.verification.verify import verify
 
 UNKNOWN = ", whose storage it shares in the class, or a tensor of its own: a header cannot tell"
 
 
-def file(model: Model, names: str = "reference") -> list[Stored]:
+def file(model: Model, names: str = "reference") -> list[StoredTensor]:
     """Return the file that the reference saves: every storage once."""
     return [stored(row.name, *ints(row.shape)) for row in model.tensors(names) if row.tied_to is None]
 
@@ -31,11 +31,11 @@ def ints(shape: tuple[object, ...]) -> tuple[int, ...]:
     return tuple(size for size in shape if isinstance(size, int))
 
 
-def stored(name: str, *shape: int, tied_to: str | None = None) -> Stored:
-    return Stored(name, "F32", shape, 0, tied_to=tied_to)
+def stored(name: str, *shape: int, tied_to: str | None = None) -> StoredTensor:
+    return StoredTensor(name, "F32", shape, 0, tied_to=tied_to)
 
 
-def held(model: Model, tensors: list[Stored], **metadata: object) -> Verification:
+def held(model: Model, tensors: list[StoredTensor], **metadata: object) -> Verification:
     """Verify, and hold the account: what is explained and what is not make up the difference."""
     found = verify(model, Listing("safetensors", tuple(tensors), metadata))
     findings = (*found.explained, *found.unexplained)
@@ -140,14 +140,14 @@ def test_the_names_of_googles_release() -> None:
 
 def test_buffers() -> None:
     model = bert()
-    found = held(model, [*file(model), Stored("embeddings.position_ids", "I64", (1, 512), 4096)])
+    found = held(model, [*file(model), StoredTensor("embeddings.position_ids", "I64", (1, 512), 4096)])
     assert found.holds
     assert reasons(found) == {("embeddings.position_ids", "a buffer: saved, not learned", 512)}
 
 
 def test_scales_of_packed_weights_keep_their_note() -> None:
     model = bert()
-    scale = Stored("pooler.dense.scales", "F16", (1, 8), 16, role="buffer", note="scale of packed weights")
+    scale = StoredTensor("pooler.dense.scales", "F16", (1, 8), 16, role="buffer", note="scale of packed weights")
     assert reasons(held(model, [*file(model), scale])) == {("pooler.dense.scales", "scale of packed weights", 8)}
 
 
@@ -280,7 +280,7 @@ def test_layers_for_multi_token_prediction() -> None:
     assert reasons(found) == {("model.layers.3.mlp.weight", "a multi-token-prediction layer, which the class leaves out", 64)}
 
 
-def write(path: Path, tensors: list[Stored]) -> None:
+def write(path: Path, tensors: list[StoredTensor]) -> None:
     safetensors_file.write(path, {tensor.name: tensor.shape for tensor in tensors})
 
 

@@ -11,7 +11,7 @@ import weighbridge
 from tests.unit.readers.real import packaged
 from weighbridge.api import Model
 from weighbridge.core.errors import ReadError
-from weighbridge.readers import Listing, Stored, as_model
+from weighbridge.readers import Listing, StoredTensor, as_model
 from weighbridge.readers.gguf import SkippedValue
 from weighbridge.readers.gguf_models import config_of
 from weighbridge.readers.gguf_table import KNOWN as ARCHITECTURES
@@ -363,7 +363,7 @@ def published(name: str) -> str:
     return f"model.{name}" if name.startswith("layers.") else name
 
 
-def named(name: str, model: Model) -> Iterator[Stored]:
+def named(name: str, model: Model) -> Iterator[StoredTensor]:
     """Yield the tensors of the file that llama.cpp's converter makes of a model."""
     gguf = pytest.importorskip("gguf")
     architecture = FAMILIES.get(name, name)
@@ -378,11 +378,11 @@ def named(name: str, model: Model) -> Iterator[Stored]:
         if ".act_fn." in row.name or re.search(r"_projections\.[12]\.", row.name):
             continue  # in the metadata, or in the array of the first
         if "_projections.0." in row.name:
-            yield Stored(names.get_name(re.sub(r"\.0\.weight", "", row.name)) + ".weight", "F16", (3, *shape), 0)
+            yield StoredTensor(names.get_name(re.sub(r"\.0\.weight", "", row.name)) + ".weight", "F16", (3, *shape), 0)
             continue
         if alone := re.search(r"layers\.(\d+)\.mlp\.experts\.(\d+)\.(\w+)_proj\.weight", row.name):
             if alone[2] == "0":
-                yield Stored(f"blk.{alone[1]}.ffn_{alone[3]}_exps.weight", "Q4_K", (4, *shape), 0)
+                yield StoredTensor(f"blk.{alone[1]}.ffn_{alone[3]}_exps.weight", "Q4_K", (4, *shape), 0)
             continue
         if ".experts." in row.name:
             yield from experts(row.name, shape, "gpt-oss" in name)
@@ -396,40 +396,40 @@ def named(name: str, model: Model) -> Iterator[Stored]:
         if name in ("gpt2", "starcoder") and len(shape) == 2 and "c_" in row.name:
             shape = shape[::-1]
         if found.endswith("attn_kv_b.weight") and "version 3" in name:
-            yield Stored(found.replace("kv_b", "k_b"), "F16", (4, 9, 5), 0)
-            yield Stored(found.replace("kv_b", "v_b"), "F16", (4, 3, 9), 0)
+            yield StoredTensor(found.replace("kv_b", "k_b"), "F16", (4, 9, 5), 0)
+            yield StoredTensor(found.replace("kv_b", "v_b"), "F16", (4, 3, 9), 0)
             continue
-        yield Stored(found, "F16", tuple(size for size in shape if size != 1) if "conv1d" in found else shape, 0)
+        yield StoredTensor(found, "F16", tuple(size for size in shape if size != 1) if "conv1d" in found else shape, 0)
 
 
-def experts(name: str, shape: tuple[int, ...], transposed: bool) -> Iterator[Stored]:
+def experts(name: str, shape: tuple[int, ...], transposed: bool) -> Iterator[StoredTensor]:
     """Yield the arrays of a layer's experts: one for each of three matrices, and for each of three biases."""
     layer, ending = re.sub(r".*layers\.(\d+)\..*", r"blk.\1", name), "bias" if name.endswith("_bias") else "weight"
     if transposed and len(shape) == 3:
         shape = (shape[0], shape[2], shape[1])
     if "gate_up_proj" in name:
         half = (shape[0], shape[1] // 2, *shape[2:])
-        yield from (Stored(f"{layer}.ffn_{part}_exps.{ending}", "Q4_K", half, 0) for part in ("gate", "up"))
+        yield from (StoredTensor(f"{layer}.ffn_{part}_exps.{ending}", "Q4_K", half, 0) for part in ("gate", "up"))
     else:
-        yield Stored(f"{layer}.ffn_{'up' if 'up_proj' in name else 'down'}_exps.{ending}", "Q4_K", shape, 0)
+        yield StoredTensor(f"{layer}.ffn_{'up' if 'up_proj' in name else 'down'}_exps.{ending}", "Q4_K", shape, 0)
 
 
 def fused(name: str) -> bool:
     return any(piece in name for piece in (".W_pack.", ".wqkv.", ".shared_mlp.input_linear.", ".self_attn.conv1d."))
 
 
-def parts(name: str, shape: tuple[int, ...]) -> Iterator[Stored]:
+def parts(name: str, shape: tuple[int, ...]) -> Iterator[StoredTensor]:
     """Yield the matrices into which the converter cuts one that has several: queries, keys and values, or a gate and what it opens."""
     layer = re.sub(r".*layers\.(\d+)\..*", r"blk.\1", name)
     if "input_linear" in name:
-        yield from (Stored(f"{layer}.ffn_{part}_shexp.weight", "F16", (shape[0] // 2, *shape[1:]), 0) for part in ("gate", "up"))
+        yield from (StoredTensor(f"{layer}.ffn_{part}_shexp.weight", "F16", (shape[0] // 2, *shape[1:]), 0) for part in ("gate", "up"))
         return
     if "conv1d" in name:
-        yield from (Stored(f"{layer}.ssm_conv1d_{part}.weight", "F32", (1, shape[0] // 3, 1, shape[-1]), 0) for part in "qkv")
+        yield from (StoredTensor(f"{layer}.ssm_conv1d_{part}.weight", "F32", (1, shape[0] // 3, 1, shape[-1]), 0) for part in "qkv")
         return
     kv = shape[0] // 3 if "W_pack" in name else 8
     for part, rows in (("q", shape[0] - 2 * kv), ("k", kv), ("v", kv)):
-        yield Stored(f"{layer}.attn_{part}.weight", "F16", (rows, *shape[1:]), 0)
+        yield StoredTensor(f"{layer}.attn_{part}.weight", "F16", (rows, *shape[1:]), 0)
 
 
 JOINED = {"nomic-bert": 16, "jina-bert-v3": 16, "bailingmoe2": 12}
@@ -493,7 +493,7 @@ def test_every_architecture_is_tested() -> None:
 def test_a_missing_and_a_strange_tensor_are_named_as_the_file_names_them() -> None:
     model = weighbridge.model({"model_type": "llama", **DECODER}, "LlamaForCausalLM")
     tensors = [*named("llama", model)]
-    listing = Listing("gguf", (*tensors[1:], Stored("blk.0.attn_sinks.weight", "F32", (4,), 16)), metadata("llama", model))
+    listing = Listing("gguf", (*tensors[1:], StoredTensor("blk.0.attn_sinks.weight", "F32", (4,), 16)), metadata("llama", model))
     found = verify(model, listing)
     assert not found.holds
     assert [(finding.name, finding.elements) for finding in found.unexplained] == [
@@ -514,7 +514,7 @@ def test_layers_that_differ_and_an_unknown_architecture() -> None:
 
 def test_layers_that_predict_further_tokens_are_told_apart() -> None:
     model = weighbridge.model({"model_type": "glm4_moe", **CASES["glm4moe"]}, "Glm4MoeForCausalLM")
-    further = (Stored("blk.2.nextn.eh_proj.weight", "F16", (16, 32), 0), Stored("blk.2.attn_output.weight", "F16", (16, 24), 0))
+    further = (StoredTensor("blk.2.nextn.eh_proj.weight", "F16", (16, 32), 0), StoredTensor("blk.2.attn_output.weight", "F16", (16, 24), 0))
     stated = {**metadata("glm4moe", model), "glm4moe.block_count": 3, "glm4moe.nextn_predict_layers": 1}
     listing = Listing("gguf", (*named("glm4moe", model), *further), stated)
     found = verify(weighbridge.model(config_of(listing)), listing)

@@ -9,7 +9,7 @@ import pytest
 
 import weighbridge
 from weighbridge.api import Model
-from weighbridge.readers import Listing, Stored
+from weighbridge.readers import Listing, StoredTensor
 from weighbridge.readers.packing import unpack
 from weighbridge.verification.findings import Verification
 from weighbridge.verification.verify import verify
@@ -81,11 +81,11 @@ SCHEMES: dict[str, tuple[dict[str, object], Callable[[int, int], Arrays]]] = {
 }
 
 
-def stored(name: str, dtype: str, shape: tuple[int, ...]) -> Stored:
-    return Stored(name, dtype, shape, prod(shape) * BYTES[dtype])
+def stored(name: str, dtype: str, shape: tuple[int, ...]) -> StoredTensor:
+    return StoredTensor(name, dtype, shape, prod(shape) * BYTES[dtype])
 
 
-def packed(model: Model, arrays: Callable[[int, int], Arrays]) -> list[Stored]:
+def packed(model: Model, arrays: Callable[[int, int], Arrays]) -> list[StoredTensor]:
     """Return the file in which every matrix of the layers is packed."""
     tensors = []
     for row in model.tensors():
@@ -98,7 +98,7 @@ def packed(model: Model, arrays: Callable[[int, int], Arrays]) -> list[Stored]:
     return tensors
 
 
-def held(model: Model, tensors: list[Stored], config: dict[str, object]) -> Verification:
+def held(model: Model, tensors: list[StoredTensor], config: dict[str, object]) -> Verification:
     return verify(model, unpack(Listing("safetensors", tuple(tensors)), config))
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import weighbridge
 from weighbridge.core.tree import Row
-from weighbridge.readers import Listing, Stored
+from weighbridge.readers import Listing, StoredTensor
 from weighbridge.verification.verify import verify
 
 
-def stored(row: Row, name: str | None = None) -> Stored:
+def stored(row: Row, name: str | None = None) -> StoredTensor:
     shape = tuple(size for size in row.shape if isinstance(size, int))
-    return Stored(name or row.name, "F32", shape, 0)
+    return StoredTensor(name or row.name, "F32", shape, 0)
 
 
 def test_gpt2_with_its_masks_and_without_its_head() -> None:
     """The published gpt2 names no ``transformer.``, holds 12 masks of 1024 x 1024, and no tied head."""
     model = weighbridge.model({"model_type": "gpt2"}, "GPT2LMHeadModel")
     tensors = [stored(row, row.name.removeprefix("transformer.")) for row in model.tensors() if row.tied_to is None]
-    masks = [Stored(f"h.{n}.attn.bias", "F32", (1, 1, 1024, 1024), 0) for n in range(12)]
+    masks = [StoredTensor(f"h.{n}.attn.bias", "F32", (1, 1, 1024, 1024), 0) for n in range(12)]
     found = verify(model, Listing("safetensors", (*tensors, *masks)))
     assert found.holds
     assert (found.expected, found.found) == (124_439_808, 137_022_720)
@@ -50,9 +50,9 @@ def test_mixtral_with_its_experts_one_by_one() -> None:
         name = row.name.replace(".mlp.", ".block_sparse_moe.")
         if name.endswith("experts.gate_up_proj"):
             parent = name.removesuffix("gate_up_proj")
-            tensors += [Stored(f"{parent}{n}.{w}.weight", "BF16", (96, 64), 0) for n in range(4) for w in ("w1", "w3")]
+            tensors += [StoredTensor(f"{parent}{n}.{w}.weight", "BF16", (96, 64), 0) for n in range(4) for w in ("w1", "w3")]
         elif name.endswith("experts.down_proj"):
-            tensors += [Stored(f"{name.removesuffix('down_proj')}{n}.w2.weight", "BF16", (64, 96), 0) for n in range(4)]
+            tensors += [StoredTensor(f"{name.removesuffix('down_proj')}{n}.w2.weight", "BF16", (64, 96), 0) for n in range(4)]
         else:
             tensors.append(stored(row, name))
     found = verify(model, Listing("safetensors", tuple(tensors)))

@@ -18,7 +18,7 @@ from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepare_prompt
 from weighbridge.accounts.adapters.replication import replicate
 from weighbridge.accounts.adapters.rules import check_rules
-from weighbridge.accounts.adapters.sites import BASE, Added, Site, site
+from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site, site
 from weighbridge.accounts.adapters.targets import (
     CLASSIFIER_NAMES,
     EMBEDDINGS,
@@ -54,7 +54,7 @@ REFUSED = {
 """Methods that are known and not counted, and why."""
 
 
-class Adapted(NamedTuple):
+class AdapterCount(NamedTuple):
     """A model with an adapter, counted.
 
     Attributes:
@@ -79,8 +79,8 @@ class Adapted(NamedTuple):
     total: int
     saved: int
     saved_bytes: int
-    sites: tuple[tuple[Site, tuple[Added, ...]], ...]
-    shared: tuple[Added, ...]
+    sites: tuple[tuple[Site, tuple[AddedTensor, ...]], ...]
+    shared: tuple[AddedTensor, ...]
     copies: tuple[tuple[str, int], ...]
     biases: int
     formula: str
@@ -90,7 +90,7 @@ class Adapted(NamedTuple):
     learned: tuple[tuple[tuple[int, ...], str], ...]
 
 
-def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False) -> Adapted:
+def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False) -> AdapterCount:
     """Count a model with an adapter.
 
     Args:
@@ -172,11 +172,11 @@ def _sum_up(
     base: Base,
     config: Mapping[str, Any],
     method: Method,
-    given: tuple[tuple[Site, tuple[Added, ...]], ...],
-    shared: tuple[Added, ...],
+    given: tuple[tuple[Site, tuple[AddedTensor, ...]], ...],
+    shared: tuple[AddedTensor, ...],
     autocast: bool,
     resized: bool,
-) -> Adapted:
+) -> AdapterCount:
     own = "float32" if autocast and base.dtype in WIDENED else base.dtype
     given = tuple((place, tuple(_with_dtype(tensor, base.dtype) for tensor in tensors)) for place, tensors in given)
     shared = tuple(_with_dtype(tensor, base.dtype) for tensor in shared)
@@ -199,7 +199,7 @@ def _sum_up(
     rows = _copied_rows(base, copies)
     rows += [row for row in base.rows if row.name in thawed]
     _save_embeddings(base, config, adapted_paths, resized, book)
-    return Adapted(
+    return AdapterCount(
         config["peft_type"],
         trainable + whole - twice + biases,
         total + whole,
@@ -215,11 +215,11 @@ def _sum_up(
     )
 
 
-def _with_dtype(tensor: Added, dtype: str) -> Added:
+def _with_dtype(tensor: AddedTensor, dtype: str) -> AddedTensor:
     return tensor._replace(dtype=dtype) if tensor.dtype == BASE else tensor
 
 
-def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> Adapted:
+def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> AdapterCount:
     """Count a model with a learned prompt: all of the base is frozen but what stands in no module."""
     task = raw.get("task_type")
     config: dict[str, Any] = {**{key: value for key, value in raw.items() if value is not None}, "peft_type": name}
@@ -247,7 +247,7 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
     whole, twice = sum(count for _, count in copies), _frozen_copies(copies)
     rows = _copied_rows(base, copies)
     rows += [row for row in parameters if loose and "." not in row.name and not row.frozen]
-    return Adapted(
+    return AdapterCount(
         name,
         sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable) + whole - twice + loose,
         _elements(parameters) + sum(tensor.count for tensor in added if tensor.parameter) + whole,
@@ -263,7 +263,7 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
     )
 
 
-def _in_part(base: Base, raw: Mapping[str, Any], name: str) -> Adapted:
+def _in_part(base: Base, raw: Mapping[str, Any], name: str) -> AdapterCount:
     """Count a model of which a part is trained; what is saved is what is trained, heads named by ``modules_to_save`` too."""
     config = {key: value for key, value in raw.items() if value is not None}
     part, saves = PARTIAL[name], names_of(config, "modules_to_save")
@@ -277,11 +277,11 @@ def _in_part(base: Base, raw: Mapping[str, Any], name: str) -> Adapted:
     size = BYTES[base.dtype]
     saved = own + extra
     sizes = _merge_sizes(added, base.dtype, 0, [row for row in base.rows if row.name in trained], base.dtype)
-    return Adapted(name, saved, total, saved, saved * size, (), added, (), own, part.formula, (), ((size, saved),), *sizes)
+    return AdapterCount(name, saved, total, saved, saved * size, (), added, (), own, part.formula, (), ((size, saved),), *sizes)
 
 
 def _merge_sizes(
-    added: Iterable[Added], own: str, whole: int, rows: list[Row], dtype: str
+    added: Iterable[AddedTensor], own: str, whole: int, rows: list[Row], dtype: str
 ) -> tuple[tuple[tuple[int, str], ...], tuple[tuple[tuple[int, ...], str], ...]]:
     """Return what is added, and what is trained; *whole* and *rows* are the base's own, copied or trained in place, of *dtype*."""
     parameters = [tensor for tensor in added if tensor.parameter]

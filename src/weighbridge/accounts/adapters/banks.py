@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.lora import rank
-from weighbridge.accounts.adapters.sites import BASE, Added, Site
+from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -20,41 +20,41 @@ if TYPE_CHECKING:
     Config = Mapping[str, Any]
 
 
-def vera(site: Site, config: Config) -> Iterator[Added]:
+def vera(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield a scale for each output and for each of the *r* random directions."""
-    yield Added(f"{site.path}.vera_lambda_b", (site.outputs,))
-    yield Added(f"{site.path}.vera_lambda_d", (rank(config, site.path),))
+    yield AddedTensor(f"{site.path}.vera_lambda_b", (site.outputs,))
+    yield AddedTensor(f"{site.path}.vera_lambda_d", (rank(config, site.path),))
 
 
-def vera_projections(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
+def vera_projections(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the two random matrices that all modules share, saved once."""
     outputs, inputs = _largest(sites)
     yield _buffer("vera_A", (config["r"], inputs), config["save_projection"])
     yield _buffer("vera_B", (outputs, config["r"]), config["save_projection"])
 
 
-def pvera(site: Site, config: Config) -> Iterator[Added]:
+def pvera(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield a scale for each output, and a mean and a variance for each random direction."""
-    yield Added(f"{site.path}.pvera_lambda_b", (site.outputs,))
-    yield Added(f"{site.path}.pvera_lambda_d", (2 * rank(config, site.path),))
+    yield AddedTensor(f"{site.path}.pvera_lambda_b", (site.outputs,))
+    yield AddedTensor(f"{site.path}.pvera_lambda_d", (2 * rank(config, site.path),))
 
 
-def pvera_projections(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
+def pvera_projections(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the two random matrices that all modules share, saved once."""
     outputs, inputs = _largest(sites)
     yield _buffer("pvera_A", (2 * config["r"], inputs), config["save_projection"])
     yield _buffer("pvera_B", (outputs, config["r"]), config["save_projection"])
 
 
-def randlora(site: Site, config: Config) -> Iterator[Added]:
+def randlora(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the scales of as many random bases as make up full rank."""
     r, least = rank(config, site.path), min(site.inputs, site.outputs)
     bases = -(-least // r)
-    yield Added(f"{site.path}.randlora_lambda", (r, bases))
-    yield Added(f"{site.path}.randlora_gamma", (bases, least))
+    yield AddedTensor(f"{site.path}.randlora_lambda", (r, bases))
+    yield AddedTensor(f"{site.path}.randlora_gamma", (bases, least))
 
 
-def randlora_projections(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
+def randlora_projections(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the random bases; the library saves them once for itself and once more for every module."""
     r, (outputs, inputs) = config["r"], _largest(sites)
     least, most = min(outputs, inputs), max(outputs, inputs)
@@ -63,7 +63,7 @@ def randlora_projections(sites: list[Site], config: Config, base: Base) -> Itera
         yield _buffer(f"{path}randlora_B", (most, -(-least // r), r), config["save_projection"])
 
 
-def vblora(site: Site, config: Config) -> Iterator[Added]:
+def vblora(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the logits by which each piece of A and B chooses among the shared vectors."""
     r, length, number = rank(config, site.path), config["vector_length"], config["num_vectors"]
     for name, size in (("inputs", site.inputs), ("outputs", site.outputs)):
@@ -75,7 +75,7 @@ def vblora(site: Site, config: Config) -> Iterator[Added]:
     shapes = {"A": (r, site.inputs // length), "B": (site.outputs // length, r)}
     for side, shape in shapes.items():
         name = f"{site.path}.vblora_logits_{side}"
-        yield Added(name, (*shape, number), saved=whole)
+        yield AddedTensor(name, (*shape, number), saved=whole)
         if not whole:
             chosen = config["topk"]
             yield _buffer(f"{name}_topk_indices", (*shape, chosen), True, _index_type(number))
@@ -86,12 +86,12 @@ def _index_type(number: int) -> str:
     return "uint8" if number < 2**8 else "int16" if number < 2**15 else "int32" if number < 2**31 else "int64"
 
 
-def vblora_bank(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
+def vblora_bank(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the vectors that all modules share."""
-    yield Added("vblora_vector_bank", (config["num_vectors"], config["vector_length"]))
+    yield AddedTensor("vblora_vector_bank", (config["num_vectors"], config["vector_length"]))
 
 
-def tinylora(site: Site, config: Config) -> Iterator[Added]:
+def tinylora(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield what is saved of a module: its largest directions and a random projection; nothing of it is trained."""
     r = min(rank(config, site.path), site.inputs, site.outputs)
     yield _buffer(f"{site.path}.tinylora_A", (r, site.inputs), True)
@@ -99,15 +99,15 @@ def tinylora(site: Site, config: Config) -> Iterator[Added]:
     yield _buffer(f"{site.path}.tinylora_P", (config["u"], r, r), config["save_projection"])
 
 
-def tinylora_vectors(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
+def tinylora_vectors(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the vectors of *u* numbers, one for each group of modules."""
     groups = max(1, round(len(sites) * (1.0 - config["weight_tying"])))
     size = max(1, len(sites) // groups)
     for index in sorted({min(place // size, groups - 1) for place in range(len(sites))}):
-        yield Added(f"tinylora_v.{index}", (config["u"],))
+        yield AddedTensor(f"tinylora_v.{index}", (config["u"],))
 
 
-def unilora(site: Site, config: Config) -> Iterator[Added]:
+def unilora(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield where each element of A and B is taken from, saved only where asked for; nothing of it is trained."""
     r, saved = rank(config, site.path), bool(config["save_indices"])
     for name, shape in (("A", (r, site.inputs)), ("B", (site.outputs, r))):
@@ -115,15 +115,15 @@ def unilora(site: Site, config: Config) -> Iterator[Added]:
         yield _buffer(f"{site.path}.unilora_scales_{name}", shape, saved)
 
 
-def unilora_vector(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
+def unilora_vector(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the one vector that all modules are made of."""
-    yield Added("unilora_theta_d", (config["theta_d_length"],))
+    yield AddedTensor("unilora_theta_d", (config["theta_d_length"],))
 
 
-def frod(site: Site, config: Config) -> Iterator[Added]:
+def frod(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the strengths of a module's directions and the sparse mixing of them."""
-    yield Added(f"{site.path}.frod_lambda_l", (site.inputs,))
-    yield Added(f"{site.path}.frod_lambda_s_values", (_sparse_elements(site.inputs, config),))
+    yield AddedTensor(f"{site.path}.frod_lambda_l", (site.inputs,))
+    yield AddedTensor(f"{site.path}.frod_lambda_s_values", (_sparse_elements(site.inputs, config),))
 
 
 def _sparse_elements(inputs: int, config: Config) -> int:
@@ -133,7 +133,7 @@ def _sparse_elements(inputs: int, config: Config) -> int:
     return max(1, number) if rate > 0 and others > 0 else number
 
 
-def frod_projections(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
+def frod_projections(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the directions that modules of one name share, and where they are mixed."""
     widths: dict[str, int] = {}
     for site in sites:
@@ -155,12 +155,12 @@ def _category(path: str) -> str:
     return "attention_output" if name == "output_dense" and parts[-3:-2] == ["attention"] else name
 
 
-def lily(site: Site, config: Config) -> Iterator[Added]:
+def lily(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield a module's own router over the shared B's."""
-    yield Added(f"{site.path}.lily_router.weight", (config["num_B"], rank(config, site.path)))
+    yield AddedTensor(f"{site.path}.lily_router.weight", (config["num_B"], rank(config, site.path)))
 
 
-def lily_matrices(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
+def lily_matrices(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the A of each stride of layers and the B's of each kind of module; every module saves them again."""
     r, stride, number = config["r"], config["stride_A"], config["num_B"]
     if not isinstance(stride, int) or isinstance(stride, bool) or stride < 1:
@@ -184,13 +184,13 @@ def lily_matrices(sites: list[Site], config: Config, base: Base) -> Iterator[Add
         groups.setdefault((key, site.shape), []).append(site)
     for members in groups.values():
         for index, site in enumerate(members):
-            yield Added(f"{site.path}.lily_A.weight", (r, site.inputs), parameter=index % stride == 0)
-            yield Added(f"{site.path}.lily_B.weight", (number * r, site.outputs), parameter=index == 0)
+            yield AddedTensor(f"{site.path}.lily_A.weight", (r, site.inputs), parameter=index % stride == 0)
+            yield AddedTensor(f"{site.path}.lily_B.weight", (number * r, site.outputs), parameter=index == 0)
 
 
 def _largest(sites: list[Site]) -> tuple[int, int]:
     return max(site.outputs for site in sites), max(site.inputs for site in sites)
 
 
-def _buffer(name: str, shape: tuple[int, ...], saved: object, dtype: str | None = None) -> Added:
-    return Added(name, shape, parameter=False, saved=bool(saved), dtype=dtype)
+def _buffer(name: str, shape: tuple[int, ...], saved: object, dtype: str | None = None) -> AddedTensor:
+    return AddedTensor(name, shape, parameter=False, saved=bool(saved), dtype=dtype)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import gcd
 
-from weighbridge.accounts.adapters.account import BYTES, Adapted
+from weighbridge.accounts.adapters.account import BYTES, AdapterCount
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
@@ -57,7 +57,7 @@ class AdapterCosts(NamedTuple):
 def costs_of(
     model: ModelValue,
     config: Mapping[str, object],
-    found: Adapted,
+    found: AdapterCount,
     given: Inputs,
     *,
     dtype: str = "float32",
@@ -87,7 +87,7 @@ def costs_of(
     return AdapterCosts(weights, added, gradients, states, weights + added + gradients + states, forward, more, refused, trust)
 
 
-def trained_bytes(found: Adapted, optimizer: str = "adamw") -> tuple[int, int, int]:
+def trained_bytes(found: AdapterCount, optimizer: str = "adamw") -> tuple[int, int, int]:
     """Return the bytes of what an adapter adds, of the gradients of what is trained, and of the optimizer's states of it."""
     gradients, states = 0, 0
     for shape, own in found.learned:
@@ -98,7 +98,7 @@ def trained_bytes(found: Adapted, optimizer: str = "adamw") -> tuple[int, int, i
 
 
 def _arithmetic(
-    model: ModelValue, config: Mapping[str, object], found: Adapted, given: Inputs
+    model: ModelValue, config: Mapping[str, object], found: AdapterCount, given: Inputs
 ) -> tuple[int | None, int | None, str | Text]:
     """Return the FLOPs of a forward pass, the adapter's own among them, and why they are not known."""
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.adapters.matching import by_pattern
-from weighbridge.accounts.adapters.sites import BASE, Added, Site
+from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -35,7 +35,7 @@ def rank(config: Mapping[str, Any], path: str, key: str = "r") -> int:
     return found
 
 
-def lora(site: Site, config: Mapping[str, Any]) -> Iterator[Added]:
+def lora(site: Site, config: Mapping[str, Any]) -> Iterator[AddedTensor]:
     """Yield the matrices A ``[r, inputs]`` and B ``[outputs, r]`` of one module, and what its variant adds.
 
     >>> from weighbridge.accounts.adapters.modules import Module
@@ -59,34 +59,34 @@ def lora(site: Site, config: Mapping[str, Any]) -> Iterator[Added]:
     if variant == "use_bdlora":
         shape_a, shape_b = _in_blocks(site, config["use_bdlora"], shape_a, shape_b)
         whole_b = shape_b == (site.outputs, r)
-    yield Added(f"{path}.lora_A.weight", shape_a)
-    yield Added(f"{path}.lora_B.weight", shape_b, trainable=variant != "mica")
+    yield AddedTensor(f"{path}.lora_A.weight", shape_a)
+    yield AddedTensor(f"{path}.lora_B.weight", shape_b, trainable=variant != "mica")
     if config.get("lora_bias") and whole_b:
-        yield Added(f"{path}.lora_B.bias", (site.outputs,))
+        yield AddedTensor(f"{path}.lora_B.bias", (site.outputs,))
     yield from _of_variant(site, r, config, variant)
     if site.kind == "multihead_attention":
         out = f"{path}.out_proj"
-        yield Added(f"{out}.lora_A.weight", (r, site.inputs))
-        yield Added(f"{out}.lora_B.weight", (site.inputs, r))
+        yield AddedTensor(f"{out}.lora_A.weight", (r, site.inputs))
+        yield AddedTensor(f"{out}.lora_B.weight", (site.inputs, r))
 
 
-def _of_variant(site: Site, r: int, config: Mapping[str, Any], variant: str) -> Iterator[Added]:
+def _of_variant(site: Site, r: int, config: Mapping[str, Any], variant: str) -> Iterator[AddedTensor]:
     """Yield what a variant has beside A and B."""
     path = site.path
     if variant == "use_dora":
         ones = tuple(1 for _ in site.shape[2:])
-        yield Added(f"{path}.lora_magnitude_vector", (1, site.outputs, *ones) if ones else (site.outputs,))
+        yield AddedTensor(f"{path}.lora_magnitude_vector", (1, site.outputs, *ones) if ones else (site.outputs,))
     elif variant == "kasa_config":
-        yield Added(f"{path}.lora_diag", (r,))
+        yield AddedTensor(f"{path}.lora_diag", (r,))
     elif variant == "velora_config":
         groups = _whole(config["velora_config"], "num_groups", 64, "velora_config")
-        yield Added(f"{path}.lora_velora_embed", (-(-site.inputs // groups),), parameter=False)
+        yield AddedTensor(f"{path}.lora_velora_embed", (-(-site.inputs // groups),), parameter=False)
     elif variant == "monteclora_config":
         samples, sampler = _whole(config["monteclora_config"], "num_samples", 8, "monteclora_config"), f"{path}.lora_monteclora_sampler"
-        yield Added(f"{sampler}.std_prior", (r,))
-        yield Added(f"{sampler}.expert_weights_prior", (samples,))
-        yield Added(f"{sampler}.gaussian_var_prior", (r, r), parameter=False, dtype=BASE)
-        yield Added(f"{sampler}.expert_weights", (samples,), parameter=False, dtype=BASE)
+        yield AddedTensor(f"{sampler}.std_prior", (r,))
+        yield AddedTensor(f"{sampler}.expert_weights_prior", (samples,))
+        yield AddedTensor(f"{sampler}.gaussian_var_prior", (r, r), parameter=False, dtype=BASE)
+        yield AddedTensor(f"{sampler}.expert_weights", (samples,), parameter=False, dtype=BASE)
 
 
 def _whole(config: Mapping[str, Any], key: str, default: int, holder: str) -> int:
@@ -142,16 +142,16 @@ def _variant(site: Site, config: Mapping[str, Any]) -> str:
     return name
 
 
-def _on_table(site: Site, r: int, config: Mapping[str, Any], variant: str) -> Iterator[Added]:
+def _on_table(site: Site, r: int, config: Mapping[str, Any], variant: str) -> Iterator[AddedTensor]:
     if config.get("lora_bias"):
         raise UsageError(Text("{path}: lora_bias is not for tables that are looked up", path=site.path))
-    yield Added(f"{site.path}.lora_embedding_A", (r, site.inputs))
-    yield Added(f"{site.path}.lora_embedding_B", (site.outputs, r), trainable=variant != "mica")
+    yield AddedTensor(f"{site.path}.lora_embedding_A", (r, site.inputs))
+    yield AddedTensor(f"{site.path}.lora_embedding_B", (site.outputs, r), trainable=variant != "mica")
     if variant == "use_dora":
-        yield Added(f"{site.path}.lora_magnitude_vector", (site.outputs,))
+        yield AddedTensor(f"{site.path}.lora_magnitude_vector", (site.outputs,))
 
 
-def _on_parameter(site: Site, r: int, config: Mapping[str, Any], variant: str) -> Iterator[Added]:
+def _on_parameter(site: Site, r: int, config: Mapping[str, Any], variant: str) -> Iterator[AddedTensor]:
     """Yield the matrices of a bare parameter; one of three dimensions holds experts, each with its own rank."""
     for key in ("lora_dropout", "fan_in_fan_out", "lora_bias"):
         if config.get(key):
@@ -161,5 +161,5 @@ def _on_parameter(site: Site, r: int, config: Mapping[str, Any], variant: str) -
     experts, inputs, outputs = site.shape if len(site.shape) == 3 else (1, site.shape[1], site.shape[0])
     if len(site.shape) == 3:  # [experts, outputs, inputs], unless the class says that it is transposed: the sum is the same
         inputs, outputs = outputs, inputs
-    yield Added(f"{site.path}.lora_A.weight", (r * experts, inputs))
-    yield Added(f"{site.path}.lora_B.weight", (outputs, r * experts))
+    yield AddedTensor(f"{site.path}.lora_A.weight", (r * experts, inputs))
+    yield AddedTensor(f"{site.path}.lora_B.weight", (outputs, r * experts))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.matching import pattern
-from weighbridge.accounts.adapters.sites import BASE, Added, Site
+from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site
 from weighbridge.config.bind import LARGEST
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Config = Mapping[str, Any]
 
 
-def adalora(site: Site, config: Config) -> Iterator[Added]:
+def adalora(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield P ``[init_r, inputs]``, the singular values and Q; the rank that is left is a parameter too, and not saved.
 
     It is frozen, but beside a base in other than float32: being cast, it is made anew and trained. A ``rank_pattern`` is what a
@@ -35,10 +35,10 @@ def adalora(site: Site, config: Config) -> Iterator[Added]:
         ("lora_E", (r, 1), (left, 1)),
         ("lora_B", (site.outputs, r), (site.outputs, left)),
     ):
-        yield Added(f"{path}.{name}", shape, saved=left == r)
+        yield AddedTensor(f"{path}.{name}", shape, saved=left == r)
         if left != r:
-            yield Added(f"{path}.{name}.saved", saved, parameter=False)
-    yield Added(f"{path}.ranknum", (1,), trainable=config.get("base_dtype", "float32") != "float32", saved=False)
+            yield AddedTensor(f"{path}.{name}.saved", saved, parameter=False)
+    yield AddedTensor(f"{path}.ranknum", (1,), trainable=config.get("base_dtype", "float32") != "float32", saved=False)
 
 
 def _directions_left(config: Config, path: str, r: int) -> int:
@@ -55,7 +55,7 @@ def _directions_left(config: Config, path: str, r: int) -> int:
     return r
 
 
-def adamss(site: Site, config: Config) -> Iterator[Added]:
+def adamss(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield, for each cluster of the weight's rows, A ``[rank, r]`` and B ``[rows, rank]``, and the directions that all clusters share.
 
     The rows fall into clusters by their values. Whatever these are, every row stands in one cluster, so that the sums need no more than
@@ -65,9 +65,9 @@ def adamss(site: Site, config: Config) -> Iterator[Added]:
     r = min(_positive(config, "r"), site.outputs, wide)
     clusters = min(_positive(config, "num_subspaces"), site.outputs)
     thin = _positive(config, "subspace_rank") if clusters < site.outputs else 1
-    yield Added(f"{site.path}.adamss_A", (clusters, min(thin, r), r))
-    yield Added(f"{site.path}.adamss_B", (site.outputs, thin))
-    yield Added(f"{site.path}.adamss_newB", (r, wide), parameter=False)
+    yield AddedTensor(f"{site.path}.adamss_A", (clusters, min(thin, r), r))
+    yield AddedTensor(f"{site.path}.adamss_B", (site.outputs, thin))
+    yield AddedTensor(f"{site.path}.adamss_newB", (r, wide), parameter=False)
 
 
 def adamss_note(sites: list[Site], config: Config) -> str:
@@ -85,31 +85,31 @@ def _positive(config: Config, key: str) -> int:
     return value
 
 
-def hira(site: Site, config: Config) -> Iterator[Added]:
+def hira(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield A ``[r, inputs]`` and B ``[outputs, r]``, whose product is taken element by element with the weight.
 
     The library reads ``rank_pattern``, and builds every module with the config's own rank all the same.
     """
     r = rank({**config, "rank_pattern": None}, site.path)
     if site.kind == "embedding":
-        yield Added(f"{site.path}.hira_embedding_A", (r, site.inputs))
-        yield Added(f"{site.path}.hira_embedding_B", (site.outputs, r))
+        yield AddedTensor(f"{site.path}.hira_embedding_A", (r, site.inputs))
+        yield AddedTensor(f"{site.path}.hira_embedding_B", (site.outputs, r))
         return
     narrow = site.shape[2:]
-    yield Added(f"{site.path}.hira_A", (r, site.inputs, *narrow))
-    yield Added(f"{site.path}.hira_B", (site.outputs, r, *(1 for _ in narrow)))
+    yield AddedTensor(f"{site.path}.hira_A", (r, site.inputs, *narrow))
+    yield AddedTensor(f"{site.path}.hira_B", (site.outputs, r, *(1 for _ in narrow)))
 
 
-def delora(site: Site, config: Config) -> Iterator[Added]:
+def delora(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield A, B and one strength; the norms of the weight's columns are saved with them."""
     r = rank(config, site.path)
-    yield Added(f"{site.path}.delora_A", (r, site.inputs))
-    yield Added(f"{site.path}.delora_B", (site.outputs, r))
-    yield Added(f"{site.path}.delora_lambda", (1,))
-    yield Added(f"{site.path}.delora_w_norm", (site.inputs,), parameter=False)
+    yield AddedTensor(f"{site.path}.delora_A", (r, site.inputs))
+    yield AddedTensor(f"{site.path}.delora_B", (site.outputs, r))
+    yield AddedTensor(f"{site.path}.delora_lambda", (1,))
+    yield AddedTensor(f"{site.path}.delora_w_norm", (site.inputs,), parameter=False)
 
 
-def gralora(site: Site, config: Config) -> Iterator[Added]:
+def gralora(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield *k* small LoRAs, each over a k-th of inputs and outputs, and where asked for one over all of them."""
     r, blocks, hybrid = rank(config, site.path), config["gralora_k"], config["hybrid_r"]
     for name, size in (("inputs", site.inputs), ("outputs", site.outputs)):
@@ -123,40 +123,40 @@ def gralora(site: Site, config: Config) -> Iterator[Added]:
                     blocks=blocks,
                 )
             )
-    yield Added(f"{site.path}.gralora_A", (blocks, site.inputs // blocks, r))
-    yield Added(f"{site.path}.gralora_B", (blocks, r, site.outputs // blocks))
+    yield AddedTensor(f"{site.path}.gralora_A", (blocks, site.inputs // blocks, r))
+    yield AddedTensor(f"{site.path}.gralora_B", (blocks, r, site.outputs // blocks))
     if hybrid:
-        yield Added(f"{site.path}.gralora_A_general.weight", (hybrid, site.inputs))
-        yield Added(f"{site.path}.gralora_B_general.weight", (site.outputs, hybrid))
+        yield AddedTensor(f"{site.path}.gralora_A_general.weight", (hybrid, site.inputs))
+        yield AddedTensor(f"{site.path}.gralora_B_general.weight", (site.outputs, hybrid))
 
 
-def poly(site: Site, config: Config) -> Iterator[Added]:
+def poly(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield an inventory of LoRAs, one for each skill and split, and each task's choice among them."""
     r, splits, skills = rank(config, site.path), config["n_splits"], config["n_skills"]
-    yield Added(f"{site.path}.poly_lora_A", (splits, skills, site.inputs // splits, r))
-    yield Added(f"{site.path}.poly_lora_B", (splits, skills, r, site.outputs // splits))
-    yield Added(f"{site.path}.poly_router.module_logits", (config["n_tasks"], splits * skills))
+    yield AddedTensor(f"{site.path}.poly_lora_A", (splits, skills, site.inputs // splits, r))
+    yield AddedTensor(f"{site.path}.poly_lora_B", (splits, skills, r, site.outputs // splits))
+    yield AddedTensor(f"{site.path}.poly_router.module_logits", (config["n_tasks"], splits * skills))
 
 
-def deft(site: Site, config: Config) -> Iterator[Added]:
+def deft(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the projection ``[outputs, r]`` and, unless *para*, what is put in its place."""
     r = min(rank(config, site.path), site.outputs)
-    yield Added(f"{site.path}.deft_P", (site.outputs, r))
+    yield AddedTensor(f"{site.path}.deft_P", (site.outputs, r))
     if not config["para"]:
-        yield Added(f"{site.path}.deft_R", (r, site.inputs))
+        yield AddedTensor(f"{site.path}.deft_R", (r, site.inputs))
 
 
-def peanut(site: Site, config: Config) -> Iterator[Added]:
+def peanut(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield a small network over the weight: down, *depth* layers twice, up."""
     r, depth = rank(config, site.path), config["depth"]
-    yield Added(f"{site.path}.peanut_A.weight", (r, site.outputs))
+    yield AddedTensor(f"{site.path}.peanut_A.weight", (r, site.outputs))
     for half in ("encoders", "decoders"):
         for index in range(depth):
-            yield Added(f"{site.path}.peanut_{half}.{index}.weight", (r, r))
-    yield Added(f"{site.path}.peanut_B.weight", (site.outputs, r))
+            yield AddedTensor(f"{site.path}.peanut_{half}.{index}.weight", (r, r))
+    yield AddedTensor(f"{site.path}.peanut_B.weight", (site.outputs, r))
 
 
-def glora(site: Site, config: Config) -> Iterator[Added]:
+def glora(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield five paths, A to E; an empty one is saved as zeros."""
     r, path = rank(config, site.path), site.path
     ways = {"config_A_B": GLORA_WAYS, "config_C": ("lora", "vector", "none"), "config_D_E": ("vector", "constant", "none")}
@@ -175,19 +175,19 @@ def glora(site: Site, config: Config) -> Iterator[Added]:
 GLORA_WAYS = ("lora", "vector", "constant", "none")
 
 
-def _glora_path(name: str, kind: str, shape: tuple[int, ...], r: int, vector: tuple[int, ...]) -> Iterator[Added]:
+def _glora_path(name: str, kind: str, shape: tuple[int, ...], r: int, vector: tuple[int, ...]) -> Iterator[AddedTensor]:
     if kind == "lora":
-        yield Added(f"{name}.Xd", (shape[0], r))
-        yield Added(f"{name}.Xu", (r, shape[1]))
+        yield AddedTensor(f"{name}.Xd", (shape[0], r))
+        yield AddedTensor(f"{name}.Xu", (r, shape[1]))
     elif kind == "vector":
-        yield Added(f"{name}.X", vector)
+        yield AddedTensor(f"{name}.X", vector)
     elif kind == "constant":
-        yield Added(f"{name}.X", (1,))
+        yield AddedTensor(f"{name}.X", (1,))
     else:
-        yield Added(f"{name}.zeros", shape, parameter=False, dtype=BASE)
+        yield AddedTensor(f"{name}.zeros", shape, parameter=False, dtype=BASE)
 
 
-def osf(site: Site, config: Config) -> Iterator[Added]:
+def osf(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the part of the weight's singular value decomposition that is left to learn; what is no linear layer is passed over."""
     if site.kind != "linear":
         return
@@ -205,25 +205,25 @@ def osf(site: Site, config: Config) -> Iterator[Added]:
             Text("{path}: effective_rank {asked} keeps none of its {least} directions", path=site.path, asked=asked, least=least)
         )
     low = least - kept
-    yield Added(f"{site.path}.osf_svd_params.U_low", (site.shape[0], low))
-    yield Added(f"{site.path}.osf_svd_params.S_low", (low,))
-    yield Added(f"{site.path}.osf_svd_params.V_low", (low, site.shape[1]))
+    yield AddedTensor(f"{site.path}.osf_svd_params.U_low", (site.shape[0], low))
+    yield AddedTensor(f"{site.path}.osf_svd_params.S_low", (low,))
+    yield AddedTensor(f"{site.path}.osf_svd_params.V_low", (low, site.shape[1]))
 
 
-def psoft(site: Site, config: Config) -> Iterator[Added]:
+def psoft(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield one rotation of *r* principal directions, and a scale on both of its sides."""
     r = rank({**config, "rank_pattern": None}, site.path)
     if r > min(site.inputs, site.outputs):
         raise UsageError(
             Text("{path}: r = {r} is more than its {outputs} directions", path=site.path, r=r, outputs=min(site.inputs, site.outputs))
         )
-    yield Added(f"{site.path}.psoft_R.weight", (r * (r - 1) // 2,) if config["psoft_orth"] else (r, r))
+    yield AddedTensor(f"{site.path}.psoft_R.weight", (r * (r - 1) // 2,) if config["psoft_orth"] else (r, r))
     for switch, name in (("psoft_mag_b", "vector_b"), ("psoft_mag_a", "vector_a")):
         if config[switch]:
-            yield Added(f"{site.path}.psoft_R.{name}", (r,))
+            yield AddedTensor(f"{site.path}.psoft_R.{name}", (r,))
 
 
-def supertuning(site: Site, config: Config) -> Iterator[Added]:
+def supertuning(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the chosen share of a weight's elements, where they stand, and a LoRA beside them where asked for."""
     elements = site.inputs * site.outputs
     sparsity = config["sparsity"]
@@ -237,8 +237,8 @@ def supertuning(site: Site, config: Config) -> Iterator[Added]:
             )
         )
     saved = bool(config["save_precomputed_indices"])
-    yield Added(f"{site.path}.supertuning_values", (chosen,))
-    yield Added(f"{site.path}.supertuning_indices", (chosen,), parameter=False, saved=saved, dtype="int32")
+    yield AddedTensor(f"{site.path}.supertuning_values", (chosen,))
+    yield AddedTensor(f"{site.path}.supertuning_indices", (chosen,), parameter=False, saved=saved, dtype="int32")
     if config.get("r") is not None:
-        yield Added(f"{site.path}.supertuning_lora_A.weight", (config["r"], site.inputs))
-        yield Added(f"{site.path}.supertuning_lora_B.weight", (site.outputs, config["r"]))
+        yield AddedTensor(f"{site.path}.supertuning_lora_A.weight", (config["r"], site.inputs))
+        yield AddedTensor(f"{site.path}.supertuning_lora_B.weight", (site.outputs, config["r"]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.adapters.lora import rank
-from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
     Config = Mapping[str, Any]
 
 
-def loha(site: Site, config: Config) -> Iterator[Added]:
+def loha(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield two pairs of matrices whose products are multiplied element by element, and their cores over a kernel."""
     r, kernel = rank(config, site.path), _kernel(site)
     cores = bool(config["use_effective_conv2d"]) and site.kernel > 1
     inputs = site.inputs if cores else site.inputs * site.kernel
     for index in (1, 2):
         if cores:
-            yield Added(f"{site.path}.hada_t{index}", (r, r, *(kernel if len(kernel) == 2 else (*kernel, 1))))
-        yield Added(f"{site.path}.hada_w{index}_a", (r, site.outputs) if cores else (site.outputs, r))
-        yield Added(f"{site.path}.hada_w{index}_b", (r, inputs))
+            yield AddedTensor(f"{site.path}.hada_t{index}", (r, r, *(kernel if len(kernel) == 2 else (*kernel, 1))))
+        yield AddedTensor(f"{site.path}.hada_w{index}_a", (r, site.outputs) if cores else (site.outputs, r))
+        yield AddedTensor(f"{site.path}.hada_w{index}_b", (r, inputs))
 
 
-def lokr(site: Site, config: Config) -> Iterator[Added]:
+def lokr(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the two factors of a Kronecker product, each whole or as a product of thin matrices."""
     r, factor, kernel = rank(config, site.path), config["decompose_factor"], _kernel(site)
     (out_l, out_k), (in_m, in_n) = factors(site.outputs, factor), factors(site.inputs, factor)
     if config["decompose_both"] and 2 * r < max(out_l, in_m):
-        yield Added(f"{site.path}.lokr_w1_a", (out_l, r))
-        yield Added(f"{site.path}.lokr_w1_b", (r, in_m))
+        yield AddedTensor(f"{site.path}.lokr_w1_a", (out_l, r))
+        yield AddedTensor(f"{site.path}.lokr_w1_b", (r, in_m))
     else:
-        yield Added(f"{site.path}.lokr_w1", (out_l, in_m))
+        yield AddedTensor(f"{site.path}.lokr_w1", (out_l, in_m))
     if 2 * r >= max(out_k, in_n):
-        yield Added(f"{site.path}.lokr_w2", (out_k, in_n, *kernel))
+        yield AddedTensor(f"{site.path}.lokr_w2", (out_k, in_n, *kernel))
     elif config["use_effective_conv2d"] and site.kernel > 1:
-        yield Added(f"{site.path}.lokr_t2", (r, r, *(kernel if len(kernel) == 2 else (*kernel, 1))))
-        yield Added(f"{site.path}.lokr_w2_a", (r, out_k))
-        yield Added(f"{site.path}.lokr_w2_b", (r, in_n))
+        yield AddedTensor(f"{site.path}.lokr_t2", (r, r, *(kernel if len(kernel) == 2 else (*kernel, 1))))
+        yield AddedTensor(f"{site.path}.lokr_w2_a", (r, out_k))
+        yield AddedTensor(f"{site.path}.lokr_w2_b", (r, in_n))
     else:
-        yield Added(f"{site.path}.lokr_w2_a", (out_k, r))
-        yield Added(f"{site.path}.lokr_w2_b", (r, in_n * site.kernel))
+        yield AddedTensor(f"{site.path}.lokr_w2_a", (out_k, r))
+        yield AddedTensor(f"{site.path}.lokr_w2_b", (r, in_n * site.kernel))
 
 
 def factors(size: int, most: int = -1) -> tuple[int, int]:

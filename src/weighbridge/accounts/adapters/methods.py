@@ -11,7 +11,7 @@ from weighbridge.accounts.adapters import banks, defaults, low_rank, lycoris, ro
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.lora import lora
 from weighbridge.accounts.adapters.shadow import shadow, shadow_model
-from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ class Method(NamedTuple):
         note: What a reader should know of the figures, where there is something.
     """
 
-    add: Callable[[Site, Config], Iterable[Added]]
+    add: Callable[[Site, Config], Iterable[AddedTensor]]
     kinds: tuple[str, ...]
     targets: Targets
     given: Config
     formula: str
-    share: Callable[[list[Site], Config, Base], Iterable[Added]] | None = None
+    share: Callable[[list[Site], Config, Base], Iterable[AddedTensor]] | None = None
     note: Callable[[list[Site], Config], str] | None = None
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from weighbridge.accounts.adapters.account import BYTES, WIDENED, Adapted, count_adapter
+from weighbridge.accounts.adapters.account import BYTES, WIDENED, AdapterCount, count_adapter
 from weighbridge.accounts.adapters.base import Base
-from weighbridge.accounts.adapters.sites import Added
+from weighbridge.accounts.adapters.sites import AddedTensor
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -24,7 +24,7 @@ MIXED = ("linear", "conv1d", "embedding")
 """Kinds of adapted modules that get a scale of their own where *layerwise_scalings* asks for it; convolutions over two axes too."""
 
 
-def count_mixture(base: Base, raw: Config, experts: Sequence[Mapping[str, Any]], *, autocast: bool = True) -> Adapted:
+def count_mixture(base: Base, raw: Config, experts: Sequence[Mapping[str, Any]], *, autocast: bool = True) -> AdapterCount:
     """Count a base with several LoRAs and the classifier that mixes them.
 
     Args:
@@ -59,7 +59,7 @@ def count_mixture(base: Base, raw: Config, experts: Sequence[Mapping[str, Any]],
     saved = sum(tensor.count for tensor in classifier if tensor.saved)
     trained = [tensor for tensor in (*added, *classifier) if tensor.parameter and tensor.trainable]
     kept = [(tensor.count, base.dtype if tensor in classifier else own) for tensor in (*added, *classifier) if tensor.parameter]
-    return Adapted(
+    return AdapterCount(
         "XLORA",
         sum(tensor.count for tensor in trained),
         # each was counted with the base below it, which is there once
@@ -82,7 +82,7 @@ def _total(base: Base) -> int:
     return sum(row.count for row in base.rows if row.role != "buffer" and row.tied_to is None)  # type: ignore[misc]
 
 
-def _of_all(path: str, found: Sequence[Adapted], thawed: Sequence[bool]) -> tuple[Added, ...]:
+def _of_all(path: str, found: Sequence[AdapterCount], thawed: Sequence[bool]) -> tuple[AddedTensor, ...]:
     """Return what all adapters bring to one module, named by their number; none of it is saved with the classifier."""
     return tuple(
         tensor._replace(name=f"{tensor.name}.{index}", saved=False, trainable=thawed[index] and tensor.trainable)
@@ -93,7 +93,7 @@ def _of_all(path: str, found: Sequence[Adapted], thawed: Sequence[bool]) -> tupl
     )
 
 
-def _classifier(config: Config, experts: int, layers: int) -> Iterator[Added]:
+def _classifier(config: Config, experts: int, layers: int) -> Iterator[AddedTensor]:
     """Yield the classifier's layers.
 
     The adapters are called 0, 1 and so on inside the library, and what it saves leaves out whatever has another adapter's name: a layer of the
@@ -109,5 +109,5 @@ def _classifier(config: Config, experts: int, layers: int) -> Iterator[Added]:
     for index in range(depth):
         place = index * step
         name, saved = f"internal_xlora_classifier.layers.{place}", place >= experts
-        yield Added(f"{name}.weight", (widths[index + 1], widths[index]), saved=saved)
-        yield Added(f"{name}.bias", (widths[index + 1],), saved=saved)
+        yield AddedTensor(f"{name}.weight", (widths[index + 1], widths[index]), saved=saved)
+        yield AddedTensor(f"{name}.bias", (widths[index + 1],), saved=saved)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.matching import ends_with
 from weighbridge.accounts.adapters.prompts import LAYERS, WIDTHS, fact
-from weighbridge.accounts.adapters.sites import Added
+from weighbridge.accounts.adapters.sites import AddedTensor
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -34,11 +34,11 @@ class Partial(NamedTuple):
     """
 
     train: Callable[[Base, Config], Iterable[Row]]
-    add: Callable[[Base, Config], Iterable[Added]]
+    add: Callable[[Base, Config], Iterable[AddedTensor]]
     formula: str
 
 
-def _no_parameters(base: Base, config: Config) -> Iterable[Added]:
+def _no_parameters(base: Base, config: Config) -> Iterable[AddedTensor]:
     return ()
 
 
@@ -68,7 +68,7 @@ def norms(base: Base, config: Config) -> Iterable[Row]:
     return [row for row in base.rows if row.role in ("gain", "shift")] if config.get("norms", True) else []
 
 
-def bottlenecks(base: Base, config: Config) -> Iterable[Added]:
+def bottlenecks(base: Base, config: Config) -> Iterable[AddedTensor]:
     """Yield two bottlenecks of a layer: down, up, and their biases, after its attention and after its feed-forward."""
     width, layers = fact(base.config, WIDTHS, "hidden_size"), fact(base.config, LAYERS, "num_layers")
     inner = config.get("bottleneck", 64)
@@ -77,10 +77,10 @@ def bottlenecks(base: Base, config: Config) -> Iterable[Added]:
     for layer in range(layers):
         for place in ("attention", "output"):
             name = f"layer.{layer}.{place}.adapter"
-            yield Added(f"{name}.down.weight", (inner, width))
-            yield Added(f"{name}.down.bias", (inner,))
-            yield Added(f"{name}.up.weight", (width, inner))
-            yield Added(f"{name}.up.bias", (width,))
+            yield AddedTensor(f"{name}.down.weight", (inner, width))
+            yield AddedTensor(f"{name}.down.bias", (inner,))
+            yield AddedTensor(f"{name}.up.weight", (width, inner))
+            yield AddedTensor(f"{name}.up.bias", (width,))
 
 
 PARTIAL = {

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from weighbridge.accounts.adapters.base import Base
-from weighbridge.accounts.adapters.sites import Added
+from weighbridge.accounts.adapters.sites import AddedTensor
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -30,7 +30,7 @@ class Prompt(NamedTuple):
         formula: What it adds.
     """
 
-    add: Callable[[Config], Iterator[Added]]
+    add: Callable[[Config], Iterator[AddedTensor]]
     given: Mapping[str, Any]
     formula: str
 
@@ -187,74 +187,74 @@ def _tokens(config: Config) -> int:
     return config["num_virtual_tokens"] * config["submodules"]  # type: ignore[no-any-return]
 
 
-def prompt_tuning(config: Config) -> Iterator[Added]:
+def prompt_tuning(config: Config) -> Iterator[AddedTensor]:
     """Yield one embedding for each virtual token."""
-    yield Added("prompt_embeddings", (_tokens(config), config["token_dim"]))
+    yield AddedTensor("prompt_embeddings", (_tokens(config), config["token_dim"]))
 
 
-def multitask(config: Config) -> Iterator[Added]:
+def multitask(config: Config) -> Iterator[AddedTensor]:
     """Yield the shared prompt, and a low-rank factor of it for each task."""
     tasks, ranks = config["num_tasks"], config["num_ranks"]
     yield from prompt_tuning(config)
-    yield Added("prefix_task_cols", (tasks, _tokens(config), ranks))
-    yield Added("prefix_task_rows", (tasks, ranks, config["token_dim"]))
+    yield AddedTensor("prefix_task_cols", (tasks, _tokens(config), ranks))
+    yield AddedTensor("prefix_task_rows", (tasks, ranks, config["token_dim"]))
 
 
-def p_tuning(config: Config) -> Iterator[Added]:
+def p_tuning(config: Config) -> Iterator[AddedTensor]:
     """Yield the embeddings and the network they pass through, of which only its output is saved."""
     width, inner = config["token_dim"], config["encoder_hidden_size"]
     way = str(config["encoder_reparameterization_type"]).rpartition(".")[2].upper()
-    yield Added("embedding.weight", (_tokens(config), width), saved=False)
+    yield AddedTensor("embedding.weight", (_tokens(config), width), saved=False)
     if way == "LSTM":
         sides = (("", width), *(("", 2 * inner) for _ in range(config["encoder_num_layers"] - 1)))
         for index, (_, inputs) in enumerate(sides):
             for direction in ("", "_reverse"):
-                yield Added(f"lstm_head.weight_ih_l{index}{direction}", (4 * inner, inputs), saved=False)
-                yield Added(f"lstm_head.weight_hh_l{index}{direction}", (4 * inner, inner), saved=False)
+                yield AddedTensor(f"lstm_head.weight_ih_l{index}{direction}", (4 * inner, inputs), saved=False)
+                yield AddedTensor(f"lstm_head.weight_hh_l{index}{direction}", (4 * inner, inner), saved=False)
                 for bias in ("ih", "hh"):
-                    yield Added(f"lstm_head.bias_{bias}_l{index}{direction}", (4 * inner,), saved=False)
+                    yield AddedTensor(f"lstm_head.bias_{bias}_l{index}{direction}", (4 * inner,), saved=False)
         layers: tuple[tuple[int, int], ...] = ((2 * inner, 2 * inner), (width, 2 * inner))
     elif way == "MLP":
         layers = ((inner, width), (inner, inner), (width, inner))
     else:
         raise ConfigError("expected MLP or LSTM", key="encoder_reparameterization_type", value=way)
     for index, shape in enumerate(layers):
-        yield Added(f"mlp_head.{2 * index}.weight", shape, saved=False)
-        yield Added(f"mlp_head.{2 * index}.bias", shape[:1], saved=False)
-    yield Added("prompt_embeddings", (_tokens(config), width), parameter=False)
+        yield AddedTensor(f"mlp_head.{2 * index}.weight", shape, saved=False)
+        yield AddedTensor(f"mlp_head.{2 * index}.bias", shape[:1], saved=False)
+    yield AddedTensor("prompt_embeddings", (_tokens(config), width), parameter=False)
 
 
-def prefix_tuning(config: Config) -> Iterator[Added]:
+def prefix_tuning(config: Config) -> Iterator[AddedTensor]:
     """Yield keys and values for every layer, or a small network that makes them, of which only its output is saved."""
     tokens, width, inner = config["num_virtual_tokens"], config["token_dim"], config["encoder_hidden_size"]
     kept = 2 * config["num_layers"] * width
     if not config["prefix_projection"]:
-        yield Added("prompt_embeddings", (tokens, kept))
+        yield AddedTensor("prompt_embeddings", (tokens, kept))
         return
-    yield Added("embedding.weight", (tokens, width), saved=False)
+    yield AddedTensor("embedding.weight", (tokens, width), saved=False)
     for index, shape in ((0, (inner, width)), (2, (kept, inner))):
-        yield Added(f"transform.{index}.weight", shape, saved=False)
-        yield Added(f"transform.{index}.bias", shape[:1], saved=False)
-    yield Added("prompt_embeddings", (tokens, kept), parameter=False)
+        yield AddedTensor(f"transform.{index}.weight", shape, saved=False)
+        yield AddedTensor(f"transform.{index}.bias", shape[:1], saved=False)
+    yield AddedTensor("prompt_embeddings", (tokens, kept), parameter=False)
 
 
-def cpt(config: Config) -> Iterator[Added]:
+def cpt(config: Config) -> Iterator[AddedTensor]:
     """Yield the context's embeddings, which are frozen, and what is learned to be added to them."""
     shape = (config["num_virtual_tokens"], config["token_dim"])
-    yield Added("embedding.weight", shape, trainable=False, saved=False)
-    yield Added("delta_embedding.weight", shape, saved=False)
-    yield Added("prompt_embeddings", shape, parameter=False)
+    yield AddedTensor("embedding.weight", shape, trainable=False, saved=False)
+    yield AddedTensor("delta_embedding.weight", shape, saved=False)
+    yield AddedTensor("prompt_embeddings", shape, parameter=False)
 
 
-def cartridge(config: Config) -> Iterator[Added]:
+def cartridge(config: Config) -> Iterator[AddedTensor]:
     """Yield keys and values for every layer, the first tokens of them frozen."""
     tokens, frozen = config["num_virtual_tokens"], config["num_frozen_tokens"]
     if not 0 <= frozen <= tokens:
         raise ConfigError(Text("expected from 0 to the {tokens} virtual tokens", tokens=tokens), key="num_frozen_tokens", value=frozen)
     kept = 2 * config["num_layers"] * config["token_dim"]
     if frozen:
-        yield Added("frozen_embedding", (frozen, kept), trainable=False)
-    yield Added("trainable_embedding", (tokens - frozen, kept))
+        yield AddedTensor("frozen_embedding", (frozen, kept), trainable=False)
+    yield AddedTensor("trainable_embedding", (tokens - frozen, kept))
 
 
 PROMPTS: dict[str, Prompt] = {
@@ -273,7 +273,7 @@ ATTENTIONS = {"llama": "self_attn", "mistral": "self_attn", "gpt2": "attn"}
 """The attention module that an adaption prompt goes into, by model type."""
 
 
-def adaption_prompts(base: Base, config: Config) -> Iterator[Added]:
+def adaption_prompts(base: Base, config: Config) -> Iterator[AddedTensor]:
     """Yield the prompt and the gate of each of the last layers' attentions.
 
     Raises:
@@ -304,5 +304,5 @@ def adaption_prompts(base: Base, config: Config) -> Iterator[Added]:
         )
     width = fact(base.config, WIDTHS, "hidden_size")
     for path in found[-layers:]:  # type: ignore[operator]
-        yield Added(f"{path}.adaption_prompt", (1, length, width))  # type: ignore[arg-type]
-        yield Added(f"{path}.adaption_gate", (1,))
+        yield AddedTensor(f"{path}.adaption_prompt", (1, length, width))  # type: ignore[arg-type]
+        yield AddedTensor(f"{path}.adaption_gate", (1,))

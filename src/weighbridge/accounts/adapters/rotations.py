@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.adapters.lora import rank
-from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Config = Mapping[str, Any]
 
 
-def oft(site: Site, config: Config) -> Iterator[Added]:
+def oft(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield rotations in blocks along the inputs, each by the strict triangle of a skew-symmetric matrix."""
     blocks, size = config["r"], config["oft_block_size"]
     if bool(blocks) == bool(size):
@@ -33,7 +33,7 @@ def oft(site: Site, config: Config) -> Iterator[Added]:
         blocks = _divisor(width, blocks) if width % blocks or blocks > width else blocks
         size = width // blocks
     name = "oft_embedding_R" if site.kind == "embedding" else "oft_R"
-    yield Added(f"{site.path}.{name}.weight", (1 if config["block_share"] else blocks, size * (size - 1) // 2))
+    yield AddedTensor(f"{site.path}.{name}.weight", (1 if config["block_share"] else blocks, size * (size - 1) // 2))
 
 
 def _flat_inputs(site: Site) -> int:
@@ -57,7 +57,7 @@ def _divisor(width: int, wanted: int) -> int:
     return lower if wanted - lower <= higher - wanted else higher
 
 
-def boft(site: Site, config: Config) -> Iterator[Added]:
+def boft(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the blocks of one butterfly factor and a scale for every output.
 
     More factors need the library's CUDA extension; without it, it goes on with one.
@@ -71,16 +71,16 @@ def boft(site: Site, config: Config) -> Iterator[Added]:
             Text("{path}: {width} inputs cannot be cut by {given} without remainder", path=site.path, width=width, given=given)
         )
     size, number = (size, width // size) if size else (width // number, number)
-    yield Added(f"{site.path}.boft_R", (1, number, size, size))
-    yield Added(f"{site.path}.boft_s", (1, site.outputs) if site.kind == "convolution" else (site.outputs, 1))
+    yield AddedTensor(f"{site.path}.boft_R", (1, number, size, size))
+    yield AddedTensor(f"{site.path}.boft_s", (1, site.outputs) if site.kind == "convolution" else (site.outputs, 1))
 
 
-def hra(site: Site, config: Config) -> Iterator[Added]:
+def hra(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield *r* Householder vectors over the inputs."""
-    yield Added(f"{site.path}.hra_u", (_flat_inputs(site), rank(config, site.path)))
+    yield AddedTensor(f"{site.path}.hra_u", (_flat_inputs(site), rank(config, site.path)))
 
 
-def road(site: Site, config: Config) -> Iterator[Added]:
+def road(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield angles and scales of rotations of pairs of outputs."""
     shares = {"road_1": (1, 2), "road_2": (1, 1), "road_4": (2, 1)}
     if config["variant"] not in shares:
@@ -96,4 +96,4 @@ def road(site: Site, config: Config) -> Iterator[Added]:
         )
     times, over = shares[config["variant"]]
     for name in ("road_theta", "road_alpha"):
-        yield Added(f"{site.path}.{name}", (site.outputs * times // over,))
+        yield AddedTensor(f"{site.path}.{name}", (site.outputs * times // over,))

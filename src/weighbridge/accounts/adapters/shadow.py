@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.adapters.base import Base, base
 from weighbridge.accounts.adapters.prompts import WIDTHS, fact
-from weighbridge.accounts.adapters.sites import BASE, Added, Site
+from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site
 from weighbridge.config.bind import bind
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
@@ -111,23 +111,23 @@ def _mirror(model: ModelValue, config: Config) -> Base:
     return base(known.classes[model.class_name](sizes), known.model_type, facts, class_name=model.class_name)
 
 
-def shadow(site: Site, config: Config) -> Iterator[Added]:
+def shadow(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield what a block gets: a bottleneck that injects the shadow's state, and two small networks that move it on."""
     path, wide = site.path, config["shadow_width"]
     r, inner = config["r"], config.get("update_hidden_size") or config["r"]
     for key, value in (("r", r), ("update_hidden_size", inner)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise ConfigError("expected a whole number from 1 up", key=key, value=value)
-    yield Added(f"{path}.shadow_down.weight", (r, wide))
-    yield Added(f"{path}.shadow_up.weight", (wide, r))
+    yield AddedTensor(f"{path}.shadow_down.weight", (r, wide))
+    yield AddedTensor(f"{path}.shadow_up.weight", (wide, r))
     for name in ("shadow_update_transform", "shadow_update_gate"):
-        yield Added(f"{path}.{name}.0.weight", (inner, wide))
-        yield Added(f"{path}.{name}.0.bias", (inner,))
-        yield Added(f"{path}.{name}.2.weight", (wide, inner))
-        yield Added(f"{path}.{name}.2.bias", (wide,))
+        yield AddedTensor(f"{path}.{name}.0.weight", (inner, wide))
+        yield AddedTensor(f"{path}.{name}.0.bias", (inner,))
+        yield AddedTensor(f"{path}.{name}.2.weight", (wide, inner))
+        yield AddedTensor(f"{path}.{name}.2.bias", (wide,))
 
 
-def shadow_model(sites: list[Site], config: Config, below: Base) -> Iterator[Added]:
+def shadow_model(sites: list[Site], config: Config, below: Base) -> Iterator[AddedTensor]:
     """Yield the shadow itself, what brings it to the base's width, and its copy of a classifier's head."""
     mirrored, path = config["shadow"], config["shadow_path"]
     wide, own = config["shadow_width"], fact(mirrored.config, WIDTHS, "shadow_hidden_size")
@@ -142,10 +142,10 @@ def shadow_model(sites: list[Site], config: Config, below: Base) -> Iterator[Add
             raise UsageError(Text("modules_to_save: {path} stands in the shadow too, which the library then copies", path=row.name))
         owner = row.tied_to or row.name
         name = f"shadow_backbone.{row.name.removeprefix(path)}"
-        yield Added(name, row.shape, parameter=row.role != "buffer" and owner not in owners, dtype=BASE)
+        yield AddedTensor(name, row.shape, parameter=row.role != "buffer" and owner not in owners, dtype=BASE)
         owners.add(owner)
     if own != wide:
-        yield Added("shadow_projection.weight", (wide, own), dtype=BASE)
+        yield AddedTensor("shadow_projection.weight", (wide, own), dtype=BASE)
     head = next((name for name in HEADS if name in below.modules), None) if config.get("task_type") == "SEQ_CLS" else None
     for row in below.within(head) if head else ():
-        yield Added(f"shadow_head.{row.name}", row.shape, parameter=row.role != "buffer", dtype=BASE)  # type: ignore[arg-type]
+        yield AddedTensor(f"shadow_head.{row.name}", row.shape, parameter=row.role != "buffer", dtype=BASE)  # type: ignore[arg-type]

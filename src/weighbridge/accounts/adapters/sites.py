@@ -62,7 +62,7 @@ class Site(NamedTuple):
         return size
 
 
-class Added(NamedTuple):
+class AddedTensor(NamedTuple):
     """A tensor that an adapter brings along.
 
     Attributes:

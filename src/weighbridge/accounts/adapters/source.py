@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.accounts.adapters.account import BYTES, REFUSED, Adapted, count_adapter
+from weighbridge.accounts.adapters.account import BYTES, REFUSED, AdapterCount, count_adapter
 from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.adapters.fields import refuse_unknown
 from weighbridge.accounts.adapters.methods import METHODS
@@ -30,7 +30,9 @@ LISTS = frozenset(("train", "freeze", "modules_to_save", "target_parameters", "f
 """Fields whose value on the command line is a list of names, joined by plus signs."""
 
 
-def adapters_of(model: ModelValue, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False) -> Adapted:
+def adapters_of(
+    model: ModelValue, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False
+) -> AdapterCount:
     """Count a model with an adapter, given in any form."""
     if dtype not in BYTES:
         raise UsageError(Text("dtype: expected one of {bytes}, found {dtype!r}", bytes=", ".join(BYTES), dtype=dtype))

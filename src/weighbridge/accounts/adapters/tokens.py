@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from weighbridge.accounts.adapters.base import Base
-from weighbridge.accounts.adapters.sites import Added, Site, site
+from weighbridge.accounts.adapters.sites import AddedTensor, Site, site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str]) -> Iterator[Added]:
+def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str]) -> Iterator[AddedTensor]:
     """Yield the rows that ``trainable_token_indices`` trains beside another adapter.
 
     Raises:
@@ -54,7 +54,7 @@ def _tables_to_skip(base: Base, config: Mapping[str, Any], wanted: Mapping[str, 
     return set(keys) & set(base.tied) if len(keys) > 1 and not mismatched else set()
 
 
-def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str]) -> Iterator[Added]:
+def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str]) -> Iterator[AddedTensor]:
     count = _number(rows)
     found = [path for path in base.modules if path.endswith(name)]
     if not found:
@@ -63,7 +63,7 @@ def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str]) -
         place = site(base, base.modules[path])
         if path in adapted_paths or place.kind not in ("embedding", "linear"):
             raise UsageError(Text("{path}: rows of it cannot be trained apart, it is adapted already or no table", path=path))
-        yield Added(f"{path}.token_adapter.trainable_tokens_delta", (count, _width(place)))
+        yield AddedTensor(f"{path}.token_adapter.trainable_tokens_delta", (count, _width(place)))
 
 
 def _number(rows: object) -> int:
@@ -72,15 +72,15 @@ def _number(rows: object) -> int:
     return len(rows)
 
 
-def tokens(sites: list[Site], config: Mapping[str, Any], base: Base) -> Iterator[Added]:
+def tokens(sites: list[Site], config: Mapping[str, Any], base: Base) -> Iterator[AddedTensor]:
     """Yield the trained rows of each table; what is tied to the input table follows it, and saves its rows once more."""
     count, paths = _number(config.get("token_indices")), {place.path: place for place in sites}
     tied = base.tied if base.ties and base.input_embedding in paths else ()
     for place in sites:
-        yield Added(f"{place.path}.trainable_tokens_delta", (count, _width(place)))
+        yield AddedTensor(f"{place.path}.trainable_tokens_delta", (count, _width(place)))
     for path in tied:
         name = f"{path}.outer" if path in paths else path
-        yield Added(f"{name}.trainable_tokens_delta", (count, _width(site(base, base.modules[path]))), parameter=False)
+        yield AddedTensor(f"{name}.trainable_tokens_delta", (count, _width(site(base, base.modules[path]))), parameter=False)
 
 
 def _width(place: Site) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.matching import by_pattern, pattern
-from weighbridge.accounts.adapters.sites import BASE, Added, Site
+from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Config = Mapping[str, Any]
 
 
-def ia3(site: Site, config: Config) -> Iterator[Added]:
+def ia3(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield one scale for each input of a feed-forward layer, for each output of any other."""
     names = config["feedforward_modules"]
     if isinstance(names, str):
@@ -29,17 +29,17 @@ def ia3(site: Site, config: Config) -> Iterator[Added]:
     else:
         forward = any(site.path.endswith(name) for name in names)
     if site.kind == "convolution":
-        yield Added(f"{site.path}.ia3_l", (1, site.inputs if forward else site.outputs, *(1 for _ in site.shape[2:])))
+        yield AddedTensor(f"{site.path}.ia3_l", (1, site.inputs if forward else site.outputs, *(1 for _ in site.shape[2:])))
     else:
-        yield Added(f"{site.path}.ia3_l", (1, site.inputs) if forward else (site.outputs, 1))
+        yield AddedTensor(f"{site.path}.ia3_l", (1, site.inputs) if forward else (site.outputs, 1))
 
 
-def beft(site: Site, config: Config) -> Iterator[Added]:
+def beft(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield one shift for each output."""
-    yield Added(f"{site.path}.beft_bias", (1, site.outputs))
+    yield AddedTensor(f"{site.path}.beft_bias", (1, site.outputs))
 
 
-def miss(site: Site, config: Config) -> Iterator[Added]:
+def miss(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the block that is repeated over a weight's shards."""
     r, way = rank(config, site.path), config["init_weights"]
     if r > site.inputs:
@@ -55,7 +55,7 @@ def miss(site: Site, config: Config) -> Iterator[Added]:
                     r=r,
                 )
             )
-        yield Added(f"{site.path}.miss_block", (site.outputs // r, r, r))
+        yield AddedTensor(f"{site.path}.miss_block", (site.outputs // r, r, r))
     elif way == "mini":
         if site.outputs % config["mini_r"]:
             raise UsageError(
@@ -66,12 +66,12 @@ def miss(site: Site, config: Config) -> Iterator[Added]:
                     config=config["mini_r"],
                 )
             )
-        yield Added(f"{site.path}.miss_block", (r, config["mini_r"]))
+        yield AddedTensor(f"{site.path}.miss_block", (r, config["mini_r"]))
     else:
-        yield Added(f"{site.path}.miss_block", (r, site.outputs))
+        yield AddedTensor(f"{site.path}.miss_block", (r, site.outputs))
 
 
-def c3a(site: Site, config: Config) -> Iterator[Added]:
+def c3a(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield circulant blocks, each by its first column; always in float32."""
     size = _behind_dot(config.get("block_size_pattern"), site.path, config["block_size"])
     if site.inputs % size or site.outputs % size:
@@ -84,24 +84,24 @@ def c3a(site: Site, config: Config) -> Iterator[Added]:
                 size=size,
             )
         )
-    yield Added(f"{site.path}.c3a_kernel", (site.outputs // size, site.inputs // size, size))
+    yield AddedTensor(f"{site.path}.c3a_kernel", (site.outputs // size, site.inputs // size, size))
 
 
-def shira(site: Site, config: Config) -> Iterator[Added]:
+def shira(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield as many chosen elements as a LoRA of that rank has, and where they stand."""
     chosen = rank(config, site.path) * (site.inputs + site.outputs)
     if chosen > site.inputs * site.outputs:
         raise UsageError(Text("{path}: r = {config} asks for more elements than its weight has", path=site.path, config=config["r"]))
-    yield Added(f"{site.path}.shira_weight", (chosen,))
-    yield Added(f"{site.path}.shira_indices", (2, chosen), parameter=False, dtype="int32")
+    yield AddedTensor(f"{site.path}.shira_weight", (chosen,))
+    yield AddedTensor(f"{site.path}.shira_indices", (2, chosen), parameter=False, dtype="int32")
 
 
-def fourierft(site: Site, config: Config) -> Iterator[Added]:
+def fourierft(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the chosen coefficients of a weight's spectrum."""
     yield _spectrum("fourierft", site, _behind_dot(config.get("n_frequency_pattern"), site.path, config["n_frequency"]))
 
 
-def waveft(site: Site, config: Config) -> Iterator[Added]:
+def waveft(site: Site, config: Config) -> Iterator[AddedTensor]:
     """Yield the chosen coefficients of a weight's wavelet transform."""
     shares = config.get("shares") or {}
     number = shares.get(site.path) or by_pattern(config.get("n_frequency_pattern"), site.path, config["n_frequency"])
@@ -118,7 +118,7 @@ def proportional(sites: list[Site], config: Config) -> dict[str, int]:
     return {path: max(1, round(size / whole * budget)) for path, size in sizes.items()}
 
 
-def _spectrum(method: str, site: Site, number: object) -> Added:
+def _spectrum(method: str, site: Site, number: object) -> AddedTensor:
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= site.inputs * site.outputs:
         raise UsageError(
             Text(
@@ -128,7 +128,7 @@ def _spectrum(method: str, site: Site, number: object) -> Added:
                 number=number,
             )
         )
-    return Added(f"{site.path}.{method}_spectrum", (number,))
+    return AddedTensor(f"{site.path}.{method}_spectrum", (number,))
 
 
 def _behind_dot(patterns: Mapping[str, Any] | None, path: str, default: Any) -> Any:
@@ -142,7 +142,7 @@ def _behind_dot(patterns: Mapping[str, Any] | None, path: str, default: Any) -> 
     return default
 
 
-def ln_copies(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
+def ln_copies(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield a trained copy of each module, with everything in it."""
     for site in sites:
         seen: set[str] = set()
@@ -151,5 +151,5 @@ def ln_copies(sites: list[Site], config: Config, base: Base) -> Iterator[Added]:
             parameter = not buffer and owner not in seen
             dtype = "int64" if row.name.endswith(".num_batches_tracked") else BASE
             shape: tuple[int, ...] = tuple(row.shape)  # type: ignore[arg-type]
-            yield Added(f"{site.path}.ln_tuning_layers.{row.name}", shape, parameter=parameter, dtype=dtype)
+            yield AddedTensor(f"{site.path}.ln_tuning_layers.{row.name}", shape, parameter=parameter, dtype=dtype)
             seen.add(owner)

@@ -130,10 +130,10 @@ MAKERS = frozenset(("nvidia", "amd", "intel", "google", "cloud", "aws", "habana"
 """Words that stand before or behind a name and tell no two devices apart."""
 
 
-def _spelling(name: str) -> tuple[str, int | None]:
+def _device_key(name: str) -> tuple[str, int | None]:
     """Reduce a name to what tells devices apart: its letters and digits without the maker, and the GB that it says, if any.
 
-    >>> _spelling("NVIDIA A100-SXM4-80GB"), _spelling("h100-80g-pcie"), _spelling("GeForce RTX 4090")
+    >>> _device_key("NVIDIA A100-SXM4-80GB"), _spelling("h100-80g-pcie"), _spelling("GeForce RTX 4090")
     (('a100', 80), ('h100pcie', 80), ('rtx4090', None))
     """
     size = re.search(r"(?<![a-z0-9])([0-9]{1,4})[ _-]?g(?:i?b)?(?![a-z0-9])", name.lower())
@@ -149,8 +149,8 @@ def _find_devices(name: str) -> tuple[list[str], list[str]]:
     >>> _find_devices("A100 80GB")[0], _find_devices("L4 24 GB")[0], _find_devices("V100"), _find_devices("L4 80GB")
     (['a100-80g'], ['l4'], ([], ['v100-16g', 'v100-32g']), ([], []))
     """
-    word, size = _spelling(name)
-    spelled = [(device, *_spelling(device.name)) for device in ACCELERATORS.values()]
+    word, size = _device_key(name)
+    spelled = [(device, *_device_key(device.name)) for device in ACCELERATORS.values()]
     exact = [device.name for device, own, own_size in spelled if own == word and size in (own_size, own_size or device.memory // GIB)]
     return exact, [device.name for device, own, _ in spelled if word and own.startswith(word)] if size is None else []
 

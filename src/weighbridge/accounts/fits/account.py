@@ -214,7 +214,7 @@ def _largest(need: Callable[[int], int | None], room: int, most: int) -> int:
     return low
 
 
-class Held(NamedTuple):
+class WeightFormat(NamedTuple):
     """Weights as they may be held: how it is called, its bytes, and how surely they are known."""
 
     name: str
@@ -222,7 +222,7 @@ class Held(NamedTuple):
     trust: str
 
 
-def _held_weights(model: ModelValue, dtype: str) -> Iterator[Held]:
+def _weight_formats(model: ModelValue, dtype: str) -> Iterator[WeightFormat]:
     """Yield how the weights may be held, the least done to them first: as published, in the type asked for, in 8 and in 4 bits.
 
     A file of weights, or a config that says how its own are packed, comes before anything that would have to be unpacked first; what needs no less
@@ -242,14 +242,14 @@ def _held_weights(model: ModelValue, dtype: str) -> Iterator[Held]:
         found = memory_of(model, Inputs(), settings(dtype=kind, quantization=scheme))
         needed = found.weights + found.buffers
         if least is None or needed < least:
-            yield Held(name, needed, "bound" if scheme is None else "estimate")
+            yield WeightFormat(name, needed, "bound" if scheme is None else "estimate")
             least = needed
 
 
 def _ways_to_serve(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     """Yield ways to serve: weights in fewer and fewer bits, then the cache."""
     weights = 0
-    for held in _held_weights(model, dtype):
+    for held in _weight_formats(model, dtype):
         weights = held.bytes
         yield held.name, _serving_need(model, weights, dtype), held.trust
     if keeps_cache(model):
@@ -338,13 +338,13 @@ def _activations(model: ModelValue, how: Mapping[str, object]) -> ActivationByte
     seen: dict[tuple[str, int, int], int | None] = {}
     most = _positions(model)
 
-    def bytes_kept(checkpointing: str, batch: int, seq: int) -> int | None:
+    def look_up(checkpointing: str, batch: int, seq: int) -> int | None:
         key = (checkpointing, batch, seq)
         if key not in seen:
             seen[key] = None if seq > most else _activation_bytes(model, {**how, "checkpointing": checkpointing}, batch, seq)
         return seen[key]
 
-    return bytes_kept
+    return look_up
 
 
 def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, seq: int) -> int | None:
@@ -359,7 +359,7 @@ def _lora(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     """Yield ways to train an adapter: over the model as it is, over one in 8 and in 4 bits, with activations computed again."""
     states = sum(trained_bytes(adapters_of(model, LORA, dtype=dtype)))
     kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True})
-    for held in _held_weights(model, dtype):
+    for held in _weight_formats(model, dtype):
         name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))
         for checkpointing in ("none", "full"):
             measure = name if checkpointing == "none" else mark("the same with activations computed again")

@@ -5,7 +5,7 @@ Every storage counts once; parameters, buffers and the inputs are left out, as s
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.forwards import FORWARDS, Run
+from weighbridge.accounts.memory.forwards import FORWARDS, ForwardPass
 from weighbridge.accounts.memory.heads import loss, on_top
 from weighbridge.accounts.memory.modules import Ways, within
 from weighbridge.accounts.memory.styles import STYLES, Style
@@ -70,7 +70,7 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     attention = "eager" if style.eager_only else asked.attention
     cached = config.get("use_cache", True) is not False and asked.checkpointing != "full"  # what is computed again fills no cache
     ways = Ways(asked.size, attention, asked.checkpointing, cached)
-    run = Run(tape, ways, style, config, asked.batch, lengths(tree, style, class_name, asked))
+    run = ForwardPass(tape, ways, style, config, asked.batch, lengths(tree, style, class_name, asked))
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
     body = bodies[0] if bodies else tree
     states = within(tape, body.name, lambda: FORWARDS[style.forward](run, body))

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.memory.styles import Style
 
 
-class Run(NamedTuple):
+class ForwardPass(NamedTuple):
     """One forward pass: on which tape, how, of which model, on how many tokens.
 
     Attributes:
@@ -70,7 +70,9 @@ class Run(NamedTuple):
         return "gelu_new" if name == "gated-gelu" else name.rpartition("-")[2]
 
 
-def layers(run: Run, parts: list[Part], value: Value, layer: Callable[[Part, Value], Value], shared: tuple[Value, ...] = ()) -> Value:
+def layers(
+    run: ForwardPass, parts: list[Part], value: Value, layer: Callable[[Part, Value], Value], shared: tuple[Value, ...] = ()
+) -> Value:
     """Run layers in the order of their numbers; what a layer keeps is measured until it repeats itself, then only counted.
 
     Args:
@@ -101,7 +103,7 @@ def layers(run: Run, parts: list[Part], value: Value, layer: Callable[[Part, Val
     return value
 
 
-def _layer(run: Run, part: Part, index: int, value: Value, layer: Callable[[Part, Value], Value]) -> Value:
+def _layer(run: ForwardPass, part: Part, index: int, value: Value, layer: Callable[[Part, Value], Value]) -> Value:
     tape = run.tape
     if run.ways.checkpointing != "full":
         return within(tape, copy_name(part.name, index), lambda: layer(part, value))
@@ -131,7 +133,7 @@ def size_of(part: Part, axis: int) -> int:
     return whole(tensor.shape[axis])
 
 
-def wide(run: Run, table: Part, tokens: int, *index: Value) -> Value:
+def wide(run: ForwardPass, table: Part, tokens: int, *index: Value) -> Value:
     """Look tokens up in a table; the inputs themselves are held by who made them."""
     ids = index[0] if index else Value((run.batch, tokens), INDEX, grad=False, held=True)
     return run.tape.lookup(ids, size_of(table, 1), run.ways.size)
@@ -140,7 +142,7 @@ def wide(run: Run, table: Part, tokens: int, *index: Value) -> Value:
 # --- encoders after BERT: a norm after each half ---
 
 
-def encoder(run: Run, body: Part) -> Value:
+def encoder(run: ForwardPass, body: Part) -> Value:
     """Run embeddings and layers of BERT and its kin."""
     tape, paths, seq = run.tape, run.style.paths, run.lengths["seq"]
     tables = need(body, "embeddings")
@@ -161,7 +163,7 @@ def encoder(run: Run, body: Part) -> Value:
     )
 
 
-def _shared_layers(run: Run, inside: Part, value: Value) -> Value:
+def _shared_layers(run: ForwardPass, inside: Part, value: Value) -> Value:
     """Run ALBERT's groups of layers, each of them as often as it stands for."""
     group = repeated_children(inside, "albert_layer_groups")[0]
     inner = repeated_children(group, "albert_layers")[0]
@@ -171,7 +173,7 @@ def _shared_layers(run: Run, inside: Part, value: Value) -> Value:
     return layers(run, [runs], value, lambda part, value: encoder_layer(run, part, value))
 
 
-def encoder_layer(run: Run, part: Part, value: Value) -> Value:
+def encoder_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run attention and two linear maps, each half added to what it was given and normalised."""
     tape, paths = run.tape, run.style.paths
     query, key, values = project_qkv(tape, at(part, paths["projections"]), value)
@@ -185,7 +187,7 @@ def encoder_layer(run: Run, part: Part, value: Value) -> Value:
 # --- decoders: a norm before each half, or after, or both ---
 
 
-def gpt2(run: Run, body: Part) -> Value:
+def gpt2(run: ForwardPass, body: Part) -> Value:
     """Run GPT-2: token and position embeddings, and layers with one map for queries, keys and values."""
     tape, seq = run.tape, run.lengths["seq"]
     value = wide(run, need(body, "wte"), seq)
@@ -194,7 +196,7 @@ def gpt2(run: Run, body: Part) -> Value:
     return norm(tape, need(body, "ln_f"), value)
 
 
-def gpt2_layer(run: Run, part: Part, value: Value) -> Value:
+def gpt2_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run one layer of GPT-2."""
     tape, attention, mlp = run.tape, need(part, "attn"), need(part, "mlp")
     op = attend_of(attention)
@@ -211,7 +213,7 @@ def gpt2_layer(run: Run, part: Part, value: Value) -> Value:
     return tape.add(value, tape.drop(inner))
 
 
-def decoder(run: Run, body: Part) -> Value:
+def decoder(run: ForwardPass, body: Part) -> Value:
     """Run Llama and its kin: embeddings, layers with rotary positions, and a last norm."""
     tape, seq = run.tape, run.lengths["seq"]
     value = wide(run, need(body, "embed_tokens"), seq)
@@ -236,12 +238,12 @@ def decoder(run: Run, body: Part) -> Value:
     return norm(tape, need(body, "norm"), value, run.style.gain)
 
 
-def is_masked(run: Run, op: Any) -> bool:
+def is_masked(run: ForwardPass, op: Any) -> bool:
     """Say whether the mask of a window is made: SDPA knows one that is causal, up to as many tokens as there are in the window."""
     return run.ways.attention == "sdpa" and isinstance(op.window, int) and op.windowed != 0 and run.lengths["seq"] >= op.window
 
 
-def put_in_cache(run: Run, value: Value) -> Value:
+def put_in_cache(run: ForwardPass, value: Value) -> Value:
     """Join keys or values to an empty cache, which copies them, unless the config wants none."""
     return run.tape.concatenate(value) if run.ways.cached else value
 
@@ -267,12 +269,12 @@ def _with_window(part: Part, attention: Part, window: int | None) -> Part:
     return part._replace(children=tuple(changed if node is attention else node for node in part.children))
 
 
-def turn_of(run: Run, op: Any) -> object:
+def turn_of(run: ForwardPass, op: Any) -> object:
     """Tell layers apart that turn by angles of their own: those with a window, in types that give them another base."""
     return op.head_dim, run.style.two_turns and op.window is not None
 
 
-def _rotary_width(run: Run, op: Any) -> int:
+def _rotary_width(run: ForwardPass, op: Any) -> int:
     """Return how many elements of a head turn with the position."""
     if not run.style.joined_rotary:
         return whole(op.head_dim)
@@ -282,7 +284,7 @@ def _rotary_width(run: Run, op: Any) -> int:
     return width + width % 2  # angles are worked out for pairs
 
 
-def decoder_layer(run: Run, part: Part, value: Value, cos: Value, sin: Value) -> Value:
+def decoder_layer(run: ForwardPass, part: Part, value: Value, cos: Value, sin: Value) -> Value:
     """Run attention and an MLP or experts, with norms before, after, or on both sides of each."""
     tape = run.tape
 
@@ -299,13 +301,13 @@ def decoder_layer(run: Run, part: Part, value: Value, cos: Value, sin: Value) ->
     return tape.add(value, tape.drop(normalize("post_feedforward_layernorm", inner)))
 
 
-def causal_attention(run: Run, part: Part, value: Value, cos: Value, sin: Value) -> Value:
+def causal_attention(run: ForwardPass, part: Part, value: Value, cos: Value, sin: Value) -> Value:
     """Run attention with rotary positions, and norms on queries and keys where they are."""
     tape, op = run.tape, attend_of(part)
     return within(tape, part.name, lambda: _causal_attention(run, part, op, value, cos, sin))
 
 
-def _causal_attention(run: Run, part: Part, op: Any, value: Value, cos: Value, sin: Value) -> Value:
+def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, cos: Value, sin: Value) -> Value:
     tape = run.tape
     query, key, values = _causal_projections(run, part, op, value)
     width = cos.shape[-1]
@@ -316,7 +318,7 @@ def _causal_attention(run: Run, part: Part, op: Any, value: Value, cos: Value, s
     return linear(tape, need(part, "o_proj", "dense", "out_proj"), mixed)
 
 
-def _causal_projections(run: Run, part: Part, op: Any, value: Value) -> tuple[Value, Value, Value]:
+def _causal_projections(run: ForwardPass, part: Part, op: Any, value: Value) -> tuple[Value, Value, Value]:
     """Make queries, keys and values; a norm on them sees each head, or all of them before they are cut apart."""
     tape, widths = run.tape, (op.heads * op.head_dim, op.kv_heads * op.head_dim, op.kv_heads * op.value_dim)
     fused = child(part, "qkv_proj")
@@ -338,13 +340,13 @@ def _causal_projections(run: Run, part: Part, op: Any, value: Value) -> tuple[Va
     return made[0], made[1], tape.heads(values, op.kv_heads, op.value_dim)
 
 
-def feed_forward(run: Run, part: Part, value: Value) -> Value:
+def feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run an MLP, or a mixture of experts."""
     tape = run.tape
     return within(tape, part.name, lambda: _feed_forward(run, part, value))
 
 
-def _feed_forward(run: Run, part: Part, value: Value) -> Value:
+def _feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
     tape, experts = run.tape, child(part, "experts")
     if experts is None:
         if child(part, "gate_proj", "gate_up_proj") is None:
@@ -364,7 +366,7 @@ def _feed_forward(run: Run, part: Part, value: Value) -> Value:
 # --- encoder and decoder ---
 
 
-def t5(run: Run, body: Part) -> Value:
+def t5(run: ForwardPass, body: Part) -> Value:
     """Run T5: two stacks without biases, a table of relative positions in the first block of each."""
     if child(body, "encoder") is None:
         return t5_stack(run, body, run.lengths["seq"], None)
@@ -374,7 +376,7 @@ def t5(run: Run, body: Part) -> Value:
     return t5_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
 
 
-def t5_stack(run: Run, stack: Part, tokens: int, memory: Value | None) -> Value:
+def t5_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None) -> Value:
     """Run one stack of T5."""
     tape = run.tape
     value = tape.drop(Value((run.batch, tokens, _width(stack)), run.ways.size))
@@ -396,7 +398,7 @@ def _width(stack: Part) -> int:
     return size_of(need(stack, "final_layer_norm"), 0)
 
 
-def t5_block(run: Run, part: Part, value: Value, memory: Value | None, zeros: Value) -> Value:
+def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, zeros: Value) -> Value:
     """Run attention, in a decoder attention to the encoder, and an MLP; a norm before each."""
     tape = run.tape
     for place in part.children:
@@ -421,7 +423,7 @@ def t5_block(run: Run, part: Part, value: Value, memory: Value | None, zeros: Va
     return value
 
 
-def t5_mlp(run: Run, part: Part, value: Value) -> Value:
+def t5_mlp(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run T5's MLP, gated or not; elements are dropped inside as well."""
     tape = run.tape
     if child(part, "wi_0") is None:
@@ -432,7 +434,7 @@ def t5_mlp(run: Run, part: Part, value: Value) -> Value:
     return linear(tape, need(part, "wo"), tape.drop(active))
 
 
-def bart(run: Run, body: Part) -> Value:
+def bart(run: ForwardPass, body: Part) -> Value:
     """Run BART and its kin."""
     if child(body, "encoder") is None:
         alone = child(body, "decoder") or body
@@ -447,7 +449,7 @@ def _has_cross_attention(stack: Part) -> bool:
     return child(repeated_children(stack, "layers")[0], "encoder_attn") is not None
 
 
-def bart_stack(run: Run, stack: Part, tokens: int, memory: Value | None, *, decoder: bool = False) -> Value:
+def bart_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None, *, decoder: bool = False) -> Value:
     """Run one stack: embeddings, layers, and the norms that a relative has before or after them."""
     tape, style = run.tape, run.style
     width = _last_width(stack)
@@ -472,7 +474,7 @@ def _last_width(stack: Part) -> int:
     return size_of(norm_part, 0)
 
 
-def bart_layer(run: Run, part: Part, value: Value, memory: Value | None) -> Value:
+def bart_layer(run: ForwardPass, part: Part, value: Value, memory: Value | None) -> Value:
     """Run one layer, with norms before each part of it or after."""
     tape, before = run.tape, run.style.before
 
@@ -501,7 +503,7 @@ def bart_layer(run: Run, part: Part, value: Value, memory: Value | None) -> Valu
     return half(value, "final_layer_norm", mlp)
 
 
-def whisper(run: Run, body: Part) -> Value:
+def whisper(run: ForwardPass, body: Part) -> Value:
     """Run Whisper: two convolutions over the spectrogram, then an encoder and a decoder with norms before each half."""
     tape, stack = run.tape, need(body, "encoder")
     width = _last_width(stack)
@@ -519,7 +521,7 @@ def whisper(run: Run, body: Part) -> Value:
 # --- images ---
 
 
-def vit(run: Run, body: Part) -> Value:
+def vit(run: ForwardPass, body: Part) -> Value:
     """Run ViT: patches and a class token, and layers with a norm before each half."""
     tape = run.tape
     found = repeated_children(body, "layers")
@@ -529,7 +531,7 @@ def vit(run: Run, body: Part) -> Value:
     return norm(tape, need(body, "layernorm"), value)
 
 
-def vit_layer(run: Run, part: Part, value: Value) -> Value:
+def vit_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run one layer of ViT."""
     tape, attention, mlp = run.tape, need(part, "attention"), need(part, "mlp")
     query, key, values = project_qkv(tape, attention, norm(tape, need(part, "layernorm_before"), value))
@@ -539,6 +541,6 @@ def vit_layer(run: Run, part: Part, value: Value) -> Value:
     return tape.add(tape.drop(plain_mlp(tape, need(mlp, "fc1"), need(mlp, "fc2"), inner, run.activation)), value)
 
 
-FORWARDS: dict[str, Callable[[Run, Part], Value]] = {
+FORWARDS: dict[str, Callable[[ForwardPass, Part], Value]] = {
     "encoder": encoder, "gpt2": gpt2, "decoder": decoder, "t5": t5, "bart": bart, "whisper": whisper, "vit": vit,
 }  # fmt: skip

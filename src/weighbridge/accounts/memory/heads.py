@@ -12,11 +12,11 @@ from weighbridge.core.tree import Part, Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weighbridge.accounts.memory.forwards import Run
+    from weighbridge.accounts.memory.forwards import ForwardPass
     from weighbridge.accounts.memory.tape import Tape
 
 
-def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> Value:
+def on_top(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Value) -> Value:
     """Run the pooler and the heads of a class; returns what the last of them puts out.
 
     Raises:
@@ -50,7 +50,7 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
     return result
 
 
-def balance(run: Run, body: Part) -> None:
+def balance(run: ForwardPass, body: Part) -> None:
     """Work out how evenly tokens are shared among experts, from the router's scores in every layer (``load_balancing_loss_func``)."""
     rows, experts = run.batch * run.lengths["seq"], None
     for layer in (part for part in body.children if isinstance(part, Part) and part.name == "layers"):
@@ -64,7 +64,7 @@ def balance(run: Run, body: Part) -> None:
         run.tape.save(Value((whole(experts.experts or 1),), FLOAT, grad=False), "mul")
 
 
-def summarize(run: Run, part: Part | None, states: Value, pooled: Value | None) -> Value:
+def summarize(run: ForwardPass, part: Part | None, states: Value, pooled: Value | None) -> Value:
     """Summarize a text in one token of it or in their mean, map that if there is a map, and apply a function (ELECTRA's multiple choice)."""
     tape, kind = run.tape, run.config.get("summary_type", "first")
     value = Value((states.shape[0], states.shape[2]), states.size) if kind == "mean" else first(states)
@@ -78,22 +78,22 @@ def first(states: Value) -> Value:
     return states.view((states.shape[0], states.shape[2]), (states.strides[0], states.strides[2]))
 
 
-def pool(run: Run, part: Part, states: Value) -> Value:
+def pool(run: ForwardPass, part: Part, states: Value) -> Value:
     """Map the first token, and squash it."""
     return run.tape.by_result(linear(run.tape, child(part, "dense") or part, first(states)), "tanh")
 
 
-def straight(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+def straight(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Apply one linear map to every token."""
     return linear(run.tape, part, states)
 
 
-def answers(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+def answers(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Score every token as the beginning and as the end of an answer."""
     return linear(run.tape, part, run.tape.drop(states, "answers"))
 
 
-def vocabulary(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+def vocabulary(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Apply a vocabulary head: a linear map alone, its logits capped where the type does so, or one with a transform before it."""
     if part.kind == "linear":
         logits = linear(run.tape, part, states)
@@ -101,13 +101,13 @@ def vocabulary(run: Run, part: Part, states: Value, pooled: Value | None) -> Val
     return within(run.tape, part.name, lambda: _transform(run, part, states))
 
 
-def _transform(run: Run, part: Part, states: Value) -> Value:
+def _transform(run: ForwardPass, part: Part, states: Value) -> Value:
     tape, inner = run.tape, child(part, "transform") or part
     value = activate(tape, run.style.head_activation or run.activation, linear(tape, need(inner, "dense"), states))
     return linear(tape, need(part, "decoder"), norm(tape, need(inner, "LayerNorm", "layer_norm"), value))
 
 
-def bert_heads(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+def bert_heads(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Run BERT's heads: the vocabulary, and whether the second sentence is next."""
     result = states
     predictions, pair = child(part, "predictions"), child(part, "seq_relationship")
@@ -118,7 +118,7 @@ def bert_heads(run: Run, part: Part, states: Value, pooled: Value | None) -> Val
     return result
 
 
-def classifier(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Classify the pooled token, the first token, or every token."""
     tape = run.tape
     if part.kind != "linear":
@@ -132,7 +132,7 @@ def classifier(run: Run, part: Part, states: Value, pooled: Value | None) -> Val
     return linear(tape, part, tape.drop(states, "tokens") if part.stream is None else states)
 
 
-def electra_heads(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+def electra_heads(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Tell whether each token was replaced, or which it was."""
     tape = run.tape
     if child(part, "dense_prediction") is not None:
@@ -140,17 +140,17 @@ def electra_heads(run: Run, part: Part, states: Value, pooled: Value | None) -> 
     return norm(tape, need(part, "LayerNorm"), activate(tape, "gelu", linear(tape, need(part, "dense"), states)))
 
 
-def active(name: str) -> Callable[[Run, Part, Value, Value | None], Value]:
+def active(name: str) -> Callable[[ForwardPass, Part, Value, Value | None], Value]:
     """Return a linear map of every token with an activation behind it."""
     return lambda run, part, states, pooled: activate(run.tape, name or run.activation, linear(run.tape, part, states))
 
 
-def after_first(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+def after_first(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Map the first token, with a ReLU, before DistilBERT's classifier."""
     return run.tape.drop(run.tape.by_result(linear(run.tape, part, first(states)), "relu"), "classifier")
 
 
-HEADS: dict[str, Callable[[Run, Part, Value, Value | None], Value]] = {
+HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
     "cls": bert_heads, "predictions": vocabulary, "lm_head": vocabulary, "proj_out": straight, "score": straight,
     "qa_outputs": answers, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, need(part, "classifier"), states, pooled),
     "discriminator_predictions": electra_heads, "generator_predictions": electra_heads, "generator_lm_head": straight,
@@ -160,7 +160,7 @@ HEADS: dict[str, Callable[[Run, Part, Value, Value | None], Value]] = {
 """By the name under which classes hold them."""
 
 
-def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
+def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
     """Run the losses of a class, one for each question that it is asked; a class without a head is asked none.
 
     Source: transformers 5.23.0, loss/loss_utils.py and the classes' forwards; torch's ``log_softmax`` and ``nll_loss``.
@@ -196,13 +196,13 @@ def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
         cross_entropy(tape, logits.shape, size)
 
 
-def _is_compared(run: Run, logits: Value) -> bool:
+def _is_compared(run: ForwardPass, logits: Value) -> bool:
     """Say whether scores are compared with numbers, or with several labels at once: one label is a number to come near to."""
     problem = run.config.get("problem_type")
     return logits.shape[-1] == 1 if problem is None else problem in ("regression", "multi_label_classification")
 
 
-def _is_widened(run: Run, class_name: str) -> bool:
+def _is_widened(run: ForwardPass, class_name: str) -> bool:
     """Say whether scores are made float32 before their loss: of next words, and of tokens where a decoder classifies them."""
     if class_name.endswith(("ForCausalLM", "LMHeadModel")):
         return run.style.forward != "bart"

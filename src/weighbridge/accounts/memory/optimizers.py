@@ -49,11 +49,11 @@ def _adafactor(shape: tuple[int, ...], size: int) -> int:
 def _eight_bits(count: int) -> Callable[[tuple[int, ...], int], int]:
     """Keep moments of a byte, and a float32 for each 256 of them; of small parameters float32s."""
 
-    def kept(shape: tuple[int, ...], size: int) -> int:
+    def state_bytes(shape: tuple[int, ...], size: int) -> int:
         many = elements(shape)
         return 4 * count * many if many < BYTEWISE else count * (many + 4 * -(-many // 256))
 
-    return kept
+    return state_bytes
 
 
 def _muon(shape: tuple[int, ...], size: int) -> int:

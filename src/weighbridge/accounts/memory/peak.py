@@ -51,7 +51,7 @@ def backward_peak(kept: Activations, whole: Activations, tree: Part, size: int) 
     while place:
         if place not in ends:
             place -= 1
-            most = max(most, held + gradients + _flowing(kept.rows[place]))
+            most = max(most, held + gradients + _gradient_bytes(kept.rows[place]))
             held -= kept.rows[place].bytes * kept.rows[place].times
             continue
         one, full = ends.pop(place)
@@ -89,12 +89,12 @@ def _layer(rows: Sequence[Row], kept: int, width: int, learned: int) -> int:
     held, most = sum(row.bytes for row in rows) - kept, 0
     for done, row in enumerate(reversed(rows)):
         gradients = learned * done // len(rows)
-        most = max(most, held + gradients + _flowing(row) + 2 * width)
+        most = max(most, held + gradients + _gradient_bytes(row) + 2 * width)
         held -= row.bytes
     return most
 
 
-def _flowing(row: Row) -> int:
+def _gradient_bytes(row: Row) -> int:
     if row.call in WITHOUT_GRADIENT:
         return 0
     return (FLOWING.get(row.call, 2) - (row.module.endswith(".activation") and row.call == "mul")) * row.bytes

@@ -150,7 +150,7 @@ GROUPS = (32, 64)
 """Other sizes of groups than 128 that files are packed in."""
 
 
-def _grouped(name: str, group: int) -> Scheme:
+def _scheme_in_groups(name: str, group: int) -> Scheme:
     """Return a scheme in groups of another size than 128."""
     base = SCHEMES[name]
     meaning = base.meaning.replace("groups of 128", f"groups of {group}")
@@ -160,7 +160,9 @@ def _grouped(name: str, group: int) -> Scheme:
     return base._replace(meaning=meaning, packed=lambda o, i: _group_bytes(o, i, width, group, ordered=ordered))
 
 
-SCHEMES |= {f"{name}-g{group}": _grouped(name, group) for name in ("gptq-4bit", "gptq-8bit", "awq-4bit", "w4a16") for group in GROUPS}
+SCHEMES |= {
+    f"{name}-g{group}": _scheme_in_groups(name, group) for name in ("gptq-4bit", "gptq-8bit", "awq-4bit", "w4a16") for group in GROUPS
+}
 
 
 def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:

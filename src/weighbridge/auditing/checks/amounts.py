@@ -12,7 +12,7 @@ from typing import NamedTuple
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, spread, whole, write_like
+from weighbridge.auditing.text.rounding import likeliest_value, significant_digits, value_bounds, whole, write_like
 from weighbridge.auditing.text.size_words import UNITS
 from weighbridge.auditing.thresholds import MEMORY_FAR, MEMORY_TOLERANCE, ROUNDED_FAR
 from weighbridge.core.messages import mark
@@ -101,7 +101,7 @@ def _shows(token: Token, number: Fraction) -> bool:
     """Tell whether a figure is a number of bytes rounded to the digits shown: ``1 MB`` of 819,200."""
     ranges = (
         (low, high)
-        for low, high in (spread(token, Fraction(scale)) for scale in UNITS[token.unit])
+        for low, high in (value_bounds(token, Fraction(scale)) for scale in UNITS[token.unit])
         if low + high <= 2 * number * ROUNDED_FAR
     )
     return significant_digits(token) <= 2 and any(low < number < high for low, high in ranges)

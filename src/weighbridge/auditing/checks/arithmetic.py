@@ -26,7 +26,7 @@ class Slip(NamedTuple):
     line: int
 
 
-class Checked(NamedTuple):
+class EquationClaims(NamedTuple):
     """The claims of all equations, the numbers that are wrong or carry a slip on, and all printed results."""
 
     claims: tuple[Claim, ...]
@@ -34,14 +34,14 @@ class Checked(NamedTuple):
     results: frozenset[Fraction]
 
 
-def check(scene: Scene) -> Checked:
+def check(scene: Scene) -> EquationClaims:
     """Check the equations of a text.
 
     Returns:
         One claim for each printed result; the slips by the number that was printed.
     """
     slips: dict[Fraction, Slip] = {}
-    judged = [_Judged(scene, chain) for chain in scene.chains]
+    judged = [_ChainJudge(scene, chain) for chain in scene.chains]
     found = [list(one.claims({})) for one in judged]
     for _ in range(6):
         before = slips
@@ -54,7 +54,7 @@ def check(scene: Scene) -> Checked:
                 found[index] = list(one.claims(slips))
     ends = (side.term for chain in scene.chains for side in chain.sides[1:])
     results = frozenset(term.value for term in ends if isinstance(term, Token) and term.value is not None)
-    return Checked(tuple(claim for one in found for claim, _ in one), slips, results)
+    return EquationClaims(tuple(claim for one in found for claim, _ in one), slips, results)
 
 
 _Finding: TypeAlias = tuple[Claim, tuple[Fraction, Slip] | None]
@@ -67,7 +67,7 @@ def _slips(found: Sequence[Sequence[_Finding]]) -> dict[Fraction, Slip]:
     return {number: slip for number, slip in slips.items() if number not in right}
 
 
-class _Judged(Equation):
+class _ChainJudge(Equation):
     """One chain under judgement."""
 
     def __init__(self, scene: Scene, chain: Chain) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from weighbridge.auditing.checks.main_model import KEYS
-from weighbridge.auditing.checks.reference_counts import Holdings
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
@@ -21,7 +21,7 @@ _REACH = 6
 """Lines below a change within which its cost is said."""
 
 
-def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
+def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
     """Check the cost of each change against the closed formula of the model at its changed size."""
     own, model = held.get(""), scene.models.get("")
     if own is None or model is None:
@@ -40,7 +40,7 @@ def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
                 yield _claim(scene, figure, costs, firm=scene.main is not None and scene.main.firm)
 
 
-def _costs(own: Holdings, sizes: dict[str, int], word: str, by: int) -> tuple[int, ...]:
+def _costs(own: ReferenceCounts, sizes: dict[str, int], word: str, by: int) -> tuple[int, ...]:
     """Return what a size costs that grows alone, and where the feed-forward width grows as its multiple."""
     if word not in sizes:
         return ()
@@ -53,7 +53,7 @@ def _costs(own: Holdings, sizes: dict[str, int], word: str, by: int) -> tuple[in
     return tuple(count - before for count in after if count is not None) if before is not None else ()
 
 
-def _total(own: Holdings, sizes: Mapping[str, int]) -> int | None:
+def _total(own: ReferenceCounts, sizes: Mapping[str, int]) -> int | None:
     """Return the value of the model's closed formula at some sizes, or None if a letter of it has none."""
     letters = {SYMBOLS[word]: value for word, value in sizes.items() if word in SYMBOLS}
     amount = Fraction(0)

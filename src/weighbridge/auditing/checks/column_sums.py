@@ -10,7 +10,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import likeliest_value, scales, spread, whole
+from weighbridge.auditing.text.rounding import likeliest_value, scales, value_bounds, whole
 from weighbridge.auditing.text.tables import Row, Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import LEAST_ROWS
@@ -63,9 +63,9 @@ def _figure(row: Row, column: int) -> Token | None:
 def _hold(scene: Scene, total: Token, ways: Sequence[Sequence[Token]]) -> Claim | None:
     number = likeliest_value(total)
     assert number is not None
-    low, high = spread(total, scales(total)[0])
+    low, high = value_bounds(total, scales(total)[0])
     for way in ways:
-        bounds = [spread(token, scales(token)[0]) for token in way]
+        bounds = [value_bounds(token, scales(token)[0]) for token in way]
         if sum(low for low, _ in bounds) <= high and low <= sum(high for _, high in bounds):
             exact = all(not token.unit and not token.places for token in (*way, total))
             return _claim(scene, total, "exact" if exact else "rounded", number, because(mark("the sum of the rows above")))

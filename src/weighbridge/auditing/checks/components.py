@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks import modules
-from weighbridge.auditing.checks.arithmetic import Checked
+from weighbridge.auditing.checks.arithmetic import EquationClaims
 from weighbridge.auditing.checks.left_out import find_omissions
 from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.own_counts import is_whole
-from weighbridge.auditing.checks.reference_counts import Holding, Holdings, is_one_thing
+from weighbridge.auditing.checks.reference_counts import ComponentCount, ReferenceCounts, is_one_thing
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.rounding import fit, whole
 from weighbridge.auditing.thresholds import LARGE_NUMBER
@@ -22,7 +22,13 @@ from weighbridge.core.messages import mark
 
 
 def check(
-    scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer], *, firm: bool = True, tabled: Collection[int] = ()
+    scene: Scene,
+    checked: EquationClaims,
+    held: Mapping[str, ReferenceCounts],
+    found: Sequence[Offer],
+    *,
+    firm: bool = True,
+    tabled: Collection[int] = (),
 ) -> Iterator[Claim]:
     """Hold every count that is said to be a component's, or the whole model's, against the model.
 
@@ -53,7 +59,7 @@ def check(
         yield judged
 
 
-def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim | None:
+def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: EquationClaims) -> Claim | None:
     name = offer.subject
     assert name is not None
     choices = own.components.get(name, [])
@@ -86,7 +92,7 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
         return None
     nearest = min(choices, key=lambda h: (abs(h.number - offer.number), not h.exact))
     best = choices[0] if abs(choices[0].number - offer.number) <= 3 * abs(nearest.number - offer.number) else nearest
-    reason = because(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=best.number)
+    reason = because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=best.number)
     return _claim(scene, offer, "component", "wrong", best.number, reason + best.convention)
 
 
@@ -99,7 +105,7 @@ _LABELLED = re.compile(
 )
 
 
-def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[Holding]) -> bool:
+def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) -> bool:
     """Tell whether a number that no equation computes stands right behind a colon or a verb of its component."""
     before = scene.lines[offer.first.line].text[: offer.first.start]
     celled = before.rstrip(" ~≈*").endswith("|") and before.count("|") <= 2
@@ -115,11 +121,11 @@ def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[Holding]) -> bool
     return (celled or adjacent or bool(_LABELLED.search(before))) and "model" not in before.lower()
 
 
-def _near(number: Fraction, choices: Sequence[Holding]) -> bool:
+def _near(number: Fraction, choices: Sequence[ComponentCount]) -> bool:
     return any(h.number / 3 < number < h.number * 3 for h in choices)
 
 
-def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim | None:
+def _total(scene: Scene, offer: Offer, own: ReferenceCounts, checked: EquationClaims) -> Claim | None:
     """Judge a computed total: the method is the text's own, so a sum that is no count of the model is at most noted."""
     if offer.number in checked.slips and not offer.computed:
         return _inherited_claim(scene, offer, "total", checked)
@@ -156,7 +162,7 @@ def _is_mistyped(number: int, right: int) -> bool:
     return len(long) == len(short) + 1 and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 
 
-def _rounded_total(scene: Scene, offer: Offer, own: Holdings) -> Claim | None:
+def _rounded_total(scene: Scene, offer: Offer, own: ReferenceCounts) -> Claim | None:
     assert offer.figure is not None
     loose = _is_hedged(scene, offer)
     for name, count in {own.class_name: own.reference, **own.classes}.items():
@@ -180,21 +186,21 @@ def _is_of_these_sizes(scene: Scene, offer: Offer) -> bool:
     return all(number in known for number in plain) or not offer.computed
 
 
-def _is_rounded_part(own: Holdings, offer: Offer) -> bool:
+def _is_rounded_part(own: ReferenceCounts, offer: Offer) -> bool:
     """Tell whether a rounded figure is that of another component: ``30522 × 768 = 23.4M`` of what the text calls its embedding layer."""
     assert offer.figure is not None
     every = {h.number for holdings in own.components.values() for h in holdings}
     return any(fit(offer.figure, number) is not None for number in every)
 
 
-def _is_of_other_parts(own: Holdings, offer: Offer, checked: Checked) -> bool:
+def _is_of_other_parts(own: ReferenceCounts, offer: Offer, checked: EquationClaims) -> bool:
     """Tell whether a result is computed from a large number that is no part of this model, nor an error of the text."""
     parts = {h.number for holdings in own.components.values() for h in holdings} | {Fraction(cell.number) for cell in own.cells}
     large = [t.value for t in offer.tokens if t.value is not None and t.value >= LARGE_NUMBER and not t.unit]
     return any(number not in parts and number not in checked.slips and number != offer.number for number in large)
 
 
-def _is_part(own: Holdings, name: str, number: Fraction) -> bool:
+def _is_part(own: ReferenceCounts, name: str, number: Fraction) -> bool:
     """Tell whether a number is a single tensor or module inside the component: one matrix of it, say."""
     inside = [cell.number for cell in own.cells]
     singles = set(inside) | {a * n for a in set(inside) for n in (2, 3, 4, 12, 24)}
@@ -202,18 +208,18 @@ def _is_part(own: Holdings, name: str, number: Fraction) -> bool:
     return number in singles or number in others
 
 
-def _fits(scene: Scene, offer: Offer, kind: str, holding: Holding) -> Claim:
+def _fits(scene: Scene, offer: Offer, kind: str, holding: ComponentCount) -> Claim:
     verdict = "exact" if holding.exact else "convention"
     return _claim(scene, offer, kind, verdict, holding.number, holding.convention)
 
 
-def _inherited_claim(scene: Scene, offer: Offer, kind: str, checked: Checked) -> Claim:
+def _inherited_claim(scene: Scene, offer: Offer, kind: str, checked: EquationClaims) -> Claim:
     slip = checked.slips[offer.number]
     reason = because(mark("follows from the error on line {line}"), line=slip.line)
     return _claim(scene, offer, kind, "carried", slip.mended, reason)
 
 
-def _claim(scene: Scene, offer: Offer, kind: str, verdict: str, true: Fraction, reason: tuple[Said, ...]) -> Claim:
+def _claim(scene: Scene, offer: Offer, kind: str, verdict: str, true: Fraction, reason: tuple[Sentence, ...]) -> Claim:
     facts = {"value": whole(offer.number), "expected": whole(true), "difference": whole(offer.number - true), "reason": reason}
     first = offer.first if offer.first.line == offer.last.line else offer.last
     return claim(scene.lines, first, offer.last, kind, verdict, **facts)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim, nested_words, words_of
-from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.sizes import Stated
+from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.text.values import numbers
 from weighbridge.auditing.thresholds import AGREED_SETTINGS, BESIDE_LINES
 from weighbridge.core.messages import mark
@@ -26,7 +26,7 @@ NAMES = {
 }  # fmt: skip
 
 
-class _Judged(NamedTuple):
+class _JudgedSize(NamedTuple):
     token: Token
     said: int
     right: int | None
@@ -58,7 +58,7 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
                 yield _claim(scene, size, judged.token, "exact", judged.said, judged.said, ())
             elif (firm or _is_said_of_the_named(scene, size)) and _is_wrong(scene, size, judged, used, firmly):
                 assert judged.right is not None
-                reason = because(mark("{what} is {right}"), what=Said(NAMES[size.word]), right=judged.right)
+                reason = because(mark("{what} is {right}"), what=Sentence(NAMES[size.word]), right=judged.right)
                 if judged.right in used:
                     reason += because(mark("the text itself computes with {right}"), right=judged.right)
                 yield _claim(scene, size, judged.token, "wrong", judged.said, judged.right, reason)
@@ -92,15 +92,15 @@ def _symbols(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:
         if word not in own or len(row.cells) < 3 or not plain.isdigit() or len(plain) > 12 or (row.line, cell.start) in seen:
             continue
         token = Token("num", cell.text, row.line, cell.start, cell.end)
-        size = Stated(word, int(plain), token, token, True, 0)
+        size = StatedSize(word, int(plain), token, token, True, 0)
         if int(plain) == own[word]:
             yield _claim(scene, size, token, "exact", own[word], own[word], ())
         elif row.cells[0].text.strip("$*` ") in scene.odd:
-            reason = because(mark("{what} is {right}"), what=Said(NAMES[word]), right=own[word])
+            reason = because(mark("{what} is {right}"), what=Sentence(NAMES[word]), right=own[word])
             yield _claim(scene, size, token, "wrong", int(plain), own[word], reason)
 
 
-def _judge(size: Stated, own: dict[str, int]) -> Iterator[_Judged]:
+def _judge(size: StatedSize, own: dict[str, int]) -> Iterator[_JudgedSize]:
     """Yield each number of a statement: what is said, and what is right if it is not that."""
     if size.word not in own:
         return
@@ -111,18 +111,18 @@ def _judge(size: Stated, own: dict[str, int]) -> Iterator[_Judged]:
         for token in listed:
             number = _value(token)
             if number in widths:
-                yield _Judged(token, number, None)
+                yield _JudgedSize(token, number, None)
             elif missing and len(listed) <= 3 and token is size.token:
-                yield _Judged(token, number, missing[0])
+                yield _JudgedSize(token, number, missing[0])
         return
-    yield _Judged(size.token, size.value, None if size.value == own[size.word] else own[size.word])
+    yield _JudgedSize(size.token, size.value, None if size.value == own[size.word] else own[size.word])
 
 
 def _value(token: Token) -> int:
     return int(token.value or 0)
 
 
-def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
+def _is_wrong(scene: Scene, size: StatedSize, judged: _JudgedSize, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
     if size.word in ("positions", "types") and judged.right not in used:
         return False
     if judged.right not in used and not is_slip(str(judged.said), str(judged.right)) and is_of_their_own(scene, size.token.line):
@@ -165,7 +165,7 @@ _OWN = re.compile(
 )
 
 
-def _is_said_of_the_named(scene: Scene, size: Stated) -> bool:
+def _is_said_of_the_named(scene: Scene, size: StatedSize) -> bool:
     """Tell whether a number is one of the sizes that a sentence gives its one model: ``BERT-large has 24 layers, 12 heads and hidden size 768``."""
     text, named = scene.lines[size.token.line].text, scene.mentions.get(size.token.line, ())
     if len(named) != 1 or named[0].kind != MODEL or named[0].end > min(size.token.start, size.label.start):
@@ -205,7 +205,7 @@ _ARGUMENT = re.compile(r"[(,]\s*\w+\s*=\s*$|\w=$|[\"']\s*:\s*$")
 """What stands before a value that is passed to a call: a setting, which claims nothing of the model by itself."""
 
 
-def _is_beside(other: Stated, size: Stated) -> bool:
+def _is_beside(other: StatedSize, size: StatedSize) -> bool:
     return other.word != size.word and abs(other.token.line - size.token.line) <= BESIDE_LINES
 
 
@@ -223,7 +223,7 @@ _NEXT = 6
 """Lines that a formula may be spread over."""
 
 
-def _other_sizes(scene: Scene, size: Stated) -> set[int]:
+def _other_sizes(scene: Scene, size: StatedSize) -> set[int]:
     """Return the model's sizes that have no letter here, such as key-value heads: a label may well mean one of them."""
     model = scene.model_at(size.label.line, size.label.start)
     if model is None or model.description is None:
@@ -242,7 +242,7 @@ def _numbers_in_formulas(scene: Scene) -> set[int]:
     return found
 
 
-def _claim(scene: Scene, size: Stated, token: Token, verdict: str, value: int, right: int, reason: object) -> Claim:
+def _claim(scene: Scene, size: StatedSize, token: Token, verdict: str, value: int, right: int, reason: object) -> Claim:
     first = size.label if size.label.line == token.line and size.label.start < token.start else token
     last = token if token.end > size.label.end or token.line != size.label.line else size.label
     facts = {"value": value, "expected": right, "difference": value - right, "reason": reason}

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.family_members import by_sizes, majority_sizes, other, resolve_families
-from weighbridge.auditing.checks.main_model import Assumed, assume
+from weighbridge.auditing.checks.main_model import AssumedModel, assume
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.scene import Scene, words_of
@@ -20,7 +20,7 @@ from weighbridge.auditing.text.equations import Chain, chains
 from weighbridge.auditing.text.letters import meanings, usual
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.sizes import Stated, apart, find_sizes
+from weighbridge.auditing.text.sizes import StatedSize, apart, find_sizes
 from weighbridge.auditing.text.statements import statements
 from weighbridge.auditing.text.tables import Table, tables
 from weighbridge.auditing.text.tokens import tokens
@@ -98,10 +98,10 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
 def _main_model(
     lines: Sequence[Line],
     named: Mapping[int, Sequence[Mention]],
-    sizes: Sequence[Stated],
+    sizes: Sequence[StatedSize],
     letters: Mapping[str, int],
     model: ModelValue | None,
-) -> tuple[Assumed | None, ModelValue | None]:
+) -> tuple[AssumedModel | None, ModelValue | None]:
     """Return the main model: the one that is given, or what names, sizes and the text's own notation tell."""
     if model is not None:
         return _assumption(model), model
@@ -206,11 +206,11 @@ def _first(lines: Sequence[Line]) -> list[str]:
     return [line.text for line in lines if line.text.strip()][:4]
 
 
-def _assumption(model: ModelValue) -> Assumed:
-    return Assumed(model.source, None, because(mark("given")), named=True, given=True)
+def _assumption(model: ModelValue) -> AssumedModel:
+    return AssumedModel(model.source, None, because(mark("given")), named=True, given=True)
 
 
-def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[Stated]) -> Assumed | None:
+def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[StatedSize]) -> AssumedModel | None:
     counts: Counter[str] = Counter()
     allowed: set[str] = set()
     for found in named.values():

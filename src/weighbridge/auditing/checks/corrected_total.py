@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.arithmetic import Checked
+from weighbridge.auditing.checks.arithmetic import EquationClaims
 from weighbridge.auditing.checks.left_out import find_omissions
 from weighbridge.auditing.checks.offers import Offer
-from weighbridge.auditing.checks.reference_counts import Holdings
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.claims import Left
+from weighbridge.auditing.claims import OmittedCount
 
 
 def corrected_total(
-    scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer]
-) -> tuple[int | None, tuple[Left, ...]]:
+    scene: Scene, checked: EquationClaims, held: Mapping[str, ReferenceCounts], found: Sequence[Offer]
+) -> tuple[int | None, tuple[OmittedCount, ...]]:
     """Return the total that the text's method gives without its slips, and what it leaves out.
 
     The total is the last number computed as one; a text that computes none has the largest result near the model's count.
@@ -40,7 +40,7 @@ def corrected_total(
     return total, find_omissions(own, total) or ()
 
 
-def _named_parts(found: Sequence[Offer], own: Holdings) -> Fraction:
+def _named_parts(found: Sequence[Offer], own: ReferenceCounts) -> Fraction:
     """Return how much the parts that a text counts come to at least, in any way of counting them."""
     named = {offer.subject for offer in found}
     least = Fraction(0)

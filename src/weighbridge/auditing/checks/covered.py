@@ -9,10 +9,10 @@ from itertools import accumulate
 from weighbridge.auditing.claims import Claim
 
 
-class Covered:
+class ClaimSpans:
     """The spans of claims by line, to be asked for one that holds a place without walking them all.
 
-    >>> Covered([Claim(1, 4, 9, "", "total", "exact")]).holds(1, 5, 9)
+    >>> ClaimSpans([Claim(1, 4, 9, "", "total", "exact")]).holds(1, 5, 9)
     True
     """
 

@@ -12,7 +12,7 @@ from weighbridge.auditing.claims import because
 from weighbridge.auditing.text.equations import Chain, Side
 from weighbridge.auditing.text.expressions import Term
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, scales, significant_digits, spread
+from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, scales, significant_digits, value_bounds
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.values import bounds, names, numbers, value
 from weighbridge.core.messages import mark
@@ -59,7 +59,7 @@ class Equation:
     def _ranges(self, term: Term) -> Iterator[tuple[Fraction, Fraction]]:
         """Yield between which numbers a formula lies when its inputs are roundings, in decimal and in binary units."""
         for choice in (0, -1):
-            found = bounds(term, lambda token, choice=choice: spread(token, scales(token)[choice]), self.sizes)  # type: ignore[misc]
+            found = bounds(term, lambda token, choice=choice: value_bounds(token, scales(token)[choice]), self.sizes)  # type: ignore[misc]
             if found is not None:
                 yield found
 
@@ -70,7 +70,7 @@ class Equation:
             if isinstance(side.term, Token) or not rounded or said_token.value is None:
                 continue
             for scale in (*scales(said_token), *self._bare(said_token)):
-                low, high = spread(said_token, scale)
+                low, high = value_bounds(said_token, scale)
                 ranges = [found for found in self._ranges(side.term) if found[0] <= high and low <= found[1]]
                 if ranges and (
                     significant_digits(said_token) <= min(map(significant_digits, rounded))

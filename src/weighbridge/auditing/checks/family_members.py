@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from weighbridge.auditing.checks.main_model import Assumed, sizes_of
+from weighbridge.auditing.checks.main_model import AssumedModel, sizes_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.claims import Line
-from weighbridge.auditing.text.sizes import Stated
+from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.presets.aliases import FAMILY, MODEL, preset_configs
 
 
-def resolve_families(lines: Sequence[Line], named: dict[int, list[Mention]], main: Assumed | None) -> dict[int, list[Mention]]:
+def resolve_families(lines: Sequence[Line], named: dict[int, list[Mention]], main: AssumedModel | None) -> dict[int, list[Mention]]:
     """Take a family's bare name, such as ``Mixtral``, for the model of that family that the text is about."""
     if main is None:
         return named
@@ -22,7 +22,7 @@ def resolve_families(lines: Sequence[Line], named: dict[int, list[Mention]], mai
     }
 
 
-def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[Stated]) -> dict[int, list[Mention]]:
+def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[StatedSize]) -> dict[int, list[Mention]]:
     """Take a family's bare name for its member whose sizes stand beside it: ``GPT-2, 12-layer, 768-hidden``."""
     beside: dict[int, dict[str, int]] = {}
     for size in sizes:
@@ -47,7 +47,7 @@ def other(found: Sequence[Mention], column: int) -> bool:
     return bool(before) and (before[-1].name is None or "large" in before[-1].name)
 
 
-def majority_sizes(sizes: Sequence[Stated]) -> dict[str, int]:
+def majority_sizes(sizes: Sequence[StatedSize]) -> dict[str, int]:
     """Return the size that is stated most often for each word; firm statements count more, the first wins."""
     votes: dict[str, Counter[int]] = {}
     for size in sizes:

@@ -12,7 +12,7 @@ from weighbridge.auditing.checks.field_values import field_values, main_values
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_GAP, FIELD_REACH, LEAD_LETTERS, LISTED_REACH, MOST_MEMBERS
@@ -45,7 +45,7 @@ _OTHERWISE = re.compile(
 _SENTENCE = re.compile(r"[。;；!?！？]|\.(?!\d)|\|")
 
 
-class _Said(NamedTuple):
+class _StatedField(NamedTuple):
     """A size with its place and what it is said of."""
 
     line: int
@@ -70,7 +70,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
                     yield _claim(scene, said, "wrong", right)
 
 
-def _of_line(scene: Scene, index: int) -> Iterator[_Said]:
+def _of_line(scene: Scene, index: int) -> Iterator[_StatedField]:
     text = scene.lines[index].text
     if not re.search(r"\d", text):
         return
@@ -86,7 +86,7 @@ def _of_line(scene: Scene, index: int) -> Iterator[_Said]:
         if not any(m.column <= field.start < m.end for m in named):
             models, name, near = _models(scene, index, field)
             if models:
-                yield _Said(index, field, models, name, near)
+                yield _StatedField(index, field, models, name, near)
 
 
 def _models(scene: Scene, index: int, field: Field) -> tuple[tuple[ModelValue, ...], str, bool]:
@@ -124,9 +124,9 @@ def _of_mention(mention: Mention) -> tuple[tuple[ModelValue, ...], str]:
     return models, mention.name or ""
 
 
-def _blocks(found: Sequence[_Said]) -> Iterator[list[_Said]]:
+def _blocks(found: Sequence[_StatedField]) -> Iterator[list[_StatedField]]:
     """Group the sizes that stand together and are of one model."""
-    block: list[_Said] = []
+    block: list[_StatedField] = []
     for said in found:
         if block and (said.models != block[-1].models or said.line - block[-1].line > FIELD_REACH):
             yield block
@@ -136,11 +136,11 @@ def _blocks(found: Sequence[_Said]) -> Iterator[list[_Said]]:
         yield block
 
 
-def _is_own(said: _Said) -> bool:
+def _is_own(said: _StatedField) -> bool:
     return any(said.field.value in field_values(model).get(said.field.word, frozenset()) for model in said.models)
 
 
-def _is_any(said: _Said) -> bool:
+def _is_any(said: _StatedField) -> bool:
     """Tell whether a number is a size of its models that is called alike: heads of one kind and of the other, widths, experts."""
     alike = next((group for group in _ALIKE if said.field.word in group), (said.field.word,))
     return any(said.field.value in field_values(model).get(word, ()) for model in said.models for word in alike)
@@ -149,12 +149,12 @@ def _is_any(said: _Said) -> bool:
 _ALIKE = (("heads", "kv_heads"), ("experts", "active", "shared"), ("hidden", "mlp", "head_dim"), ("layers",))
 
 
-def _main_values(said: _Said) -> frozenset[int]:
+def _main_values(said: _StatedField) -> frozenset[int]:
     values = main_values(said.models[0])
     return frozenset((values[said.field.word],)) if said.field.word in values else frozenset()
 
 
-def _can_be_wrong(said: _Said, words: Collection[str]) -> bool:
+def _can_be_wrong(said: _StatedField, words: Collection[str]) -> bool:
     one_of_a_kind = all(model.description is not None and not _is_composite(model) for model in said.models)
     return said.near and said.field.word in words and said.field.value > 0 and one_of_a_kind and not _is_any(said)
 
@@ -170,7 +170,7 @@ def _is_composite(model: ModelValue) -> bool:
     )
 
 
-def _is_listed_wrong(scene: Scene, said: _Said, block: Sequence[_Said], agreed: int) -> bool:
+def _is_listed_wrong(scene: Scene, said: _StatedField, block: Sequence[_StatedField], agreed: int) -> bool:
     """Tell whether a size in a list of a named model's sizes is not the model's, though others of the list are."""
     if not _can_be_wrong(said, _LISTED) or agreed < AGREED_FIELDS or not (said.field.labelled or _is_bullet(scene, said)):
         return False
@@ -179,11 +179,11 @@ def _is_listed_wrong(scene: Scene, said: _Said, block: Sequence[_Said], agreed: 
     return not (_OTHERWISE.search(inside) or is_of_their_own(scene, block[0].line))
 
 
-def _is_bullet(scene: Scene, said: _Said) -> bool:
+def _is_bullet(scene: Scene, said: _StatedField) -> bool:
     return re.fullmatch(r"\s*[-*+•·]\s*", scene.lines[said.line].text[: said.field.start]) is not None
 
 
-def _is_said_wrong(scene: Scene, said: _Said) -> bool:
+def _is_said_wrong(scene: Scene, said: _StatedField) -> bool:
     """Tell whether a sentence gives its one model a number of experts that it has not."""
     text, named = scene.lines[said.line].text, scene.mentions.get(said.line, ())
     before = [m for m in named if m.end <= said.field.start]
@@ -197,7 +197,7 @@ def _is_said_wrong(scene: Scene, said: _Said) -> bool:
     return not others and not _SENTENCE.search(between) and not _OTHERWISE.search(around)
 
 
-def _is_enumerated_wrong(scene: Scene, said: _Said, block: Sequence[_Said]) -> bool:
+def _is_enumerated_wrong(scene: Scene, said: _StatedField, block: Sequence[_StatedField]) -> bool:
     """Tell whether one of the sizes that a sentence gives its one model is not the model's, though all the others are."""
     text, named = scene.lines[said.line].text, scene.mentions.get(said.line, ())
     before = [m for m in named if m.end <= said.field.start]
@@ -217,8 +217,8 @@ _IN_EACH = re.compile(
 """Words that say where experts are, and not which."""
 
 
-def _claim(scene: Scene, said: _Said, verdict: str, right: int) -> Claim:
+def _claim(scene: Scene, said: _StatedField, verdict: str, right: int) -> Claim:
     token = Token("num", "", said.line, said.field.start, said.field.end)
-    reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Said(TITLES[said.field.word]), right=right)
+    reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Sentence(TITLES[said.field.word]), right=right)
     facts: dict[str, object] = {"value": said.field.value, "expected": right, "difference": said.field.value - right, "reason": reason}
     return claim(scene.lines, token, token, "configuration", verdict, **facts)

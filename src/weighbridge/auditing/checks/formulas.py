@@ -11,9 +11,9 @@ from weighbridge.auditing.checks.components import TITLES
 from weighbridge.auditing.checks.formula_equality import USUAL, agrees, definitions, degree, in_terms_of, substitute, value_at
 from weighbridge.auditing.checks.formula_pairs import Formula, formulas, is_comparable, is_leading, pair_up
 from weighbridge.auditing.checks.own_counts import preset_model
-from weighbridge.auditing.checks.reference_counts import Holding, Holdings, holdings
+from weighbridge.auditing.checks.reference_counts import ComponentCount, ReferenceCounts, reference_counts_of
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
-from weighbridge.auditing.claims import Claim, Reason, Said, because
+from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
@@ -24,7 +24,7 @@ from weighbridge.core.polynomials import Polynomial
 _MEAN = re.compile(r"均值(?:和|与|、)方差|mean and (?:the )?variance|means and variances|均值、方差", re.IGNORECASE)
 
 
-def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
+def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
     """Check every formula in letters of a text."""
     about = sections(scene.lines)
     chained: dict[int, list[Chain]] = {}
@@ -73,7 +73,12 @@ def _same(scene: Scene, statement: Sequence[Token], left: Formula, right: Formul
 
 
 def _component(
-    scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, about: Sequence[str | None], held: Mapping[str, Holdings]
+    scene: Scene,
+    statement: Sequence[Token],
+    formula: Formula,
+    last: Formula,
+    about: Sequence[str | None],
+    held: Mapping[str, ReferenceCounts],
 ) -> Claim | None:
     token = statement[formula.start]
     context = scene.context(token.line, token.start)
@@ -111,11 +116,11 @@ def _component(
     if "I" in widths and sizes.get("mlp") != 4 * sizes.get("hidden", 0):
         return None  # ``d × 4d`` is of another feed-forward network than one that is not 4 H wide
     shown = in_terms_of(right.formula, formula.expanded, sizes)
-    reason = because(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(shown))
+    reason = because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=str(shown))
     return _check(scene, statement, formula, last, "wrong", right._replace(formula=shown), reason)
 
 
-def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, own: Holdings) -> Claim | None:
+def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, own: ReferenceCounts) -> Claim | None:
     """Confirm a formula that is exactly some component's, though its words name another: ``the matrices and biases: 4h² + 4h``."""
     if formula.term is not last.term and last.expanded != formula.expanded:
         return None
@@ -125,7 +130,7 @@ def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last
     for name in _PARTS if quadratic else ():
         holding = _find_convention(own, name, formula.expanded, sizes) if own.components.get(name) else None
         if holding is not None:
-            reason = because(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(holding.formula))
+            reason = because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=str(holding.formula))
             return _check(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason + holding.convention)
     return None
 
@@ -140,9 +145,9 @@ GENERIC = ("bert-base-uncased", "gpt2", "llama-2-7b")
 
 
 @cache
-def _generic() -> tuple[tuple[Holdings, dict[str, int]], ...]:
+def _generic() -> tuple[tuple[ReferenceCounts, dict[str, int]], ...]:
     models = [model for name in GENERIC if (model := preset_model(name)) is not None]
-    return tuple((holdings(model), words_of(model)) for model in models)
+    return tuple((reference_counts_of(model), words_of(model)) for model in models)
 
 
 def _of_any(scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, about: Sequence[str | None]) -> Claim | None:
@@ -160,7 +165,7 @@ def _of_any(scene: Scene, statement: Sequence[Token], formula: Formula, last: Fo
     return None
 
 
-def _find_convention(own: Holdings, name: str, formula: Polynomial, sizes: Mapping[str, int]) -> Holding | None:
+def _find_convention(own: ReferenceCounts, name: str, formula: Polynomial, sizes: Mapping[str, int]) -> ComponentCount | None:
     """Return the convention in which a component is what a formula says; remembered, as texts repeat their formulas."""
     key = (name, formula)
     if key not in own.recognised:
@@ -170,7 +175,7 @@ def _find_convention(own: Holdings, name: str, formula: Polynomial, sizes: Mappi
     return own.recognised[key]
 
 
-def _is_inside(formula: Polynomial, own: Holdings, sizes: Mapping[str, int]) -> bool:
+def _is_inside(formula: Polynomial, own: ReferenceCounts, sizes: Mapping[str, int]) -> bool:
     """Tell whether a formula is another component's, or a single tensor's."""
     amount = value_at(formula, sizes)
     return any(agrees(formula, cell.formula, sizes) for cell in own.cells) or any(
@@ -196,7 +201,7 @@ def _named_component(before: str, section: str | None) -> tuple[str | None, bool
 
 
 def _check(
-    scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, verdict: str, holding: Holding, reason: Reason
+    scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, verdict: str, holding: ComponentCount, reason: Reason
 ) -> Claim:
     facts: dict[str, object] = {"value": str(last.expanded), "expected": str(holding.formula), "reason": reason}
     if verdict == "wrong":
@@ -204,7 +209,7 @@ def _check(
     return claim(scene.lines, statement[formula.start], statement[last.end - 1], "symbolic", verdict, **facts)
 
 
-def _omission_claim(scene: Scene, statement: Sequence[Token], formula: Formula, own: Holdings) -> Claim:
+def _omission_claim(scene: Scene, statement: Sequence[Token], formula: Formula, own: ReferenceCounts) -> Claim:
     out = own.components["out"][0].formula
     reason = because(mark("the output projection is left out: {right} with its bias"), right=str(out))
     first, last = statement[formula.start], statement[formula.end - 1]

@@ -22,7 +22,7 @@ KEYS = {
 """The config keys of each size."""
 
 
-class Assumed(NamedTuple):
+class AssumedModel(NamedTuple):
     """The model a text is about, why, whether it is named there, and whether its numbers may be held against the text."""
 
     name: str
@@ -47,7 +47,7 @@ def sizes_of(config: Mapping[str, Any]) -> dict[str, int]:
     return found
 
 
-def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool, allowed: Collection[str] = ()) -> Assumed | None:
+def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool, allowed: Collection[str] = ()) -> AssumedModel | None:
     """Choose the model that a text is about.
 
     Args:
@@ -75,19 +75,19 @@ def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool, allow
         return None
     _, name, agreed, differ = best
     if differ <= 1 and name in named:
-        return Assumed(name, None, because(mark("named in the text")), named=True)
+        return AssumedModel(name, None, because(mark("named in the text")), named=True)
     if name in allowed and differ <= 1 and agreed >= AGREED_SIZES:
-        return Assumed(
+        return AssumedModel(
             name, None, because(mark("its family is named in the text, and {count} sizes are its own"), count=agreed), named=True
         )
     if differ <= 1 and agreed >= 3 + 2 * differ:
-        return Assumed(name, None, because(mark("{count} sizes that the text states are its own"), count=agreed))
+        return AssumedModel(name, None, because(mark("{count} sizes that the text states are its own"), count=agreed))
     if bert and {"vocab", "hidden", "layers"} <= set(stated):
         config = {"model_type": "bert", **{KEYS[word][0]: value for word, value in stated.items() if word in KEYS}}
         config.setdefault("intermediate_size", 4 * stated["hidden"])
-        return Assumed("BERT with the sizes of the text", config, because(mark("the text states its sizes")))
+        return AssumedModel("BERT with the sizes of the text", config, because(mark("the text states its sizes")))
     if bert and not named and len(stated) <= 1:
-        return Assumed(
+        return AssumedModel(
             "bert-base-uncased", None, because(mark("the text is about BERT, so its formulas are checked against BERT")), firm=False
         )
     return None

@@ -18,7 +18,7 @@ from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.table_counts import Judged, be_sure_of_family, count_claims, doubtful_kinds, part_claims
 from weighbridge.auditing.checks.table_subjects import (
     SIZE_COLUMNS,
-    Bound,
+    ModelTable,
     column_heads,
     families_of,
     is_grid,
@@ -26,7 +26,7 @@ from weighbridge.auditing.checks.table_subjects import (
     named_in_cell,
     whole_number,
 )
-from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
@@ -82,7 +82,7 @@ def _families_sizes(scene: Scene) -> Iterator[Claim]:
                     yield totals.total_claim(scene, figure, found.verdict, found.expected, found.reason)
 
 
-def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
+def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
     """Hold the cells of tables of models against their models."""
     lines = {row.line for one in bound for row, *_ in one.cells}
     yield from (made for made in _families_sizes(scene) if made.line not in {scene.lines[line].number for line in lines})
@@ -127,7 +127,7 @@ def _rename_columns(cells: Sequence[Judged]) -> list[Judged]:
 _CALLED_ALIKE = ("hidden", "mlp", "head_dim", "heads", "kv_heads")
 
 
-def _remarks(scene: Scene, bound: Bound) -> Iterator[Claim]:
+def _remarks(scene: Scene, bound: ModelTable) -> Iterator[Claim]:
     """Confirm sizes in the other cells of a model's row: ``| BERT-base | 110M | Encoder, 12 layers |``."""
     subjects = {row.line: subject for row, _, _, subject, _ in bound.cells}
     judged = {(row.line, cell.start) for row, cell, kind, _, _ in bound.cells if kind in SIZE_COLUMNS}
@@ -165,7 +165,7 @@ def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, su
         and not (kind in ("layers", "heads") and _is_translator(subject.models[0]))
     ):
         reason = because(mark("should be {right}"), right=rights[0]) + because(
-            mark("{what} of {name}"), what=Said(NAMES[kind]), name=subject.name
+            mark("{what} of {name}"), what=Sentence(NAMES[kind]), name=subject.name
         )
         yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=reason)
 

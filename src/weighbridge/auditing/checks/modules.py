@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks.main_model import sizes_of
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import LEAST_MODULES
 from weighbridge.blueprints import model_type_of
@@ -58,7 +58,7 @@ def check(scene: Scene) -> Iterator[Claim]:
                 (right,) = known
                 wrong = next((size for size in one.sizes if size not in right), one.sizes[0])
                 other = next((size for size in right if size not in one.sizes), right[0])
-                reason = because(mark("in the model its shape is {shape}"), shape=Said("[" + ", ".join(map(str, right)) + "]"))
+                reason = because(mark("in the model its shape is {shape}"), shape=Sentence("[" + ", ".join(map(str, right)) + "]"))
                 facts: dict[str, object] = {"value": wrong, "expected": other, "difference": wrong - other, "reason": reason}
                 yield claim(scene.lines, token, token, "component", "wrong", **facts)
 

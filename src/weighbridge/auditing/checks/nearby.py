@@ -10,7 +10,7 @@ from itertools import combinations
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, spread, whole
+from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, value_bounds, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.thresholds import BLOCK_LINES, CERTAIN_DIGITS, SAME_NUMBER, SHARE_REACH, SUM_DIGITS
 from weighbridge.core.messages import mark
@@ -56,7 +56,7 @@ def _above(figures: Sequence[Sequence[Token]], place: int) -> list[Token]:
 
 
 def _bounds(token: Token) -> tuple[Fraction, Fraction]:
-    return spread(token, scales(token)[0] if token.unit else Fraction(1))
+    return value_bounds(token, scales(token)[0] if token.unit else Fraction(1))
 
 
 def _sum(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None:
@@ -102,8 +102,8 @@ def _twice(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Claim
             continue
         if _BETWEEN.fullmatch(text, token.end, other.start):
             for scale in scales(token):
-                low, high = spread(token, scale)
-                if any(a <= high and low <= b for s in scales(other) for a, b in (spread(other, s),)):
+                low, high = value_bounds(token, scale)
+                if any(a <= high and low <= b for s in scales(other) for a, b in (value_bounds(other, s),)):
                     yield _claim(scene, other, "total", "rounded", because(mark("the same in another unit")))
                     break
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import scales, spread
+from weighbridge.auditing.text.rounding import scales, value_bounds
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.thresholds import SHARE_STEPS
 from weighbridge.core.messages import mark
@@ -57,8 +57,8 @@ def _claim(scene: Scene, token: Token, part: Token, whole: Token) -> Claim | Non
     assert token.value is not None
     assert part.value is not None
     assert whole.value is not None
-    low, high = spread(part, scales(part)[0])
-    least, most = spread(whole, scales(whole)[0])
+    low, high = value_bounds(part, scales(part)[0])
+    least, most = value_bounds(whole, scales(whole)[0])
     right = 100 * part.value * scales(part)[0] / (whole.value * scales(whole)[0])
     step = Fraction(SHARE_STEPS, 10**token.places)
     if least <= 0 or right > 100:

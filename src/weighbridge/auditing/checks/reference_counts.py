@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of, unique_of
 from weighbridge.auditing.checks.model_cells import ATTENTION, FEED, Cell, list_cells
-from weighbridge.auditing.claims import Left, Reason, because
+from weighbridge.auditing.claims import OmittedCount, Reason, because
 from weighbridge.auditing.text.polynomial_terms import symbol
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-class Holding(NamedTuple):
+class ComponentCount(NamedTuple):
     """What a component holds in one convention."""
 
     number: Fraction
@@ -29,7 +29,7 @@ class Holding(NamedTuple):
     exact: bool
 
 
-class Holdings(NamedTuple):
+class ReferenceCounts(NamedTuple):
     """A model's components and the counts of its classes.
 
     Attributes:
@@ -44,21 +44,21 @@ class Holdings(NamedTuple):
     """
 
     cells: tuple[Cell, ...]
-    components: dict[str, list[Holding]]
+    components: dict[str, list[ComponentCount]]
     classes: dict[str, int]
     class_name: str
     reference: int
-    omissions: dict[int, tuple[Left, ...]]
+    omissions: dict[int, tuple[OmittedCount, ...]]
     simple: bool
-    recognised: dict[tuple[str, Polynomial], Holding | None]
+    recognised: dict[tuple[str, Polynomial], ComponentCount | None]
     active: int
 
 
-def holdings(model: ModelValue) -> Holdings:
+def reference_counts_of(model: ModelValue) -> ReferenceCounts:
     """Take a model apart into what texts speak of.
 
     >>> from weighbridge import model
-    >>> [h.number for h in holdings(model("bert-base-uncased")).components["pooler"]]
+    >>> [h.number for h in reference_counts_of(model("bert-base-uncased")).components["pooler"]]
     [Fraction(590592, 1), Fraction(589824, 1)]
     """
     root, _, values = pair(model)
@@ -66,7 +66,7 @@ def holdings(model: ModelValue) -> Holdings:
     components = {name: _distinct(found) for name, found in _components(cells, values)}
     tally = tally_of(model)
     reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]
-    return Holdings(cells, components, _classes(model), model.class_name or model.kind, reference, {}, _is_simple(cells), {}, active)
+    return ReferenceCounts(cells, components, _classes(model), model.class_name or model.kind, reference, {}, _is_simple(cells), {}, active)
 
 
 def _is_simple(cells: tuple[Cell, ...]) -> bool:
@@ -76,7 +76,7 @@ def _is_simple(cells: tuple[Cell, ...]) -> bool:
     return len({cell.copies for cell in layered}) == 1 and len(set(once)) == len(once) and {cell.place for cell in layered} <= plain
 
 
-def is_one_thing(held: Holdings, name: str) -> bool:
+def is_one_thing(held: ReferenceCounts, name: str) -> bool:
     """Tell whether a component is one thing in this model, so that a number which is none of its counts is wrong.
 
     The attention of a model with experts is; that of an encoder with a decoder may be any of three.
@@ -120,12 +120,15 @@ def _sum(cells: tuple[Cell, ...], places: tuple[str, ...], *, biases: bool = Tru
     return _Sum(number, formula)
 
 
-def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tuple[str, list[Holding]]]:
+def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tuple[str, list[ComponentCount]]]:
     layers = max((cell.copies for cell in cells), default=1)
     for name in ("word", "position", "type", "pooler", "head", "final_norm", "embedding_norm"):
         yield name, _plain(cells, (name,))
     yield "tables", _plain(cells, _TABLES)
-    yield "embeddings", [*_plain(cells, (*_TABLES, "embedding_norm")), _holding(_sum(cells, _TABLES), because(mark("without its norm")))]
+    yield (
+        "embeddings",
+        [*_plain(cells, (*_TABLES, "embedding_norm")), _component_count(_sum(cells, _TABLES), because(mark("without its norm")))],
+    )
     for name, places in (
         ("query", ("query",)),
         ("key", ("key",)),
@@ -143,21 +146,21 @@ def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tup
     yield "encoder", [h for h in _layer(cells, layers) if h.number >= _sum(cells, ("up",), every=True).number]
 
 
-def _plain(cells: tuple[Cell, ...], places: tuple[str, ...]) -> list[Holding]:
-    return [_holding(_sum(cells, places)), _holding(_sum(cells, places, biases=False), because(_BARE))]
+def _plain(cells: tuple[Cell, ...], places: tuple[str, ...]) -> list[ComponentCount]:
+    return [_component_count(_sum(cells, places)), _component_count(_sum(cells, places, biases=False), because(_BARE))]
 
 
-def _scopes(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int, reason: Reason = ()) -> list[Holding]:
+def _scopes(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int, reason: Reason = ()) -> list[ComponentCount]:
     """In one layer and in all, with biases and without."""
     found = []
     for every in (False, True):
         scope = because(_LAYERS, layers=layers) if every else ()
-        found.append(_holding(_sum(cells, places, every=every), reason + scope, exact=not reason))
-        found.append(_holding(_sum(cells, places, biases=False, every=every), reason + because(_BARE) + scope))
+        found.append(_component_count(_sum(cells, places, every=every), reason + scope, exact=not reason))
+        found.append(_component_count(_sum(cells, places, biases=False, every=every), reason + because(_BARE) + scope))
     return found
 
 
-def _with_norm(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int) -> list[Holding]:
+def _with_norm(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int) -> list[ComponentCount]:
     """With the one norm that stands beside it in the layer."""
     norms = [cell for cell in cells if cell.place == "layer_norm"]
     half = len(norms) // 2
@@ -165,11 +168,13 @@ def _with_norm(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int) ->
     found = []
     for every in (False, True):
         scope = because(_LAYERS, layers=layers) if every else ()
-        found.append(_holding(_sum(with_norm, (*places, "layer_norm"), every=every), because(mark("with its norm")) + scope, exact=True))
+        found.append(
+            _component_count(_sum(with_norm, (*places, "layer_norm"), every=every), because(mark("with its norm")) + scope, exact=True)
+        )
     return found
 
 
-def _attention(cells: tuple[Cell, ...], layers: int, values: dict[str, int]) -> Iterator[Holding]:
+def _attention(cells: tuple[Cell, ...], layers: int, values: dict[str, int]) -> Iterator[ComponentCount]:
     yield from _scopes(cells, ATTENTION, layers)
     yield from _with_norm(cells, ATTENTION, layers)
     projections = ("query", "key", "value")
@@ -181,41 +186,41 @@ def _attention(cells: tuple[Cell, ...], layers: int, values: dict[str, int]) -> 
             one = whole.formula.over(Polynomial({((symbol("A"), 1),): 1}))
             each = Polynomial({(): Fraction(1, heads)}) * whole.formula if one is None else one
             bare = () if biases else because(_BARE)
-            yield Holding(Fraction(whole.number, heads), each, because(mark("for each head")) + bare, False)
+            yield ComponentCount(Fraction(whole.number, heads), each, because(mark("for each head")) + bare, False)
 
 
-def _norms(cells: tuple[Cell, ...], layers: int) -> Iterator[Holding]:
+def _norms(cells: tuple[Cell, ...], layers: int) -> Iterator[ComponentCount]:
     norms = tuple(cell for cell in cells if cell.place == "layer_norm")
     outside = tuple(cell for cell in cells if cell.place in ("embedding_norm", "final_norm"))
     pairs = (norms[:2], norms, tuple(cell for cell in outside))
     for found in pairs:
-        yield _holding(_sum(found, ("layer_norm", "embedding_norm", "final_norm")), exact=True)
-    yield _holding(_sum(norms, ("layer_norm",), every=True), because(_LAYERS, layers=layers), exact=True)
-    yield _holding(_sum(norms[:2], ("layer_norm",), every=True), because(_LAYERS, layers=layers), exact=True)
+        yield _component_count(_sum(found, ("layer_norm", "embedding_norm", "final_norm")), exact=True)
+    yield _component_count(_sum(norms, ("layer_norm",), every=True), because(_LAYERS, layers=layers), exact=True)
+    yield _component_count(_sum(norms[:2], ("layer_norm",), every=True), because(_LAYERS, layers=layers), exact=True)
     everything = _sum(norms + outside, ("layer_norm", "embedding_norm", "final_norm"), every=True)
-    yield _holding(everything, because(mark("all norms of the model")), exact=True)
-    yield _holding(_sum(norms[:1], ("layer_norm",)), because(mark("gains only")))
+    yield _component_count(everything, because(mark("all norms of the model")), exact=True)
+    yield _component_count(_sum(norms[:1], ("layer_norm",)), because(mark("gains only")))
 
 
-def _layer(cells: tuple[Cell, ...], layers: int) -> Iterator[Holding]:
+def _layer(cells: tuple[Cell, ...], layers: int) -> Iterator[ComponentCount]:
     layered = tuple(cell for cell in cells if cell.layered)
     places = tuple({cell.place for cell in layered})
     matrices = tuple(place for place in places if place != "layer_norm")
     for every in (False, True):
         scope = because(_LAYERS, layers=layers) if every else ()
-        yield _holding(_sum(layered, places, every=every), scope, exact=True)
-        yield _holding(_sum(layered, places, biases=False, every=every), because(mark("without linear biases")) + scope)
-        yield _holding(_sum(layered, matrices, biases=False, every=every), because(mark("matrices only")) + scope)
-        yield _holding(_sum(layered, matrices, every=every), because(mark("without norms")) + scope)
+        yield _component_count(_sum(layered, places, every=every), scope, exact=True)
+        yield _component_count(_sum(layered, places, biases=False, every=every), because(mark("without linear biases")) + scope)
+        yield _component_count(_sum(layered, matrices, biases=False, every=every), because(mark("matrices only")) + scope)
+        yield _component_count(_sum(layered, matrices, every=every), because(mark("without norms")) + scope)
 
 
-def _holding(found: _Sum, convention: Reason = (), *, exact: bool | None = None) -> Holding:
-    return Holding(Fraction(found.number), found.formula, convention, not convention if exact is None else exact)
+def _component_count(found: _Sum, convention: Reason = (), *, exact: bool | None = None) -> ComponentCount:
+    return ComponentCount(Fraction(found.number), found.formula, convention, not convention if exact is None else exact)
 
 
-def _distinct(found: list[Holding]) -> list[Holding]:
+def _distinct(found: list[ComponentCount]) -> list[ComponentCount]:
     """Keep the first convention for each number; exact ones come first."""
-    kept: dict[Fraction, Holding] = {}
+    kept: dict[Fraction, ComponentCount] = {}
     for holding in sorted(found, key=lambda h: (not h.exact, len(h.convention))):
         if holding.number:
             kept.setdefault(holding.number, holding)

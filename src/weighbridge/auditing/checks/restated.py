@@ -8,19 +8,19 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.components import TITLES
-from weighbridge.auditing.checks.covered import Covered
-from weighbridge.auditing.checks.reference_counts import Holdings
+from weighbridge.auditing.checks.covered import ClaimSpans
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, Said, because
+from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, spread, whole
+from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, value_bounds, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.thresholds import RESTATED_DIGITS, SMALLEST_RESTATED
 from weighbridge.core.messages import mark
 
 
-class _Known:
+class _KnownNumbers:
     """Exact numbers, with the reason why each is right, to be looked up exactly and by rounding."""
 
     def __init__(self, reasons: Mapping[Fraction, Reason]) -> None:
@@ -36,7 +36,7 @@ class _Known:
         if significant_digits(token) < RESTATED_DIGITS or not (token.unit or token.places):
             return None
         for scale in scales(token):
-            low, high = spread(token, scale)
+            low, high = value_bounds(token, scale)
             for right in self.numbers[bisect_left(self.numbers, low) : bisect_right(self.numbers, high)]:
                 found = fit(token, right)
                 if found is not None and found.verdict == "rounded":
@@ -44,11 +44,11 @@ class _Known:
         return None
 
 
-def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, Holdings]) -> Iterator[Claim]:
+def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
     """Confirm numbers that are right by the text's own computation, or as the count of a component; none is called wrong."""
-    computed = _Known(_reasons_by_value(claims))
-    parts = {context: _Known(_parts(own)) for context, own in held.items()}
-    covered = Covered(claims)
+    computed = _KnownNumbers(_reasons_by_value(claims))
+    parts = {context: _KnownNumbers(_parts(own)) for context, own in held.items()}
+    covered = ClaimSpans(claims)
     printed_modules = modules.places(scene)
     for statement in scene.statements:
         for token in statement:
@@ -80,12 +80,12 @@ def _reasons_by_value(claims: Sequence[Claim]) -> dict[Fraction, Reason]:
     return found
 
 
-def _parts(own: Holdings) -> dict[Fraction, Reason]:
+def _parts(own: ReferenceCounts) -> dict[Fraction, Reason]:
     found: dict[Fraction, Reason] = {}
     for name, holdings in own.components.items():
         for holding in holdings:
             if holding.number >= SMALLEST_RESTATED:
-                reason = because(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=holding.number)
+                reason = because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=holding.number)
                 found.setdefault(holding.number, reason + holding.convention)
     return found
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.main_model import Assumed, sizes_of
+from weighbridge.auditing.checks.main_model import AssumedModel, sizes_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.claims import Claim, Line
 from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.sizes import Stated
+from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.text.tables import Table
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ class Scene(NamedTuple):
     statements: Sequence[Sequence[Token]]
     chains: Sequence[Chain]
     meant: Mapping[str, str]
-    stated: Sequence[Stated]
+    stated: Sequence[StatedSize]
     mentions: Mapping[int, Sequence[Mention]]
     contexts: Sequence[str | None]
-    main: Assumed | None
+    main: AssumedModel | None
     models: Mapping[str, ModelValue]
     sizes: Mapping[str | None, dict[str, int]]
     letters: Mapping[str, int]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, tied_tables
 from weighbridge.auditing.checks.published_figures import figures
-from weighbridge.auditing.claims import Reason, Said, because
+from weighbridge.auditing.claims import Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import Fit, fit, scales, spread
+from weighbridge.auditing.text.rounding import Fit, fit, scales, value_bounds
 from weighbridge.auditing.thresholds import HEDGED, MOST_LABELS, PLAIN_COST, PUBLISHED_FAR
 from weighbridge.conventions.rules import SCOPES
 from weighbridge.core.messages import mark
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-class Settled(NamedTuple):
+class Judgement(NamedTuple):
     """How a figure is true: its verdict, the exact number it stands for, and why."""
 
     verdict: str
@@ -35,7 +35,7 @@ class Settled(NamedTuple):
     reason: Reason
 
 
-def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, hedged: bool = False) -> Settled | None:
+def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, hedged: bool = False) -> Judgement | None:
     """Return the simplest reading under which a figure is true of one of *models*, or None if there is none.
 
     Args:
@@ -57,49 +57,49 @@ def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, h
     return None
 
 
-def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """The count itself, of the model's class and of the others of its family."""
     for index, (name, count) in enumerate(list_named_counts(model, what)):
         found = fit(token, Fraction(count), loose=hedged)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             verdict = "convention" if found.verdict == "exact" and index else found.verdict
-            yield Settled(verdict, Fraction(count), found.reason + because(mark("{name} has {right}"), name=name, right=count))
+            yield Judgement(verdict, Fraction(count), found.reason + because(mark("{name} has {right}"), name=name, right=count))
 
 
 def _is_bytes(found: Fit) -> bool:
     return any("bytes" in part.sentence for part in found.reason)
 
 
-def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """Every other way of counting that ``reconcile`` knows."""
     if token.value is None or what == "active":
         return
     table = conventions_of(model)
     if not token.unit and not token.places and token.value.denominator == 1:
         for made in table.by_value.get(int(token.value), ())[:1]:
-            yield Settled("convention", Fraction(made.value), reason_for(made))
+            yield Judgement("convention", Fraction(made.value), reason_for(made))
         return
     for scale in scales(token):
-        low, high = spread(token, scale)
+        low, high = value_bounds(token, scale)
         first, last = bisect_left(table.values, low), bisect_right(table.values, high)
         cheap = [made for value in table.values[first:last] for made in table.by_value[value] if made.cost <= PLAIN_COST]
         for made in sorted(cheap, key=lambda made: (made.cost, made.order))[:1]:
-            yield Settled("convention", Fraction(made.value), reason_for(made))
+            yield Judgement("convention", Fraction(made.value), reason_for(made))
 
 
-def _with_untied_head(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _with_untied_head(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """One tied table counted once more: the head of a published file that is untied, such as T5's."""
     own = own_count(model)
     for amount in tied_tables(model) if what == "total" and own is not None else ():
         assert own is not None
         found = fit(token, Fraction(own + amount))
         if found is not None and found.verdict != "note" and not _is_bytes(found):
-            yield Settled(
+            yield Judgement(
                 "convention" if found.verdict == "exact" else found.verdict, Fraction(own + amount), because(mark("with its head untied"))
             )
 
 
-def _to_filled_zeros(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _to_filled_zeros(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """A whole number that ends in zeros, rounded to the digits before them: ``11,689,500``."""
     if token.unit or token.places or token.value is None:
         return
@@ -108,10 +108,10 @@ def _to_filled_zeros(token: Token, model: ModelValue, what: str, hedged: bool) -
     for name, count in list_named_counts(model, what) if zeros >= 2 and zeros < len(digits) - 1 else ():
         if abs(token.value - count) * 2 <= 10**zeros:
             reason = because(mark("rounded to {digits} digits"), digits=len(digits) - zeros)
-            yield Settled("rounded", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
+            yield Judgement("rounded", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
 
 
-def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """An output head of some number of labels, with its biases, on one of the classes."""
     hidden = getattr(model.description.sizes, "hidden", None) if model.description is not None else None
     if what != "total" or token.unit or token.places or token.value is None or not isinstance(hidden, int):
@@ -120,17 +120,17 @@ def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
         labels, rest = divmod(int(token.value) - count, hidden + 1)
         if rest == 0 and 0 < labels <= MOST_LABELS:
             reason = because(mark("{name} with an output head of {labels} labels"), name=name, labels=labels)
-            yield Settled("convention", token.value, reason)
+            yield Judgement("convention", token.value, reason)
 
 
 def reason_for(made: Convention) -> Reason:
     """Say in which way of counting a number is right."""
     scope = made.view.scope
-    what = tuple(Said(made.view.omissions[index].what) for index in made.omitted)
-    plus = tuple(Said(piece.what) for piece in made.added)
+    what = tuple(Sentence(made.view.omissions[index].what) for index in made.omitted)
+    plus = tuple(Sentence(piece.what) for piece in made.added)
     name: object = made.class_name
     if scope:
-        name = Said(mark("{scope} of {name}"), (("scope", Said(SCOPES.get(scope, scope))), ("name", made.class_name)))
+        name = Sentence(mark("{scope} of {name}"), (("scope", Sentence(SCOPES.get(scope, scope))), ("name", made.class_name)))
     if what and plus:
         return because(mark("{name} without {what}, with {plus}"), name=name, what=what, plus=plus)
     if what:
@@ -140,7 +140,7 @@ def reason_for(made: Convention) -> Reason:
     return because(mark("the count of {name}"), name=name)
 
 
-def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """Cut off or rounded up instead of rounded; said to be approximate and near."""
     if token.value is None or not (token.unit or token.places or hedged):
         return
@@ -150,7 +150,7 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
             near = said_number <= count or index == 0  # another class is not rounded up
             if near and abs(said_number - count) < step and (token.unit or token.places):
                 reason = because(mark("cut off, not rounded")) if said_number < count else because(mark("rounded up"))
-                yield Settled("note", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
+                yield Judgement("note", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
             tens = 10 * scale
             if (
                 not token.places
@@ -160,23 +160,23 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
                 and 0 <= count - said_number < tens
             ):
                 reason = because(mark("cut off, not rounded")) + because(mark("{name} has {right}"), name=name, right=count)
-                yield Settled("note", Fraction(count), reason)
+                yield Judgement("note", Fraction(count), reason)
             one_digit = 10 ** (len(str(int(said_number))) - 1)
             if (
                 said_number % one_digit == 0
                 and abs(said_number - count) * 2 <= one_digit
                 and abs(said_number - count) <= PUBLISHED_FAR * count
             ):
-                yield Settled(
+                yield Judgement(
                     "note",
                     Fraction(count),
                     because(mark("rounded to one digit")) + because(mark("{name} has {right}"), name=name, right=count),
                 )
             if hedged and abs(said_number - count) <= HEDGED * count:
-                yield Settled("note", Fraction(count), because(mark("near enough for a figure that is said to be approximate")))
+                yield Judgement("note", Fraction(count), because(mark("near enough for a figure that is said to be approximate")))
 
 
-def _with_masks(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _with_masks(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """All that GPT-2's published file stores: its causal masks, positions by positions in each layer, counted with the parameters."""
     sizes = model.description.sizes if model.description is not None and model.model_type == "gpt2" else None
     layers, positions = getattr(sizes, "layers", None), getattr(sizes, "positions", None)
@@ -185,10 +185,10 @@ def _with_masks(token: Token, model: ModelValue, what: str, hedged: bool) -> Ite
         stored = Fraction(own + layers * positions**2)
         found = fit(token, stored)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
-            yield Settled("convention", stored, because(mark("with the causal masks that its published file holds")))
+            yield Judgement("convention", stored, because(mark("with the causal masks that its published file holds")))
 
 
-def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """The figure that the authors give, where it is one of this model and not its sister's."""
     count = own_count(model, what)
     if token.value is None or count is None:
@@ -196,7 +196,7 @@ def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) 
     mine = token.value * scales(token)[0]
     for figure, corrected in _figures_of_kin(model.source):
         if mine == figure and (corrected or abs(mine - count) <= PUBLISHED_FAR * count):
-            yield Settled("note", Fraction(count), because(mark("the figure its authors give; the count is {right}"), right=count))
+            yield Judgement("note", Fraction(count), because(mark("the figure its authors give; the count is {right}"), right=count))
 
 
 @lru_cache(maxsize=1024)

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks.components import TITLES
 from weighbridge.auditing.checks.offers import Offer
-from weighbridge.auditing.checks.reference_counts import Holding, Holdings
+from weighbridge.auditing.checks.reference_counts import ComponentCount, ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, subject
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit
@@ -23,7 +23,7 @@ _OTHERWISE = re.compile(
 )
 
 
-def check(scene: Scene, held: Mapping[str, Holdings], found: Sequence[Offer], *, firm: bool = True) -> Iterator[Claim]:
+def check(scene: Scene, held: Mapping[str, ReferenceCounts], found: Sequence[Offer], *, firm: bool = True) -> Iterator[Claim]:
     """Hold every share that is said of a component against the text's own numbers and against the model."""
     if not firm:
         return
@@ -45,7 +45,7 @@ def check(scene: Scene, held: Mapping[str, Holdings], found: Sequence[Offer], *,
                 start = index + 1 if index + 1 < len(statement) else index
 
 
-def _beside(scene: Scene, statement: Sequence[Token], index: int, own: Holdings, totals: Sequence[Fraction]) -> Claim | None:
+def _beside(scene: Scene, statement: Sequence[Token], index: int, own: ReferenceCounts, totals: Sequence[Fraction]) -> Claim | None:
     """Check a share that stands beside the number it is the share of: ``2,362,368 · 25.9%``."""
     token = statement[index]
     if index < 2 or statement[index - 1].text not in ("·", "(", "|", ","):
@@ -90,12 +90,14 @@ def _near(token: Token, true: Fraction) -> Fit | None:
     return Fit("note", because(mark("not to the nearest, as shares that add up to 100"))) if away < 1 else None
 
 
-def _layer_pairs(own: Holdings) -> list[tuple[Holding, Holding]]:
+def _layer_pairs(own: ReferenceCounts) -> list[tuple[ComponentCount, ComponentCount]]:
     """Return what stands in each layer, paired with itself."""
     return [(h, h) for name in ("attention", "ffn", "norm") for h in own.components.get(name, ()) if not h.convention]
 
 
-def _of_words(scene: Scene, statement: Sequence[Token], start: int, index: int, own: Holdings, totals: Sequence[Fraction]) -> Claim | None:
+def _of_words(
+    scene: Scene, statement: Sequence[Token], start: int, index: int, own: ReferenceCounts, totals: Sequence[Fraction]
+) -> Claim | None:
     """Check a share of a component that is named in words."""
     token = statement[index]
     line = scene.lines[token.line].text
@@ -105,7 +107,7 @@ def _of_words(scene: Scene, statement: Sequence[Token], start: int, index: int, 
     if not _OF_THE_WHOLE.search(f"{clause} {tail}".lower()) or _OTHERWISE.search(line.lower()):
         return None
     if _LEADING.search(clause.lower()):
-        return _leading(scene, token, own)
+        return _leading_term_claim(scene, token, own)
     name, clear = _subject(last)
     if name is None:
         name, clear = _subject(clause)
@@ -137,7 +139,7 @@ def _subject(words: str) -> tuple[str | None, bool]:
     return subject(re.sub("参数总量|总参数量|总量|总参数|总参数的|total", "", words.lower()))
 
 
-def _leading(scene: Scene, token: Token, own: Holdings) -> Claim | None:
+def _leading_term_claim(scene: Scene, token: Token, own: ReferenceCounts) -> Claim | None:
     """Check the share of a leading term, which the equation before it computes."""
     before = [
         chain
@@ -161,4 +163,4 @@ def _facts(token: Token, right: Fraction) -> dict[str, object]:
 
 
 def _title(name: str) -> object:
-    return Said(TITLES.get(name, name))
+    return Sentence(TITLES.get(name, name))

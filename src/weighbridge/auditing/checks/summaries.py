@@ -26,7 +26,7 @@ ABOVE = 60
 _SHARE = re.compile(r"\W{0,6}(?P<share>\d+(?:\.\d+)?)\s?%")
 
 
-class _Printed(NamedTuple):
+class _PrintedCount(NamedTuple):
     """A count that a summary prints: its line, what it counts, and its token."""
 
     line: int
@@ -50,7 +50,7 @@ def check(scene: Scene) -> Iterator[Claim]:
             start = index
 
 
-def _printed_lines(scene: Scene) -> Iterator[_Printed]:
+def _printed_lines(scene: Scene) -> Iterator[_PrintedCount]:
     for index, line in enumerate(scene.lines):
         if "||" in line.text or ("%" not in line.text and not re.search("aram|参数", line.text)):
             continue
@@ -58,7 +58,7 @@ def _printed_lines(scene: Scene) -> Iterator[_Printed]:
             token = next(iter(tokens(match["count"].rstrip(",_"), index)), None)
             if token is not None and token.kind == "num" and token.value is not None:
                 place = match.start("count")
-                yield _Printed(index, _what(match["what"].lower()), token._replace(start=place, end=place + token.end))
+                yield _PrintedCount(index, _what(match["what"].lower()), token._replace(start=place, end=place + token.end))
 
 
 def _what(word: str) -> str:
@@ -67,7 +67,7 @@ def _what(word: str) -> str:
     return "trainable" if word in ("trainable", "可训练") else "frozen"
 
 
-def _together(scene: Scene, group: Sequence[_Printed]) -> Iterator[Claim]:
+def _together(scene: Scene, group: Sequence[_PrintedCount]) -> Iterator[Claim]:
     by_name = {one.what: one.token for one in group}
     total, trainable, frozen = (by_name.get(name) for name in ("total", "trainable", "frozen"))
     if total is None or total.value is None:
@@ -86,7 +86,7 @@ def _together(scene: Scene, group: Sequence[_Printed]) -> Iterator[Claim]:
             yield from _share(scene, one, one.token.value / total.value)
 
 
-def _share(scene: Scene, printed: _Printed, right: Fraction) -> Iterator[Claim]:
+def _share(scene: Scene, printed: _PrintedCount, right: Fraction) -> Iterator[Claim]:
     """Check the share that stands behind a count."""
     text = scene.lines[printed.line].text
     match = _SHARE.match(text, printed.token.end)

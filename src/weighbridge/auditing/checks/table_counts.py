@@ -12,7 +12,7 @@ from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, whole_number
-from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
@@ -89,7 +89,7 @@ def part_claims(scene: Scene, row: Row, cell: Cell, subject: Subject, totals_of_
     rest = (token._replace(value=number - value, text="") for number in every if number > value and not token.unit)
     found = settle(token, subject.models) or next((settled for one in rest if (settled := settle(one, subject.models)) is not None), None)
     if found is not None:
-        reason = because(mark("a part of {name}"), name=Said(subject.name))
+        reason = because(mark("a part of {name}"), name=Sentence(subject.name))
         yield totals.total_claim(scene, token, "exact" if not token.unit else "rounded", value * scales(token)[0], reason)
 
 

@@ -49,21 +49,21 @@ _COUNTS = ("total", "active", "non_embedding", "part")
 _GRID = re.compile(r"\b([A-Z])\s*=\s*\d+")
 
 
-class Bound(NamedTuple):
+class ModelTable(NamedTuple):
     """A table whose rows or columns are models: each judged cell with its model and what it holds."""
 
     table: Table
     cells: tuple[tuple[Row, Cell, str, Subject, str], ...]
 
 
-def bind(scene: Scene) -> list[Bound]:
+def bind(scene: Scene) -> list[ModelTable]:
     """Find the tables whose rows or columns are models."""
     found = []
     for table in scene.tables:
         bound = _by_rows(scene, table) or _by_columns(scene, table)
         bound = bound if any(re.search(r"\d", cell.text) for _, cell, *_ in bound) else []
         if bound or is_grid(table):
-            found.append(Bound(table, tuple(bound)))
+            found.append(ModelTable(table, tuple(bound)))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from weighbridge.auditing.checks.covered import Covered
+from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.table_subjects import column_heads, is_grid, kind_of
 from weighbridge.auditing.checks.totals import is_count
@@ -15,7 +15,7 @@ from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
-from weighbridge.auditing.text.sizes import Stated
+from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.text.tables import Row, Table
 from weighbridge.auditing.thresholds import SMALLEST_CLAIM
 from weighbridge.core.messages import mark
@@ -38,7 +38,7 @@ _OF_TEXT = re.compile(r"\W{0,2}(?:tokens?|words?|个?词)\b", re.IGNORECASE)
 
 def unsettled_claims(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
     """Return a claim, with what would settle it, for each number that says something about a model and was not judged."""
-    covered = Covered(claims)
+    covered = ClaimSpans(claims)
     found = []
     seen: set[tuple[int, int]] = set()
 
@@ -94,7 +94,7 @@ def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool]) -> Itera
                 yield token, *found
 
 
-def _why_not(scene: Scene, size: Stated) -> Reason:
+def _why_not(scene: Scene, size: StatedSize) -> Reason:
     """Say why a size was not judged: no model is settled for it, or it is said in passing and the model's is another."""
     model = scene.model_at(size.label.line, size.label.start)
     right = words_of(model).get(size.word) if model is not None else None

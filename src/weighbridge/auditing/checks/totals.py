@@ -12,7 +12,7 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.summaries import is_summed
-from weighbridge.auditing.claims import Claim, Said, because
+from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
@@ -211,7 +211,7 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[C
     about = write_like(token, Fraction(right)) if token.unit else right
     away = write_like(token, abs(number - right)) if token.unit else abs(number - right)
     reason = because(direction, right=about, number=away) + because(
-        sentence, name=Said(f"{name} ({subject.name})") if subject.name else name, right=right
+        sentence, name=Sentence(f"{name} ({subject.name})") if subject.name else name, right=right
     )
     yield total_claim(scene, token, "wrong", Fraction(right), reason)
 
@@ -229,7 +229,7 @@ _POWERS = (Fraction(10), Fraction(100), Fraction(1000), Fraction(1, 10), Fractio
 _IMAGES = frozenset(("image_size", "patch_size"))
 
 
-def total_claim(scene: Scene, token: Token, verdict: str, expected: Fraction, reason: tuple[Said, ...]) -> Claim:
+def total_claim(scene: Scene, token: Token, verdict: str, expected: Fraction, reason: tuple[Sentence, ...]) -> Claim:
     """Make the claim of a total."""
     number = likeliest_value(token)
     assert number is not None

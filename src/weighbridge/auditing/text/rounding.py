@@ -158,11 +158,11 @@ def significant_digits(token: Token) -> int:
     return len(written if token.places else written.rstrip("0")) or 1
 
 
-def spread(token: Token, scale: Fraction) -> tuple[Fraction, Fraction]:
+def value_bounds(token: Token, scale: Fraction) -> tuple[Fraction, Fraction]:
     """Return between which numbers the true value of a figure lies: itself, or what rounds to it.
 
     >>> from weighbridge.auditing.text.tokens import tokens
-    >>> [int(bound) for bound in spread(tokens("7.08M", 0)[0], Fraction(10**6))]
+    >>> [int(bound) for bound in value_bounds(tokens("7.08M", 0)[0], Fraction(10**6))]
     [7075000, 7085000]
     """
     assert token.value is not None

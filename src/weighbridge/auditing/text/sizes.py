@@ -10,7 +10,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import SIZES, SYMBOLS
 
 
-class Stated(NamedTuple):
+class StatedSize(NamedTuple):
     """One size that a text states.
 
     Attributes:
@@ -42,7 +42,7 @@ _STACKS = frozenset(("encoder", "layer", "layers", "编码器", "encoder.layer")
 _WIDTHS = ("神经元个数", "神经元数", "neurons", "units")
 
 
-def find_sizes(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Stated]:
+def find_sizes(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[StatedSize]:
     """Yield the sizes that a statement states.
 
     >>> from weighbridge.auditing.text.size_words import LETTERS
@@ -71,7 +71,7 @@ _MOST_OF_ANY = 20_000_000
 """No model has more of these: a larger number behind such a word or letter states no size (``A: 109,482,240``)."""
 
 
-def apart(statements: Sequence[Sequence[Token]]) -> Iterator[Stated]:
+def apart(statements: Sequence[Sequence[Token]]) -> Iterator[StatedSize]:
     """Yield the sizes whose name is a line of its own and whose number the next: ``Number of layers``, ``32``.
 
     >>> from weighbridge.auditing.text.tokens import tokens
@@ -83,7 +83,7 @@ def apart(statements: Sequence[Sequence[Token]]) -> Iterator[Stated]:
         if word is not None and len(number) == 1 and number[0].kind == "num":
             figure = number[0]
             if figure.value is not None and not figure.unit and not figure.places and 0 < figure.line - label[0].line <= _NEXT:
-                yield Stated(word, int(figure.value), figure, figure, True, 1)
+                yield StatedSize(word, int(figure.value), figure, figure, True, 1)
 
 
 def _word(label: Sequence[Token]) -> str | None:
@@ -102,7 +102,7 @@ _NEXT = 2
 _NOUNS = ("长度", "个数", "大小", "数量", "维度", "宽度", "高度", "句长", "length")
 
 
-def _read_labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> Stated | None:
+def _read_labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> StatedSize | None:
     before = statement[index - 1] if index else None
     if before is not None and len(label.text) == 1 and before.kind == "word" and before.end == label.start and before.text.endswith(_NOUNS):
         return None  # ``长度L为512`` says what its L is
@@ -147,7 +147,7 @@ def _read_labelled(statement: Sequence[Token], index: int, label: Token, word: s
         return None
     if number.unit or number.places or number.value is None or not _ends(statement, at):
         return None
-    return Stated(word, int(number.value), number, label, linked, at + 1, _list(statement, at + 1))
+    return StatedSize(word, int(number.value), number, label, linked, at + 1, _list(statement, at + 1))
 
 
 def _list(statement: Sequence[Token], at: int) -> tuple[Token, ...]:
@@ -179,7 +179,7 @@ def _ends(statement: Sequence[Token], at: int) -> bool:
     return not (following.kind == "rel" and following.line == statement[at].line)
 
 
-def _read_stack(statement: Sequence[Token], index: int, label: Token) -> Stated | None:
+def _read_stack(statement: Sequence[Token], index: int, label: Token) -> StatedSize | None:
     """Read ``Encoder × 12``."""
     if index + 2 >= len(statement) or statement[index + 1].text != "*" or statement[index + 2].kind != "num":
         return None
@@ -187,10 +187,10 @@ def _read_stack(statement: Sequence[Token], index: int, label: Token) -> Stated 
     ends = index + 3 >= len(statement) or statement[index + 3].kind not in ("op", "rel")
     if number.value is None or number.unit or number.places or sign.end == sign.start or not sign.spaced or not ends:
         return None
-    return Stated("layers", int(number.value), number, label, True, index + 3)
+    return StatedSize("layers", int(number.value), number, label, True, index + 3)
 
 
-def _read_count(statement: Sequence[Token], index: int, number: Token) -> Stated | None:
+def _read_count(statement: Sequence[Token], index: int, number: Token) -> StatedSize | None:
     """Read ``12-layer`` and ``12 layers``."""
     if number.value is None or number.unit or number.places or index + 1 >= len(statement):
         return None
@@ -199,7 +199,7 @@ def _read_count(statement: Sequence[Token], index: int, number: Token) -> Stated
         named = statement[index + 2]
         word = _HYPHENED.get(named.text.lower())
         if word and named.start == following.end and not (index and statement[index - 1].kind == "op"):
-            return Stated(word, int(number.value), number, named, False, index + 3)
+            return StatedSize(word, int(number.value), number, named, False, index + 3)
         return None
     word = _COUNTED.get(following.text.lower()) if following.line == number.line else None
     if following.kind == "name" and following.text == "hidden" and following.line == number.line and number.value >= 64:
@@ -208,8 +208,8 @@ def _read_count(statement: Sequence[Token], index: int, number: Token) -> Stated
         word = None if labels else "hidden"  # ``1600 hidden size``, and no label of the next number
     summed = following.text.startswith(("层合计", "层总计", "层共")) and following.line == number.line
     if summed or (following.text == "layers" and index and statement[index - 1].text.lower() == "all"):
-        return Stated("layers", int(number.value), number, following, True, index + 2)
+        return StatedSize("layers", int(number.value), number, following, True, index + 2)
     if word and not (index and statement[index - 1].kind == "op"):
         plain = index > 0 and statement[index - 1].line == number.line and statement[index - 1].text.lower().endswith(_HAS)
-        return Stated(word, int(number.value), number, following, plain and following.text.lower() in _ALL_OF, index + 2)
+        return StatedSize(word, int(number.value), number, following, plain and following.text.lower() in _ALL_OF, index + 2)
     return None

@@ -79,7 +79,7 @@ def attention(c: Config, name: str, positions: tuple[str, ...], keys: Stream | N
     """Describe attention among queries, or to the encoder's positions, of which *positions* are mapped beside the contents."""
     H, dim = c.hidden, exact(c.hidden, c.decoder_heads)
 
-    def mapped(*parts: str) -> tuple[Part, ...]:
+    def projections(*parts: str) -> tuple[Part, ...]:
         return tuple(linear(f"{name}_{which}_proj", H, H, stream=keys if which[:3] in ("key", "val") else None) for which in parts)
 
     wide = dim if keys is None else 2 * dim
@@ -88,10 +88,10 @@ def attention(c: Config, name: str, positions: tuple[str, ...], keys: Stream | N
         attend(heads=c.decoder_heads, head_dim=wide, value_dim=dim, keys=keys),
     )
     norm = layer_norm(f"{name}_layer_norm", H)
-    first = mapped("query_content", *positions, "key_content", "key_pos", "value")
+    first = projections("query_content", *positions, "key_content", "key_pos", "value")
     if keys is None:
         return part(name, *first, scores[0], norm, scores[1], kind="self_attention")
-    children = (*first, *mapped("query_pos_sine"), norm, *scores)
+    children = (*first, *projections("query_pos_sine"), norm, *scores)
     return part(name, *children, kind="cross_attention", requires=keys if isinstance(keys, str) else None)
 
 
@@ -147,12 +147,12 @@ def detection(c: Config) -> Part:
         "",
         part("model", *model(c, backbone_features(c, trained=True), boxes), kind="backbone"),
         linear("class_embed", H, c.labels, stream=queries),
-        tied(again, "model.decoder.bbox_embed") if c.tied else again,
+        tie_to(again, "model.decoder.bbox_embed") if c.tied else again,
         kind="model",
     )
 
 
-def tied(head: Part, owner: str) -> Part:
+def tie_to(head: Part, owner: str) -> Part:
     """Say that every tensor of a head of linear maps is the storage of the one with the same name under *owner*."""
     (layers,) = head.children
     assert isinstance(layers, Part)

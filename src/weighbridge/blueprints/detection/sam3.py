@@ -83,7 +83,7 @@ def geometry(c: Config) -> Part:
     )
 
 
-def scoring(c: Config) -> Part:
+def dot_product_scoring(c: Config) -> Part:
     """Describe the products of the prompt with every query."""
     H = c.hidden
     inner = perceptron("text_mlp", H, c.mlp, H), layer_norm("text_mlp_out_norm", H), linear("text_proj", H, H), linear("query_proj", H, H)
@@ -101,7 +101,7 @@ def whole(c: Config, *, clip: bool) -> Part:
         linear("text_projection", c.text.hidden, c.detr_encoder.hidden),
         geometry(c.geometry),
         *(as_child(word, submodel(getattr(c, word)), streams=streams) for word in ("detr_encoder", "detr_decoder", "mask_decoder")),
-        scoring(c.detr_decoder),
+        dot_product_scoring(c.detr_decoder),
         kind="model",
         stream=PROMPTED,
     )

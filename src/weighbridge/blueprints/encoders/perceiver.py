@@ -120,7 +120,7 @@ def model(c: Config) -> Part:
     return part("", *body(c, c.hidden, "seq"), kind="model")
 
 
-def classified(c: Config, first: Part, inputs: Size, places: Stream) -> Part:
+def classifier_decoder(c: Config, first: Part, inputs: Size, places: Stream) -> Part:
     """Describe one query that reads the latents, and a map of it to the labels."""
     keys = c.width
     crossed = layer("decoding_cross_attention", c.width, c.width, keys, keys, 1, 1, to=c.latents)
@@ -132,7 +132,7 @@ def classified(c: Config, first: Part, inputs: Size, places: Stream) -> Part:
     return part("", part("perceiver", first, *body(c, inputs, places), decoder, kind="backbone"), kind="model")
 
 
-def masked(c: Config) -> Part:
+def masked_lm(c: Config) -> Part:
     """Describe PerceiverForMaskedLM: a query for every position, and the words again."""
     H = c.hidden
     crossed = layer("decoding_cross_attention", H, c.width, QUERY_CHANNELS, H, 8, 1, to=c.latents)
@@ -145,9 +145,9 @@ def masked(c: Config) -> Part:
 
 CLASSES = {
     "PerceiverModel": model,
-    "PerceiverForMaskedLM": masked,
-    "PerceiverForSequenceClassification": lambda c: classified(c, text(c), c.hidden, "seq"),
-    "PerceiverForImageClassificationLearned": lambda c: classified(c, pixels(c), 2 * IMAGE_CHANNELS, c.image * c.image),
+    "PerceiverForMaskedLM": masked_lm,
+    "PerceiverForSequenceClassification": lambda c: classifier_decoder(c, text(c), c.hidden, "seq"),
+    "PerceiverForImageClassificationLearned": lambda c: classifier_decoder(c, pixels(c), 2 * IMAGE_CHANNELS, c.image * c.image),
 }
 IGNORED_KEYS = frozenset(
     """_label_trainable_num_channels audio_samples_per_frame num_frames output_num_channels output_shape samples_per_patch train_size

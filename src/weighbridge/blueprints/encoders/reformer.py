@@ -100,7 +100,7 @@ def chunked_from(c: Config) -> int:
     return int(min(c.chunk, c.local_chunk) if lcm(c.chunk, c.local_chunk) > c.chunk else c.chunk)
 
 
-def kept(c: Config, kind: str) -> tuple[Node, ...]:
+def layer_states(c: Config, kind: str) -> tuple[Node, ...]:
     """Describe what a layer keeps: what went into it, and where tokens are hashed, the bucket of each."""
     states = State("states", c.hidden, per_token=True)
     if kind != "lsh":
@@ -116,7 +116,7 @@ def layer(c: Config, kind: str, *, keeps: bool = False) -> tuple[Node, ...]:
     own = part("self_attention", *maps, attend(heads=c.heads, head_dim=c.head_dim), kind="self_attention", stream=CHUNKED)
     out = part("output", linear("dense", wide, H, bias=False), kind="attention")
     return (
-        part("attention", layer_norm("layer_norm", H), own, out, *(kept(c, kind) if keeps else ()), kind="attention"),
+        part("attention", layer_norm("layer_norm", H), own, out, *(layer_states(c, kind) if keeps else ()), kind="attention"),
         part(
             "feed_forward",
             layer_norm("layer_norm", H),

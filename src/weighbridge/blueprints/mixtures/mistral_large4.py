@@ -48,7 +48,7 @@ def attention(c: Config, *, indexed: bool, rotary: bool, shared: bool) -> Part:
         linear("o_proj", A * c.value_dim, H, bias=c.out_bias),
         *((indexer(c),) if indexed else ()),
         linear("q_proj", H, A * width, bias=False),
-        scaling(A),
+        softmax_scaling(A),
         attend(causal=True, heads=A, head_dim=width, value_dim=c.value_dim, cache=cache),
         kind="latent_attention",
     )
@@ -56,10 +56,10 @@ def attention(c: Config, *, indexed: bool, rotary: bool, shared: bool) -> Part:
 
 def indexer(c: Config) -> Part:
     """Describe the scores that pick the keys, whose queries are made of the layer's own input."""
-    return scorer(c, c.hidden, layer_norm("q_input_norm", c.hidden), scaling(c.index_heads))
+    return scorer(c, c.hidden, layer_norm("q_input_norm", c.hidden), softmax_scaling(c.index_heads))
 
 
-def scaling(heads: Size) -> Part:
+def softmax_scaling(heads: Size) -> Part:
     """Describe what scales the queries of each head by the logarithm of the position."""
     return part("softmax_scaling", Tensor("scale", (heads,), "gain"), Tensor("bias", (heads,), "bias"), kind="scale")
 
@@ -81,7 +81,7 @@ def _all_rotary(c: Config) -> bool:
     return True
 
 
-def _sharing(c: Config) -> list[bool]:
+def _shares_latents(c: Config) -> list[bool]:
     """Return for each layer whether the latents it attends to are an earlier one's."""
     layers = layer_range(c.layers)
     sources = list(layers) if c.sources is None else one_per_layer(c, c.sources, "kv_source_layers")
@@ -108,7 +108,7 @@ FIELDS = variant(
     Field("interval", "no_rope_layer_interval", 4, "choice", report_default=False),
     constant("rotary", _rotary),
     Field("sources", "kv_source_layers", None, "choice", report_default=False),
-    constant("sharing", _sharing),
+    constant("sharing", _shares_latents),
     Field("rope", "rope_parameters", None, "choice", report_default=False),
     computed("all_rotary", _all_rotary),
     vocab=204800,

@@ -96,7 +96,7 @@ def arguments_of(raw: Mapping[str, Any]) -> dict[str, Any]:
         arguments = {"img_size": 224, **arguments}
     inner = raw.get("pretrained_cfg")
     pretrained = dict(inner) if isinstance(inner, Mapping) else dict(raw)
-    found = {**arguments, **_pretrained(pretrained, arguments)}
+    found = {**arguments, **_pretrained_arguments(pretrained, arguments)}
     if type(raw.get("num_classes")) is int:
         found["num_classes"] = raw["num_classes"]
     more = raw.get("model_args") or {}
@@ -106,7 +106,7 @@ def arguments_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, **stated, **({"model_type": raw["model_type"]} if "model_type" in raw else {})}
 
 
-def _pretrained(said: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _pretrained_arguments(said: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     size = said.get("input_size")
     if isinstance(size, (list, tuple)) and len(size) == 3:

@@ -103,7 +103,7 @@ def vision(c: Config, runs: Size | None = None) -> Part:
     return part("", part("visual", *visual, kind="vision"), kind="vision", stream=c.patches + 1)
 
 
-def crossed(c: Config, name: str, stream: Stream, keys: Stream) -> Part:
+def cross_modal_layers(c: Config, name: str, stream: Stream, keys: Stream) -> Part:
     """Describe the cross-modal layers of one side: BERT's, with attention to the other side."""
     inner = reroot(layer(with_changes(c.text, crossed=True, layers=c.layers)), "", {"encoder": keys, "seq": stream})
     return replace(inner, name=name, stream=stream)
@@ -134,8 +134,8 @@ def body(c: Config) -> tuple[Node, ...]:
         embedding("token_type_embeddings", 2, H),
         replace(vision(c.vision, c.text.layers), name="vision_model"),
         part("text_model", *kept, kind="text"),
-        crossed(c, "cross_modal_image_layers", image, "seq"),
-        crossed(c, "cross_modal_text_layers", "seq", image),
+        cross_modal_layers(c, "cross_modal_image_layers", image, "seq"),
+        cross_modal_layers(c, "cross_modal_text_layers", "seq", image),
         *(part(f"cross_modal_{side}_pooler", linear("dense", H, H), kind="pooler", stream="one") for side in ("image", "text")),
         layer_norm("cross_modal_text_layernorm", H),
         layer_norm("cross_modal_image_layernorm", H, stream=image),

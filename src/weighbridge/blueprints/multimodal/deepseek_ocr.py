@@ -197,7 +197,7 @@ def body(c: Config, width: Size, places: Stream, *separators: str) -> tuple[Node
     )
 
 
-def unlimited(c: Config) -> tuple[Node, ...]:
+def unlimited_ocr(c: Config) -> tuple[Node, ...]:
     """Describe Unlimited-OCR: vectors of both encoders side by side."""
     sam_config = c.vision.sam
     return body(c, sam_config.down[-1] + c.vision.encoder.hidden, sam_places(sam_config), "view_separator", "image_newline")
@@ -262,6 +262,6 @@ FAMILIES = {
         one("unlimited_ocr_vision_encoder", CLIP, "UnlimitedOcrVisionEncoder", clip, frozenset(("attention_dropout", "num_channels"))),
         one("unlimited_ocr_vision", tower_fields("unlimited_ocr"), "UnlimitedOcrVisionModel", unlimited_tower),
         one("unlimited_ocr_text", UNLIMITED_TEXT, "UnlimitedOcrTextModel", text, TEXT_KEYS),
-        whole("unlimited_ocr", "UnlimitedOcr", unlimited, with_text_config),
+        whole("unlimited_ocr", "UnlimitedOcr", unlimited_ocr, with_text_config),
     )
 }

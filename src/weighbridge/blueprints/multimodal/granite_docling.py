@@ -66,7 +66,7 @@ def body(c: Config) -> tuple[Node, ...]:
     return (tower, as_child("text_model", submodel(c.text)), *router)
 
 
-def checked(c: Config) -> bool:
+def refuse_mismatch(c: Config) -> bool:
     """Refuse what the class refuses: a tower that puts out another width than the text's, a router without a fine path."""
     if c.vision.out != c.text.hidden:
         raise ConfigError("differs from the text's hidden_size", key="vision_config.out_hidden_size", value=c.vision.out)
@@ -81,7 +81,7 @@ FIELDS = (
     size("router", "density_router_hidden_size", 1, "R", "width inside the router", report_default=False),
     choice("routed", "density_router_hidden_size", None, read=lambda value: value is not None, report_default=False),
     TIED,
-    computed("checked", checked),
+    computed("checked", refuse_mismatch),
 )
 TEXT = variant(LLAMA, vocab=133800, hidden=1024, mlp=2048, layers=28, heads=16, kv_heads=4, tied=True)
 CLASSES = {

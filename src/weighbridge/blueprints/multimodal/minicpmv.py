@@ -44,7 +44,7 @@ def _few_rounds(c: Config) -> bool:
     return True
 
 
-def merged(times: int) -> Stream:
+def merged_patches(times: int) -> Stream:
     """Return what is left of an image's patches once squares of four have been merged so often."""
     rows: Stream = "rows"
     columns: Stream = "columns"
@@ -56,7 +56,7 @@ def merged(times: int) -> Stream:
 def vision(c: Config, *, merges: bool = True) -> Part:
     """Describe the tower: layers on all patches, a merger of windows of four, layers on what it leaves; it may be passed by."""
     H, many = c.hidden, c.window_height * c.window_width
-    left = merged(1) if merges else PATCHES
+    left = merged_patches(1) if merges else PATCHES
 
     def layer(kind: str) -> tuple[Node, ...]:
         inner = (
@@ -100,7 +100,7 @@ def body(c: Config) -> tuple[Node, ...]:
     for index in range(c.rounds):
         out = c.text.hidden if index == c.rounds - 1 else c.vision.hidden
         maps = layer_norm("pre_norm", wide), linear("linear_1", wide, wide), linear("linear_2", wide, out)
-        rounds.append(part(str(index), *maps, kind="projector", stream=merged(index + (2 if merges and c.inserted else 1))))
+        rounds.append(part(str(index), *maps, kind="projector", stream=merged_patches(index + (2 if merges and c.inserted else 1))))
     merger = per_image(part("merger", part("mlp", *rounds), kind="projector"))
     return tower, as_child("language_model", submodel(c.text)), merger
 

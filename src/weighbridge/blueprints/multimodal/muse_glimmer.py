@@ -53,7 +53,7 @@ def _windows(c: Config) -> list[str]:
     return ["full_attention" if (index + 1) % 4 == 0 or index == c.layers - 1 else "window_attention" for index in layer_range(c.layers)]
 
 
-def _checked(c: Config) -> bool:
+def _refuse_mismatch(c: Config) -> bool:
     if c.hidden % c.heads:
         raise ConfigError("must be a multiple of num_attention_heads", key="hidden_size", value=c.hidden)
     return True
@@ -73,7 +73,7 @@ TEXT = (
         window=window(default=2048),
         windowed=windowed_layers(lambda c: int(c.layers) - (int(c.layers) + 3) // 4),
     ),
-    constant("checked", _checked),
+    constant("checked", _refuse_mismatch),
 )
 VISION = (
     *stack_fields(1536, 8960, 16, 50),

@@ -49,7 +49,7 @@ AUDIO = (
 )
 
 
-def halved(of: Stream, times: int) -> Stream:
+def halve(of: Stream, times: int) -> Stream:
     """Return what padded convolutions leave of a stream, each of them half."""
     for _ in range(times):
         of = (length(of) - 1) // 2 + 1
@@ -62,7 +62,7 @@ def subsampling(c: Config) -> Part:
     convolutions: list[Node] = []
     for index in range(c.halvings):
         bins = (bins - 1) // 2 + 1
-        at = product_of(halved("seq", index + 1), bins)
+        at = product_of(halve("seq", index + 1), bins)
         if index == 0:
             convolutions.append(conv2d("0", 1, C, 3, stream=at))
             continue
@@ -92,7 +92,7 @@ def convolution(c: Config, frames: Stream) -> Part:
 
 def audio(c: Config) -> Part:
     """Describe the speech encoder: frames, relative positions, conformer layers. More than 500 frames are cut into pieces."""
-    H, frames = c.hidden, valid_up_to(halved("seq", c.halvings), 500, "frames that are attended to at once")
+    H, frames = c.hidden, valid_up_to(halve("seq", c.halvings), 500, "frames that are attended to at once")
     attention = part(
         "self_attn",
         *(linear(f"{letter}_proj", H, c.heads * c.head_dim) for letter in "qkv"),

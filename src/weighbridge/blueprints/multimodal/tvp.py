@@ -120,13 +120,13 @@ def tvp(c: Config, name: str = "") -> Part:
     return part(name, words, sight, text, grid, inner, pooler, prompter(c), kind="backbone" if name else "model")
 
 
-def grounding(c: Config) -> Part:
+def video_grounding(c: Config) -> Part:
     """Describe TvpForVideoGrounding: when the sentence begins and how long it lasts."""
     H = c.hidden
     head = part("video_grounding_head", linear("layer_0", H, 2 * H), linear("layer_1", 2 * H, 2), kind="head", stream="one")
     return part("", tvp(c, "model"), head, kind="model")
 
 
-CLASSES = {"TvpModel": tvp, "TvpForVideoGrounding": grounding}
+CLASSES = {"TvpModel": tvp, "TvpForVideoGrounding": video_grounding}
 IGNORED_KEYS = frozenset(("distance_loss_weight", "duration_loss_weight"))
 FAMILIES = {"tvp": Family("tvp", FIELDS, CLASSES, "TvpModel", IGNORED_KEYS)}

@@ -375,7 +375,7 @@ def each_stage(word: str, key: str, default: int) -> Field:
     return choice(word, key, default, read=read, report_default=False)
 
 
-def spread(stated: Any, key: str, count: int) -> Sequence[int]:
+def one_per_stage(stated: Any, key: str, count: int) -> Sequence[int]:
     """Return one number a stage."""
     if isinstance(stated, int):
         return (stated,) * count
@@ -387,7 +387,7 @@ def spread(stated: Any, key: str, count: int) -> Sequence[int]:
 DOWN, UP = ("DownBlock2D", "CrossAttnDownBlock2D"), ("UpBlock2D", "CrossAttnUpBlock2D")
 
 
-def _attending(key: str, stated: Any, kinds: tuple[str, str], count: int) -> list[bool]:
+def _attention_stages(key: str, stated: Any, kinds: tuple[str, str], count: int) -> list[bool]:
     if not isinstance(stated, (list, tuple)) or len(stated) != count or any(entry not in kinds for entry in stated):
         raise ConfigError(
             Text(
@@ -453,8 +453,8 @@ def text_layer(width: int, text: int, heads: int) -> tuple[Node, ...]:
 def transformer(c: Config, width: int, stage: int) -> tuple[Node, ...]:
     """Describe a transformer over the places of a map, between two maps of its channels."""
     count = len(c.widths)
-    text, heads = spread(c.text, "cross_attention_dim", count)[stage], spread(c.heads, "attention_head_dim", count)[stage]
-    layers = spread(c.transformers, "transformer_layers_per_block", count)[stage]
+    text, heads = one_per_stage(c.text, "cross_attention_dim", count)[stage], one_per_stage(c.heads, "attention_head_dim", count)[stage]
+    layers = one_per_stage(c.transformers, "transformer_layers_per_block", count)[stage]
     if width % heads:
         raise ConfigError(
             Text("{heads} heads do not divide a width of {width}", heads=heads, width=width), key="attention_head_dim", value=heads
@@ -478,13 +478,13 @@ def conditions(c: Config, time: int) -> tuple[Part, ...]:
     if c.class_kind is None and c.classes is not None:
         found.append(embedding("class_embedding", c.classes, time))
     elif c.class_kind is not None:
-        found.append(two_maps("class_embedding", c.widths[0] if c.class_kind == "timestep" else _stated(c), time))
+        found.append(two_maps("class_embedding", c.widths[0] if c.class_kind == "timestep" else _required_conditions(c), time))
     if c.added is not None:
-        found.append(two_maps("add_embedding", _stated(c), time))
+        found.append(two_maps("add_embedding", _required_conditions(c), time))
     return tuple(found)
 
 
-def _stated(c: Config) -> Size:
+def _required_conditions(c: Config) -> Size:
     if c.conditions is None:
         raise ConfigError("missing, and the class needs it", key="projection_class_embeddings_input_dim")
     return c.conditions
@@ -493,16 +493,16 @@ def _stated(c: Config) -> Size:
 def unet(c: Config) -> Part:
     """Describe UNet2DConditionModel: stages down, a middle and stages up, each of which gets what the stage beside it put out."""
     widths, count = c.widths, len(c.widths)
-    time, last, depths = 4 * widths[0], count - 1, spread(c.depth, "layers_per_block", count)
+    time, last, depths = 4 * widths[0], count - 1, one_per_stage(c.depth, "layers_per_block", count)
     down, up, before = [], [], widths[0]
-    for stage, attends in enumerate(_attending("down_block_types", c.down, DOWN, count)):
+    for stage, attends in enumerate(_attention_stages("down_block_types", c.down, DOWN, count)):
         width = widths[stage]
         inner = unet_stage(c, stage, (before, *(width,) * (depths[stage] - 1)), width, attends=attends, time=time)
         down.append((*inner, *(() if stage == last else (sampler("downsamplers", width),))))
         before = width
     middle_parts = module_list("attentions", transformer(c, widths[-1], last), kind="block")
     turned = widths[::-1]
-    for index, attends in enumerate(_attending("up_block_types", c.up, UP, count)):
+    for index, attends in enumerate(_attention_stages("up_block_types", c.up, UP, count)):
         stage, width = last - index, turned[index]
         below, blocks = turned[min(index + 1, last)], depths[last - index] + 1
         inputs = [(before if block == 0 else width) + (below if block == blocks - 1 else width) for block in range(blocks)]

@@ -352,15 +352,15 @@ def qwen_image(c: Config) -> Part:
         "attn", rms_norm("norm_q", D), rms_norm("norm_k", D), *maps, *norms, attend(heads=c.heads, head_dim=D), kind="self_attention"
     )
 
-    def modulated(name: str) -> Part:
+    def modulation_of(name: str) -> Part:
         return part(name, linear("1", H, 6 * H), kind="adaptive_norm")
 
     layer = part(
         "transformer_blocks",
-        modulated("img_mod"),
+        modulation_of("img_mod"),
         attn,
         feed_forward("img_mlp", H),
-        modulated("txt_mod"),
+        modulation_of("txt_mod"),
         feed_forward("txt_mlp", H),
         kind="layer",
         repeat=c.layers,
@@ -408,7 +408,7 @@ def flux2(c: Config) -> Part:
     def maps(*names: str) -> tuple[Part, ...]:
         return tuple(linear(name, H, H, bias=False) for name in names)
 
-    def gated(name: str) -> Part:
+    def gated_mlp(name: str) -> Part:
         return part(name, linear("linear_in", H, 2 * inner, bias=False), linear("linear_out", inner, H, bias=False), kind="feed_forward")
 
     def embedder(name: str) -> Part:
@@ -430,7 +430,7 @@ def flux2(c: Config) -> Part:
         bare("single_stream_modulation", H, 3 * H),
         linear("x_embedder", c.channels, H, bias=False),
         linear("context_embedder", c.text, H, bias=False),
-        part("transformer_blocks", double, gated("ff"), gated("ff_context"), kind="layer", repeat=c.layers),
+        part("transformer_blocks", double, gated_mlp("ff"), gated_mlp("ff_context"), kind="layer", repeat=c.layers),
         part("single_transformer_blocks", single, kind="layer", repeat=c.single_layers),
         bare("norm_out", H, 2 * H),
         linear("proj_out", H, c.patch * c.patch * c.outputs, bias=False),
@@ -459,7 +459,7 @@ def auraflow(c: Config) -> Part:
     H = c.hidden
     inner = round_up(8 * H // 3, 256)
 
-    def gated(name: str) -> Part:
+    def gated_mlp(name: str) -> Part:
         maps = (
             linear("linear_1", H, inner, bias=False),
             linear("linear_2", H, inner, bias=False),
@@ -481,8 +481,8 @@ def auraflow(c: Config) -> Part:
         part("pos_embed", *places, kind="embeddings"),
         linear("context_embedder", c.text, c.caption, bias=False),
         two_maps("time_step_proj", 256, H),
-        part("joint_transformer_blocks", *norms, attn(joint=True), gated("ff"), gated("ff_context"), kind="layer", repeat=c.layers),
-        part("single_transformer_blocks", replace(norms[0]), attn(joint=False), gated("ff"), kind="layer", repeat=c.single_layers),
+        part("joint_transformer_blocks", *norms, attn(joint=True), gated_mlp("ff"), gated_mlp("ff_context"), kind="layer", repeat=c.layers),
+        part("single_transformer_blocks", replace(norms[0]), attn(joint=False), gated_mlp("ff"), kind="layer", repeat=c.single_layers),
         bare("norm_out", H, 2 * H),
         linear("proj_out", H, c.patch * c.patch * c.outputs, bias=False),
         kind="model",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def refused(key: str, what: str) -> Field:
+def refuse_argument(key: str, what: str) -> Field:
     """Declare an argument that makes other tensors than are described, and is refused where it is on."""
 
     def read(value: Any) -> None:
@@ -110,16 +110,16 @@ FIELDS = (
     switch("shared_gate", "moe_shared_expert_gate", False, report_default=False),
     switch("corrected", "moe_router_enable_expert_bias", False, report_default=False),
     Field("frequency", "moe_layer_freq", 1, "choice", report_default=False),
-    refused("multi_latent_attention", mark("latent attention")),
-    refused("mtp_num_layers", mark("multi-token prediction")),
-    refused("is_hybrid_model", mark("a hybrid of Mamba and attention")),
-    refused("hybrid_override_pattern", mark("a hybrid of Mamba and attention")),
-    refused("heterogeneous_layers_config_path", mark("a config of unlike layers")),
-    refused("experimental_attention_variant", mark("an experimental attention")),
-    refused("attention_output_gate", mark("a gate on the attention's output")),
-    refused("add_position_embedding_per_layer", mark("positions in every layer")),
-    refused("encoder_num_layers", mark("an encoder beside the decoder")),
-    refused("spec", mark("a model specification of its own")),
+    refuse_argument("multi_latent_attention", mark("latent attention")),
+    refuse_argument("mtp_num_layers", mark("multi-token prediction")),
+    refuse_argument("is_hybrid_model", mark("a hybrid of Mamba and attention")),
+    refuse_argument("hybrid_override_pattern", mark("a hybrid of Mamba and attention")),
+    refuse_argument("heterogeneous_layers_config_path", mark("a config of unlike layers")),
+    refuse_argument("experimental_attention_variant", mark("an experimental attention")),
+    refuse_argument("attention_output_gate", mark("a gate on the attention's output")),
+    refuse_argument("add_position_embedding_per_layer", mark("positions in every layer")),
+    refuse_argument("encoder_num_layers", mark("an encoder beside the decoder")),
+    refuse_argument("spec", mark("a model specification of its own")),
     computed("kinds", _stated_kinds),
 )
 

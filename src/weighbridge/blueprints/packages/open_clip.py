@@ -185,7 +185,7 @@ WRITTEN = length("seq") - 1
 """The tokens that CoCa's decoder sees: all but the last, which has no next one to tell."""
 
 
-def scaled(c: Config, name: str) -> tuple[Part, ...]:
+def layer_scale(c: Config, name: str) -> tuple[Part, ...]:
     """Describe the scale of a layer's output, if it has one."""
     return () if c.layer_scale is None else (part(name, Tensor("gamma", (c.hidden,), "gain")),)
 
@@ -197,11 +197,11 @@ def block(c: Config, name: str = "resblocks", *, keys: Stream | None = None, cau
     children = (
         layer_norm("ln_1", H),
         packed_attention("attn", c, keys=keys, causal=causal),
-        *scaled(c, "ls_1"),
+        *layer_scale(c, "ls_1"),
         *(() if keys is None else (layer_norm("ln_1_kv", H, stream=keys),)),
         layer_norm("ln_2", H),
         mlp,
-        *scaled(c, "ls_2"),
+        *layer_scale(c, "ls_2"),
     )
     return part(name, *children, kind="layer", repeat=c.layers)
 
@@ -236,7 +236,7 @@ def wider_block(c: Config, causal: bool) -> tuple[Node, ...]:
     inner = (layer_norm("ln", c.mlp),) if c.scale_fc else ()
     mlp = part("mlp", linear("c_fc", H, c.mlp), *inner, linear("c_proj", c.mlp, H), kind="feed_forward")
     after = (layer_norm("ln_attn", H),) if c.scale_attn else ()
-    return layer_norm("ln_1", H), attention, *after, *scaled(c, "ls_1"), layer_norm("ln_2", H), mlp, *scaled(c, "ls_2")
+    return layer_norm("ln_1", H), attention, *after, *layer_scale(c, "ls_1"), layer_norm("ln_2", H), mlp, *layer_scale(c, "ls_2")
 
 
 def pooler(name: str, c: Config, shared: Size, queries: Size, tokens: Size, *, one_width: bool) -> Part:

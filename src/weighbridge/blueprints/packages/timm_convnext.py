@@ -63,7 +63,7 @@ def norm(c: Config, name: str, width: int) -> Part:
     return layer_norm(name, width) if c.norm in (None, "layernorm", "layernorm2d") else rms_norm(name, width)
 
 
-def mapped(c: Config, name: str, inputs: int, outputs: int) -> Part:
+def pointwise(c: Config, name: str, inputs: int, outputs: int) -> Part:
     """Describe a map of each position: linear, or a convolution over one place."""
     return conv2d(name, inputs, outputs, 1) if c.conv_mlp else linear(name, inputs, outputs)
 
@@ -71,7 +71,7 @@ def mapped(c: Config, name: str, inputs: int, outputs: int) -> Part:
 def block(c: Config, width: int, kernel: int) -> tuple[Node, ...]:
     """Describe a layer: each channel with itself, a norm, an MLP, and a scale if there is one."""
     response = (part("grn", Tensor("weight", (4 * width,), "gain"), Tensor("bias", (4 * width,), "shift"), kind="response_norm"),)
-    mlp = (mapped(c, "fc1", width, 4 * width), *(response if c.responding else ()), mapped(c, "fc2", 4 * width, width))
+    mlp = (pointwise(c, "fc1", width, 4 * width), *(response if c.responding else ()), pointwise(c, "fc2", 4 * width, width))
     gamma = (Tensor("gamma", (width,), "gain"),) if c.scaled else ()
     depthwise = conv2d("conv_dw", width, width, kernel, groups=width, bias=c.biased)
     return *gamma, depthwise, norm(c, "norm", width), part("mlp", *mlp, kind="feed_forward")

@@ -89,7 +89,7 @@ def encoder(c: Config) -> Part:
     return part("", embedding("token_embedding", c.vocab, H), *waves, layer, *summary(c), *last, kind="model")
 
 
-def conditioning(c: Config) -> Part:
+def conditioning_encoder(c: Config) -> Part:
     """Describe what makes a vector of a voice, by attention among its mel frames, and puts it in front of the text's words."""
     H, inner = c.decoder.hidden, c.decoder
     attention = part(
@@ -110,7 +110,7 @@ def whole(c: Config) -> Part:
     return part(
         "",
         Tensor("logit_scale", (), "gain"),
-        conditioning(c),
+        conditioning_encoder(c),
         as_child("speech_decoder_model", submodel(c.decoder, "ForCausalLM"), streams={"seq": VOICE}),
         as_child("text_encoder_model", submodel(c.text)),
         as_child("speech_encoder_model", submodel(c.speech), streams={"seq": VOICE}),

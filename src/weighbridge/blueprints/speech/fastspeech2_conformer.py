@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PREDICTED = unknown("how many frames each phoneme lasts, the model predicts")
 
 
-def checked(c: Config) -> bool:
+def refuse_mismatch(c: Config) -> bool:
     """Refuse what the reference does: kernels that have no middle, two ways of masking."""
     kernels = {
         "positionwise_conv_kernel_size": c.mlp_kernel,
@@ -96,7 +96,7 @@ FIELDS = (
     Field("voice", "speaker_embed_dim", None, "choice"),
     switch("masked", "use_masking", True),
     switch("weighted", "use_weighted_masking", False),
-    computed("checked", checked),
+    computed("checked", refuse_mismatch),
 )
 
 

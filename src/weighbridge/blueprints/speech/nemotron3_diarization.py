@@ -44,7 +44,7 @@ AUDIO = (
 )
 
 
-def checked(c: Config) -> bool:
+def refuse_mismatch(c: Config) -> bool:
     """Refuse parts that do not fit each other, as the reference does."""
     head, kept = c.head, c.streaming
     pairs = (
@@ -84,7 +84,7 @@ WHOLE = (
     nested("streaming", "streaming_config", STREAMING),
     Field("chunk", "chunk_length", 340, "choice"),
     Field("ahead", "chunk_right_context", 40, "choice"),
-    computed("checked", checked),
+    computed("checked", refuse_mismatch),
 )
 
 

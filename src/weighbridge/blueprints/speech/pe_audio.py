@@ -105,10 +105,10 @@ def both(c: Config) -> Part:
     )
 
 
-def filled(key: str, defaults: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def with_defaults(key: str, defaults: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """Return what puts the outer class's own defaults under a sub-config, whatever that states.
 
-    >>> filled("text_config", {"hidden_size": 1024})({"text_config": {"num_hidden_layers": 2}})
+    >>> with_defaults("text_config", {"hidden_size": 1024})({"text_config": {"num_hidden_layers": 2}})
     {'text_config': {'hidden_size': 1024, 'num_hidden_layers': 2}}
     """
 
@@ -127,9 +127,14 @@ FAMILIES = {
         {ENCODER: encoder},
         ENCODER,
         frozenset({"max_position_embeddings"}),
-        normalize_config=filled("dac_config", CODEC),
+        normalize_config=with_defaults("dac_config", CODEC),
     ),
     "pe_audio": Family(
-        "pe_audio", BOTH, {WHOLE: both, "PeAudioFrameLevelModel": both}, WHOLE, frozenset(), normalize_config=filled("text_config", TEXT)
+        "pe_audio",
+        BOTH,
+        {WHOLE: both, "PeAudioFrameLevelModel": both},
+        WHOLE,
+        frozenset(),
+        normalize_config=with_defaults("text_config", TEXT),
     ),
 }

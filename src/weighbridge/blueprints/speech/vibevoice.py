@@ -79,7 +79,7 @@ def encoder(c: Config, of: Stream = "seq") -> Part:
     return part("", stem, part("conv_layers", *steps), conv("head", width, c.hidden, c.kernel, stream), kind="encoder")
 
 
-def encoded(c: Config, of: Stream = "seq") -> Stream:
+def encoder_frames(c: Config, of: Stream = "seq") -> Stream:
     """Return the stream of states that the encoder makes of a wave."""
     for ratio in c.ratios:
         of = length(of) // ratio
@@ -104,7 +104,7 @@ def decoder(c: Config, of: Stream = "seq") -> Part:
 def tokenizer(c: Config) -> Part:
     """Describe VibeVoiceAcousticTokenizerModel: both halves, the decoder's depths in reverse."""
     backward = with_changes(c, depths=tuple(reversed(c.depths)))
-    return part("", as_child("encoder", encoder(c)), as_child("decoder", decoder(backward, encoded(c))), kind="model")
+    return part("", as_child("encoder", encoder(c)), as_child("decoder", decoder(backward, encoder_frames(c))), kind="model")
 
 
 DIFFUSION = (

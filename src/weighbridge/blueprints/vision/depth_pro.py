@@ -29,7 +29,7 @@ MODELS = {"whole": "image_model_config", "pieces": "patch_model_config", "angle"
 CUT = unknown("into how many patches a picture is cut depends on its size")
 
 
-def checked(c: Config) -> bool:
+def refuse_mismatch(c: Config) -> bool:
     """Refuse lists that do not fit each other and images of another side than the patches, as the reference does."""
     if not len(c.ratios) == len(c.overlaps) == len(c.scaled):
         raise ConfigError(Text("expected {many} entries", many=len(c.ratios)), key="scaled_images_feature_dims", value=list(c.scaled))
@@ -67,7 +67,7 @@ FIELDS = (
     switch("bias", "use_bias_in_fusion_residual", True),
     switch("viewed", "use_fov_model", False),
     Field("fov_layers", "num_fov_head_layers", 2, "choice"),
-    computed("checked", checked),
+    computed("checked", refuse_mismatch),
     computed("last_kernel", last_kernel),
     computed("same", lambda c: c.hooked[-1] == c.fusion),
 )

@@ -61,7 +61,7 @@ def bins(value: Any) -> list[tuple[str, int]]:
     return found
 
 
-def attracting(c: Config) -> list[int]:
+def attractor_counts(c: Config) -> list[int]:
     """Return how many numbers move the bins in each step: by the config for one range of depth, else always 16."""
     counts = list(c.attractors)
     if len(c.bins) == 1 and len(counts) < ROUTES:
@@ -87,7 +87,7 @@ FIELDS = (
     optional("router_hidden", "patch_transformer_hidden_size", None, "H_pat", "hidden size of the classifier of scenes"),
     optional("router_mlp", "patch_transformer_intermediate_size", None, "I_pat", "intermediate size of the classifier of scenes"),
     optional("router_heads", "patch_transformer_num_attention_heads", None, "A_pat", "heads of the classifier of scenes"),
-    computed("attracting", attracting),
+    computed("attracting", attractor_counts),
     computed("several", lambda c: len(c.bins) > 1),
     computed("routed", lambda c: c.router_layers is not None and c.router_layers >= ROUTER_LAYERS),
     computed("fits", lambda c: c.bottleneck == c.fusion),

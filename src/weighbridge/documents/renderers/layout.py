@@ -313,13 +313,13 @@ def _records(table: Table, columns: list[Column], grid: list[list[str]], width: 
     """Set a table that no squeezing fits as one entry after another: the first cell, and below it the others with their titles."""
     for row, cells in zip(table.rows, grid, strict=True):
         inset = " " * (len(cells[0]) - len(cells[0].lstrip()))
-        first = _titled(columns[0], cells[0]) if table.headed and columns[0].kind in FLUSH_RIGHT else cells[0]
+        first = _with_title(columns[0], cells[0]) if table.headed and columns[0].kind in FLUSH_RIGHT else cells[0]
         yield from ([Span(text, _style(row, columns[0].kind) or "strong")] for text in _cell(first, width))
         room = max(width - len(inset) - 4, 1)
         style = _style(row, "text")
         short: list[str] = []
         for column, cell in zip(columns[1:], cells[1:], strict=True):
-            text = _titled(column, cell.strip()) if table.headed else cell.strip()
+            text = _with_title(column, cell.strip()) if table.headed else cell.strip()
             if not cell.strip() or column.kind == "bar":
                 continue
             joined = _SEPARATOR.join((*short, text))
@@ -335,7 +335,7 @@ def _records(table: Table, columns: list[Column], grid: list[list[str]], width: 
             yield [Span(f"{inset}  {_SEPARATOR.join(short)}", style)]
 
 
-def _titled(column: Column, cell: str) -> str:
+def _with_title(column: Column, cell: str) -> str:
     """Put a column's title before a cell."""
     return (f"{column.title}: {cell}" if column.title.isascii() else f"{column.title}：{cell}") if column.title else cell
 

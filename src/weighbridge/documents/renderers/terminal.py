@@ -16,12 +16,12 @@ def render(document: Document, *, width: int = 0) -> str:
     '\\x1b[1mBertModel\\x1b[0m\\n'
     """
     return "".join(
-        "".join(_paint(span.text, STYLES.get(span.style, "")) for span in _trimmed(line)) + "\n"
+        "".join(_paint(span.text, STYLES.get(span.style, "")) for span in _strip_end(line)) + "\n"
         for line in lines(document, width, bars=True)
     )
 
 
-def _trimmed(line: Line) -> Line:
+def _strip_end(line: Line) -> Line:
     """Leave out the blanks at the end of a line, which would be copied with it."""
     kept = list(line)
     while kept and not kept[-1].text.strip():
