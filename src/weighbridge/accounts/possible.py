@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from contextlib import suppress
 
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.config.fields import Config
 from weighbridge.core.errors import UsageError
-from weighbridge.core.length import Stream, names
+from weighbridge.core.length import Length, Stream, evaluate, names
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Attend, Matmul, Part, Tensor, walk
@@ -65,7 +67,7 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
             raise UsageError(Text("patches: of how many images? say how many images each example has"))
         if "rows" not in seen:
             raise UsageError(Text("patches: {name} reads no images of any size", name=name))
-    refuse_too_long(model, given, usual=Inputs().seq)
+    refuse_lengths(model, given, usual=Inputs().seq)
 
 
 BESIDE = (
@@ -78,23 +80,58 @@ BESIDE = (
 """An input, the length that stands for it in trees, and what is said where a tree has none."""
 
 
-def refuse_too_long(model: ModelValue, given: Inputs, usual: int | None = None) -> None:
-    """Refuse more tokens than there are positions.
+def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -> None:
+    """Refuse more tokens than there are positions, and an input that a convolution is too wide for.
 
     Args:
-        usual: What is taken where nobody says how many: nobody asked for it, and it is not refused.
+        usual: What is taken where nobody says how many: nobody asked for it, and more than there are positions is not refused.
 
     Raises:
-        UsageError: There are too many.
+        UsageError: There are too many, or too few.
+
+    >>> from weighbridge import model
+    >>> refuse_lengths(model("wav2vec2-base"), Inputs(seq=399))
+    Traceback (most recent call last):
+    weighbridge.core.errors.UsageError: seq: Wav2Vec2ForCTC needs an input of at least 400; 399 is too short
     """
-    asked = {"seq": ("seq", given.seq), "decoder": ("decoder_seq", given.decoder_seq)}
+    convolved = list(_convolved(model.tree))
+    if not _long_enough(convolved, given):
+        least = bisect_left(range(1, LONGEST_KERNELS), True, key=lambda seq: _long_enough(convolved, given._replace(seq=seq))) + 1
+        raise UsageError(
+            Text("seq: {name} needs an input of at least {least}; {seq} is too short", name=model.class_name or "this model",
+                 least=f"{least:,}", seq=f"{given.seq:,}")
+        )  # fmt: skip
+    decoder_seq = given.seq if given.decoder_seq is None else given.decoder_seq
+    asked = {"seq": ("seq", given.seq), "decoder": ("decoder_seq", decoder_seq)}
     for stream, rows in places(model).items():
         entry, tokens = asked[stream]
-        if tokens is not None and tokens > rows and (entry, tokens) != ("seq", usual):
+        if tokens > rows and (tokens != usual or (entry == "decoder_seq" and given.decoder_seq is not None)):
             raise UsageError(
                 Text("{entry}: {name} has learned positions for {rows} tokens; {tokens} are too many", entry=entry, name=model.class_name or "this model",
                      rows=f"{rows:,}", tokens=f"{tokens:,}")
             )  # fmt: skip
+
+
+LONGEST_KERNELS = 1 << 20
+"""An input of which any model's convolutions leave something."""
+
+
+def _convolved(part: Part) -> Iterator[Length]:
+    """Yield what convolutions make of a text or wave, as a length over ``seq``."""
+    if part.requires is not None:
+        return
+    if part.kind == "convolution" and isinstance(part.stream, Length) and names(part.stream) == {"seq"}:
+        yield part.stream
+    for child in part.children:
+        if isinstance(child, Part):
+            yield from _convolved(child)
+
+
+def _long_enough(convolved: list[Length], given: Inputs) -> bool:
+    known: dict[str, Size] = {"seq": given.seq}
+    with suppress(UsageError):
+        return all(not isinstance(left := evaluate(stream, known), int) or left > 0 for stream in convolved)
+    return True
 
 
 def usual_lengths(model: ModelValue, usual: int, decoder_seq: int | None = None) -> tuple[int, int | None]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
 from weighbridge.blueprints.modules.timm_models import built_with, is_timm
 from weighbridge.config.alias import TYPES, known_class
-from weighbridge.config.bind import UNREADABLE, with_overrides, within
+from weighbridge.config.bind import UNREADABLE, say_value, with_overrides, within
 from weighbridge.config.check import alias_notes, check_and_bind, refuse_deep, unknown
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
@@ -195,6 +195,8 @@ def stated_type(raw: Mapping[str, Any]) -> str:
         raise ConfigError(
             "a model of TensorFlow.js, which is not read", key="weightsManifest", hint="weigh the model that it was converted from"
         )
+    if stated and not isinstance(stated, str):
+        raise ConfigError(Text('expected the name of a model type, such as "bert", found {what}', what=say_value(stated)), key="model_type")
     raise ConfigError(
         "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from weighbridge.commands.options import COMMON, Option
@@ -61,9 +62,25 @@ def page(name: str, lang: str = "en") -> str:
         "\n".join(wrap(say(mark("{summary}.")).format(summary=summary[:1].upper() + summary[1:]), columns)),
         *_section(say(mark("arguments")), arguments, columns, say),
         *_section(say(mark("options")), flags, columns, say),
-        module.EXAMPLE.rstrip("\n").replace("example:", say(mark("example:")), 1),
+        _examples(module.EXAMPLE.rstrip("\n").replace("example:", say(mark("example:")), 1), columns),
     ]
     return "\n\n".join(blocks) + "\n"
+
+
+def _examples(text: str, columns: int) -> str:
+    """Break a command that is too long before an option, as a shell's line is continued."""
+    found = []
+    for line in text.splitlines():
+        pieces = re.split(r" (?=-)", line) if measure(line) > columns else [line]
+        row = pieces[0]
+        for piece in pieces[1:]:
+            if measure(row) + measure(piece) + 3 > columns:
+                found.append(row + " \\")
+                row = "    " + piece
+            else:
+                row += " " + piece
+        found.append(row)
+    return "\n".join(found)
 
 
 def _place(option: Option) -> str:

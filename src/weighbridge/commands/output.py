@@ -49,10 +49,14 @@ def writable_language(lang: str, values: Mapping[str, object]) -> str:
     >>> writable_language("zh", {"output": "bert.md"})
     'zh'
     """
-    if lang == "en" or values.get("output"):
+    return lang if values.get("output") else _legible(lang, sys.stdout)
+
+
+def _legible(lang: str, stream: TextIO | None) -> str:
+    if lang == "en":
         return lang
     try:
-        "参数".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        "参数".encode(getattr(stream, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
         return "en"
     return lang
@@ -188,10 +192,10 @@ def complain(error: WeighbridgeError, words: list[str]) -> None:
         return
     from weighbridge.core.messages import error_text
 
-    lang = language_of(words)
+    lang = language_of(words, sys.stderr)
     text = error_text(error, lang)
-    if isinstance(error, SourceError) and not error.suggestions and len(words) == 1:
-        text = _or_command(words[0], text, lang)
+    if isinstance(error, SourceError) and not error.suggestions:
+        text = _or_command(error.source, words, text, lang)
     print(f"weigh: {_shorten(visible(text))}", file=sys.stderr)
 
 
@@ -200,7 +204,7 @@ def say_interrupted(words: list[str]) -> None:
     if sys.stderr is not None:
         from weighbridge.core.messages import translator
 
-        say = translator(language_of(words))
+        say = translator(language_of(words, sys.stderr))
         print(f"weigh: {say('interrupted')}", file=sys.stderr)
 
 
@@ -209,8 +213,8 @@ def _shorten(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
 
 
-def language_of(words: list[str]) -> str:
-    """Return the language of what is said before the options are read: that of ``--lang``, else of the environment.
+def language_of(words: list[str], stream: TextIO | None = None) -> str:
+    """Return the language of what is said before the options are read: that of ``--lang``, else of the environment, if *stream* can write it.
 
     >>> language_of(["count", "--lang=zh"])
     'zh'
@@ -220,19 +224,19 @@ def language_of(words: list[str]) -> str:
     given = [word[7:] for word in words if word.startswith("--lang=")]
     given += [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--lang"]
     try:
-        return language(given[-1] if given else None)
+        return _legible(language(given[-1] if given else None), stream or sys.stdout)
     except UsageError:
         return "en"
 
 
-def _or_command(word: str, text: str, lang: str) -> str:
-    """Add the command that may have been meant by a lonely word."""
+def _or_command(word: str, words: list[str], text: str, lang: str) -> str:
+    """Say instead which command may have been meant, where a line has none."""
     from difflib import get_close_matches
 
     from weighbridge.commands.table import COMMANDS
     from weighbridge.core.messages import translator
 
-    near = get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
+    near = [] if COMMANDS.keys() & set(words) else get_close_matches(word, ("help", *COMMANDS), n=1, cutoff=0.75)
     return translator(lang)("{name}: no such command; did you mean {near}?").format(name=word, near=near[0]) if near else text
 
 

@@ -92,7 +92,7 @@ def within(field: Field, raw: Mapping[str, Any], path: str = "") -> SubConfig | 
     """
     value = raw.get(field.key)
     if value is not None and not isinstance(value, Mapping):
-        raise ConfigError(Text("expected a mapping, found {name}", name=type(value).__name__), key=path + field.key, value=value)
+        raise ConfigError(Text("expected an object, found {what}", what=say_value(value)), key=path + field.key, value=value)
     if field.resolve is not None:
         return field.resolve(value, path + field.key)
     return SubConfig({} if value is None else value, field.fields)
@@ -233,9 +233,8 @@ def _check_size(field: Field, value: Any, path: str) -> Any:
     if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        kind = "a bool" if isinstance(value, bool) else f"{type(value).__name__} {value!r:.60}"
         raise ConfigError(
-            Text("expected a whole number, found {kind}", kind=kind),
+            Text("expected a whole number, found {what}", what=say_value(value)),
             key=key,
             value=value,
             hint=Text("the class default is {shown}", shown=_show_default(field)),
@@ -250,6 +249,25 @@ def _check_size(field: Field, value: Any, path: str) -> Any:
     if value > LARGEST:
         raise _too_large(value, key)
     return value
+
+
+def say_value(value: object) -> str:
+    """Say what stands in a config, in JSON's words.
+
+    >>> say_value("768"), say_value([768]), say_value(True), say_value(None), say_value(1.5)
+    ("the string '768'", 'the list [768]', 'true', 'null', '1.5')
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return Text("the string {shown}", shown=f"{value!r:.60}")
+    if isinstance(value, (list, tuple)):
+        return Text("the list {shown}", shown=f"{value!r:.60}")
+    if isinstance(value, Mapping):
+        return Text("an object")
+    if isinstance(value, float):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(repr(value), repr(value))
+    return f"{value!r:.60}" if isinstance(value, int) else f"{type(value).__name__} {value!r:.60}"
 
 
 def _show_default(field: Field) -> object:
@@ -285,7 +303,7 @@ def _concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
             return bool(value)
         raise ConfigError(Text("expected true or false, found {value!r:.60}", value=value), key=path + field.key, value=value)
     elif field.kind == "sequence" and not isinstance(value, (list, tuple)):
-        raise ConfigError(Text("expected a list, found {name}", name=type(value).__name__), key=path + field.key, value=value)
+        raise ConfigError(Text("expected a list, found {what}", what=say_value(value)), key=path + field.key, value=value)
     elif type(value) is int and abs(value) > LARGEST:
         raise _too_large(value, path + field.key)
     elif field.kind == "sequence" and len(value) > LONGEST:

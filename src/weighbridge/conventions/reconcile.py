@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.accounts.parameters import unique_of
+from weighbridge.accounts.parameters import tally_of, unique_of
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import Reading, readings
 from weighbridge.conventions.rules import LABELS, MOST_COST, Convention, Conventions, conventions, unique_with_larger
@@ -38,7 +38,7 @@ class Match(NamedTuple):
         keys: Anchors in docs/counting-rules.md of what it leaves out.
         value: What it gives exactly.
         how: ``exact``, ``rounded``, ``truncated``, ``coarse`` (zeros at the end taken for rounding) or ``published`` (only as its
-            authors' own figure: *value* is then the model's).
+            authors' own figure: *value* is then the count that they mean).
         unit: What a unit letter stands for, such as 2^20.
         class_count: The unique parameters of the class.
         leaves_out: What it leaves out of them; *class_count* less these, plus *adds*, is *value*.
@@ -82,6 +82,7 @@ class Reconciliation(NamedTuple):
         reference: The model's own unique count.
         class_name: Its class.
         hidden: How many further conventions lie within what a rounded number can mean, and are not among *matches*.
+        hints: How far the figure that the authors give is from the count, and which published model has it.
     """
 
     number: str
@@ -90,6 +91,7 @@ class Reconciliation(NamedTuple):
     matches: tuple[Match, ...]
     nearest: Nearest | None
     hidden: int
+    hints: tuple[str, ...] = ()
 
 
 def reconcile(model: ModelValue, number: str | int, lang: str = "en", *, every: bool = False) -> Reconciliation:
@@ -131,11 +133,13 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en", *, every: 
     )
     matches = ordered if every else ordered[:LIMIT]
     own = sum(table.reference.values())
-    matches = matches or tuple(_published_match(model, meanings, own, say))
+    hints: tuple[str, ...] = ()
+    if not matches and (published := _published_match(model, meanings, say)):
+        matches, hints = (published,), (*_distance(meanings[0], published, say), *_other_models(model, meanings, say))
     nearest = None if matches else _nearest(model, table, meanings, say)
     shown = {(match.convention, match.value) for match in matches}
     more = len((hidden | set(found)) - shown) if matches else 0
-    return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest, more)
+    return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest, more, hints)
 
 
 def _plausible(meanings: list[Reading], number: str) -> list[Reading]:
@@ -144,16 +148,32 @@ def _plausible(meanings: list[Reading], number: str) -> list[Reading]:
     return [reading for reading in meanings if len(digits) > 2 or reading.unit % 1000 == 0 or reading.unit == 1] or meanings
 
 
-def _published_match(model: ModelValue, meanings: list[Reading], own: int, say: Say) -> Iterator[Match]:
-    """Yield the figure that the model's authors give, where it is the number and no convention gives it."""
-    found = preset(model.source)
-    for written in re.findall(r"[\d.,]*\d\s?[A-Za-z]?\b", found.published if found else ""):
+def _published_match(model: ModelValue, meanings: list[Reading], say: Say) -> Match | None:
+    """Return the figure that the model's authors give, where it is the number and no convention gives it."""
+    found, tally = preset(model.source), tally_of(model)
+    for written, active in re.findall(r"([\d.,]*\d\s?[A-Za-z]?\b)( active)?", found.published if found else ""):
         with suppress(UsageError):
             value = readings(written)[0].value
             if any(value == reading.value for reading in meanings):
                 words = say("the figure that its authors give: {written}").format(written=written)
-                yield Match(model.class_name, words, ("published",), own, "published", 1, own, (), (), (), MOST_COST)
-                return
+                words = (
+                    say("the figure that its authors give for what a token uses: {written}").format(written=written) if active else words
+                )
+                assert isinstance(tally.unique, int)
+                assert isinstance(tally.active, int)
+                own, idle = tally.unique, tally.unique - tally.active if active else 0
+                out = (Piece(say("experts that a token does not use"), idle),) if idle else ()
+                return Match(model.class_name, words, ("published",), own - idle, "published", 1, own, out, (), out, MOST_COST)
+    return None
+
+
+def _distance(reading: Reading, match: Match, say: Say) -> Iterator[str]:
+    """Yield how far a figure that the authors give is from what they mean."""
+    percent = f"{abs(float(reading.value) / match.value - 1):.1%}"
+    if reading.value > match.value:
+        yield say("It is {percent} more than the {value} counted.").format(percent=percent, value=f"{match.value:,}")
+    else:
+        yield say("It is {percent} less than the {value} counted.").format(percent=percent, value=f"{match.value:,}")
 
 
 def _inside(table: Conventions, reading: Reading) -> Iterator[Convention]:

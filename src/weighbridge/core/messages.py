@@ -113,16 +113,16 @@ def language(asked: str | None = None) -> str:
 
 
 def either(names: Sequence[str]) -> Text:
-    """Return names as alternatives, in the reader's language: ``bert or roberta``.
+    """Return names as alternatives, in the reader's language: ``bert, roberta or albert``.
 
     >>> print(either(["bert", "roberta", "albert"]))
-    bert or roberta or albert
+    bert, roberta or albert
     """
     first, *others = names
     said = Text(first)
-    for name in others:
-        said = Text("{one} or {other}", one=said, other=name)
-    return said
+    for name in others[:-1]:
+        said = Text("{one}, {other}", one=said, other=name)
+    return Text("{one} or {other}", one=said, other=others[-1]) if others else said
 
 
 def error_text(error: WeighbridgeError | str, lang: str = "en") -> str:

@@ -18,6 +18,11 @@ HOW = {
     "nearest": mark("nearest"),
 }
 
+HIDDEN = (
+    mark("{number} more conventions lie within what this number can mean: --all."),
+    mark("{number} more convention lies within what this number can mean: --all."),
+)
+
 
 def document(answer: Reconciliation, lang: str = "en") -> Document:
     """Lay a reconciliation out: the conventions, how each comes to its number, and how it differs from the model.
@@ -44,6 +49,7 @@ def as_json(answer: Reconciliation) -> dict[str, Any]:
         "reference": answer.reference,
         "matches": [_match_json(match) for match in answer.matches],
         "hidden": answer.hidden,
+        "hints": list(answer.hints),
         "nearest": {
             **_match_json(answer.nearest.match), "residual": answer.nearest.residual, "hints": list(answer.nearest.hints),
         } if answer.nearest else None,
@@ -74,9 +80,8 @@ def _cells(match: Match, say: Say) -> tuple[str, int, str, str]:
 
 def _notes(answer: Reconciliation, say: Say) -> list[str]:
     if answer.nearest is None:
-        return [say("{number} more conventions lie within what this number can mean: --all.").format(number=answer.hidden)] * bool(
-            answer.hidden
-        )
+        more = say(HIDDEN[answer.hidden == 1]).format(number=answer.hidden)
+        return [*answer.hints[:1], *(f"- {hint}" for hint in answer.hints[1:]), *([more] if answer.hidden else [])]
     residual = answer.nearest.residual
     sign = "+" if residual > 0 else "−"
     first = say("No convention gives this number; the nearest is off by {difference}.").format(difference=f"{sign}{abs(residual):,}")

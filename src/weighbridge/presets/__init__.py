@@ -109,9 +109,19 @@ def suggestions(name: str) -> list[str]:
     """
     from difflib import get_close_matches
 
-    names, wanted = [found.name for found in presets()], fold_name(name)
-    starts = [known for known in names if wanted and _begins(fold_name(known), wanted)]
-    return starts[:3] or get_close_matches(name.lower(), names, n=3, cutoff=0.7)
+    known, wanted = list(presets()), fold_name(name)
+    starts = [found for found in known if wanted and _begins(fold_name(found.name), wanted)]
+    starts.sort(key=lambda found: _distance(found, name.lower()))
+    return [found.name for found in starts[:3]] or get_close_matches(name.lower(), [found.name for found in known], n=3, cutoff=0.7)
+
+
+def _distance(found: Preset, wanted: str) -> tuple[bool, bool]:
+    """Rank what begins as *wanted*: t5-small before t5gemma, and a model of that type before one that only bears the name."""
+    import re
+
+    longer_word = found.name.startswith(wanted) and re.match(r"\d*[a-z]", found.name[len(wanted) :])
+    family = fold_name(wanted).rstrip("0123456789.")
+    return bool(longer_word), not fold_name(str(found.config.get("model_type", ""))).startswith(family)
 
 
 def _begins(name: str, wanted: str) -> bool:

@@ -64,5 +64,5 @@ def test_a_source_may_be_called_as_people_write_it() -> None:
     found = preset_called("t5.1.1.base")
     assert found is not None
     assert found.name == "t5-v1_1-base"
-    with pytest.raises(SourceError, match="did you mean bert-base-uncased or bert-base-cased"):
+    with pytest.raises(SourceError, match="did you mean bert-base-uncased, bert-base-cased"):
         count("BERT base")

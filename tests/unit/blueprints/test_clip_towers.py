@@ -27,7 +27,7 @@ def test_an_override_reaches_into_the_settled_config() -> None:
 
 
 def test_an_image_of_two_sides_is_refused_where_the_class_takes_one() -> None:
-    with pytest.raises(ConfigError, match=r"vision_config\.image_size: expected a whole number, found list \[224, 448\]"):
+    with pytest.raises(ConfigError, match=r"vision_config\.image_size: expected a whole number, found the list \[224, 448\]"):
         model({"model_type": "clip", "vision_config": {"image_size": [224, 448]}})
 
 

@@ -38,7 +38,7 @@ def test_the_type_picks_the_fields() -> None:
             {"text_config": {"model_type": 7}},
             "text_config.model_type: no blueprint for 7 (the default is gpt2; weigh models lists the types known)",
         ),
-        ({"text_config": [1]}, "text_config: expected a mapping, found list"),
+        ({"text_config": [1]}, "text_config: expected an object, found the list [1]"),
         ({"text_config": {"n_layer": -1}}, "text_config.n_layer: -1 is not possible, the smallest is 0 (the class default is 12)"),
     ],
 )

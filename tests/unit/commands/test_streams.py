@@ -31,6 +31,7 @@ def test_a_character_that_cannot_be_written_gets_a_plain_form(encoding: str) -> 
     if encoding == "ascii":
         assert "[768, 768] + 768" in weigh("$WEIGH bert-base-chinese", PYTHONIOENCODING=encoding).stdout.decode()
         assert "12 x 7,087,872" in weigh("$WEIGH bert-base-chinese", PYTHONIOENCODING=encoding).stdout.decode()
+        assert b"explian: no such command" in weigh("$WEIGH explian --lang zh", PYTHONIOENCODING=encoding).stderr
 
 
 @pytest.mark.parametrize(

@@ -36,12 +36,12 @@ INNER = (nested("text", "text_config", (HIDDEN, switch("gated", "gated", False))
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"hidden_size": "768"}, "hidden_size: expected a whole number, found str '768' (the class default is 768)"),
-        ({"hidden_size": True}, "hidden_size: expected a whole number, found a bool (the class default is 768)"),
-        ({"hidden_size": 1.5}, "hidden_size: expected a whole number, found float 1.5 (the class default is 768)"),
-        ({"hidden_size": float("nan")}, "hidden_size: expected a whole number, found float nan (the class default is 768)"),
-        ({"hidden_size": float("inf")}, "hidden_size: expected a whole number, found float inf (the class default is 768)"),
-        ({"hidden_size": [768]}, "hidden_size: expected a whole number, found list [768] (the class default is 768)"),
+        ({"hidden_size": "768"}, "hidden_size: expected a whole number, found the string '768' (the class default is 768)"),
+        ({"hidden_size": True}, "hidden_size: expected a whole number, found true (the class default is 768)"),
+        ({"hidden_size": 1.5}, "hidden_size: expected a whole number, found 1.5 (the class default is 768)"),
+        ({"hidden_size": float("nan")}, "hidden_size: expected a whole number, found NaN (the class default is 768)"),
+        ({"hidden_size": float("inf")}, "hidden_size: expected a whole number, found Infinity (the class default is 768)"),
+        ({"hidden_size": [768]}, "hidden_size: expected a whole number, found the list [768] (the class default is 768)"),
         ({"hidden_size": 0}, "hidden_size: 0 is not possible, the smallest is 1 (the class default is 768)"),
         ({"hidden_size": -1}, "hidden_size: -1 is not possible, the smallest is 1 (the class default is 768)"),
         (
@@ -49,7 +49,7 @@ INNER = (nested("text", "text_config", (HIDDEN, switch("gated", "gated", False))
             "hidden_size: no model has a size of 100 bits (the largest accepted is 1,000,000,000,000,000)",
         ),
         ({"tie_word_embeddings": "yes"}, "tie_word_embeddings: expected true or false, found 'yes'"),
-        ({"layer_types": "full"}, "layer_types: expected a list, found str"),
+        ({"layer_types": "full"}, "layer_types: expected a list, found the string 'full'"),
         ({"id2label": 3}, "id2label: expected a mapping from index to label"),
         ({"num_labels": -1}, "num_labels: -1 is not possible, the smallest is 0 (the class default is 2)"),
     ],
@@ -64,7 +64,7 @@ def test_what_cannot_be_meant_is_refused_by_its_key(raw: dict[str, Any], message
 def test_a_key_path_reaches_into_sub_configs() -> None:
     with pytest.raises(ConfigError, match=r"^text_config\.hidden_size: 0 is not possible"):
         bind(INNER, {"text_config": {"hidden_size": 0}})
-    with pytest.raises(ConfigError, match="text_config: expected a mapping, found list"):
+    with pytest.raises(ConfigError, match="text_config: expected an object, found the list"):
         bind(INNER, {"text_config": []})
     assert unknown(INNER, {"text_config": {"hiden": 1}}, frozenset()) == ["text_config.hiden"]
     assert missing_fields(INNER, {"text_config": {"gated": True}}) == {"text.hidden": "text_config.hidden_size"}
@@ -256,7 +256,7 @@ def test_a_value_that_its_rule_does_not_bear_is_refused_with_its_path() -> None:
 
 
 def test_a_sub_config_of_another_kind_is_refused_by_its_path() -> None:
-    with pytest.raises(ConfigError, match="text_config: expected a mapping, found list"):
+    with pytest.raises(ConfigError, match="text_config: expected an object, found the list"):
         bind(INNER, {"text_config": [1]})
     with pytest.raises(ConfigError, match=r"text_config\.gated: expected true or false, found 'on'"):
         bind(INNER, {"text_config": {"gated": "on"}})

@@ -46,6 +46,12 @@ def test_published_figures(name: str, number: int, words: str) -> None:
     assert answer.reference - sum(piece.amount for piece in first.from_reference) == first.value
 
 
+def test_how_far_a_published_figure_is_from_the_count_and_whose_it_is() -> None:
+    hints = model("bert-base-chinese").reconcile("1.1亿").hints
+    assert hints[:2] == ("It is 7.6% more than the 102,267,648 counted.", "BertModel of bert-base-uncased has 109,482,240")
+    assert model("deepseek-v2-lite").reconcile("2.4B").hints == ("It is 9.8% less than the 2,661,150,208 counted.",)
+
+
 @pytest.mark.parametrize(("name", "number"), [("qwen2.5-1.5b", 1_543_434_240), ("sam-vit-huge", 312_343_088)])
 def test_slips_of_others_are_not_explained_away(name: str, number: int) -> None:
     assert model(name).reconcile(number).matches == ()
@@ -92,6 +98,7 @@ def test_a_placeholder_is_a_rounded_number() -> None:
         ("mixtral-8x7b", "13B", "the active parameters of MixtralForCausalLM", "rounded"),
         ("gpt-oss-120b", "5.1B", "the active parameters of GptOssForCausalLM without embedding tables", "rounded"),
         ("bert-base-chinese", "1.1亿", "the figure that its authors give: 110M", "published"),
+        ("deepseek-v2-lite", "2.4B", "the figure that its authors give for what a token uses: 2.4B", "published"),
     ],
 )
 def test_active_predicted_and_published_figures(name: str, number: str, words: str, fit: str) -> None:

@@ -69,7 +69,7 @@ def test_a_fingerprint_is_of_sizes_not_of_how_they_are_written() -> None:
         ({"model_type": "bert", "architectures": ["NoSuch"]}, "unknown", "no class 'NoSuch'"),
         ({"model_type": "bert", "hidden_size": 770}, "error", "is not divisible by num_attention_heads (12)"),
         ({"model_type": "bert", "hidden_size": "768"}, "error", "expected a whole number"),
-        ({"model_type": ["bert"]}, "error", "does not say what it is"),
+        ({"model_type": ["bert"]}, "error", "model_type: expected the name of a model type, such as \"bert\", found the list ['bert']"),
         ({"model_type": "bert", "vocab_size": 10**15, "hidden_size": 12 * 10**13}, "error", "does not fit 64 bits"),
         ({}, "error", "does not say what it is"),
     ],

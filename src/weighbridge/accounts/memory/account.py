@@ -7,7 +7,7 @@ from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_by
 from weighbridge.accounts.memory.peak import backward_peak, step_peak, unreached_elements
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
-from weighbridge.accounts.possible import refuse_too_long
+from weighbridge.accounts.possible import refuse_lengths
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
@@ -192,7 +192,7 @@ def forward_activations(model: ModelValue, given: Inputs, how: Settings) -> tupl
     """Return what a forward keeps, or why that is not known."""
     if model.description is None:
         return None, f"activations: {model.source} has only tensors; they need a config"
-    refuse_too_long(model, given)
+    refuse_lengths(model, given)
     asked = Pass(
         given.batch,
         given.seq,

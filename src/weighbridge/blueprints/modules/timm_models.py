@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from weighbridge.config.bind import say_value
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
@@ -101,7 +102,7 @@ def arguments_of(raw: Mapping[str, Any]) -> dict[str, Any]:
         found["num_classes"] = raw["num_classes"]
     more = raw.get("model_args") or {}
     if not isinstance(more, Mapping):
-        raise ConfigError(Text("expected a mapping, found {name}", name=type(more).__name__), key="model_args", value=more)
+        raise ConfigError(Text("expected an object, found {what}", what=say_value(more)), key="model_args", value=more)
     stated = {key: value for key, value in more.items() if value is not None}  # timm leaves out what is null
     return {**found, **stated, **({"model_type": raw["model_type"]} if "model_type" in raw else {})}
 

@@ -21,7 +21,7 @@ LEAST = 12
 
 _WIDE = r"\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
 _OPEN, _CLOSE = "（「『“《", "，。、；：？！）》」』”％"
-_UNITS = re.compile(rf"\s+|\[[\d, ]{{1,28}}\][,;.:]?|[{_OPEN}]*[{_WIDE}][{_CLOSE}]*|[{_OPEN}]*[^\s{_WIDE}]+[{_CLOSE}]*")
+_UNITS = re.compile(rf"\s+|\[[\d, ]{{1,28}}\][,;.:]?|[{_OPEN}]*(?![{_OPEN}])[{_WIDE}][{_CLOSE}]*|[{_OPEN}]*[^\s{_WIDE}]+[{_CLOSE}]*|.")
 """What is never broken: a word, a shape in brackets, a Chinese character with the signs about it."""
 
 JOINT = "\ue000"
@@ -95,7 +95,7 @@ def pad(text: str, size: int, *, right: bool = False) -> str:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Break a text into lines between words, or between Chinese characters; its own line breaks stay.
+    """Break a text into lines between words, or between Chinese characters; no line ends with an opening bracket. Its own line breaks stay.
 
     >>> wrap("one two three", 8), wrap("嵌入层的参数。", 6)
     (['one two', 'three'], ['嵌入层', '的参', '数。'])
