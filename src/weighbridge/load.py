@@ -135,7 +135,10 @@ def place(source: Path | str) -> Path:
     if isinstance(source, str) and "/" in source:
         from weighbridge.readers import hub
 
-        return hub.place(source)
+        try:
+            return hub.place(source)
+        except SourceError as error:
+            raise _with_presets(error, source) from None
     return Path(source) if isinstance(source, str) else source
 
 
@@ -232,6 +235,21 @@ def raw_config(source: str) -> tuple[dict[str, Any], str]:
     if not path.is_file():
         raise no_such_source(source)
     return read_config(path), source
+
+
+def _with_presets(error: SourceError, source: str) -> SourceError:
+    """Return the error of an id that no hub gave, with the presets whose names are near: they are weighed without a hub."""
+    owner, _, name = source.rpartition("/")
+    if ":" in owner or "/" in owner:
+        return error
+    name = name.partition("@")[0]
+    shorter = (name, name.rpartition("-")[0], name.rpartition("-")[0].rpartition("-")[0])  # without -AWQ, -GGUF, -bnb-4bit
+    like = next((found for known in shorter if known and (found := preset_like(known))), None)
+    near = [like.name] if like is not None else suggestions(name)
+    if not near:
+        return error
+    text = Text("{error}; presets with a name like it: {names}", error=error.args[0], names=either(near))
+    return SourceError(text, source=error.source, suggestions=tuple(near))
 
 
 def no_such_source(source: str) -> SourceError:

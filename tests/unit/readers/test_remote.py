@@ -275,6 +275,14 @@ def test_offline(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.seen == []
 
 
+def test_presets_are_named_beside_an_id_that_no_hub_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for source, like in (("unsloth/llama-3-8b-bnb-4bit", "llama-3-8b"), ("someone/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b")):
+        with pytest.raises(SourceError, match=f"is set; presets with a name like it: {like}$") as caught:
+            weighbridge.model(source)
+        assert caught.value.suggestions == (like,)
+
+
 def test_the_cache_is_used(server: Server, tmp_path: Path) -> None:
     folder = tmp_path / "hub" / "models--org--tiny"
     (folder / "refs").mkdir(parents=True)

@@ -28,7 +28,9 @@ IGNORED_KEYS = frozenset({"adapter_reuse_layer_norm", "default_language", "ln_be
 def xmod(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: RoBERTa's, where a token goes through one adapter, that of its language."""
     H, narrow = c.hidden, c.hidden // c.reduction
-    languages = tuple(part(str(name), linear("dense1", H, narrow), linear("dense2", narrow, H), kind="adapter") for name in c.languages)
+    languages = tuple(
+        part(str(name), linear("dense1", H, narrow), linear("dense2", narrow, H), kind="adapter") for name in dict.fromkeys(c.languages)
+    )
     adapters = part("adapter_modules", *languages, kind="adapters", experts=len(languages), active=1)
     norm = (layer_norm("adapter_layer_norm", H),) if c.adapter_norm else ()
     layer = part(

@@ -60,7 +60,10 @@ def gate_shape(value: Any) -> str:
     return str(value)
 
 
-VISION = (*variant(stack_fields(768, 5120, 16, 32), hidden=size("hidden", "embed_dim", 768, "H", "width")), *image_fields(224, 14))
+VISION = (
+    *variant(stack_fields(768, 5120, 16, 32), hidden=size("hidden", "embed_dim", 768, "H", "width", "hidden_size")),
+    *image_fields(224, 14),
+)
 RESAMPLER = (
     size("latents", "resampler_n_latents", 64, "Q", "vectors that an image becomes"),
     size("layers", "resampler_depth", 6, "L", "layers"),

@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.multimodal import siglip
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, derived, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, derived, settable, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, product_of, unknown, valid_up_to
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part
@@ -29,6 +29,14 @@ def halvings(c: Config) -> int:
     return int(c.reduction).bit_length() - 1
 
 
+def halve_bins(c: Config) -> Size:
+    """Return how many mel bins are left behind the convolutions, each of which halves them."""
+    bins = c.bins
+    for _ in range(c.halvings):
+        bins = (bins - 1) // 2 + 1
+    return bins
+
+
 AUDIO = (
     size("hidden", "hidden_size", 1024, "H", "hidden size"),
     size("mlp", "intermediate_size", 1536, "I", "intermediate size"),
@@ -42,6 +50,7 @@ AUDIO = (
     size("bins", "input_size", 80, "M", "mel bins"),
     number("reduction", "time_reduction", 8),
     constant("halvings", halvings),
+    settable("bins_left", "nemo_final_size", halve_bins, "M_f", "mel bins behind the convolutions"),
     size("distance", "bias_max_distance", 1000, "B", "distances told apart"),
     switch("symmetric", "bias_symmetric", False),
     size("channels", "nemo_conv_channels", 1024, "C", "channels of the convolutions that halve"),
@@ -67,7 +76,7 @@ def subsampling(c: Config) -> Part:
             convolutions.append(conv2d("0", 1, C, 3, stream=at))
             continue
         convolutions += [conv2d(str(3 * index - 1), C, C, 3, groups=C, stream=at), conv2d(str(3 * index), C, C, 1, stream=at)]
-    return part("embed", part("conv", *convolutions), linear("out", C * bins, c.hidden), kind="embeddings")
+    return part("embed", part("conv", *convolutions), linear("out", C * c.bins_left, c.hidden), kind="embeddings")
 
 
 def feed_forward(c: Config, name: str) -> Part:
