@@ -66,11 +66,11 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
                 styles=", ".join(sorted(STYLES)),
             )
         )
-    tape = Tape(dropout_places(style, config) if asked.dropout else frozenset(), cuda=asked.device == "cuda")
+    tape = Tape(dropout_places(style, class_name, config) if asked.dropout else frozenset(), cuda=asked.device == "cuda")
     attention = "eager" if style.eager_only else asked.attention
     cached = config.get("use_cache", True) is not False and asked.checkpointing != "full"  # what is computed again fills no cache
     ways = Ways(asked.size, attention, asked.checkpointing, cached)
-    run = ForwardPass(tape, ways, style, config, asked.batch, lengths(tree, style, class_name, asked))
+    run = ForwardPass(tape, ways, style, config, asked.batch, lengths(tree, style, asked))
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
     body = bodies[0] if bodies else tree
     states = within(tape, body.name, lambda: FORWARDS[style.forward](run, body))
@@ -82,9 +82,11 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     return Activations(tape.bytes, tuple(tape.rows), tuple(tape.segments), "exact" if exact else "estimate")
 
 
-def dropout_places(style: Style, config: dict[str, Any]) -> frozenset[str]:
+def dropout_places(style: Style, class_name: str, config: dict[str, Any]) -> frozenset[str]:
     """Return where a config drops elements at all."""
     rates = {where: config.get(key, default) for where, key, default in style.drops}
+    if class_name.endswith("ForMultipleChoice") and "choices" in rates:  # RoBERTa asks for no rate of classifiers here
+        rates["classifier"] = rates["choices"]
     if style.forward in ("decoder", "gpt2"):  # decoders that classify tokens have a rate of their own, whatever else they drop
         given = (config.get(key) for key in ("classifier_dropout", "hidden_dropout"))
         rates["classifier"] = next((rate for rate in given if rate is not None), 0.1)
@@ -95,18 +97,13 @@ def dropout_places(style: Style, config: dict[str, Any]) -> frozenset[str]:
     return frozenset(where for where, rate in found.items() if rate)
 
 
-def lengths(tree: Part, style: Style, class_name: str, asked: Pass) -> dict[str, int]:
-    """Return the tokens of each stack: of an image its patches, of sound its frames, whatever was asked.
-
-    Raises:
-        UsageError: A class of sound that is not described.
-    """
+def lengths(tree: Part, style: Style, asked: Pass) -> dict[str, int]:
+    """Return the tokens of each stack: of an image its patches, of sound its frames, whatever was asked."""
     decoder = asked.seq if asked.decoder_seq is None else asked.decoder_seq
     found = {"seq": asked.seq, "decoder": decoder}
     if style.forward == "vit":
         found["image"] = next(part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind in ("backbone", "model"))
-    if style.forward == "whisper":
-        if not class_name.endswith(("Model", "ForConditionalGeneration")):
-            raise UsageError(Text("activations: the forward of {class_name} is not described", class_name=class_name))
-        found["seq"] = next(2 * part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind == "encoder")
+    frames = [2 * part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind == "encoder"]
+    if style.forward == "whisper" and frames:
+        found["seq"] = frames[0]
     return found

@@ -220,6 +220,8 @@ def decoder(run: ForwardPass, body: Part) -> Value:
     parts = repeated_children(body, "layers")
     if run.style.two_turns or run.ways.attention == "sdpa":
         parts = [half for part in parts for half in _by_window(part)]
+    unturned = unturned_layers(run)
+    parts = [half for part in parts for half in _by_place(part, unturned)]
     turns: dict[object, tuple[Value, Value]] = {}
     for part in parts:
         op = attend_of(need(part, "self_attn"))
@@ -231,7 +233,8 @@ def decoder(run: ForwardPass, body: Part) -> Value:
             turns[kind] = cos, sin
 
     def layer(part: Part, value: Value) -> Value:
-        return decoder_layer(run, part, value, *turns[turn_of(run, attend_of(need(part, "self_attn")))])
+        turned = not unturned or positions(part)[0] not in unturned
+        return decoder_layer(run, part, value, *(turns[turn_of(run, attend_of(need(part, "self_attn")))] if turned else ()))
 
     shared = tuple(turn for pair in turns.values() for turn in pair)
     value = layers(run, parts, value, layer, shared)
@@ -239,8 +242,11 @@ def decoder(run: ForwardPass, body: Part) -> Value:
 
 
 def is_masked(run: ForwardPass, op: Any) -> bool:
-    """Say whether the mask of a window is made: SDPA knows one that is causal, up to as many tokens as there are in the window."""
-    return run.ways.attention == "sdpa" and isinstance(op.window, int) and op.windowed != 0 and run.lengths["seq"] >= op.window
+    """Say whether a mask is made: of a window that the text fills, or where tokens look both ways; SDPA itself knows one that is causal."""
+    if run.ways.attention != "sdpa":
+        return False
+    both_ways = run.style.two_ways and run.config.get("use_bidirectional_attention")
+    return bool(both_ways) or (isinstance(op.window, int) and op.windowed != 0 and run.lengths["seq"] >= op.window)
 
 
 def put_in_cache(run: ForwardPass, value: Value) -> Value:
@@ -261,6 +267,23 @@ def _by_window(part: Part) -> list[Part]:
     places = tuple(positions(part))
     first = part._replace(repeat=limited, indices=places[:limited])
     return [first, _with_window(part._replace(repeat=part.repeat - limited, indices=places[limited:]), attention, None)]
+
+
+def unturned_layers(run: ForwardPass) -> frozenset[int]:
+    """Return the layers whose queries and keys are not turned by their positions, in types that leave some out (SmolLM3)."""
+    if not run.style.unturned:
+        return frozenset()
+    stated, every = run.config.get("no_rope_layers"), run.config.get("no_rope_layer_interval", 4)
+    count = run.config.get("num_hidden_layers", 36)
+    turned = stated or [(index + 1) % every for index in range(layer_range(count).stop)]
+    return frozenset(index for index, found in enumerate(turned) if not found)
+
+
+def _by_place(part: Part, chosen: frozenset[int]) -> list[Part]:
+    """Cut layers into those at chosen places and the others."""
+    places = tuple(positions(part)) if chosen else ()
+    halves = [tuple(place for place in places if (place in chosen) is within) for within in (False, True)]
+    return [part._replace(repeat=len(half), indices=half) for half in halves if half] or [part]
 
 
 def _with_window(part: Part, attention: Part, window: int | None) -> Part:
@@ -284,8 +307,8 @@ def _rotary_width(run: ForwardPass, op: Any) -> int:
     return width + width % 2  # angles are worked out for pairs
 
 
-def decoder_layer(run: ForwardPass, part: Part, value: Value, cos: Value, sin: Value) -> Value:
-    """Run attention and an MLP or experts, with norms before, after, or on both sides of each."""
+def decoder_layer(run: ForwardPass, part: Part, value: Value, *turn: Value) -> Value:
+    """Run attention, turned by the cosine and the sine of positions if there is a *turn*, and an MLP or experts; norms before, after or both."""
     tape = run.tape
 
     def normalize(name: str, value: Value) -> Value:
@@ -294,24 +317,24 @@ def decoder_layer(run: ForwardPass, part: Part, value: Value, cos: Value, sin: V
 
     sandwiched = child(part, "pre_feedforward_layernorm") is not None
     after = sandwiched or child(part, "input_layernorm") is None
-    attended = causal_attention(run, need(part, "self_attn"), normalize("input_layernorm", value), cos, sin)
+    attended = causal_attention(run, need(part, "self_attn"), normalize("input_layernorm", value), *turn)
     value = tape.add(value, tape.drop(normalize("post_attention_layernorm", attended) if after else attended))
     inner = normalize("pre_feedforward_layernorm" if sandwiched else "" if after else "post_attention_layernorm", value)
     inner = feed_forward(run, need(part, "mlp"), inner)
     return tape.add(value, tape.drop(normalize("post_feedforward_layernorm", inner)))
 
 
-def causal_attention(run: ForwardPass, part: Part, value: Value, cos: Value, sin: Value) -> Value:
+def causal_attention(run: ForwardPass, part: Part, value: Value, *turn: Value) -> Value:
     """Run attention with rotary positions, and norms on queries and keys where they are."""
     tape, op = run.tape, attend_of(part)
-    return within(tape, part.name, lambda: _causal_attention(run, part, op, value, cos, sin))
+    return within(tape, part.name, lambda: _causal_attention(run, part, op, value, *turn))
 
 
-def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, cos: Value, sin: Value) -> Value:
+def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn: Value) -> Value:
     tape = run.tape
     query, key, values = _causal_projections(run, part, op, value)
-    width = cos.shape[-1]
-    query, key = (rotary(tape, value, cos, sin, width, joined=run.style.joined_rotary) for value in (query, key))
+    if turn:
+        query, key = (rotary(tape, value, *turn, turn[0].shape[-1], joined=run.style.joined_rotary) for value in (query, key))
     key, values = put_in_cache(run, key), put_in_cache(run, values)
     capped, masked = run.setting("capped") is not None, is_masked(run, op)
     mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, capped=capped, masked=masked)
@@ -369,14 +392,15 @@ def _feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
 def t5(run: ForwardPass, body: Part) -> Value:
     """Run T5: two stacks without biases, a table of relative positions in the first block of each."""
     if child(body, "encoder") is None:
-        return t5_stack(run, body, run.lengths["seq"], None)
-    memory = t5_stack(run, need(body, "encoder"), run.lengths["seq"], None)
-    if child(body, "decoder") is None:
+        return t5_stack(run, body, run.lengths["seq"], None, causal=bool(run.config.get("is_decoder")))
+    alone = child(body, "decoder") is None  # beside a decoder an encoder is told that it is none
+    memory = t5_stack(run, need(body, "encoder"), run.lengths["seq"], None, causal=alone and bool(run.config.get("is_decoder")))
+    if alone:
         return memory
-    return t5_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
+    return t5_stack(run, need(body, "decoder"), run.lengths["decoder"], memory, causal=True)
 
 
-def t5_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None) -> Value:
+def t5_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None, *, causal: bool) -> Value:
     """Run one stack of T5."""
     tape = run.tape
     value = tape.drop(Value((run.batch, tokens, _width(stack)), run.ways.size))
@@ -388,7 +412,7 @@ def t5_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None) -
     each = len(blocks) == 1 and bool(blocks[0].repeat != 1)  # every block has a table of its own, and then a bias of nothing too
 
     def block(part: Part, value: Value) -> Value:
-        return t5_block(run, part, value, memory, Value(zeros.shape, zeros.size) if each else zeros)
+        return t5_block(run, part, value, memory, Value(zeros.shape, zeros.size) if each else zeros, causal)
 
     value = layers(run, blocks, value, block, shared)
     return tape.drop(norm(tape, need(stack, "final_layer_norm"), value, run.style.gain))
@@ -398,7 +422,7 @@ def _width(stack: Part) -> int:
     return size_of(need(stack, "final_layer_norm"), 0)
 
 
-def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, zeros: Value) -> Value:
+def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, zeros: Value, causal: bool) -> Value:
     """Run attention, in a decoder attention to the encoder, and an MLP; a norm before each."""
     tape = run.tape
     for place in part.children:
@@ -415,9 +439,11 @@ def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, z
         crossed = memory if attention.name == "EncDecAttention" else None
         query, key, values = project_qkv(tape, attention, normed, crossed)
         key, values = (put_in_cache(run, kept) if memory is not None else kept for kept in (key, values))
-        fused = run.ways.attention != "eager" and "attention" not in tape.dropped
-        if fused and memory is not None:
-            tape.save(Value((1, 1, value.shape[1], value.shape[1]), BOOL, grad=False) if crossed is None else zeros, "mask")
+        if run.ways.attention != "eager":
+            if crossed is None and causal and value.shape[1] > 1:  # where the learned bias is seen
+                tape.save(Value((1, 1, value.shape[1], value.shape[1]), BOOL, grad=False), "where")
+            elif crossed is not None and "attention" not in tape.dropped:
+                tape.save(zeros, "mask")
         mixed = scores(tape, run.ways, query, key, values, biased=crossed is None)
         value = tape.add(value, tape.drop(linear(tape, need(attention, "o"), mixed)))
     return value
@@ -504,8 +530,11 @@ def bart_layer(run: ForwardPass, part: Part, value: Value, memory: Value | None)
 
 
 def whisper(run: ForwardPass, body: Part) -> Value:
-    """Run Whisper: two convolutions over the spectrogram, then an encoder and a decoder with norms before each half."""
-    tape, stack = run.tape, need(body, "encoder")
+    """Run Whisper: two convolutions over the spectrogram, then an encoder and a decoder with norms before each half, or one of them."""
+    tape, stack = run.tape, child(body, "encoder") or (None if child(body, "decoder") else body.children[0])
+    if stack is None or isinstance(stack, Part) and stack.kind == "decoder":
+        return bart_stack(run, stack or need(body, "decoder"), run.lengths["seq"], None, decoder=True)
+    assert isinstance(stack, Part)
     width = _last_width(stack)
     frames = run.lengths["seq"]
     wave = Value((run.batch, width, frames), run.ways.size)
@@ -515,7 +544,8 @@ def whisper(run: ForwardPass, body: Part) -> Value:
     value = tape.drop(tape.add(wave.transpose(1, 2)))
     value = layers(run, repeated_children(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, None))
     memory = norm(tape, need(stack, "layer_norm"), value)
-    return bart_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
+    found = child(body, "decoder")
+    return memory if found is None else bart_stack(run, found, run.lengths["decoder"], memory)
 
 
 # --- images ---

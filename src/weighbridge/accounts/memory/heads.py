@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.modules import activate, child, linear, need, norm, within
-from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements, whole
+from weighbridge.accounts.memory.tape import BOOL, FLOAT, INDEX, Value, elements, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
@@ -22,8 +22,6 @@ def on_top(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Va
     Raises:
         UsageError: A head that is not described.
     """
-    if class_name.endswith("DoubleHeadsModel"):
-        raise UsageError(Text("activations: the heads of {class_name} are not described", class_name=class_name))
     pooler = child(body, "pooler")
     pooled = None if pooler is None else within(run.tape, body.name, lambda: pool(run, pooler, states))
     result = states
@@ -32,13 +30,15 @@ def on_top(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Va
     if class_name.startswith("Electra") and class_name.endswith("ForMultipleChoice") and child(tree, "sequence_summary") is None:
         result = summarize(run, None, states, None)
     for part in tree.children:
-        if not isinstance(part, Part) or part is body or not part.children or part.kind in ("embedding", "encoder", "decoder"):
+        if not isinstance(part, Part) or part is body or part.kind in ("embedding", "encoder", "decoder"):
             continue
         if part.name not in HEADS:
-            if body is tree:  # a part of the body itself
+            if body is tree or not part.children:  # a part of the body itself
                 continue
             raise UsageError(Text("activations: the head {name!r} of {class_name} is not described", name=part.name, class_name=class_name))
-        result = within(run.tape, "", lambda part=part, result=result: HEADS[part.name](run, part, result, pooled))  # type: ignore[misc]
+        given = states if part.name == "multiple_choice_head" else result
+        found = within(run.tape, "", lambda part=part, given=given: HEADS[part.name](run, part, given, pooled))  # type: ignore[misc]
+        result = result if part.name == "multiple_choice_head" else found
     if class_name.endswith("ForCausalLM") and run.style.forward == "decoder" and run.config.get("output_router_logits"):
         balance(run, body)
     if class_name.endswith("ForSequenceClassification") and child(tree, "score") is not None:
@@ -68,9 +68,10 @@ def summarize(run: ForwardPass, part: Part | None, states: Value, pooled: Value 
     """Summarize a text in one token of it or in their mean, map that if there is a map, and apply a function (ELECTRA's multiple choice)."""
     tape, kind = run.tape, run.config.get("summary_type", "first")
     value = Value((states.shape[0], states.shape[2]), states.size) if kind == "mean" else first(states)
+    value = tape.drop(value, "summary")
     value = value if part is None else linear(tape, need(part, "summary"), value)
     name = run.config.get("summary_activation", "gelu")
-    return activate(tape, name, value) if name else value
+    return tape.drop(activate(tape, name, value) if name else value, "summary_last")
 
 
 def first(states: Value) -> Value:
@@ -80,7 +81,7 @@ def first(states: Value) -> Value:
 
 def pool(run: ForwardPass, part: Part, states: Value) -> Value:
     """Map the first token, and squash it."""
-    return run.tape.by_result(linear(run.tape, child(part, "dense") or part, first(states)), "tanh")
+    return activate(run.tape, run.setting("pooled") or "tanh", linear(run.tape, child(part, "dense") or part, first(states)))
 
 
 def straight(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -132,6 +133,51 @@ def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None
     return linear(tape, part, tape.drop(states, "tokens") if part.stream is None else states)
 
 
+def distilled(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Classify what the first two tokens became: the class and, before this head, the teacher's."""
+    if len(states.shape) == 2:  # the second: it sees the same storage
+        return states
+    return linear(run.tape, part, first(states))
+
+
+def ended(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Classify the token with which each text ends, picked out of the decoder's by a mask (BART, T5)."""
+    tape = run.tape
+    tape.save(Value(states.shape[:2], BOOL, grad=False), "index")
+    last = tape.drop(Value((states.shape[0], states.shape[2]), states.size), "classifier")
+    inner = tape.by_result(linear(tape, need(part, "dense"), last), "tanh")
+    return linear(tape, need(part, "out_proj"), tape.drop(inner, "classifier"))
+
+
+def reconstruction(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Make pixels of patches by a convolution: it keeps what goes in, a view of the states."""
+    return run.tape.keep(states, "conv2d")
+
+
+def spoken(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Map every frame, and take the mean of all (Whisper); of a weighted sum of all layers the stack of them is kept."""
+    if run.config.get("use_weighted_layer_sum"):
+        count = run.config.get("num_hidden_layers", run.config.get("encoder_layers", 4)) + 1
+        run.tape.save(Value((states.shape[0], count, *states.shape[1:]), states.size), "mul")
+        run.tape.save(Value((count,), states.size), "softmax")
+        states = Value(states.shape, states.size)
+    mapped = linear(run.tape, part, states)
+    return Value((mapped.shape[0], mapped.shape[2]), mapped.size)
+
+
+def chosen(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Summarize a text, by default in its last token, picked by an index as wide as the states, and score it (GPT-2's multiple choice)."""
+    tape, kind, summary = run.tape, run.config.get("summary_type", "cls_index"), child(part, "summary")
+    one = (states.shape[0], states.shape[2])
+    if kind == "cls_index":
+        tape.save(Value((one[0], 1, one[1]), INDEX), "gather")
+    value = Value(one, states.size) if kind in ("cls_index", "mean") else first(states)
+    value = tape.drop(value, "summary")
+    value = value if summary is None else linear(tape, summary, value)
+    name = run.config.get("summary_activation")
+    return activate(tape, name, value) if name else value
+
+
 def electra_heads(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Tell whether each token was replaced, or which it was."""
     tape = run.tape
@@ -155,7 +201,8 @@ HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
     "qa_outputs": answers, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, need(part, "classifier"), states, pooled),
     "discriminator_predictions": electra_heads, "generator_predictions": electra_heads, "generator_lm_head": straight,
     "sequence_summary": summarize, "vocab_transform": active(""), "vocab_projector": straight, "pre_classifier": after_first,
-    "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
+    "cls_classifier": distilled, "distillation_classifier": distilled, "classification_head": ended, "decoder": reconstruction, "projector": spoken,
+    "multiple_choice_head": chosen, "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
 }  # fmt: skip
 """By the name under which classes hold them."""
 
@@ -189,6 +236,11 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
     elif class_name.endswith(("ForSequenceClassification", "ForImageClassification")) and _is_compared(run, logits):
         tape.save(logits, "mse_loss")
     else:
+        if class_name.endswith("DoubleHeadsModel"):  # scores and labels without the last and the first, copied
+            rows = run.batch * (run.lengths["seq"] - 1)
+            if run.batch > 1:
+                tape.save(Value((rows,), INDEX), "nll_loss")
+            return cross_entropy(tape, (rows, logits.shape[-1]), size)
         if class_name.endswith(("ForCausalLM", "LMHeadModel")) and run.style.forward != "bart":  # BART's decoder takes them as they are
             # the labels, shifted: one is put behind each text and the first is cut off, of one text without a copy
             count = elements(logits.shape[:-1]) + (1 if run.batch == 1 else 0)

@@ -238,9 +238,9 @@ def scores(
     plain = biased or ("attention" in tape.dropped and not tape.cuda)
     if ways.attention != "eager" and not capped and not plain:
         return _fused_attention(tape, ways, query, key, value, masked)
+    key, value = _for_each_query(tape, ways, key, groups, masked), _for_each_query(tape, ways, value, groups, masked)
     if ways.attention != "eager" and plain:  # scaled copies of queries and keys, and all of it in float32
         query, key, value = (tape.cast(part, FLOAT) for part in (tape.scale(query), tape.scale(key), value))
-    key, value = repeat_kv(tape, key, groups), repeat_kv(tape, value, groups)
     if ways.checkpointing == "selective":
         for part in (query, key, value):
             tape.save(part, "attention")
@@ -254,14 +254,26 @@ def scores(
     return side_by_side(tape, mixed)
 
 
+def _for_each_query(tape: Tape, ways: Ways, value: Value, groups: int, masked: bool) -> Value:
+    """Give each head of the queries its keys or values: SDPA shares them out itself, by a copy, where no mask stands in its way."""
+    if groups == 1 or ways.attention != "sdpa" or masked or value.shape[-1] > SHARED_WIDTH:
+        return repeat_kv(tape, value, groups)
+    return Value((value.shape[0], value.shape[1] * groups, *value.shape[2:]), value.size)
+
+
+SHARED_WIDTH = 256
+"""Up to this width of a head keys and values are handed to SDPA once for all queries that share them (``use_gqa_in_sdpa``)."""
+
+
 def _fused_attention(tape: Tape, ways: Ways, query: Value, key: Value, value: Value, masked: bool) -> Value:
     """Attend by a kernel that keeps queries, keys, values, the output and one float32 for each row of scores.
 
     Where *masked*, SDPA is handed a mask, which each layer makes floats of and keeps, and heads that it does not share out itself.
     """
-    if masked and ways.attention == "sdpa":
+    if ways.attention == "sdpa" and (masked or key.shape[-1] > SHARED_WIDTH):
         groups = query.shape[1] // key.shape[1]
         key, value = repeat_kv(tape, key, groups), repeat_kv(tape, value, groups)
+    if masked and ways.attention == "sdpa":
         tape.save(Value((query.shape[0], 1, query.shape[2], key.shape[2]), query.size, grad=False), "mask")
     for part in (query, key, value):
         tape.save(part, ways.attention)

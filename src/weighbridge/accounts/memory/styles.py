@@ -21,6 +21,8 @@ class Style(NamedTuple):
         shared: Whether layers are run more often than they are stored.
         gain: Where norms multiply with their gain: see :func:`~weighbridge.accounts.memory.modules.rms_norm`.
         two_turns: Whether layers with a window turn by angles of their own.
+        unturned: Whether some layers do not turn queries and keys by their positions (``no_rope_layers``).
+        two_ways: Whether a key of the config lets tokens look both ways.
         whole_norms: Whether queries and keys are normalised before their heads are cut apart.
         normed_last: Whether they are normalised after their heads have been moved in front of the tokens.
         before: Whether norms stand before each half of a layer.
@@ -44,6 +46,8 @@ class Style(NamedTuple):
     shared: bool = False
     gain: str = "after"
     two_turns: bool = False
+    unturned: bool = False
+    two_ways: bool = False
     whole_norms: bool = False
     normed_last: bool = False
     before: bool = False
@@ -80,7 +84,8 @@ BERT_DROPS = (
 )
 GELU, SILU = (("activation=hidden_act", "gelu"),), (("activation=hidden_act", "silu"),)
 BERT = Style("encoder", GELU, ("one",), BERT_PATHS, drops=BERT_DROPS)
-ROBERTA = BERT._replace(indices=("each", "each"), head_activation="gelu")
+CHOICES = ("choices", "hidden_dropout_prob", 0.1)
+ROBERTA = BERT._replace(indices=("each", "each"), head_activation="gelu", drops=(*BERT_DROPS, CHOICES))
 LLAMA = Style("decoder", SILU, wide_softmax=True, drops=(("attention", "attention_dropout", 0.0),))
 OLMO = LLAMA._replace(gain="wide", whole_norms=True, wide_rotary=True, padding=1)
 GEMMA = LLAMA._replace(keys=(("activation=hidden_activation", "gelu_pytorch_tanh"),), gain="shifted", padding=0)
@@ -88,31 +93,34 @@ CAPPED = (*GEMMA.keys, ("capped=attn_logit_softcapping", 50.0), ("capped_logits=
 MIXTURE = (*SILU, ("normed=norm_topk_prob", False))
 GPT2_KEYS = (("activation=activation_function", "gelu_new"),)
 SEQ2SEQ = (("activation=activation_function", "gelu"),)
-BART_DROPS = (("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))
+BART_DROPS = (("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0),
+              ("classifier", "classifier_dropout", 0.0))  # fmt: skip
 T5 = Style("t5", (("activation=feed_forward_proj", "relu"),), gain="mixed",
            drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1), ("classifier", "classifier_dropout", 0.0)))  # fmt: skip
 BART = Style("bart", SEQ2SEQ, ("each", "one"), drops=BART_DROPS)
 
 STYLES: dict[str, Style] = {
     **dict.fromkeys(("bert", "ernie"), BERT),
-    "electra": BERT._replace(classifier_activation="gelu"),
+    "electra": BERT._replace(classifier_activation="gelu", drops=(*BERT_DROPS, ("summary", "summary_first_dropout", 0.0),
+                                                                  ("summary_last", "summary_last_dropout", 0.1))),
     **dict.fromkeys(("roberta", "xlm-roberta", "camembert", "data2vec-text"), ROBERTA),
     "distilbert": Style("encoder", (("activation", "gelu"),), (), DISTIL_PATHS,
                         drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("attended", "", 0.0),
                                ("classifier", "seq_classif_dropout", 0.2), ("tokens", "dropout", 0.1), ("answers", "qa_dropout", 0.1))),
     "albert": Style("encoder", (("activation=hidden_act", "gelu_new"),), ("one",), ALBERT_PATHS, shared=True,
                     drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0), ("inner", "", 0.0), ("classifier", "classifier_dropout_prob", 0.1))),
-    "mpnet": Style("encoder", GELU, ("each",), MPNET_PATHS, relative=True, eager_only=True, head_activation="gelu", drops=BERT_DROPS),
-    "gpt2": Style("gpt2", GPT2_KEYS, drops=(("hidden", "resid_pdrop", 0.1), ("embedding", "embd_pdrop", 0.1), ("attention", "attn_pdrop", 0.1))),
+    "mpnet": Style("encoder", GELU, ("each",), MPNET_PATHS, relative=True, eager_only=True, head_activation="gelu", drops=(*BERT_DROPS, CHOICES)),
+    "gpt2": Style("gpt2", GPT2_KEYS, drops=(("hidden", "resid_pdrop", 0.1), ("embedding", "embd_pdrop", 0.1), ("attention", "attn_pdrop", 0.1),
+                                             ("summary", "summary_first_dropout", 0.1))),
     **dict.fromkeys(("llama", "mistral", "ministral", "qwen2", "qwen3", "granite", "cwm",
                      "internlm3", "iquestcoder"), LLAMA),
     "phi3": LLAMA._replace(padding=32000, joined_rotary=True, drops=(*LLAMA.drops, ("hidden", "resid_pdrop", 0.0))),
-    "smollm3": LLAMA._replace(padding=128004),
+    "smollm3": LLAMA._replace(padding=128004, unturned=True),
     "seed_oss": LLAMA._replace(padding=1, drops=(("attention", "attention_dropout", 0.1), ("hidden", "residual_dropout", 0.1))),
     "arcee": LLAMA._replace(keys=(("activation=hidden_act", "relu2"),)),
     "gemma": GEMMA._replace(keys=(("activation=hidden_act", "gelu_pytorch_tanh"),)),
     "gemma2": GEMMA._replace(keys=CAPPED, eager_only=True),
-    "gemma3_text": GEMMA._replace(keys=(*GEMMA.keys, ("capped_logits=final_logit_softcapping", None)), two_turns=True),
+    "gemma3_text": GEMMA._replace(keys=(*GEMMA.keys, ("capped_logits=final_logit_softcapping", None)), two_turns=True, two_ways=True),
     "olmo2": OLMO,
     "olmo3": OLMO._replace(two_turns=True),
     "mixtral": LLAMA._replace(keys=(*SILU, ("normed", True)), wide_router=True),
@@ -122,8 +130,8 @@ STYLES: dict[str, Style] = {
     "t5": T5,
     **dict.fromkeys(("mt5", "umt5"), T5._replace(keys=(("activation=feed_forward_proj", "gated-gelu"),))),
     "bart": BART,
-    "plbart": BART._replace(drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("activation", "activation_dropout", 0.0))),
+    "plbart": BART._replace(drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("activation", "activation_dropout", 0.0), BART_DROPS[-1])),
     "mbart": BART._replace(before=True),
     "whisper": Style("whisper", SEQ2SEQ, ("", "each"), before=True, packed=True, drops=(("hidden", "dropout", 0.0), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))),
-    **dict.fromkeys(("vit", "deit"), Style("vit", GELU, wide_softmax=True, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
+    **dict.fromkeys(("vit", "deit"), Style("vit", (*GELU, ("pooled=pooler_act", "tanh")), wide_softmax=True, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
 }  # fmt: skip
