@@ -318,7 +318,7 @@ class Model(ModelValue):
         self,
         training: bool = False,
         batch: int = 1,
-        seq: int = 128,
+        seq: int | None = None,
         decoder_seq: int | None = None,
         dtype: str | None = None,
         attention: str = "sdpa",
@@ -335,7 +335,7 @@ class Model(ModelValue):
         Args:
             training: Whether it is trained: gradients, the optimizer's states and activations come to the weights.
             batch: Examples.
-            seq: Tokens per example; of the encoder, where there are both.
+            seq: Tokens per example; of the encoder, where there are both. By default 128, or as many as the model has positions for.
             decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
             dtype: The type of the weights; by default float32, or, unless it is trained, what its ``quantization_config`` says.
             attention: The attention kernel: ``eager``, ``sdpa``, ``flash``.
@@ -353,9 +353,12 @@ class Model(ModelValue):
         >>> model("bert-base-uncased").memory(training=True, attention="eager", dropout=False, loss=False).activations
         85750784
         """
-        from weighbridge.accounts.inputs import inputs
+        from weighbridge.accounts.inputs import Inputs, inputs
         from weighbridge.accounts.memory.account import memory_of, settings_of
+        from weighbridge.accounts.possible import usual_lengths
 
+        if seq is None:
+            seq, decoder_seq = usual_lengths(self, Inputs().seq, decoder_seq)
         how = settings_of(
             self, training, dtype=dtype, attention=attention, dropout=training if dropout is None else dropout, loss=loss, optimizer=optimizer,
             precision=precision, quantization=quantization, checkpointing=checkpointing, device=device,

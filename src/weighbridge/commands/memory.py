@@ -16,10 +16,11 @@ EXAMPLE = """example:
   weigh memory bert-base-uncased --training --attention eager --explain
 """
 
+LENGTHS = tuple(option._replace(default=None) if option.name == "seq" else option for option in INPUTS)
 OPTIONS = (
     *SOURCE,
     Option("training", mark("gradients, optimizer states and activations too"), kind="switch"),
-    *INPUTS,
+    *LENGTHS,
     Option(
         "dtype",
         mark("type of the weights: float32, bfloat16, float16, int8, int4 (default float32, or as the config is quantised)"),
@@ -47,7 +48,7 @@ OPTIONS = (
     *OUTPUT,
 )
 OF_TRAINING = (
-    *(option.name for option in INPUTS), "optimizer", "precision", "attention", "checkpointing", "device", "no_dropout", "no_loss",
+    *(option.name for option in LENGTHS), "optimizer", "precision", "attention", "checkpointing", "device", "no_dropout", "no_loss",
 )  # fmt: skip
 """Options on which nothing depends where a model is not trained."""
 SETTINGS = ("dtype", "quantization", "optimizer", "precision", "attention", "checkpointing", "device")
@@ -55,12 +56,19 @@ SETTINGS = ("dtype", "quantization", "optimizer", "precision", "attention", "che
 
 def answer(arguments: Arguments) -> Answer:
     """Add up the bytes of the model at work."""
-    from weighbridge.accounts.inputs import inputs
+    from weighbridge.accounts.inputs import Inputs, inputs
     from weighbridge.accounts.memory.account import settings_of
+    from weighbridge.accounts.possible import usual_lengths
     from weighbridge.documents import memory
 
     words = {name: getattr(arguments, name) for name in SETTINGS}
-    given, model = inputs(vars(arguments)), arguments.model()
+    model = arguments.model()
+    usual = (
+        {}
+        if arguments.seq is not None
+        else dict(zip(("seq", "decoder_seq"), usual_lengths(model, Inputs().seq, arguments.decoder_seq), strict=True))
+    )
+    given = inputs({**vars(arguments), **usual})
     dropout = arguments.training and not arguments.no_dropout
     how = settings_of(model, arguments.training, **words, dropout=dropout, loss=not arguments.no_loss)
 

@@ -334,7 +334,8 @@ def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn
     tape = run.tape
     query, key, values = _causal_projections(run, part, op, value)
     if turn:
-        query, key = (rotary(tape, value, *turn, turn[0].shape[-1], joined=run.style.joined_rotary) for value in (query, key))
+        cos, sin = turn
+        query, key = (rotary(tape, value, cos, sin, cos.shape[-1], joined=run.style.joined_rotary) for value in (query, key))
     key, values = put_in_cache(run, key), put_in_cache(run, values)
     capped, masked = run.setting("capped") is not None, is_masked(run, op)
     mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, capped=capped, masked=masked)
@@ -532,7 +533,7 @@ def bart_layer(run: ForwardPass, part: Part, value: Value, memory: Value | None)
 def whisper(run: ForwardPass, body: Part) -> Value:
     """Run Whisper: two convolutions over the spectrogram, then an encoder and a decoder with norms before each half, or one of them."""
     tape, stack = run.tape, child(body, "encoder") or (None if child(body, "decoder") else body.children[0])
-    if stack is None or isinstance(stack, Part) and stack.kind == "decoder":
+    if stack is None or (isinstance(stack, Part) and stack.kind == "decoder"):
         return bart_stack(run, stack or need(body, "decoder"), run.lengths["seq"], None, decoder=True)
     assert isinstance(stack, Part)
     width = _last_width(stack)

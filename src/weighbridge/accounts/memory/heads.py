@@ -207,6 +207,13 @@ HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
 """By the name under which classes hold them."""
 
 
+LOSSLESS = ("ForMaskedImageModeling", "WithTeacher")
+"""Classes without a loss, unless they are told which patches are hidden."""
+
+AS_THEY_ARE = ("bart", "whisper")
+"""Forwards whose decoders, standing alone, take labels as they are: not shifted, and scores in their own type."""
+
+
 def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
     """Run the losses of a class, one for each question that it is asked; a class without a head is asked none.
 
@@ -235,13 +242,13 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
         tape.save(Value(logits.shape, FLOAT), "binary_cross_entropy_with_logits")
     elif class_name.endswith(("ForSequenceClassification", "ForImageClassification")) and _is_compared(run, logits):
         tape.save(logits, "mse_loss")
-    else:
-        if class_name.endswith("DoubleHeadsModel"):  # scores and labels without the last and the first, copied
-            rows = run.batch * (run.lengths["seq"] - 1)
-            if run.batch > 1:
-                tape.save(Value((rows,), INDEX), "nll_loss")
-            return cross_entropy(tape, (rows, logits.shape[-1]), size)
-        if class_name.endswith(("ForCausalLM", "LMHeadModel")) and run.style.forward != "bart":  # BART's decoder takes them as they are
+    elif class_name.endswith("DoubleHeadsModel"):  # scores and labels without the last and the first, copied
+        rows = run.batch * (run.lengths["seq"] - 1)
+        if run.batch > 1:
+            tape.save(Value((rows,), INDEX), "nll_loss")
+        cross_entropy(tape, (rows, logits.shape[-1]), size)
+    elif not class_name.endswith(LOSSLESS):
+        if class_name.endswith(("ForCausalLM", "LMHeadModel")) and run.style.forward not in AS_THEY_ARE:
             # the labels, shifted: one is put behind each text and the first is cut off, of one text without a copy
             count = elements(logits.shape[:-1]) + (1 if run.batch == 1 else 0)
             tape.save(Value((count,), INDEX), "nll_loss")
@@ -257,7 +264,7 @@ def _is_compared(run: ForwardPass, logits: Value) -> bool:
 def _is_widened(run: ForwardPass, class_name: str) -> bool:
     """Say whether scores are made float32 before their loss: of next words, and of tokens where a decoder classifies them."""
     if class_name.endswith(("ForCausalLM", "LMHeadModel")):
-        return run.style.forward != "bart"
+        return run.style.forward not in AS_THEY_ARE
     return class_name.endswith("ForTokenClassification") and run.style.forward == "decoder"
 
 

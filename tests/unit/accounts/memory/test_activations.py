@@ -65,6 +65,13 @@ def test_a_type_whose_forward_is_not_described_is_refused_by_name() -> None:
     assert found.refused.startswith("activations: what the forward of 'mamba' keeps is not described; known: albert, ")
 
 
+def test_a_text_is_as_long_as_the_positions_where_nobody_says_how_long() -> None:
+    """CLIP reads 77 tokens: it is not asked for 128, and its weights are weighed."""
+    clip = model("clip-vit-base-patch32")
+    assert clip.memory(training=True).weights == 605_109_252
+    assert model("gpt2").memory(training=True).activations == model("gpt2").memory(training=True, seq=128).activations
+
+
 @pytest.mark.parametrize(("said", "why"), [
     ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
     ({"seq": 513}, "seq: BertModel has learned positions for 512 tokens; 513 are too many"),
@@ -93,18 +100,14 @@ WAYS = (("sdpa", False, False), ("eager", True, False), ("eager", False, True), 
 
 
 @pytest.mark.parametrize(("model_type", "class_name", "config", "measured"), MEASURED)
-def test_other_settings_are_exact_or_within_a_tenth_of_a_percent(
+def test_other_settings_keep_what_autograd_kept(
     model_type: str, class_name: str, config: dict[str, Any], measured: tuple[int, ...]
 ) -> None:
     whole = model({"model_type": model_type, **config}, class_name)
     for (attention, dropout, loss), expected in zip(WAYS, measured, strict=True):
         decoder = 20 if model_type == "t5" else None
         found = whole.memory(True, 2, 48, decoder, attention=attention, dropout=dropout, loss=loss)
-        assert found.activations is not None
-        if (model_type, attention, dropout) == ("t5", "sdpa", True):
-            assert abs(found.activations - expected) * 1000 < expected
-        else:
-            assert found.activations == expected
+        assert found.activations == expected
         assert found.trust["activations"] == ("exact" if attention == "eager" and not dropout else "estimate")
 
 
@@ -117,15 +120,7 @@ def test_other_ways_to_run_keep_what_autograd_kept(model_type: str) -> None:
     """Fused attention, dropout, a loss, sixteen bits: as ``saved_tensors_hooks`` saw it in live classes."""
     for _, class_name, config, lengths, how, expected in (case for case in OTHER_WAYS if case[0] == model_type):
         found = model(config, class_name).memory(training=True, **lengths, **how)
-        assert found.activations is not None
-        if found.trust["activations"] == "exact":
-            assert found.activations == expected, (class_name, config, how)
-        assert abs(found.activations - expected) * 200 <= expected, (class_name, config, how)
-
-
-def test_nearly_all_other_ways_are_equal_to_the_byte() -> None:
-    apart = [case for case in OTHER_WAYS if model(case[2], case[1]).memory(training=True, **case[3], **case[4]).activations != case[5]]
-    assert len(apart) * 50 < len(OTHER_WAYS)
+        assert found.activations == expected, (class_name, config, how)
 
 
 @pytest.mark.parametrize(("model_type", "class_name", "config"), [("bert", "BertModel", TEXT), ("llama", "LlamaForCausalLM", GROUPED)])
