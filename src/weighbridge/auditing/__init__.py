@@ -10,8 +10,8 @@ A text flows through six steps, and the files follow them.
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
    ``column_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
-   ``formula_pairs``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``modules``, ``tensors``, ``totals``, ``model_tables`` with ``table_counts``, ``shares``, ``adapters`` with
-   ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``bytes_said``, ``work``, ``changes``; ``model_cells`` and ``reference_counts`` know what each component
+   ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``modules``, ``tensors``, ``totals``, ``towers``, ``model_tables`` with ``table_counts``, ``shares``, ``adapters`` with
+   ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``changes``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
 5. Confirm what is said again (``restated``) and what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
@@ -34,8 +34,10 @@ from weighbridge.auditing.checks import (
     column_sums,
     components,
     configuration,
+    dtypes,
     fields,
     formulas,
+    identities,
     memory,
     model_tables,
     modules,
@@ -52,6 +54,7 @@ from weighbridge.auditing.checks import (
     tally,
     tensors,
     totals,
+    towers,
     work,
 )
 from weighbridge.auditing.checks.context import understand
@@ -113,12 +116,14 @@ def _judge(
     claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
     taken = _places(claims)
     for later in (
+        towers.check(scene),
         changes.check(scene, held),
         adapters.check(scene),
         ratios.check(scene),
         column_sums.check(scene),
         sectioned,
         summaries.check(scene),
+        dtypes.check(scene),
         totals.check(scene, tabled),
         memory.check(scene),
         work.check(scene),
@@ -127,6 +132,7 @@ def _judge(
         nearby.check(scene),
         bytes_said.check(scene),
         fields.check(scene, tabled),
+        identities.check(scene),
     ):
         found = [claim for claim in later if (claim.line, claim.end) not in taken]
         taken |= _places(found)

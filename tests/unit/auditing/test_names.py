@@ -44,6 +44,13 @@ def test_an_unknown_name_is_unknown(written: str) -> None:
     assert {mention.kind for mention in within(written)} == {UNKNOWN}
 
 
+@pytest.mark.parametrize(
+    "written", ["a GPT-style decoder", "BERT-like", "tutorials/bert-by-hand.md", "Llama-based", "bert-from-scratch.py"]
+)
+def test_a_likeness_or_a_file_names_no_model(written: str) -> None:
+    assert list(within(written)) == []
+
+
 def test_every_name_of_the_table_is_a_preset() -> None:
     assert {name for named in table().values() for name in named.names} <= set(preset_configs())
 

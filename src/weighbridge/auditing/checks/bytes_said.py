@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from weighbridge.auditing.checks.amounts import Amount, hold, words_about
 from weighbridge.auditing.checks.count_subjects import subject_of
+from weighbridge.auditing.checks.dtypes import DTYPES, dtype_sizes
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
@@ -16,12 +17,6 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.core.messages import mark
 
-_DTYPES = (
-    (Fraction(4), re.compile(r"fp32|float32|full[- ]precision|32[- ]?bit|\bf32|single[- ]precision|单精度|全精度|32 ?位|float(?!\d|1)", re.IGNORECASE)),
-    (Fraction(2), re.compile(r"fp16|bf16|b?float16|half|16[- ]?bit|\bf16|半精度|16 ?位", re.IGNORECASE)),
-    (Fraction(1), re.compile(r"int8|fp8|8[- ]?bit|\bq8|8 ?位", re.IGNORECASE)),
-    (Fraction(1, 2), re.compile(r"int4|fp4|nf4|4[- ]?bit|\bq4|4 ?位", re.IGNORECASE)),
-)  # fmt: skip
 _EACH = re.compile(
     r"(?<![\d.])(\d{1,2}(?:\.\d+)?)\s?(?:bytes?|字节)|(?:[×x*]|Φ ?[×x*]) ?(\d{1,2})(?![\d.,])|(?<![\d.])(\d{1,2}) ?(?:[×x*] ?(?:Φ|参数|param|[\d.]+ ?B\b))",
     re.IGNORECASE,
@@ -56,7 +51,7 @@ def check(scene: Scene) -> Iterator[Claim]:
                 continue
             text = scene.lines[token.line].text[max(0, token.start - _REACH) : token.end + _REACH // 2]
             if token.unit in ("byte", "bytes", "字节") and token.value <= _DTYPE_BYTES:
-                if any(size == token.value and pattern.search(text) for size, pattern in _DTYPES):
+                if any(size == token.value and pattern.search(text) for size, pattern in DTYPES):
                     yield _dtype(scene, token)
                 continue
             above = " ".join(scene.lines[i].text[:_REACH] for i in range(max(0, token.line - _ABOVE), token.line))
@@ -110,6 +105,6 @@ def _counts(text: str) -> list[Fraction]:
 def _sizes(text: str) -> Sequence[Fraction]:
     """Return the bytes that each parameter may take by the words of a text."""
     found = [Fraction(match[1] or match[2] or match[3]) for match in _EACH.finditer(text)]
-    found += [size for size, pattern in _DTYPES if pattern.search(text)]
+    found += dtype_sizes(text)
     found += [Fraction(size) for pattern, sizes in _STATES if pattern.search(text) for size in sizes]
     return [size for size in found if size][:16]

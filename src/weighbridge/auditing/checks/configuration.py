@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from weighbridge.auditing.checks.field_values import is_padded
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim, nested_words, words_of
 from weighbridge.auditing.claims import Claim, Sentence, because
@@ -125,6 +126,8 @@ def _value(token: Token) -> int:
 def _is_wrong(scene: Scene, size: StatedSize, judged: _JudgedSize, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
     if size.word in ("positions", "types") and judged.right not in used:
         return False
+    if size.word == "vocab" and judged.right is not None and is_padded(judged.said, judged.right):
+        return False  # the tokenizer's own entries, which the table has rows beyond
     if judged.right not in used and not is_slip(str(judged.said), str(judged.right)) and is_of_their_own(scene, size.token.line):
         return False
     if not (size.firm or _is_said_of_the_named(scene, size)) or _is_of_some(scene, size.token.line, judged.right):

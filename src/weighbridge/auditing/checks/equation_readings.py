@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -10,7 +10,7 @@ from weighbridge.auditing.checks.readings import FACTORS, raise_last_digits, sho
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import because
 from weighbridge.auditing.text.equations import Chain, Side
-from weighbridge.auditing.text.expressions import Term
+from weighbridge.auditing.text.expressions import Binary, Term
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, scales, significant_digits, value_bounds
 from weighbridge.auditing.text.size_words import BYTES
@@ -135,7 +135,22 @@ class Equation:
                 raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
                 if raised and value(raise_last_digits(side.term, raised), likeliest_value, self.sizes) == said:
                     return True
+            if _as_one_fraction(side.term, self.sizes) == said:
+                return True
             listed = without_item(self.chain.tokens, side.start)
             if listed is not None and value(side.term, listed, self.sizes) == said:
                 return True
         return False
+
+
+def _as_one_fraction(term: Term, sizes: Mapping[str, int]) -> Fraction | None:
+    """Return what a product is when all factors behind its stroke are below it: ``224x224/16x16``."""
+    behind = []
+    while isinstance(term, Binary) and term.operation == "*":
+        behind.append(term.right)
+        term = term.left
+    if not behind or not isinstance(term, Binary) or term.operation != "/":
+        return None
+    for factor in behind:
+        term = Binary("/", term, factor)
+    return value(term, likeliest_value, sizes)

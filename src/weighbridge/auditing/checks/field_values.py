@@ -26,6 +26,19 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 """Where the sizes and the config of a model hold each kind."""
 
 
+_ROUND, _PADDED = 32, 512
+"""Rows that tables of words are padded to multiples of, and how many may be added."""
+
+
+def is_padded(entries: int, rows: int) -> bool:
+    """Tell whether a table of words may have its rows beyond a tokenizer's entries because it was padded.
+
+    >>> is_padded(151_643, 152_064), is_padded(30_522, 30_252)
+    (True, False)
+    """
+    return rows % _ROUND == 0 and 0 < rows - entries <= _PADDED
+
+
 @lru_cache(maxsize=256)
 def main_values(model: ModelValue) -> Mapping[str, int]:
     """Return a model's own size of each kind.
@@ -74,3 +87,11 @@ def _gather(part: object, found: Mapping[str, set[int]]) -> None:
     for inner in values.values():
         if isinstance(inner, Mapping) or hasattr(inner, "__dict__"):
             _gather(inner, found)
+
+
+def sizes_of_part(part: object) -> Mapping[str, frozenset[int]]:
+    """Return what each kind of size may be in one of the parts that a model is made of."""
+    found: dict[str, set[int]] = {word: set() for word in _KEYS}
+    _gather(part, found)
+    found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
+    return {word: frozenset(numbers) for word, numbers in found.items()}

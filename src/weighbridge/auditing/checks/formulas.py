@@ -109,7 +109,7 @@ def _component(
         return None  # ``4 × hidden_size 2`` lost its raising: it was not read whole
     if not firm or not own.simple or not any(atom.letter == "H" for atom in formula.expanded.symbols()):
         return None
-    if _is_inside(formula.expanded, own, sizes):
+    if _is_inside(formula.expanded, own, sizes) or _is_inside(substitute(formula.expanded, USUAL), own, sizes):
         return None
     right = own.components[name][0]
     widths = {atom.letter for atom in right.formula.symbols()} - {atom.letter for atom in formula.expanded.symbols()}
@@ -176,13 +176,13 @@ def _find_convention(own: ReferenceCounts, name: str, formula: Polynomial, sizes
 
 
 def _is_inside(formula: Polynomial, own: ReferenceCounts, sizes: Mapping[str, int]) -> bool:
-    """Tell whether a formula is another component's, or a single tensor's."""
+    """Tell whether a formula is another component's, or a single tensor's, in letters or at these sizes."""
     amount = value_at(formula, sizes)
     return any(agrees(formula, cell.formula, sizes) for cell in own.cells) or any(
-        agrees(formula, h.formula, sizes)
+        h.number == amount if amount is not None else agrees(formula, h.formula, sizes)
         for name, found in own.components.items()
         for h in found
-        if name not in ("norm",) and (amount is None or amount == h.number)
+        if name not in ("norm",)
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weighbridge.auditing.checks.amounts import SENTENCE, Amount, Figure, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
 from weighbridge.auditing.checks.count_subjects import of_mention, subject_of
+from weighbridge.auditing.checks.dtypes import DTYPES, dtype_sizes
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_places import head_of, member_of_row
@@ -24,13 +25,6 @@ from weighbridge.presets.aliases import MODEL
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_DTYPES = (
-    (Fraction(2), re.compile(r"\b(?:fp16|bf16|float16|bfloat16|half|16[- ]?bit|f16)|半精度|16 ?位", re.IGNORECASE)),
-    (Fraction(4), re.compile(r"\b(?:fp32|float32|full precision|32[- ]?bit|f32|single precision)|单精度|全精度|32 ?位", re.IGNORECASE)),
-    (Fraction(1), re.compile(r"\b(?:int8|fp8|8[- ]?bit|q8)|8 ?位", re.IGNORECASE)),
-    (Fraction(1, 2), re.compile(r"\b(?:int4|fp4|nf4|4[- ]?bit|q4)|4 ?位", re.IGNORECASE)),
-)  # fmt: skip
-"""Bytes for each parameter, by the words of a dtype."""
 _WEIGHTS = re.compile(
     r"weights?|param(?:eter)?s?\b|model|load|store|checkpoint|requires?\b|needs?\b|takes?\b|权重|参数|模型|加载|显存|占用|需要",
     re.IGNORECASE,
@@ -89,12 +83,12 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
         place = place._replace(near=f"{head} {place.near}", sentence=f"{head} {place.sentence}", text=f"{head} | {place.text}")
     of_cache, of_weights = ([m.start() for m in pattern.finditer(text[start : token.end + 16])] for pattern in (OF_CACHE, _STORED))
     if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (OF_CACHE.search(around) and not _WEIGHTS.search(place.sentence)):
-        told = [size for size, pattern in _DTYPES if pattern.search(f"{place.sentence} {around}")]
+        told = dtype_sizes(f"{place.sentence} {around}")
         return judge(place, models, told, firm=sure)
     if _DEVICE.match(text, token.end):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
-    sizes = _nearest_dtype(text, token, start) or [size for size, pattern in _DTYPES if pattern.search(place.sentence)]
-    told, state = sizes or [size for size, pattern in _DTYPES if pattern.search(around)], _state_bytes(place)
+    sizes = _nearest_dtype(text, token, start) or dtype_sizes(place.sentence)
+    told, state = sizes or dtype_sizes(around), _state_bytes(place)
     if (len(told) > 1 or not _WEIGHTS.search(f"{around} {place.sentence}")) and not state and table is None:
         return None
     row = text[: token.start] if table is not None else place.text[: token.start - max(0, token.start - SENTENCE)]
@@ -156,12 +150,12 @@ def _state_bytes(place: Figure) -> list[Fraction]:
 
 def _nearest_dtype(text: str, token: Token, start: int) -> list[Fraction]:
     """Return the bytes of the dtype that is said of a figure: right behind it, or else last before it."""
-    for size, pattern in _DTYPES:
+    for size, pattern in DTYPES:
         match = pattern.search(text, token.end, token.end + BEHIND)
         if match and not re.search(r"[,，;；]", text[token.end : match.start()]):
             return [size]
     since = max(start, after_figure(text, token.start))
-    before = [(match.start(), size) for size, pattern in _DTYPES for match in pattern.finditer(text, since, token.start)]
+    before = [(match.start(), size) for size, pattern in DTYPES for match in pattern.finditer(text, since, token.start)]
     return [max(before)[1]] if before else []
 
 

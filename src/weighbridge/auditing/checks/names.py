@@ -41,6 +41,9 @@ _OTHER = re.compile(
     r"command|dbrx|switch|glam|rbtl?\d|minilm\w*|resnet\d*|efficientnet\w*|convnext\w*|dinov?\d?|beit\w*|blip\d?|llava\w*|sam|esm\d?\w*|wav2vec\d?|hubert|starcoder\d?|codellama|nllb|elmo|ulmfit"
 )
 _SAME_MODEL = re.compile(r"\d{4,}|finetuned|v\d.*")
+_LIKENESS = frozenset("style styled like based by from type types family inspired and or to in vs".split())
+"""What may follow a name after a hyphen when no model is named: ``GPT-style``, ``bert-by-hand``."""
+_FILE = re.compile(r"[\w./-]*\.(?:md|py|sh|ipynb|rst|html?|ya?ml|toml|txt|png|svg)(?![a-z])")
 _QUOTES = frozenset("'\"`")
 _MAKERS = frozenset("meta google facebook openai microsoft mistralai".split())
 _RUN = re.compile(r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*")
@@ -74,7 +77,8 @@ def within(text: str) -> Iterator[Mention]:
                 yield mention
             index = best[0] + 1
         else:
-            if _OTHER.fullmatch(first):
+            following = runs[index + 1].group() if index + 1 < len(runs) and lower[runs[index].end()] == "-" else ""
+            if _OTHER.fullmatch(first) and following not in _LIKENESS:
                 yield Mention(runs[index].start(), None, runs[index].end())
             index += 1
 
@@ -119,6 +123,8 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
         and following.group() not in _HARMLESS
         and not (named.kind == MODEL and _SAME_MODEL.fullmatch(following.group()))
     ):
+        if named.kind == FAMILY and (following.group() in _LIKENESS or _FILE.match(lower, end)):
+            return None
         return Mention(start, None, following.end())
     if named.kind == FAMILY:
         return Mention(start, None, end, named.names, FAMILY)

@@ -153,7 +153,8 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
                 yield Judgement("note", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
             tens = 10 * scale
             if (
-                not token.places
+                index == 0
+                and not token.places
                 and token.unit
                 and said_number % tens == 0
                 and said_number % (10 * tens)

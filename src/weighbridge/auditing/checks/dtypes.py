@@ -1,0 +1,71 @@
+"""What a dtype's words say of the bytes that each number takes: the one table of them, and lines that state it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import whole
+from weighbridge.core.messages import mark
+
+DTYPES = (
+    (Fraction(2), re.compile(r"(?<![a-z0-9])(?:fp16|bf16|b?float16|f16|half|16[- ]?bits?)(?![0-9])|半精度|16 ?位", re.IGNORECASE)),
+    (Fraction(4), re.compile(r"(?<![a-z0-9])(?:fp32|float32|f32|float(?![0-9a-z])|(?:full|single)[- ]precision|32[- ]?bits?)(?![0-9])|单精度|全精度|32 ?位", re.IGNORECASE)),
+    (Fraction(1), re.compile(r"(?<![a-z0-9])(?:u?int8|fp8|q8|8[- ]?bits?)(?![0-9])|(?<![0-9])8 ?位", re.IGNORECASE)),
+    (Fraction(1, 2), re.compile(r"(?<![a-z0-9])(?:u?int4|fp4|nf4|q4|4[- ]?bits?)(?![0-9])|(?<![0-9])4 ?位", re.IGNORECASE)),
+)  # fmt: skip
+"""Bytes for each number, by the words of a dtype."""
+_FILLERS = re.compile(
+    r"precision|integers?|floating[- ]?point|floats?|brain|numbers?|uses?|takes?|needs?|requires?|is|are|has|stores?|each|every|one|parameters?|params?|weights?|in|for|or|at|with|"
+    r"精度|整型|整数|浮点数?|类型|每个|一个|参数|权重|占用?|需要?|为|是|用|存储|即|的|和|或|下|时|以",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(
+    r"\s*(?:$|[|,，。;；.)）]|(?:per|/|a|each|every|for each)\b ?(?:param|weight|element|number|value)|/ ?参数|每)", re.IGNORECASE
+)
+_CLAUSE = re.compile(r"[。;；,，](?!\d)|\b(?:and|while|whereas|but)\b|而")
+_BYTES = ("byte", "bytes", "字节")
+
+
+def dtype_sizes(text: str) -> list[Fraction]:
+    """Return the bytes of every dtype that a text names.
+
+    >>> dtype_sizes("in bfloat16, or 4-bit")
+    [Fraction(2, 1), Fraction(1, 2)]
+    """
+    return [size for size, pattern in DTYPES if pattern.search(text)]
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check lines that say how many bytes a dtype takes: ``FP32: 4 bytes``, ``| BF16 | 2 bytes |``, ``INT8 (8 位整型): 1 字节``."""
+    for statement in scene.statements:
+        for token in statement:
+            if token.kind == "num" and token.unit in _BYTES and token.value:
+                right = _stated_dtype(scene, token)
+                if right is not None:
+                    yield _claim(scene, token, right)
+
+
+def _stated_dtype(scene: Scene, token: Token) -> Fraction | None:
+    """Return the bytes of the dtype whose label is all that stands before a number, in its line or its row."""
+    text = scene.lines[token.line].text
+    label = _CLAUSE.split(text[: token.start])[-1]
+    sizes = dtype_sizes(label)
+    if len(sizes) != 1 or not _BEHIND.match(text, token.end):
+        return None
+    rest = _FILLERS.sub("", next(pattern for size, pattern in DTYPES if size == sizes[0]).sub("", label))
+    return None if re.search(r"[^\W_]", rest) else sizes[0]
+
+
+def _claim(scene: Scene, token: Token, right: Fraction) -> Claim:
+    value = token.value or Fraction(0)
+    if value == right:
+        verdict, reason = "exact", because(mark("the bytes of this dtype"))
+    else:
+        verdict, reason = "wrong", because(mark("it is {right}"), right=right)
+    facts = {"value": whole(value), "expected": whole(right), "difference": whole(value - right), "reason": reason}
+    return claim(scene.lines, token, token, "total", verdict, **facts)

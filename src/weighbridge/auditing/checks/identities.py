@@ -1,0 +1,95 @@
+"""Formulas in any letters that a line says to be equal, ``2 × B × S × H × H = 2BSH²``: both expanded and compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.expressions import parse
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.polynomial_terms import polynomial
+from weighbridge.core.messages import mark
+from weighbridge.core.polynomials import Polynomial
+
+_LONGEST = 2000
+"""Characters of a line that is looked at."""
+_ENDS = re.compile(r"[,，。;；:：|$≈<>&\\]|\.(?!\d)")
+_PIECE = re.compile(
+    r"\s*(?:(?P<num>\d{1,18}(?:\.\d{1,6})?)(?![\d.]*\d)|(?P<name>[A-Za-z]_[A-Za-z]{1,10})(?![A-Za-z_])|(?P<run>[A-Za-z]{2,4}(?![A-Za-z_])|[A-Za-z](?![A-Za-z_(]))|(?P<op>[+\-*/^×·])|(?P<open>\()|(?P<close>\)))"
+)
+_SIGNS = {"×": "*", "·": "*"}
+_KINDS = {"open": "(", "close": ")", "run": "op"}
+_LEAD = re.compile(r"\s*(?:[A-Za-z]{2,20}\s+)+(?=[\d(])")
+"""Words before a formula."""
+_LETTERS = 2
+"""Letters that both sides must have: ``x = 2x`` sets one anew."""
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check the formulas of every line that are read whole and have the same letters on both sides."""
+    for index, line in enumerate(scene.lines):
+        if "=" in line.text and len(line.text) <= _LONGEST and re.search(r"[*^×·]", line.text):
+            yield from _of_line(scene, index)
+
+
+def _of_line(scene: Scene, index: int) -> Iterator[Claim]:
+    text, at = scene.lines[index].text, 0
+    spans = []
+    for piece in text.split("="):
+        spans.append((at, at + len(piece.rstrip(" ;"))))  # rows of an aligned formula
+        at += len(piece) + 1
+    if any(not text[start:end].strip() for start, end in spans[1:-1]):
+        return  # ``==`` compares, and says nothing
+    for (start, end), (begin, stop) in pairwise(spans):
+        first = max((match.end() for match in _ENDS.finditer(text, start, end)), default=start)
+        lead = _LEAD.match(text, first, end)
+        first = lead.end() if lead is not None else first
+        last = next((match.start() for match in _ENDS.finditer(text, begin, stop)), stop)
+        ours, theirs = _expand(text[first:end]), _expand(text[begin:last])
+        if ours is None or theirs is None or ours.symbols() != theirs.symbols() or len(ours.symbols()) < _LETTERS:
+            continue
+        if ours != theirs and "/" in text[first:last]:
+            continue  # what of ``18rh / 12h^2`` stands below the stroke?
+        facts: dict[str, object] = {"value": str(theirs), "expected": str(ours)}
+        if ours != theirs:
+            facts |= {"reason": because(mark("it is {right}"), right=str(ours)), "difference": str(theirs + Polynomial({(): -1}) * ours)}
+        left, right = (_trimmed(text, index, *span) for span in ((first, end), (begin, last)))
+        yield claim(scene.lines, left, right, "symbolic", "exact" if ours == theirs else "wrong", **facts)
+
+
+def _trimmed(text: str, line: int, start: int, end: int) -> Token:
+    """Return the place of a formula without the spaces about it."""
+    inside = text[start:end]
+    return Token("word", "", line, start + len(inside) - len(inside.lstrip()), end - len(inside) + len(inside.rstrip()))
+
+
+def _expand(text: str) -> Polynomial | None:
+    """Return what a formula expands to, if it is nothing but numbers, letters and signs."""
+    tokens = _read(text)
+    parsed = parse(tokens, 0, len(tokens)) if len(tokens) > 1 else None
+    return polynomial(parsed.term, {}) if parsed is not None and not parsed.dangling and parsed.end == len(tokens) else None
+
+
+def _read(text: str) -> list[Token]:
+    """Return a formula's tokens as if no spaces stood between them, or none if it is more than a formula."""
+    found: list[Token] = []
+    at = 0
+    while text[at:].strip():
+        match = _PIECE.match(text, at)
+        if match is None:
+            return []
+        kind, word = str(match.lastgroup), match[str(match.lastgroup)]
+        named = kind == "run" and word != "x"
+        word = "*" if word == "x" else word
+        if kind == "open" and found and found[-1].kind in ("name", "num", ")"):
+            found.append(Token("op", "*", 0, len(found), len(found) + 1))
+        for piece in word if named else (word,):
+            value = Fraction(word) if kind == "num" else None
+            place = len(found)
+            found.append(Token("name" if named else _KINDS.get(kind, kind), _SIGNS.get(piece, piece), 0, place, place + 1, value))
+        at = match.end()
+    return found
