@@ -272,6 +272,12 @@ def tables(said: SentenceCase) -> None:
     assert all(len(tensor.shape) == 2 for tensor in found)
 
 
+def page_tables(said: SentenceCase) -> None:
+    """The upper and lower edges of a box are rows of one table (LayoutLMEmbeddings.forward looks x_position_embeddings up twice)."""
+    tables(said)
+    assert any(path.endswith("x_position_embeddings") for path, _, _ in said.own())
+
+
 def token_table(said: SentenceCase) -> None:
     found = [tensor for tensor in said.parameters() if tensor.role == "embedding"]
     assert (
@@ -475,6 +481,8 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "One linear map widens to the inner width, one leads back; the activation between them has no parameters.": plain,
     "A router scores {experts} experts for each token and picks {active}; all {experts} are stored, {active} are used.": experts,
     "Of {experts} experts, {active} process a token; all {experts} are stored.": experts,
+    "A router scores {experts} experts for each token and picks 1; all {experts} are stored, 1 is used.": experts,
+    "Of {experts} experts, 1 processes a token; all {experts} are stored.": experts,
     "The shared experts process every token.": shared_experts,
     "Each vector is divided by its root mean square, then each component is multiplied by a learned gain.": roles("gain", kind="rms_norm"),
     "Each vector is centred and divided by its standard deviation, then each component is multiplied by a learned gain.": roles(
@@ -484,6 +492,7 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
         "gain", "shift", kind="layer_norm"
     ),
     "Lookup tables: each position takes one row from each, and the rows are added.": tables,
+    "Lookup tables: each position takes rows from each, and the rows are added.": page_tables,
     "A lookup table: each token takes its row.": token_table,
     "An image is cut into patches, and one convolution maps each patch to a vector.": patches,
     "Neighbouring positions are mixed by learned kernels.": kernels_larger,
@@ -503,6 +512,7 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "Its input is a spectrogram, with {bins} mel bins in each frame.": spectrogram,
     "One learned score for each head; it takes part in the softmax, but no value belongs to it.": sinks,
     "{number} kernels of {size}": kernels,
+    "1 kernel of {size}": kernels,
     "Turns an image into vectors.": of_kind("vision", "model", ""),
     "Turns sound into vectors.": of_kind("audio", "model", ""),
     "Turns text into vectors.": of_kind("text", "model", ""),

@@ -73,7 +73,7 @@ def as_json(derivation: Derivation) -> dict[str, Any]:
         "formula": _formula_json(derivation.root.formula),
         "insight": _insight_json(derivation.insight) if derivation.insight else None,
         "active": {**_formula_json(derivation.active.formula), "value": derivation.active.value} if derivation.active else None,
-        "deciders": [decider._asdict() for decider in derivation.deciders],
+        "deciders": [{"key": decider.key, "value": decider.value} for decider in derivation.deciders],
     }
 
 
@@ -169,17 +169,18 @@ class _Writer:
         if not section.where:
             return title
         layers = self.say("layer {places}") if section.where.isdigit() else self.say("layers {places}")
-        return self.say("{title} ({shape})").format(title=title, shape=layers.format(places=section.where))
+        return self.say("{title} ({shape})").format(title=title, shape=layers.format(places=section.where.replace(", ", self.say(", "))))
 
     def deciders(self, section: Section, level: int) -> Iterator[Block]:
         """Say, with the first of several kinds of layer, which keys of the config decide where each stands."""
-        keys = self.derivation.deciders
-        if section.where and keys and "where" not in self.sentences:
-            self.sentences.add("where")
+        keys = [key for key in self.derivation.deciders if section.path in key.places]
+        if section.where and keys and f"where {section.path}" not in self.sentences:
+            self.sentences.add(f"where {section.path}")
             names = [key.key if key.value is None else f"{key.key} = {key.value}" for key in keys]
             text = self.say("The layers are of several kinds; {keys} decides which is which.")
             text = text if len(keys) == 1 else self.say("The layers are of several kinds; {keys} decide which is which.")
-            yield Paragraph(level, text.format(keys=self.say(", ").join(names)))
+            listed = self.say(" and ").join(filter(None, (self.say(", ").join(names[:-1]), names[-1])))
+            yield Paragraph(level, text.format(keys=listed))
 
     def active(self) -> Iterator[Block]:
         """Derive how many parameters work on one token, where not all of them do."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.parameters import tally
-from weighbridge.config.bind import alias_value, bind, with_overrides
+from weighbridge.config.bind import alias_value, bind, with_overrides, within
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Expression, Number, Product, Sum, Symbol, as_expression, evaluate, letters, times, total, write
 from weighbridge.core.notation import UNICODE
@@ -25,10 +25,17 @@ LONGEST = 24
 
 
 class Decider(NamedTuple):
-    """A config key that decides which layers are of which kind, and its value where it is one number."""
+    """A config key that decides which layers are of which kind.
+
+    Attributes:
+        key: Its path.
+        value: Its value, where it is one number.
+        places: The paths of the layers that it decides on.
+    """
 
     key: str
     value: int | None
+    places: tuple[str, ...] = ()
 
 
 class Active(NamedTuple):
@@ -194,7 +201,7 @@ def deciders(model: ModelValue) -> tuple[Decider, ...]:
 
     >>> from weighbridge import model
     >>> deciders(model("deepseek-v3"))
-    (Decider(key='first_k_dense_replace', value=3),)
+    (Decider(key='first_k_dense_replace', value=3, places=('model.layers',)),)
     """
     if model.description is None:
         return ()
@@ -208,7 +215,8 @@ def deciders(model: ModelValue) -> tuple[Decider, ...]:
         except (ConfigError, UndecidedError, AssertionError, TypeError, ValueError, LookupError, ArithmeticError):
             continue
         if layout != usual and len(layout) > 1:
-            found.append(Decider(path, value if isinstance(value, int) else None))
+            moved = dict.fromkeys(place.removeprefix(".") for place, _ in (*usual, *layout) if _at(usual, place) != _at(layout, place))
+            found.append(Decider(path, value if isinstance(value, int) else None, tuple(moved)))
     return tuple(found)
 
 
@@ -218,9 +226,10 @@ def _variations(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) ->
         given = raw.get(field.key) if field.key else None
         given = alias_value(field, raw) if field.aliases and given is None else given
         given = field.default if given is None and type(field.default) is int and field.key else given
-        if field.kind == "nested" and isinstance(given, dict) and field.fields:
-            for inner, value, changed in _variations(field.fields, given, f"{path}{field.key}."):
-                yield inner, value, {**raw, field.key: changed}
+        if field.kind == "nested" and isinstance(given, dict):
+            inner = within(field, raw, path)
+            for place, value, changed in _variations(inner.fields if inner else (), given, f"{path}{field.key}."):
+                yield place, value, {**raw, field.key: changed}
         elif field.kind in ("choice", "sequence") and isinstance(given, (int, list)) and not isinstance(given, bool):
             if isinstance(given, int):
                 yield path + field.key, given, with_overrides(raw, {field.key: given + 1}, fields)
@@ -238,6 +247,10 @@ def _layout(part: Part, path: str = "") -> list[tuple[str, range | tuple[int, ..
                 found.append((here, positions(child)))
             found += _layout(child, here)
     return found
+
+
+def _at(layout: list[tuple[str, range | tuple[int, ...]]], place: str) -> list[range | tuple[int, ...]]:
+    return [copies for path, copies in layout if path == place]
 
 
 def letters_of(expressions: tuple[Expression, ...]) -> set[str]:

@@ -235,8 +235,11 @@ def _experts(scope: Scope) -> Iterator[str]:
         experts, active = counts.pop()
         if routed and active < experts:
             text = mark("A router scores {experts} experts for each token and picks {active}; all {experts} are stored, {active} are used.")
+            one = mark("A router scores {experts} experts for each token and picks 1; all {experts} are stored, 1 is used.")
         else:
             text = mark("Of {experts} experts, {active} process a token; all {experts} are stored.")
+            one = mark("Of {experts} experts, 1 processes a token; all {experts} are stored.")
+        text = one if active == 1 else text
         yield Text(text, experts=f"{experts:,}", active=f"{active:,}")
     if any("shared_expert" in leaf.path and "shared_expert_gate" not in leaf.path for leaf in scope.leaves):
         yield mark("The shared experts process every token.")
@@ -263,7 +266,10 @@ def _embedding(scope: Scope) -> Iterator[str]:
         several, roles = len(tables) > 1, {role_name("embedding", leaf.path) for leaf in tables}
         tokens = role_name("embedding", tables[0].path) == "Word embeddings"
         if several and "Word embeddings" in roles and len({ours.shape[-1] for leaf in tables for ours, _ in leaf.pair.tensors()}) == 1:
-            yield mark("Lookup tables: each position takes one row from each, and the rows are added.")
+            if "Places on the page" in roles:  # a word's box has two edges in each direction
+                yield mark("Lookup tables: each position takes rows from each, and the rows are added.")
+            else:
+                yield mark("Lookup tables: each position takes one row from each, and the rows are added.")
         elif not several and tokens:
             yield mark("A lookup table: each token takes its row.")
     elif _of_patches(scope) and "convolution" in scope.kinds():
@@ -418,7 +424,7 @@ def _of_kind(kind: str, roles: tuple[str, ...], tensors: Sequence[tuple[Tensor, 
         yield mark("One learned score for each head; it takes part in the softmax, but no value belongs to it.")
     elif set(roles) == {"bias"}:
         yield mark("Learned vectors that are added.")
-    elif set(roles) == {"gain"} and {ours.name for ours, _ in tensors} != {"A_log"}:
+    elif set(roles) == {"gain"} and not {ours.name for ours, _ in tensors} & _EXPONENTS:
         yield mark("Learned factors.")
 
 
@@ -444,9 +450,13 @@ def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
         return Text(mark("1 row of {width}") if shown[0] == "1" else mark("{rows} rows of {width}"), rows=shown[0], width=shown[1])
     transposed = any(bias.shape != ours.shape[:1] for bias, _ in own if bias.role == "bias")
     if kind == "convolution" and len(shown) > 2 and not transposed:
-        return Text(mark("{number} kernels of {size}"), number=shown[0], size=" × ".join(map(_in_brackets, shown[1:])))
+        text = mark("1 kernel of {size}") if shown[0] == "1" else mark("{number} kernels of {size}")
+        return Text(text, number=shown[0], size=" × ".join(map(_in_brackets, shown[1:])))
     return ""
 
+
+_EXPONENTS = frozenset({"A_log", "time_decay", "decay", "w0"})
+"""Gains that stand in an exponent and multiply nothing: decay rates."""
 
 _NORM_NAMES = frozenset({"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm"})
 

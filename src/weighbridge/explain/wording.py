@@ -19,11 +19,29 @@ SECTIONS: dict[str, str] = {
 }  # fmt: skip
 """The titles of sections, by topic or by the kind of a part."""
 
+_INTO, _BLOCKS = mark("Input projection"), mark("Blocks")
+PARTS: dict[str, str] = {
+    "downsample": mark("Downsampling"), "feature_extractor": mark("Feature extractor"), "feature_projection": mark("Feature projection"),
+    "pos_conv_embed": mark("Convolutional position embedding"), "quantizer": mark("Quantizer"), "neck": mark("Neck"),
+    "norm_out": mark("Norm before the output"), "patch_embeddings": mark("Patch embedding"), "hidden_states_norms": mark("Norms of the feature maps"),
+    "fpn_blocks": mark("Feature pyramid, from the top down"), "pan_blocks": mark("Path aggregation, from the bottom up"),
+    "down_blocks": mark("Downsampling blocks"), "up_blocks": mark("Upsampling blocks"), "qformer": mark("Q-Former"),
+    "perceiver_resampler": mark("Perceiver resampler"), "adapter": mark("Adapter"), "vocoder": mark("Vocoder"), "flows": mark("Flows"),
+    "semantic_residual_vector_quantizer": mark("Quantizer of what is said"), "acoustic_residual_vector_quantizer": mark("Quantizer of how it sounds"),
+    "lm_heads": mark("Vocabulary heads"), "final_projection": mark("Final projection"), "stages": mark("Stages"),
+    **dict.fromkeys(("block", "blocks"), _BLOCKS), **dict.fromkeys(("conv", "convs"), mark("Convolutions")),
+    **dict.fromkeys(("encoder_input_proj", "decoder_input_proj", "input_proj", "input_proj_vision"), _INTO),
+    **dict.fromkeys(("time_embed", "time_embedding"), mark("Time embedding")), "pos_embed": mark("Position embeddings"),
+    **dict.fromkeys(("duration_predictor", "dur_predictor"), mark("Duration predictor")),
+    **dict.fromkeys(("single_stream_modulation", "double_stream_modulation_img", "double_stream_modulation_txt"), mark("Modulation")),
+}  # fmt: skip
+"""The titles of sections that no kind tells apart, by the names that several architectures give them."""
+
 LINES: dict[str, str] = {
     "linear": mark("Linear map"), "embedding": mark("Embedding table"), "layer_norm": mark("Layer normalisation"),
     "rms_norm": mark("RMS normalisation"), "group_norm": mark("Group normalisation"), "batch_norm": mark("Batch normalisation"),
     "conv": mark("Convolution"), "experts": mark("All experts, fused"), "bias": mark("Bias"), "vector": mark("Learned vectors"),
-    "other": mark("Parameters"),
+    "weight_norm": mark("Weight, as lengths and directions"), "other": mark("Parameters"),
 }  # fmt: skip
 """The titles of modules that own tensors, by their kind."""
 
@@ -66,6 +84,7 @@ NAMES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("token_type_embeddings", "token_type_embedding"), mark("Token type embeddings")),
         **dict.fromkeys(("patch_embeddings", "patch_embedding", "patch_embed"), mark("Patch embedding")),
         **dict.fromkeys(("cls_token", "class_embedding"), mark("Class token")),
+        **dict.fromkeys(("x_position_embeddings", "y_position_embeddings", "h_position_embeddings", "w_position_embeddings"), mark("Places on the page")),
         "distillation_token": mark("Distillation token"), "mask_token": mark("Mask token"), "register_tokens": mark("Register tokens"),
     },
     "head": {
@@ -80,7 +99,7 @@ NAMES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("o_proj", "output"), _OUTPUT), "gate": _GATE,
         "time_decay": mark("decay rates"), "time_first": mark("extra weight of the current token"), "time_faaaa": mark("extra weight of the current token"),
         "in_proj": mark("input projection"), "out_proj": mark("output projection"), "conv1d": mark("short convolution"),
-        "x_proj": mark("step Δ (compressed), B and C"), "dt_proj": mark("step Δ, expanded"), "dt_bias": mark("bias of the step Δ"),
+        "rg_lru": mark("gated recurrence (RG-LRU)"), "x_proj": mark("step Δ (compressed), B and C"), "dt_proj": mark("step Δ, expanded"), "dt_bias": mark("bias of the step Δ"),
         "A_log": mark("decay rates A, as logarithms"), "D": mark("skip weights D"),
     },
     "other": {"logit_scale": mark("Scale of the logits"), "logit_bias": mark("Bias of the logits")},
@@ -102,7 +121,7 @@ def section_title(topic: str, kind: str = "", name: str = "") -> str:
         return SECTIONS[kind]
     if topic in SECTIONS and topic != "other":
         return SECTIONS[topic]
-    return name or SECTIONS["other"]
+    return PARTS.get(name, name) or SECTIONS["other"]
 
 
 def line_title(kind: str, roles: tuple[str, ...]) -> str:
@@ -113,10 +132,10 @@ def line_title(kind: str, roles: tuple[str, ...]) -> str:
     """
     if kind in LINES:
         return LINES[kind]
-    if kind.startswith("conv"):
-        return LINES["conv"]
     if set(roles) == {"bias"}:
         return LINES["bias"]
+    if kind.startswith("conv"):
+        return LINES["conv"]
     return LINES["vector"] if set(roles) == {"embedding"} else LINES["other"]
 
 
