@@ -100,7 +100,7 @@ def test_the_readmes_have_the_same_figures() -> None:
     assert len(figures(english)) > 10
 
 
-TRANSLATED = """census checkpoints completion counting-rules design explain fits json models parallel quiz report serve speed why""".split()
+TRANSLATED = """census checkpoints completion counting-rules design explain fits internals json models parallel quiz report serve speed why""".split()
 """Pages whose Chinese says all that the English says."""
 
 

@@ -157,7 +157,7 @@ def chinese_links(text: str, folder: Path, here: str = ".") -> str:
             known = True
         return f"[{words}]({os.path.relpath(name, here)}.md{anchor})" if known else words
 
-    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(relink, text))
+    return re.sub(r"(!\[[^\]]*\]\()(?:docs|\.\.)/", r"\1", LINK.sub(relink, text))
 
 
 def toctree(groups: list[tuple[str, list[str]]]) -> str:
