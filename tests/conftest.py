@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,8 @@ settings.load_profile("weighbridge")
 for name in ("COLUMNS", "LC_ALL", "LC_MESSAGES", "LANG"):
     os.environ.pop(name, None)  # what a program prints hangs on these; the tests set their own
 
+TESTS = Path(__file__).parent
+
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 """They hold no doctests, and two modules of one name cannot be collected."""
 
@@ -24,3 +27,10 @@ collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the flag that rewrites the golden files."""
     parser.addoption("--refresh-golden", action="store_true", help="write the golden files anew; read the diff before you commit it")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read only the files that hold sweeps where nothing else is asked for: to read all of them takes a worker twenty seconds."""
+    if config.option.markexpr == "sweep" and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        config.args = [str(path) for path in sorted(TESTS.rglob("test_*.py")) if "@pytest.mark.sweep" in path.read_text("utf-8")]
+        assert config.args

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
-ARTEFACTS = Path(__file__).parents[2] / "artifacts" / "screens"
+SCREENS = os.environ.get("WEIGHBRIDGE_SCREENS")
+"""A folder for pictures of every page, for people to look at; no test reads them, and they take a fifth of the time."""
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu"]
+ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-dev-shm-usage", "--disable-gpu", "--renderer-process-limit=1"]
+"""One process draws all tabs of a session: to start one takes longer than most tests."""
 
 
 def chromium() -> str | None:
@@ -71,6 +74,22 @@ def browser() -> Iterator[Browser]:
         found.close()
 
 
+class Session(NamedTuple):
+    """Where tabs are opened that ask for nothing special, and the first of them, which keeps the process alive that draws them."""
+
+    context: BrowserContext
+    first: Page
+
+
+@pytest.fixture(scope="session")
+def session(server: str, browser: Browser) -> Iterator[Session]:
+    context = browser.new_context()
+    first = context.new_page()
+    first.goto(f"{server}/health")
+    yield Session(context, first)
+    context.close()
+
+
 class Seen(NamedTuple):
     """What a page did while it was open: requests that left this machine, complaints, and the bytes it posted."""
 
@@ -83,22 +102,26 @@ Opened = Callable[..., Any]
 
 
 @pytest.fixture
-def opened(server: str, browser: Browser) -> Opened:
-    """Return a context manager that opens an address in a page of its own and checks its manners when it closes."""
+def opened(server: str, browser: Browser, session: Session) -> Opened:
+    """Return a context manager that opens an address in a tab of its own and checks its manners when it closes."""
 
     @contextmanager
     def open_page(
         address: str, *, width: int = 1280, theme: str = "light", expected: tuple[str, ...] = (), **options: Any
     ) -> Iterator[tuple[Page, Seen]]:
-        settings: dict[str, Any] = {"viewport": {"width": width, "height": 844 if width < 500 else 900}, "color_scheme": theme, **options}
-        context = browser.new_context(**settings)
+        context = browser.new_context(**options) if options else session.context
         page, seen = context.new_page(), Seen([], [], [])
+        page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
         watch(page, seen)
         page.goto(address if "://" in address else server + address)
         try:
             yield page, seen
         finally:
-            context.close()
+            page.close()
+            if options:
+                context.close()
+            session.first.evaluate("localStorage.clear()")  # the next tab remembers nothing of this one
         assert not seen.outside, f"requests left this machine: {seen.outside}"
         unexpected = [text for text in seen.complaints if not any(words in text for words in expected)]
         assert not unexpected, f"the console says: {unexpected}"

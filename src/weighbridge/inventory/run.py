@@ -28,6 +28,8 @@ MANIFEST = "_manifest.json"
 SECONDS = 60.0
 """How long one file may take."""
 
+CONNECT_SECONDS = 15.0
+"""How long a scheduler is waited for."""
 
 TRIES = 5
 """Deaths of workers that one file must cause before it is held guilty of them."""
@@ -267,7 +269,7 @@ def _client(address: str) -> tuple[Any, tuple[type[BaseException], ...]]:
     except ImportError:
         raise UsageError("--cluster needs Dask: pip install 'weighbridge[cluster]'") from None
     try:
-        return Client(address, timeout="15s", set_as_default=False), (KilledWorker, CancelledError)
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False), (KilledWorker, CancelledError)
     except (OSError, ValueError, TimeoutError) as error:
         raise SourceError(f"{address}: no Dask scheduler answers: {error}"[:300], source=address) from None
 

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from weighbridge.core.errors import SourceError
 from weighbridge.inventory.run import census
 
 distributed = pytest.importorskip("distributed")
@@ -110,8 +111,7 @@ def test_a_cluster_gives_the_very_rows_of_this_machine(kills: bool, cluster: Clu
     assert {row["status"] for row in here} == {"ok", "error"}
 
 
-def test_no_scheduler_is_one_clear_line(tmp_path: Path) -> None:
-    from weighbridge.core.errors import SourceError
-
+def test_no_scheduler_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weighbridge.inventory.run.CONNECT_SECONDS", 0.3)
     with pytest.raises(SourceError, match="no Dask scheduler answers"):
         census([], tmp_path / "out", cluster="tcp://127.0.0.1:1")
