@@ -18,14 +18,21 @@ from tests.unit.safetensors_file import write
 CONFIG = {
     "model_type": "llama", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 100,
 }  # fmt: skip
-COMMANDS = ("count {f}", "tensors {f} --csv", "verify {d}", "diff {f} {f}", "report {f} -o {d}/report.html")
+COMMANDS = (
+    "count {f}", "tensors {f} --csv", "verify {d}", "diff {f} {f}", "report {f} -o {d}/report.html", "counts {f}", "reconcile 1234567 {f}",
+    "audit {d}/notes.md --model {f}", "explain {f}",
+)  # fmt: skip
+
+
+KINDS = ("equal", "unlike", "bare", "heads", "mixed")
+NOTES = "It has 409,600,000 parameters; 12M in total, of which 5% are embeddings. BERT has 110M.\n"
 
 
 def shapes(kind: str, count: int) -> dict[str, tuple[int, ...]]:
-    """Return the tensors of a checkpoint: equal layers, modules all unlike, bare names, or equal beside unlike siblings.
+    """Return the tensors of a checkpoint: equal layers, modules all unlike, bare names, output heads, or equal beside unlike siblings.
 
-    >>> [len(shapes(kind, 8)) for kind in ("equal", "unlike", "bare", "mixed")]
-    [8, 8, 8, 8]
+    >>> [len(shapes(kind, 8)) for kind in KINDS]
+    [8, 8, 8, 8, 8]
     """
     if kind == "equal":
         return {f"model.layers.{i // 8}.{'qkvoabcd'[i % 8]}.weight": (64, 64) for i in range(count)}
@@ -33,6 +40,8 @@ def shapes(kind: str, count: int) -> dict[str, tuple[int, ...]]:
         return {f"m{i}.w{i}.weight": (i % 997 + 1, 3) for i in range(count)}
     if kind == "bare":
         return {f"t{i}": (i + 1,) for i in range(count)}
+    if kind == "heads":
+        return {f"m{i}.lm_head.weight": (i % 50 + 2, 3) for i in range(count)}
     half = count // 2
     equal: dict[str, tuple[int, ...]] = {f"layers.{i}.w.weight": (4, 4) for i in range(half)}
     return equal | {f"layers.{half + i}.w{i}.weight": (4, i % 89 + 1) for i in range(half)}
@@ -41,10 +50,11 @@ def shapes(kind: str, count: int) -> dict[str, tuple[int, ...]]:
 def main() -> int:
     """Make the files, run the commands, print what each took."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    for kind in ("equal", "unlike", "bare", "mixed"):
+    for kind in KINDS:
         with tempfile.TemporaryDirectory() as folder:
             write(Path(folder) / "model.safetensors", shapes(kind, count))
             (Path(folder) / "config.json").write_text(json.dumps(CONFIG))
+            (Path(folder) / "notes.md").write_text(NOTES)
             for command in COMMANDS:
                 words = command.format(f=f"{folder}/model.safetensors", d=folder).split()
                 begun = time.perf_counter()

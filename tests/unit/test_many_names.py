@@ -10,22 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.names import COMMANDS, CONFIG, shapes
+from benchmarks.names import COMMANDS, CONFIG, KINDS, NOTES, shapes
 from tests.unit.safetensors_file import write
 from weighbridge.cli import main
 
-COUNT = 4_000
+COUNT = 3_000
 
 
 def bound() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (700_000_000, 700_000_000))
 
 
-@pytest.mark.parametrize("kind", ["equal", "unlike", "bare", "mixed"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_many_tensors_are_within_bounds(kind: str, tmp_path: Path) -> None:
     """So many tensors in 700 MB of addresses: what was quadratic took gigabytes, or many minutes."""
     write(tmp_path / "model.safetensors", shapes(kind, COUNT))
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    (tmp_path / "notes.md").write_text(NOTES)
     words = [command.format(f=tmp_path / "model.safetensors", d=tmp_path).split() for command in COMMANDS]
     code = "import sys, json\nfrom weighbridge.cli import main\nsys.exit(max(main(words) for words in json.loads(sys.argv[1])))"
     done = subprocess.run(
@@ -47,6 +48,14 @@ def test_what_needs_no_names_knows_no_such_limit(command: str, tmp_path: Path, c
     name, *options = command.format(tmp_path).split()
     assert main([name, "bert-tiny", *options, "--set", "num_hidden_layers=10000000"]) == 0
     assert capsys.readouterr().out
+
+
+def test_a_derivation_of_modules_without_end_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "model.safetensors", shapes("heads", 12_000))
+    assert main(["explain", str(tmp_path / "model.safetensors")]) == 2
+    said = "weigh: 24,001 modules that differ; at most 20,000 are derived: name one with --module\n"
+    assert capsys.readouterr().err == said
+    assert main(["explain", str(tmp_path / "model.safetensors"), "--module", "m7"]) == 0
 
 
 def test_a_report_says_what_it_leaves_out(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.parameters import tally_of, unique_of
 from weighbridge.accounts.possible import as_examples, refuse_impossible
-from weighbridge.conventions.atoms import parts
+from weighbridge.conventions.atoms import parts_of
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import readings
 from weighbridge.core.errors import UsageError
@@ -257,7 +257,7 @@ def bounded_attention(entry: Entry, seq: int, copies: int = 1) -> int:
 
 def _word_table_elements(model: ModelValue) -> int:
     """Return the elements of word tables, which are looked up; a tied one serves as the head too, and is left out once."""
-    return sum(atom.total for atom in parts(model.tree).atoms if atom.component == "word")
+    return sum(atom.total for atom in parts_of(model).atoms if atom.component == "word")
 
 
 MULTIPLY_ADDS = mark("multiply-adds of a forward pass")

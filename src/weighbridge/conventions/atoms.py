@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.explain.semantic_tree import HEADS, NORMS, Leaf, Pair, join_path, leaves
 from weighbridge.explain.wording import role_name
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
 
 EMBEDDINGS = {"Word embeddings": "word", "Position embeddings": "position", "Token type embeddings": "type"}
 """From what a table is called to its component."""
@@ -18,6 +22,8 @@ STATISTICS = frozenset(("running_mean", "running_var"))
 """Buffers of a batch norm that Keras and TensorFlow count as (non-trainable) parameters."""
 ROUTERS = frozenset(("gate", "router"))
 """Maps that choose experts, which stay in higher precision."""
+MOST_HEADS = 24
+"""Heads that are told apart: all of a file with more are one component, ``head:heads``."""
 SENSES = frozenset(("vision", "audio", "text"))
 """Kinds of towers."""
 
@@ -85,6 +91,12 @@ class Parts(NamedTuple):
         return sum(atom.total for atom in self.atoms)
 
 
+@lru_cache(maxsize=8)
+def parts_of(model: ModelValue) -> Parts:
+    """Take a model's own tree apart, once."""
+    return parts(model.tree)
+
+
 def parts(tree: Part) -> Parts:
     """Take a tree of ints apart.
 
@@ -93,6 +105,8 @@ def parts(tree: Part) -> Parts:
     109482240
     """
     found = [(atom, tensor.tied_to is not None) for leaf in leaves(Pair(tree, tree)) for atom, tensor in _atoms(leaf)]
+    if len({atom.component for atom, _ in found if atom.component.startswith("head:")}) > MOST_HEADS:
+        found = [(atom._replace(component="head:heads") if atom.component.startswith("head:") else atom, tied) for atom, tied in found]
     owned = tuple(atom for atom, tied in found if not tied)
     tied = tuple(atom for atom, tied in found if tied)
     return Parts(owned, tied, _buffers(tree), _buffers(tree, STATISTICS))

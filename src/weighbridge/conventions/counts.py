@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
-from weighbridge.conventions.atoms import Atom, Parts, parts
+from weighbridge.conventions.atoms import Atom, Parts, parts_of
 from weighbridge.conventions.loading import loading_of
 from weighbridge.conventions.rules import TABLES, trees
 from weighbridge.core.messages import mark, translator
@@ -112,7 +112,7 @@ def counts(model: ModelValue, lang: str = "en") -> tuple[Count, ...]:
         return Count(key, group, class_name, say(name), value, written, say(definition), say(source))
 
     rows = [row("unique", "class", name, name, value, *_class_words(name, index)) for index, name, value in _classes(model)]
-    own = parts(model.tree)
+    own = parts_of(model)
     unique = own.unique
     for custom in CUSTOMS:
         value = custom.count(own)

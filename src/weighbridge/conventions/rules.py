@@ -16,7 +16,7 @@ from weighbridge.accounts.parameters import count, tally
 from weighbridge.config.bind import bind
 from weighbridge.conventions.additions import LABELS as LABEL_COUNTS
 from weighbridge.conventions.additions import additions
-from weighbridge.conventions.atoms import Atom, Parts, parts
+from weighbridge.conventions.atoms import Atom, Parts, parts, parts_of
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.quantised import fp8_scales
 from weighbridge.conventions.states import states
@@ -33,6 +33,10 @@ MOST_COST = 5
 """A convention that is more far-fetched explains any number, and so none."""
 KEPT = 5
 """How many conventions that give the same number are kept."""
+MOST_TOWERS = 24
+"""Towers that are counted by themselves; a file with more has modules that are called so."""
+MOST_LAYERS = 256
+"""Kinds of layers that are counted one by one; a file with more has unlike modules in a row."""
 
 
 class Omission(NamedTuple):
@@ -229,7 +233,7 @@ def conventions(model: ModelValue) -> Conventions:
             found.setdefault(made.value, []).append(made)
     kept = {value: tuple(sorted(made, key=lambda c: (c[0], c[1], len(c[2]), c[2]))[:KEPT]) for value, made in found.items() if value > 0}
     plain: Counter[str] = Counter()
-    for atom in parts(model.tree).atoms:
+    for atom in parts_of(model).atoms:
         plain[_label(atom)] += atom.total
     return Conventions(kept, tuple(sorted(kept)), plain)
 
@@ -280,7 +284,7 @@ def unique_with_larger(model: ModelValue, word: str, by: int, class_name: str | 
 def _views(model: ModelValue) -> Iterator[View]:
     seen: set[tuple[Cell, ...]] = set()
     for index, (name, tree) in enumerate(trees(model)):
-        taken = parts(tree)
+        taken = parts(tree) if index else parts_of(model)
         omissions = (*OMISSIONS, *_head_omissions(taken))
         view = _view(name, taken.unique, "", taken.atoms, omissions, index)
         if view.cells in seen:
@@ -401,7 +405,8 @@ def _towers(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Itera
     """Yield the halves of a model of several towers, which people count by themselves."""
     if not {atom.sense for atom in taken.atoms} & {"vision", "audio"}:
         return
-    for path in dict.fromkeys(found for atom in taken.atoms if (found := _tower(atom))):
+    paths = dict.fromkeys(found for atom in taken.atoms if (found := _tower(atom)))
+    for path in paths if len(paths) <= MOST_TOWERS else ():
         atoms = [atom for atom in taken.atoms if atom.path == path or atom.path.startswith(path + ".")]
         if 0 < sum(atom.total for atom in atoms) < whole.class_count:
             view = _view(whole.class_name, whole.class_count, path, atoms, omissions, 0)
@@ -477,16 +482,23 @@ def _scopes(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Itera
         mine = [atom for atom in inside if atom.component == topic]
         chosen += [(topic, mine), *((f"{topic}-one", one) for one in _single(mine))]
     chosen += [("layer", one) for one in _single(inside)]
+    seen: set[tuple[str, tuple[Cell, ...]]] = set()
     for scope, atoms in chosen:
         if atoms:
             view = _view(whole.class_name, whole.class_count, scope, atoms, omissions, 0)
+            if (scope, view.cells) in seen:
+                continue  # layers of one size are one kind, whatever stands in them
+            seen.add((scope, view.cells))
             yield view._replace(outside=_outside(whole, view), cost=1, depth=2)
 
 
 def _single(atoms: Sequence[Atom]) -> Iterator[list[Atom]]:
     """Yield one copy of each kind of layer."""
-    for layer in dict.fromkeys(atom.layer for atom in atoms):
-        yield [atom._replace(copies=1) for atom in atoms if atom.layer == layer]
+    layers: dict[str, list[Atom]] = {}
+    for atom in atoms:
+        layers.setdefault(atom.layer, []).append(atom)
+    for alike in list(layers.values())[:MOST_LAYERS]:
+        yield [atom._replace(copies=1) for atom in alike]
 
 
 def _outside(whole: View, view: View) -> tuple[Piece, ...]:

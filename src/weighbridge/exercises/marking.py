@@ -17,7 +17,7 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.reading import read_lines
 from weighbridge.auditing.text.rounding import fit, likeliest_value
 from weighbridge.auditing.text.values import value
-from weighbridge.conventions.atoms import Atom, parts
+from weighbridge.conventions.atoms import Atom, parts_of
 from weighbridge.conventions.reconcile import reconcile
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, Text, mark, translator
@@ -234,7 +234,7 @@ def _sum_of(pieces: Sequence[_Piece], amount: Fraction) -> tuple[_Piece, ...]:
 def _pieces(exercise: Exercise, say: Say) -> list[_Piece]:
     """Return what one may forget of the part in question: its biases, its norms, each of its modules and sections."""
     whole = exercise.solution.root
-    atoms = parts(exercise.model.tree).atoms
+    atoms = parts_of(exercise.model).atoms
     one_layer = exercise.level != "model"
     pieces: list[_Piece] = []
 

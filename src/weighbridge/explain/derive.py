@@ -6,6 +6,7 @@ like on a terminal, on a page or in a paper is the renderers' business.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -17,7 +18,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate, letters, write
 from weighbridge.core.messages import Say, Text, translator
 from weighbridge.core.polynomials import polynomial
-from weighbridge.core.tree import Part, positions
+from weighbridge.core.tree import Part, positions, walk
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
 from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.section import Line, Section
@@ -61,6 +62,10 @@ class Derivation(NamedTuple):
         return self.root.value
 
 
+MOST_MODULES = 20_000
+"""Modules that a derivation goes through; a checkpoint with more that differ is read in parts."""
+
+
 def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int | None = None) -> Derivation:
     """Derive the unique parameters of *model*, or of one of its modules.
 
@@ -71,7 +76,7 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
         depth: How many levels of sections to keep; all by default.
 
     Raises:
-        UsageError: No such module, or no such language.
+        UsageError: No such module, no such language, or more modules than anybody reads.
 
     >>> from weighbridge import model
     >>> found = derive(model("bert-base-chinese"), "zh")
@@ -81,6 +86,11 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     say = translator(lang)
     top, table, values = pair(model)
     place = _place(top, module)
+    many = sum(1 for _ in walk(place.pair.part))
+    if many > MOST_MODULES:
+        raise UsageError(
+            Text("{many:,} modules that differ; at most {most:,} are derived: name one with --module", many=many, most=MOST_MODULES)
+        )
     rotary = _rotary(model)
     root = _Author(say, values, rotary).section(place)
     root = _with_number(with_shares(root, root.value), "")
@@ -269,7 +279,7 @@ class _Author(NamedTuple):
         return Section("", title, "", path, kind, tuple(parts), book, times, copies, each, copies * each)
 
     def parts(self, units: Sequence[_Unit]) -> list[Line | Section]:
-        modules = [unit for unit in units if isinstance(unit, _Module)]
+        modules = Counter(unit.path for unit in units if isinstance(unit, _Module))
         purposes = list(dict.fromkeys(_purpose(unit) for unit in units if isinstance(unit, Leaf)))
         if not modules and (len(purposes) == 1 or not STRUCTURAL & set(purposes)):
             return list(self.lines([unit for unit in units if isinstance(unit, Leaf)]))
@@ -278,8 +288,7 @@ class _Author(NamedTuple):
         last: list[Line | Section] = []  # norms stand between the other parts of a layer; they are gathered behind them
         for unit in units:
             if isinstance(unit, _Module):
-                mixed = sum(other.path == unit.path for other in modules) > 1
-                parts.append(self.section(unit)._replace(where=_where(unit.pair.part) if mixed else ""))
+                parts.append(self.section(unit)._replace(where=_where(unit.pair.part) if modules[unit.path] > 1 else ""))
             elif (purpose := _purpose(unit)) not in done:
                 done.add(purpose)
                 section = self.purpose(purpose, [u for u in units if isinstance(u, Leaf) and _purpose(u) == purpose])

@@ -49,12 +49,16 @@ class Pair(NamedTuple):
 
     def children(self) -> list[Pair]:
         """Pair up the parts inside."""
+        if self.part is self.symbolic:
+            return [Pair(node, node) for node in self.part.children if isinstance(node, Part)]
         ours = (node for node in self.part.children if isinstance(node, Part))
         theirs = (node for node in self.symbolic.children if isinstance(node, Part))
         return [Pair(a, b) for a, b in zip(ours, theirs, strict=True)]
 
     def tensors(self) -> list[tuple[Tensor, Tensor]]:
         """Pair up the tensors of its own, buffers left out."""
+        if self.part is self.symbolic:
+            return [(node, node) for node in self.part.children if isinstance(node, Tensor) and node.role != "buffer"]
         ours = (node for node in self.part.children if isinstance(node, Tensor))
         theirs = (node for node in self.symbolic.children if isinstance(node, Tensor))
         return [(a, b) for a, b in zip(ours, theirs, strict=True) if a.role != "buffer"]
@@ -105,15 +109,9 @@ def topic(part: Part, around: tuple[Part, ...]) -> str:
         return "norm"
     kinds = [outer.kind for outer in (*around, part)]
     topics = [TOPICS[kind] for kind in kinds if kind in TOPICS]
-    if "experts" in topics:
-        return "experts"
     if topics:
-        return topics[0]
-    if (
-        any(kind in HEADS for kind in kinds)
-        or part.name in HEAD_NAMES
-        or (part.name in TOP_HEADS and part.kind == "linear" and len(around) == 1)
-    ):
+        return "experts" if "experts" in topics else topics[0]
+    if not HEADS.isdisjoint(kinds) or part.name in HEAD_NAMES or (part.name in TOP_HEADS and part.kind == "linear" and len(around) == 1):
         return "head"
     if "pooler" in kinds or part.name == "pooler":
         return "pooler"

@@ -221,14 +221,18 @@ class Bucket(NamedTuple):
     def _refuse_redirect(self, url: str) -> None:
         """Refuse what the server would lead to another host: obstore follows, and takes the token of a session along.
 
+        It is asked without a signature, and then with one in the address, since it may lead on signed requests alone.
+
         Raises:
             ReadError: It would.
         """
         if not self.probed:
             return
-        host = redirected_host(self.probed + url.removeprefix(self.root), 20.0)
-        if host:
-            raise ReadError(Text("the store leads on to {host}, where the token of the session is not sent", host=host), path=url)
+        below = url.removeprefix(self.root)
+        for address in (self.probed + below, *(_signed(store, unquote(below)) for store in self.stores[:1])):
+            host = redirected_host(address, 20.0) if address else ""
+            if host:
+                raise ReadError(Text("the store leads on to {host}, where the token of the session is not sent", host=host), path=url)
 
     def _refusal(self, url: str, error: Exception) -> ReadError:
         code = _status(error)
@@ -240,6 +244,16 @@ class Bucket(NamedTuple):
             return refusal(url, code, Access())
         first = (str(error).splitlines() or ["no answer"])[0]
         return ReadError(Text("cannot be reached: {rpartition:.300}", rpartition=first.rpartition(" - ")[2]), path=url)
+
+
+def _signed(store: Any, key: str) -> str:
+    """Return an object's address that bears a signature for a minute; empty if it cannot be signed, which the request itself tells."""
+    from datetime import timedelta
+
+    try:
+        return str(import_module("obstore").sign(store, "GET", key, timedelta(minutes=1)))
+    except Exception:  # obstore raises its own, and ValueError
+        return ""
 
 
 def _status(error: Exception) -> int | None:

@@ -31,7 +31,7 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, patience: int = 10**9, redirect: str = "") -> None:
-        self.patience, self.redirect = patience, redirect
+        self.patience, self.redirect, self.only_signed = patience, redirect, False
         self.connections, self.requests, self.headers = 0, 0, list[dict[str, str]]()
         super().__init__(("127.0.0.1", 0), Handler)
 
@@ -48,7 +48,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.requests += 1
         self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
-        if self.server.redirect:
+        signed = "authorization" in self.server.headers[-1] or "X-Amz-Signature" in self.path
+        if self.server.redirect and (signed or not self.server.only_signed):
             self.send_response(307)
             self.send_header("Location", self.server.redirect + self.path)
             self.send_header("Content-Length", "0")
@@ -113,12 +114,14 @@ def test_nothing_is_left_open() -> None:
     # an open socket would be a ResourceWarning, which is an error here
 
 
+@pytest.mark.parametrize("only_signed", [False, True])
 @pytest.mark.parametrize("source", ["s3://bucket/org/model-00001-of-00003.safetensors", "s3://bucket/org"])
 def test_the_token_of_a_session_goes_to_no_other_host(
-    source: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    source: str, only_signed: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("obstore", reason="the extra stores is not installed")
     with serving(other := Server()) as elsewhere, serving(first := Server(redirect=elsewhere.replace("127.0.0.1", "localhost"))) as url:
+        first.only_signed = only_signed
         for name, value in {
             "AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "the-token", "AWS_REGION": "us-east-1",
             "AWS_ENDPOINT_URL": url,

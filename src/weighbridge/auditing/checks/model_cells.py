@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from weighbridge.auditing.text.polynomial_terms import plain
 from weighbridge.core.polynomials import Polynomial, polynomial
-from weighbridge.core.sizes import product
+from weighbridge.core.sizes import Size, product
 from weighbridge.explain.semantic_tree import HEADS, Leaf
 
 _QUERY = frozenset("query q_proj q q_lin wq query_proj linear_q".split())
@@ -43,18 +44,28 @@ class Cell(NamedTuple):
 def list_cells(found: list[Leaf]) -> Iterator[Cell]:
     """Yield a model's tensors by component."""
     for leaf in found:
-        place = _place(leaf)
-        copies = plain(polynomial(product(p.symbolic.repeat for p in (*leaf.around, leaf.pair) if p.symbolic.repeat is not None)))
+        topic, in_layer = leaf.topic, leaf.in_layer
+        place = _place(leaf, topic)
+        copies = _formula(product(p.symbolic.repeat for p in (*leaf.around, leaf.pair) if p.symbolic.repeat is not None))
         for ours, theirs in leaf.pair.tensors():
             if ours.tied_to is None:
-                bias = ours.role == "bias" or (ours.role == "shift" and leaf.topic != "norm")
+                bias = ours.role == "bias" or (ours.role == "shift" and topic != "norm")
                 number = int(product(ours.shape))  # type: ignore[arg-type]
-                yield Cell(place, bias, number, plain(polynomial(product(theirs.shape))), int(leaf.copies), copies, leaf.in_layer)  # type: ignore[arg-type]
+                yield Cell(place, bias, number, _formula(product(theirs.shape)), int(leaf.copies), copies, in_layer)  # type: ignore[arg-type]
 
 
-def _place(leaf: Leaf) -> str:
-    name, kinds = leaf.path.rpartition(".")[2], {p.part.kind for p in (*leaf.around, leaf.pair)}
-    topic, path = leaf.topic, leaf.path
+def _formula(size: Size) -> Polynomial:
+    return _number(size) if type(size) is int else plain(polynomial(size))
+
+
+@lru_cache(maxsize=1024)
+def _number(size: int) -> Polynomial:
+    """Return a file's size, which is a number, as a polynomial; few differ."""
+    return plain(polynomial(size))
+
+
+def _place(leaf: Leaf, topic: str) -> str:
+    name, kinds, path = leaf.path.rpartition(".")[2], {p.part.kind for p in (*leaf.around, leaf.pair)}, leaf.path
     if kinds & HEADS or topic == "head":
         return "head"
     if topic == "norm":

@@ -7,13 +7,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.parameters import tally_of
-from weighbridge.conventions.atoms import parts
+from weighbridge.conventions.atoms import parts_of
 from weighbridge.conventions.counts import counts
 from weighbridge.conventions.rules import Conventions, conventions
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.load import load
 
 if TYPE_CHECKING:
+    from weighbridge.accounts.parameters import Tally
     from weighbridge.value import ModelValue
 
 
@@ -32,13 +33,18 @@ def conventions_of(model: ModelValue) -> Conventions:
     return conventions(model)
 
 
+@lru_cache(maxsize=64)
+def _tally(model: ModelValue) -> Tally:
+    return tally_of(model)
+
+
 def own_count(model: ModelValue, what: str = "total") -> int | None:
     """Return the plain count of a model: all its parameters, or those that work on one token.
 
     >>> own_count(preset_model("mixtral-8x7b"), "active")
     12879925248
     """
-    tally = tally_of(model)
+    tally = _tally(model)
     counted = {"total": tally.unique, "active": tally.active, "embedding": tally.embedding, "non_embedding": tally.non_embedding}[what]
     return counted if isinstance(counted, int) else None
 
@@ -89,5 +95,5 @@ def _without_tables(model: ModelValue) -> Iterator[tuple[str, int]]:
 @lru_cache(maxsize=256)
 def tied_tables(model: ModelValue) -> tuple[int, ...]:
     """Return what each tied table of a model holds, the small ones left out."""
-    taken = parts(model.tree)
+    taken = parts_of(model)
     return tuple(sorted({atom.total for atom in taken.tied if atom.total > taken.unique // 1000}))
