@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.parameters import count, unique_of
 from weighbridge.config.bind import bind, with_overrides
 from weighbridge.config.fields import Config
-from weighbridge.conventions.quantised import fp8_scales, stated_quantizer
+from weighbridge.conventions.quantised import quantizer_change, stated_quantizer
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.sizes import Size, product
@@ -37,15 +37,15 @@ class Loading(NamedTuple):
         loaded: As loaded from the file that the config was published with.
         older: As version 4.57 builds it from the same config.
         separate: The tensors that are tied when built, and of their own when loaded.
-        scales: The scales of FP8 that stand beside the matrices when loaded; None where the config names a method, and what it
-            makes of the matrices is not counted (then *loaded* counts them as they were before).
+        quantizer: Parameters more or less that the config's quantizer makes: FP8's scales, values of 4 bits that share an element;
+            None where what it makes of the matrices is not counted (then *loaded* counts them as they were before).
     """
 
     built: int
     loaded: int
     older: int
     separate: tuple[str, ...]
-    scales: int | None = 0
+    quantizer: int | None = 0
 
     @property
     def differs(self) -> bool:
@@ -65,11 +65,11 @@ def loading_of(model: ModelValue) -> Loading | None:
         return None
     built = unique_of(model)
     rows = untied_heads(model)
-    scales = fp8_scales(model) if stated_quantizer(model) else 0
-    loaded = built + sum(_elements(row) for row in rows) + (scales or 0)
+    change = quantizer_change(model) if stated_quantizer(model) else 0
+    loaded = built + sum(_elements(row) for row in rows) + (change or 0)
     older = count(older_tree(model))
     assert isinstance(older, int)
-    return Loading(built, loaded, older, tuple(row.name for row in rows), scales)
+    return Loading(built, loaded, older, tuple(row.name for row in rows), change)
 
 
 def untied_heads(model: ModelValue) -> tuple[Row, ...]:

@@ -18,7 +18,7 @@ from weighbridge.conventions.additions import LABELS as LABEL_COUNTS
 from weighbridge.conventions.additions import additions
 from weighbridge.conventions.atoms import Atom, Parts, parts, parts_of
 from weighbridge.conventions.pieces import Piece
-from weighbridge.conventions.quantised import fp8_scales
+from weighbridge.conventions.quantised import quantizer_change
 from weighbridge.conventions.states import states
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Say, mark
@@ -331,10 +331,12 @@ def _other_labels(model: ModelValue, name: str, view: View, taken: Parts) -> Ite
 
 
 def _with_scales(model: ModelValue, view: View) -> Iterator[View]:
-    """Yield the class as it is loaded where the config says FP8: a scale for each block of a matrix."""
-    scales = fp8_scales(model)
-    if scales:
-        yield view._replace(added=(Piece(mark("fp8 scales, as loading makes them"), scales),), cost=0, depth=0)
+    """Yield the class as it is loaded where the config names a quantizer: FP8 has a scale for each block of a matrix, 4 bits are packed."""
+    change = quantizer_change(model) or 0
+    if change > 0:
+        yield view._replace(added=(Piece(mark("fp8 scales, as loading makes them"), change),), cost=0, depth=0)
+    elif change:
+        yield view._replace(less=(Piece(mark("values of 4 bits that share an element"), -change),), cost=0, depth=0)
 
 
 def _active(tree: Part, view: View) -> Iterator[View]:

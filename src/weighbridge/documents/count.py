@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
 from weighbridge.conventions.loading import OLDER, RELEASE, loading_of
-from weighbridge.conventions.quantised import stated_quantizer
+from weighbridge.conventions.quantised import quantizer_name, stated_quantizer
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import translator
 from weighbridge.core.sizes import Size
@@ -103,8 +103,8 @@ def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str
     found = loading_of(model)
     if found is None:
         return
-    if found.scales is None:
-        method = str((stated_quantizer(model) or {}).get("quant_method"))[:40]
+    if found.quantizer is None:
+        method = quantizer_name(stated_quantizer(model) or {})[:40]
         line = say(
             "Loaded with its quantization_config ({method}), packed words and scales stand in place of matrices, and numel() counts those; here every matrix counts its parameters."
         )
@@ -112,9 +112,14 @@ def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str
     if not found.differs:
         return
     built, older = f"{found.built:,}", f"{found.older:,}"
-    if found.scales:
+    if found.quantizer and found.quantizer > 0:
         line = say("As loaded with its quantization_config (fp8): {loaded}, with {scales} scales; as built {built}.")
-        yield line.format(loaded=f"{found.loaded:,}", scales=f"{found.scales:,}", built=built)
+        yield line.format(loaded=f"{found.loaded:,}", scales=f"{found.quantizer:,}", built=built)
+    elif found.quantizer:
+        line = say(
+            "As loaded with its quantization_config (bitsandbytes, 4 bits): {loaded} elements, of which each packed one holds several values; as built {built}."
+        )
+        yield line.format(loaded=f"{found.loaded:,}", built=built)
     if found.separate:
         line = say("As loaded from its published file: {loaded}, with {tensors} of its own; as built {built}.")
         yield line.format(loaded=f"{found.loaded:,}", tensors=say(", ").join(found.separate), built=built)

@@ -10,6 +10,7 @@ import pytest
 from weighbridge import model
 from weighbridge.cli import main
 from weighbridge.conventions.loading import loading_of
+from weighbridge.documents.count import notes
 from weighbridge.load import load
 
 
@@ -112,4 +113,33 @@ def test_fp8_in_blocks_is_loaded_with_its_scales(raw: dict[str, Any], built: int
 )
 def test_what_other_quantizers_make_of_matrices_is_not_counted(said: dict[str, Any]) -> None:
     found = loading_of(load({"model_type": "llama", "quantization_config": said}))
-    assert found is not None and found.scales is None and found.loaded == found.built
+    assert found is not None and found.quantizer is None and found.loaded == found.built
+
+
+FOUR_BITS: list[tuple[str, dict[str, Any], int]] = [
+    ("LlamaForCausalLM", {"model_type": "llama", "tie_word_embeddings": True}, 333_467_648),
+    ("Gemma3ForCausalLM", {"model_type": "gemma3_text"}, 682_005_760),
+    ("OPTForCausalLM", {"model_type": "opt"}, 47_282_688),
+    ("GraniteMoeForCausalLM", {"model_type": "granitemoe"}, 2_493_599_744),
+]
+"""Models of two layers, and the parameters of each after ``replace_with_bnb_linear``, packed (``python -m truth.four_bits``, bitsandbytes 0.50.2)."""
+
+
+@pytest.mark.parametrize(("name", "raw", "loaded"), FOUR_BITS, ids=lambda value: value if isinstance(value, str) else "")
+def test_of_four_bits_two_values_share_an_element(name: str, raw: dict[str, Any], loaded: int) -> None:
+    said = {"quant_method": "bitsandbytes", "load_in_4bit": True}
+    found = loading_of(load({**raw, "num_hidden_layers": 2, "quantization_config": said}, name))
+    assert found is not None and found.loaded == loaded
+    eight = loading_of(load({**raw, "num_hidden_layers": 2, "quantization_config": {"load_in_8bit": True}}, name))
+    assert eight is not None and eight.loaded == eight.built
+
+
+def test_wider_elements_and_modules_that_stay() -> None:
+    said = {"load_in_4bit": True, "bnb_4bit_quant_storage": "bfloat16", "llm_int8_skip_modules": ["q_proj", "lm_head"]}
+    found = loading_of(load({"model_type": "qwen3", "num_hidden_layers": 2, "quantization_config": said}, "Qwen3ForCausalLM"))
+    assert found is not None and found.loaded == 1_438_667_264
+
+
+@pytest.mark.parametrize("said", [{"producer": {"name": "modelopt"}, "quant_algo": "NVFP4"}, {"quant_method": "modelopt"}])
+def test_a_config_of_modelopt_is_named_below_the_tree(said: dict[str, Any]) -> None:
+    assert "(modelopt)" in "\n".join(notes(load({"model_type": "llama", "quantization_config": said}), str))
