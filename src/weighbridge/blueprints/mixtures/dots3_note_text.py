@@ -14,7 +14,19 @@ from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or,
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, mlp
 from weighbridge.config.bind import bind
 from weighbridge.config.family import Family
-from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, Config, Field, computed, constant, derived, size, variant
+from weighbridge.config.fields import (
+    INDEX_HEAD_DIM,
+    INDEX_HEADS,
+    Q_LORA_RANK,
+    Config,
+    Field,
+    computed,
+    constant,
+    derived,
+    size,
+    variant,
+    with_changes,
+)
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, linear, replace, rms_norm, stack
@@ -41,7 +53,7 @@ MIXERS = "full_attention", "indexed_attention", "sliding_attention"
 def attention(c: Config, mixer: str) -> Part:
     """Describe latent attention; what sees a window has its own widths."""
     limited = mixer == "sliding_attention"
-    own = Config(**{**vars(c), **{word: getattr(c, f"limited_{word}") for word in WIDTHS}}) if limited else c
+    own = with_changes(c, **{word: getattr(c, f"limited_{word}") for word in WIDTHS}) if limited else c
     more = rms_norm("k_rope_only_layernorm", own.rope_dim), linear("g_proj", own.hidden, own.heads, bias=False)
     if mixer == "indexed_attention":
         return latent_attention(own, *more, indexer(own), cached=own.index_dim)
@@ -136,7 +148,7 @@ FIELDS = variant(
     size("kv_heads", "num_key_value_heads", 128, "K", "key-value heads", null=lambda c: c.heads),
     size("head_dim", "head_dim", 256, "D", "width of a head that rotary positions are told for"),
     *_limited(SWA),
-    size("older_sight", "sliding_window_size", 512, "W", "attention window", report_default=False),
+    Field("older_sight", "sliding_window_size", 512, "choice", report_default=False),
     size("sight", "sliding_window", lambda c: c.older_sight, "W", "attention window"),
     Field("indexed", "use_dsa", True, "choice", report_default=False, nullable=True),
     Field("limits", "use_sliding_window", True, "choice", report_default=False),
