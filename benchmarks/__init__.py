@@ -1,1 +1,5 @@
 """Benchmarks: figures of one run, as ratios."""
+
+from benchmarks.usage import print_usage
+
+print_usage("benchmarks")

@@ -9,5 +9,9 @@ is built, so that the committed truth can be read and checked without them.
     python -m truth coverage            how many of all buildable classes agree
 """
 
+from benchmarks.usage import print_usage
+
+print_usage("truth")
+
 TORCH = "2.13.0"
 TRANSFORMERS = "5.23.0"
