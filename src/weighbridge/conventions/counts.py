@@ -9,7 +9,8 @@ from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
 from weighbridge.conventions.atoms import Atom, Parts, parts_of
 from weighbridge.conventions.loading import loading_of
-from weighbridge.conventions.rules import TABLES, trees
+from weighbridge.conventions.omissions import TABLES
+from weighbridge.conventions.views import trees
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.tree import Part, walk
 from weighbridge.presets import preset

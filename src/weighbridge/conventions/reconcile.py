@@ -10,9 +10,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of, unique_of
+from weighbridge.conventions.omissions import LABELS
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import Reading, readings
-from weighbridge.conventions.rules import LABELS, MOST_COST, Convention, Conventions, conventions, unique_with_larger
+from weighbridge.conventions.rules import MOST_COST, Convention, Conventions, conventions
+from weighbridge.conventions.views import unique_with_larger
 from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.messages import Say, translator
 from weighbridge.load import load

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from weighbridge import Model, model
 from weighbridge.conventions.counts import CUSTOMS
-from weighbridge.conventions.rules import OMISSIONS
+from weighbridge.conventions.omissions import OMISSIONS
 from weighbridge.documents.counts import as_json, document
 
 

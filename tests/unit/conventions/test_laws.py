@@ -9,7 +9,8 @@ from functools import cache
 import pytest
 
 from weighbridge import Model, model
-from weighbridge.conventions.rules import MOST_COST, SCOPES, Convention, conventions
+from weighbridge.conventions.omissions import SCOPES
+from weighbridge.conventions.rules import MOST_COST, Convention, conventions
 
 
 @cache

@@ -18,7 +18,7 @@ from weighbridge.auditing.claims import Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, scales, value_bounds
 from weighbridge.auditing.thresholds import HEDGED, MOST_LABELS, PLAIN_COST, PUBLISHED_FAR
-from weighbridge.conventions.rules import SCOPES
+from weighbridge.conventions.omissions import SCOPES
 from weighbridge.core.messages import mark
 from weighbridge.presets import preset
 
