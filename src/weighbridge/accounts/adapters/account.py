@@ -1,19 +1,30 @@
 """Trainable, total and saved elements of a model with an adapter.
 
 Source: huggingface/peft 0.21.2, tuners/tuners_utils.py (inject_adapter), peft_model.py (get_nb_trainable_parameters),
-utils/save_and_load.py (get_peft_model_state_dict), utils/other.py (ModulesToSaveWrapper, set_additional_trainable_modules)
+utils/other.py (set_additional_trainable_modules); what is saved is in ``checkpoint.py``
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from weighbridge.accounts.adapters import low_rank, matching, vectors
 from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.checkpoint import (
+    BYTES,
+    SavedTensors,
+    copied_rows,
+    copy_modules,
+    count_elements,
+    frozen_copies,
+    owner,
+    refuse_whole_model,
+    save_embeddings,
+    train_biases,
+)
 from weighbridge.accounts.adapters.kinds import check_kinds
 from weighbridge.accounts.adapters.lora import lora
 from weighbridge.accounts.adapters.methods import METHODS, Method
-from weighbridge.accounts.adapters.modules import Module
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepare_prompt
 from weighbridge.accounts.adapters.replication import replicate
@@ -21,7 +32,6 @@ from weighbridge.accounts.adapters.rules import check_rules
 from weighbridge.accounts.adapters.sites import BASE, AddedTensor, Site, site
 from weighbridge.accounts.adapters.targets import (
     CLASSIFIER_NAMES,
-    EMBEDDINGS,
     find_parameters,
     find_targets,
     list_targets,
@@ -33,19 +43,13 @@ from weighbridge.accounts.adapters.tokens import trainable_rows
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.sizes import product
 from weighbridge.core.tree import Row
 
 if TYPE_CHECKING:
     from typing import Any
 
-BYTES = {"float64": 8, "float32": 4, "int64": 8, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2, "uint8": 1, "int8": 1, "bool": 1}
 WIDENED = ("float16", "bfloat16")
 """Element types of a base model beside which adapters are kept in float32."""
-
-
-COUNTER = ".num_batches_tracked"
-"""A batch norm's count of batches, a whole number of 64 bits."""
 
 
 REFUSED = {
@@ -111,13 +115,13 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
     if isinstance(name, str) and name.upper() in (*PROMPTS, "ADAPTION_PROMPT"):
         return _count_prompt(base, raw, name.upper(), resized)
     if isinstance(name, str) and name.upper() in PARTIAL:
-        return _in_part(base, raw, name.upper())
+        return _count_partial(base, raw, name.upper())
     method, config = _method(raw)
     if config.get("layer_replication") and method.add in (lora, low_rank.adalora):
         base = replicate(base, config["layer_replication"])
     config = resolve_config(base, method, config)
     if config["heads"]:
-        _refuse_whole(config["modules_to_save"])
+        refuse_whole_model(config["modules_to_save"])
     found = [site(base, base.modules[path]) for path in find_targets(base, config)]
     refuse_others(found, method, config)
     places = [*found, *find_parameters(base, config)]
@@ -129,7 +133,7 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
         )
     given = tuple((place, tuple(method.add(place, config))) for place in places)
     shared = (*(method.share(places, config, base) if method.share else ()), *trainable_rows(base, config, {place.path for place in found}))
-    return _sum_up(base, config, method, given, shared, autocast, resized)
+    return _count_sites(base, config, method, given, shared, autocast, resized)
 
 
 def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
@@ -146,29 +150,7 @@ def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
     return method, {**config, "peft_type": name.upper(), "target_modules": raw.get("target_modules")}
 
 
-class _Book:
-    """Elements and bytes that are saved, each tensor once by its key."""
-
-    __slots__ = ("entries",)
-
-    def __init__(self) -> None:
-        self.entries: dict[str, tuple[int, str]] = {}
-
-    def put(self, key: str, count: int, dtype: str) -> None:
-        self.entries[key] = (count, dtype)
-
-    def sums(self) -> tuple[int, int]:
-        return sum(count for count, _ in self.entries.values()), sum(count * BYTES[dtype] for count, dtype in self.entries.values())
-
-    def sizes(self) -> tuple[tuple[int, int], ...]:
-        """Return how many elements have each number of bytes."""
-        found: dict[int, int] = {}
-        for count, dtype in self.entries.values():
-            found[BYTES[dtype]] = found.get(BYTES[dtype], 0) + int(count)
-        return tuple(sorted((size, count) for size, count in found.items() if count))
-
-
-def _sum_up(
+def _count_sites(
     base: Base,
     config: Mapping[str, Any],
     method: Method,
@@ -181,36 +163,36 @@ def _sum_up(
     given = tuple((place, tuple(_with_dtype(tensor, base.dtype) for tensor in tensors)) for place, tensors in given)
     shared = tuple(_with_dtype(tensor, base.dtype) for tensor in shared)
     added = [tensor for _, tensors in given for tensor in tensors] + list(shared)
-    book = _Book()
+    saved = SavedTensors()
     for tensor in added:
         if tensor.saved:
-            book.put(tensor.name, tensor.count, tensor.dtype or own)
+            saved.put(tensor.name, tensor.count, tensor.dtype or own)
     adapted_paths = {place.path for place, _ in given if config["peft_type"] != "OSF" or place.kind == "linear"}
     trainable = sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable)
-    total = _elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None)
+    total = count_elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None)
     total += sum(tensor.count for tensor in added if tensor.parameter)
-    thawed = _biases(base, config, [place for place, _ in given], book)
-    copies = _copies(base, config, adapted_paths, book)
+    thawed = train_biases(base, config, [place for place, _ in given], saved)
+    copies = copy_modules(base, config, adapted_paths, saved)
     # a module that is copied whole brings its biases in its copy: the base's own stay frozen
     for path in (path for path, _ in copies):
-        thawed -= {_owner(row) for row in base.within(path)}
-    biases = _elements(row for row in base.rows if row.name in thawed)
-    whole, twice = sum(count for _, count in copies), _frozen_copies(copies)
-    rows = _copied_rows(base, copies)
+        thawed -= {owner(row) for row in base.within(path)}
+    biases = count_elements(row for row in base.rows if row.name in thawed)
+    whole, twice = sum(count for _, count in copies), frozen_copies(copies)
+    rows = copied_rows(base, copies)
     rows += [row for row in base.rows if row.name in thawed]
-    _save_embeddings(base, config, adapted_paths, resized, book)
+    save_embeddings(base, config, adapted_paths, resized, saved)
     return AdapterCount(
         config["peft_type"],
         trainable + whole - twice + biases,
         total + whole,
-        *book.sums(),
+        *saved.sums(),
         given,
         shared,
         copies,
         biases,
         method.formula,
         tuple(filter(None, (method.note([place for place, _ in given], config),))) if method.note else (),
-        book.sizes(),
+        saved.sizes(),
         *_merge_sizes(added, own, whole, rows, base.dtype),
     )
 
@@ -232,48 +214,48 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
         method = PROMPTS[name]
         added = tuple(method.add(prepare_prompt(base, {**method.given, **config})))
         formula, own = method.formula, "float32"
-    book = _Book()
+    saved = SavedTensors()
     for tensor in added:
         if tensor.saved:
-            book.put(tensor.name, tensor.count, tensor.dtype or own)
+            saved.put(tensor.name, tensor.count, tensor.dtype or own)
     if name != "ADAPTION_PROMPT":
-        _refuse_whole(saves)
-    copies = _copies(base, config, (), book) if name != "ADAPTION_PROMPT" else ()
+        refuse_whole_model(saves)
+    copies = copy_modules(base, config, (), saved) if name != "ADAPTION_PROMPT" else ()
     if resized:
-        _save_embeddings(base, {**config, "target_modules": ()}, (), True, book)
+        save_embeddings(base, {**config, "target_modules": ()}, (), True, saved)
     parameters = [row for row in base.rows if row.role != "buffer" and row.tied_to is None]
     # the library freezes a base module by module: what stands in none of them goes on learning
-    loose = _elements(row for row in parameters if "." not in row.name and not row.frozen) if name in PROMPTS else 0
-    whole, twice = sum(count for _, count in copies), _frozen_copies(copies)
-    rows = _copied_rows(base, copies)
+    loose = count_elements(row for row in parameters if "." not in row.name and not row.frozen) if name in PROMPTS else 0
+    whole, twice = sum(count for _, count in copies), frozen_copies(copies)
+    rows = copied_rows(base, copies)
     rows += [row for row in parameters if loose and "." not in row.name and not row.frozen]
     return AdapterCount(
         name,
         sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable) + whole - twice + loose,
-        _elements(parameters) + sum(tensor.count for tensor in added if tensor.parameter) + whole,
-        *book.sums(),
+        count_elements(parameters) + sum(tensor.count for tensor in added if tensor.parameter) + whole,
+        *saved.sums(),
         (),
         added,
         copies,
         loose,
         formula,
         (),
-        book.sizes(),
+        saved.sizes(),
         *_merge_sizes(added, own, whole, rows, base.dtype),
     )
 
 
-def _in_part(base: Base, raw: Mapping[str, Any], name: str) -> AdapterCount:
+def _count_partial(base: Base, raw: Mapping[str, Any], name: str) -> AdapterCount:
     """Count a model of which a part is trained; what is saved is what is trained, heads named by ``modules_to_save`` too."""
     config = {key: value for key, value in raw.items() if value is not None}
     part, saves = PARTIAL[name], names_of(config, "modules_to_save")
     inside = [path for path in base.modules if saves and matching.ends_with(path, saves)]
     rows = [*part.train(base, config), *(row for path in inside for row in base.within(path) if row.role != "buffer")]
-    trained = {_owner(row) for row in rows}
+    trained = {owner(row) for row in rows}
     added = tuple(part.add(base, config))
-    own = _elements(row for row in base.rows if row.name in trained)
+    own = count_elements(row for row in base.rows if row.name in trained)
     extra = sum(tensor.count for tensor in added)
-    total = _elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None) + extra
+    total = count_elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None) + extra
     size = BYTES[base.dtype]
     saved = own + extra
     sizes = _merge_sizes(added, base.dtype, 0, [row for row in base.rows if row.name in trained], base.dtype)
@@ -288,113 +270,3 @@ def _merge_sizes(
     learned = [(tensor.shape, tensor.dtype or own) for tensor in parameters if tensor.trainable]
     learned += [(row.shape, dtype) for row in rows]  # type: ignore[misc]
     return (*((tensor.count, tensor.dtype or own) for tensor in parameters), (whole, dtype)), tuple(learned)
-
-
-def _elements(rows: Iterable[Row]) -> int:
-    """Add up the elements of tensors, whose sizes are whole numbers here."""
-    total = 0
-    for row in rows:
-        size = product(row.shape)
-        assert isinstance(size, int)
-        total += size
-    return total
-
-
-def _owner(row: Row) -> str:
-    return row.tied_to or row.name
-
-
-def _biases(base: Base, config: Mapping[str, Any], places: list[Site], book: _Book) -> set[str]:
-    """Return the names of the base's biases that are trained, each at its owner, and save them."""
-    bias = config.get("bias", "none") or "none"
-    if bias == "none":
-        return set()
-    if bias == "all":
-        rows = [row for row in base.rows if row.name == "bias" or row.name.endswith(".bias")]
-    elif isinstance(bias, str) and bias.endswith("_only"):
-        modules = {place.module.path: place.module for place in places if place.kind != "multihead_attention"}
-        rows = [module.bias for module in modules.values() if module.bias is not None]
-    else:
-        raise ConfigError("expected none, all or an ending in _only, such as lora_only", key="bias", value=bias)
-    for row in rows:
-        book.put(f"base:{row.name}", _elements((row,)), base.dtype)
-    return {_owner(row) for row in rows if row.role != "buffer"}
-
-
-def _copies(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str], book: _Book) -> tuple[tuple[str, int], ...]:
-    """Return the modules that are trained whole, each with the elements of its copy, and save them.
-
-    A module inside another one that is copied is copied once more: the inner copy is trained, that part of the outer one is not.
-    """
-    names = tuple(dict.fromkeys((*config["modules_to_save"], *config["heads"])))
-    found: list[tuple[str, int]] = []
-    for path, module in base.modules.items():
-        if not names or not path.endswith(names):
-            continue
-        _refuse_copy(path, module, base, adapted_paths)
-        if any(path.startswith(f"{outer}.") and outer != path.rpartition(".")[0] for outer, _ in found):
-            raise UsageError(Text("modules_to_save: {path} stands deep inside another module that is saved whole", path=path))
-        rows = base.within(path)
-        found.append((path, _elements(_distinct(rows))))
-        for row in rows:
-            book.put(f"copy:{row.name}", _elements((row,)), "int64" if row.name.endswith(COUNTER) else base.dtype)
-            if config.get("bias") == "all" and row.name.endswith(".bias"):
-                book.put(f"wrapped:{row.name}", _elements((row,)), base.dtype)
-    for path in config["tied_saves"]:
-        weight = base.modules[path].weight
-        if weight is not None:
-            found.append((path, 0))
-            book.put(f"copy:{weight.name}", _elements((weight,)), base.dtype)
-    return tuple(found)
-
-
-def _copied_rows(base: Base, copies: tuple[tuple[str, int], ...]) -> list[Row]:
-    """Return what is trained of copied modules: each tensor once, whichever copy it is trained in."""
-    outermost = [path for path, count in copies if count and not any(path.startswith(f"{outer}.") for outer, _ in copies)]
-    return [row for path in outermost for row in _distinct(base.within(path))]
-
-
-def _frozen_copies(copies: tuple[tuple[str, int], ...]) -> int:
-    """Return how many elements of copied modules are copied once more, further inside, and so stay as they are."""
-    return sum(count for path, count in copies if any(path.startswith(f"{outer}.") for outer, _ in copies))
-
-
-def _refuse_whole(saves: tuple[str, ...]) -> None:
-    """Refuse names that the library finds again in ``base_model.model``, around the model."""
-    if any(wrapper.endswith(name) for name in saves for wrapper in ("base_model", "base_model.model")):
-        raise UsageError(Text("modules_to_save: {saves} names the whole model too, which the library then copies", saves=", ".join(saves)))
-
-
-def _distinct(rows: list[Row]) -> list[Row]:
-    """Return the parameters of a copied module, those tied with each other once."""
-    owners: dict[str, Row] = {}
-    for row in rows:
-        if row.role != "buffer":
-            owners.setdefault(_owner(row), row)
-    return list(owners.values())
-
-
-def _refuse_copy(path: str, module: Module, base: Base, adapted_paths: Collection[str]) -> None:
-    if path in adapted_paths or any(name.startswith(f"{path}.") for name in adapted_paths):
-        raise UsageError(Text("modules_to_save: {path} is adapted too; the library refuses or copies the adapter with it", path=path))
-    if module.kind == "container" and any(f"{path}.{index}" in base.modules for index in range(2)):
-        raise UsageError(Text("modules_to_save: {path} is a list of modules, which cannot be saved whole", path=path))
-
-
-def _save_embeddings(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str], resized: bool, book: _Book) -> None:
-    """Save the tables of embeddings that are targets by name, or were resized."""
-    targets = config["target_modules"]
-    if isinstance(targets, str):
-        whole = matching.pattern(targets, "target_modules")
-        names = [path for path in base.modules if path.rpartition(".")[2] in EMBEDDINGS]
-        targeted = any(whole.fullmatch(path) for path in names)
-    else:
-        targeted = any(name in (targets or ()) for name in EMBEDDINGS)
-    sparse = config["peft_type"] == "TRAINABLE_TOKENS" or config.get("trainable_token_indices") is not None
-    if not resized and (not targeted or sparse):
-        return
-    for path in (base.input_embedding, base.output_embedding):
-        if path is None or (targeted and path not in adapted_paths):
-            continue
-        for row in base.within(path):
-            book.put(f"base:{row.name}", _elements((row,)), base.dtype)

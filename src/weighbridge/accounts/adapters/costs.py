@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import gcd
 
-from weighbridge.accounts.adapters.account import BYTES, AdapterCount
+from weighbridge.accounts.adapters.account import AdapterCount
+from weighbridge.accounts.adapters.checkpoint import BYTES
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from weighbridge.accounts.adapters.account import BYTES, WIDENED, AdapterCount, count_adapter
+from weighbridge.accounts.adapters.account import WIDENED, AdapterCount, count_adapter
 from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.checkpoint import BYTES
 from weighbridge.accounts.adapters.sites import AddedTensor
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.accounts.adapters.account import BYTES, REFUSED, AdapterCount, count_adapter
+from weighbridge.accounts.adapters.account import REFUSED, AdapterCount, count_adapter
 from weighbridge.accounts.adapters.base import base, facts_of
+from weighbridge.accounts.adapters.checkpoint import BYTES
 from weighbridge.accounts.adapters.fields import refuse_unknown
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.mixture import count_mixture
