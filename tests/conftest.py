@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.markexpr == "sweep" and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         config.args = [str(path) for path in sorted(TESTS.rglob("test_*.py")) if "@pytest.mark.sweep" in path.read_text("utf-8")]
         assert config.args
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Spare the garbage collector what lives as long as the run: tens of thousands of tests, which it would walk again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+        gc.set_threshold(10_000, 20, 20)
