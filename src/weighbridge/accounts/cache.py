@@ -142,7 +142,7 @@ UNKNOWN = dict.fromkeys(
     "it keeps keys, values and the edges of its convolutions of the chunks that sound comes in, which no length of a text says",
 ) | {
     "voxtral_realtime": "beside its text it keeps what its encoder heard, as many frames as the stream has brought, which no length of a text says",
-}  # fmt: skip
+}
 """Model types whose caches are refused, and why."""
 
 
@@ -297,9 +297,7 @@ def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, aske
 
 def _is_causal(part: Part) -> bool:
     """Tell whether a part has causal attention anywhere inside."""
-    return any(
-        node.causal if isinstance(node, Attend) else isinstance(node, Part) and _is_causal(node) for node in part.children
-    )  # fmt: skip
+    return any(node.causal if isinstance(node, Attend) else isinstance(node, Part) and _is_causal(node) for node in part.children)
 
 
 def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Walk) -> Iterator[LayerCache]:

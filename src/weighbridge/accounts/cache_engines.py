@@ -65,9 +65,13 @@ def _up(value: int, by: int) -> int:
 ENGINES: dict[str, Engine] = {
     "reference": Engine(reference, 0, False, "exact", "transformers 5.23.0, cache_utils.py, DynamicCache"),
     "llama.cpp": Engine(
-        llama_cpp, 4, True, "estimate", "ggml-org/llama.cpp, src/llama-kv-cache-iswa.cpp (window + micro-batch, padded to 256); llama-memory-recurrent.cpp (float32)"
+        llama_cpp,
+        4,
+        True,
+        "estimate",
+        "ggml-org/llama.cpp, src/llama-kv-cache-iswa.cpp (window + micro-batch, padded to 256); llama-memory-recurrent.cpp (float32)",
     ),
     "vllm": Engine(in_blocks(16), 0, False, "bound", "vllm-project/vllm, vllm/v1/kv_cache_interface.py, block_size 16"),
     "sglang": Engine(in_blocks(1), 0, False, "bound", "sgl-project/sglang, python/sglang/srt/mem_cache, page_size 1"),
-}  # fmt: skip
+}
 """By name."""

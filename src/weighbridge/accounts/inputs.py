@@ -80,9 +80,13 @@ class Inputs(NamedTuple):
         """
         rows, columns = self.patches or (None, None)
         named = {
-            "encoder": self.encoder_seq, "images": self.images, "rows": rows, "columns": columns, "audios": self.audios,
+            "encoder": self.encoder_seq,
+            "images": self.images,
+            "rows": rows,
+            "columns": columns,
+            "audios": self.audios,
             "question": self.question,
-        }  # fmt: skip
+        }
         decoder = self.seq if self.decoder_seq is None else self.decoder_seq
         return {"seq": self.seq, "decoder": decoder, **{name: tokens for name, tokens in named.items() if tokens is not None}}
 

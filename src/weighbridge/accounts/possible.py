@@ -98,9 +98,13 @@ def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -
     if not _long_enough(convolved, given):
         least = bisect_left(range(1, LONGEST_KERNELS), True, key=lambda seq: _long_enough(convolved, given._replace(seq=seq))) + 1
         raise UsageError(
-            Text("seq: {name} needs an input of at least {least}; {seq} is too short", name=model.class_name or "this model",
-                 least=f"{least:,}", seq=f"{given.seq:,}")
-        )  # fmt: skip
+            Text(
+                "seq: {name} needs an input of at least {least}; {seq} is too short",
+                name=model.class_name or "this model",
+                least=f"{least:,}",
+                seq=f"{given.seq:,}",
+            )
+        )
     decoder_seq = given.seq if given.decoder_seq is None else given.decoder_seq
     asked = {"seq": ("seq", given.seq), "decoder": ("decoder_seq", decoder_seq)}
     for stream, rows in places(model).items():

@@ -125,11 +125,14 @@ def _search(arguments: Arguments) -> tuple[ModelValue, Search]:
     limits = {
         name: parse_budget(text, f"max-{name}", units).target
         for name, text, units in (
-            ("active", arguments.max_active, COUNTS), ("flops", arguments.max_flops, COUNTS), ("bytes", arguments.max_bytes, BYTES),
-            ("memory", arguments.max_memory, BYTES), ("cache", (arguments.max_cache or "").removesuffix("/token") or None, BYTES),
+            ("active", arguments.max_active, COUNTS),
+            ("flops", arguments.max_flops, COUNTS),
+            ("bytes", arguments.max_bytes, BYTES),
+            ("memory", arguments.max_memory, BYTES),
+            ("cache", (arguments.max_cache or "").removesuffix("/token") or None, BYTES),
         )
         if text is not None
-    }  # fmt: skip
+    }
     layers, ratios = whole_range(arguments.layers, "layers"), ratio_range(arguments.mlp_ratio, "mlp-ratio")
     space = Space(arguments.multiple_of, arguments.head_dim, arguments.gqa, arguments.vocab, layers, ratios, arguments.part)
     work = Workload(arguments.batch, arguments.seq, arguments.dtype, arguments.training)

@@ -40,11 +40,15 @@ def answer(arguments: Arguments) -> Answer:
     targets = {
         name: parse_budget(text, option, units)
         for name, option, text, units in (
-            ("parameters", "params", arguments.params, COUNTS), ("loaded", "loaded", arguments.loaded, COUNTS), ("active", "active", arguments.active, COUNTS),
-            ("flops", "flops", arguments.flops, COUNTS), ("cache", "cache", arguments.cache, BYTES), ("memory", "memory", arguments.memory, BYTES),
+            ("parameters", "params", arguments.params, COUNTS),
+            ("loaded", "loaded", arguments.loaded, COUNTS),
+            ("active", "active", arguments.active, COUNTS),
+            ("flops", "flops", arguments.flops, COUNTS),
+            ("cache", "cache", arguments.cache, BYTES),
+            ("memory", "memory", arguments.memory, BYTES),
         )
         if text is not None
-    }  # fmt: skip
+    }
     if not targets:
         raise UsageError("solve: for how many parameters? --params 80M, or --active 13B; or --flops, --cache, --memory")
     work = Workload(arguments.batch, arguments.seq, arguments.dtype, bool(arguments.training))

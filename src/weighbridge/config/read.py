@@ -76,9 +76,13 @@ def parse_config(data: bytes, name: str) -> dict[str, Any]:
 
 
 JSON_ERRORS = (
-    mark("Expecting value"), mark("Expecting property name enclosed in double quotes"), mark("Expecting ',' delimiter"),
-    mark("Expecting ':' delimiter"), mark("Unterminated string starting at"), mark("Extra data"),
-)  # fmt: skip
+    mark("Expecting value"),
+    mark("Expecting property name enclosed in double quotes"),
+    mark("Expecting ',' delimiter"),
+    mark("Expecting ':' delimiter"),
+    mark("Unterminated string starting at"),
+    mark("Extra data"),
+)
 """What the standard library says of a text that is no JSON, for the catalogue."""
 
 KINDS = {

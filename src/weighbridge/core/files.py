@@ -23,9 +23,11 @@ PATIENCE = 20.0
 """Seconds without a byte after which a pipe that was named is given up."""
 
 KINDS = {
-    stat.S_IFIFO: mark("a named pipe, not a file"), stat.S_IFCHR: mark("a device, not a file"), stat.S_IFBLK: mark("a device, not a file"),
+    stat.S_IFIFO: mark("a named pipe, not a file"),
+    stat.S_IFCHR: mark("a device, not a file"),
+    stat.S_IFBLK: mark("a device, not a file"),
     stat.S_IFSOCK: mark("a socket, not a file"),
-}  # fmt: skip
+}
 
 PIECE = 1 << 16
 """Bytes that are read at a time."""

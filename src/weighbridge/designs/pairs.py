@@ -93,9 +93,13 @@ def _solve_pairs(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
         _, others, _ = _try_each(problem, terms, 1 - first, ranges[1 - first])
         nearest = closest(problem, (choice for _, choice in _nearest([*close, *others])))
     details: dict[str, Any] = {
-        "measure": problem.measure, "equation": problem.equation(terms), "first": problem.keys[first], "second": problem.keys[1 - first],
-        "low": low, "high": ranges[first],
-    }  # fmt: skip
+        "measure": problem.measure,
+        "equation": problem.equation(terms),
+        "first": problem.keys[first],
+        "second": problem.keys[1 - first],
+        "low": low,
+        "high": ranges[first],
+    }
     proof = (PAIRED if proven else FITTED, details)
     return Outcome(tuple(found), nearest, details["equation"], proof, proven, tuple(refused[:20]), cut or left)
 

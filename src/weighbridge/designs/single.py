@@ -131,8 +131,10 @@ def walk(problem: Problem, most: int = WALKED) -> Outcome:
     near = sorted(counts, key=lambda value: (abs(counts[value] - target), value))
     within = [[value] for value in near if problem.budget.holds(counts[value])]
     hits, _, left = hits_of(problem, within, MOST)
-    sides = [max((v for v in near if counts[v] <= target), key=lambda v: counts[v], default=None),
-             min((v for v in near if counts[v] >= target), key=lambda v: counts[v], default=None)]  # fmt: skip
+    sides = [
+        max((v for v in near if counts[v] <= target), key=lambda v: counts[v], default=None),
+        min((v for v in near if counts[v] >= target), key=lambda v: counts[v], default=None),
+    ]
     nearest = () if hits else closest(problem, ([value] for value in sides if value is not None))
     details = {"measure": problem.measure, "keys": problem.keys[0], "low": low, "high": high}
     return Outcome(tuple(hits), nearest, "", (WALK, details), False, (), left)

@@ -106,13 +106,16 @@ def as_json(found: Comparison) -> dict[str, Any]:
         ],
         "untold": list(found.untold),
         "explained": [
-            None if one is None else {
-                "difference": one.difference, "interaction": one.interaction,
+            None
+            if one is None
+            else {
+                "difference": one.difference,
+                "interaction": one.interaction,
                 "fields": [{"fields": list(cause.fields), "a": cause.a, "b": cause.b, "amount": cause.amount} for cause in one.causes],
             }
             for one in found.explained
         ],
-    }  # fmt: skip
+    }
 
 
 def titles(models: tuple[ModelValue, ...]) -> list[str]:

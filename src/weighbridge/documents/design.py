@@ -10,9 +10,13 @@ from weighbridge.designs.search import Search
 from weighbridge.documents.document import Column, Document, Plot, Row, Table, notes
 
 TITLES = {
-    "active": mark("active"), "flops": mark("forward FLOPs"), "bytes": mark("bytes of weights"), "cache": mark("bytes of cache a token"),
-    "memory": mark("bytes of memory"), "training": mark("bytes of training without activations"),
-}  # fmt: skip
+    "active": mark("active"),
+    "flops": mark("forward FLOPs"),
+    "bytes": mark("bytes of weights"),
+    "cache": mark("bytes of cache a token"),
+    "memory": mark("bytes of memory"),
+    "training": mark("bytes of training without activations"),
+}
 SIZES = ("hidden", "layers", "heads", "kv_heads", "mlp")
 
 
@@ -53,8 +57,12 @@ def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en")
     say = translator(lang)
     shown = [name for name in SIZES if any(name in sizes for sizes in words)]
     titles = {
-        "hidden": say("hidden size"), "layers": say("layers"), "heads": say("heads"), "kv_heads": say("key-value heads"), "mlp": say("MLP width"),
-    }  # fmt: skip
+        "hidden": say("hidden size"),
+        "layers": say("layers"),
+        "heads": say("heads"),
+        "kv_heads": say("key-value heads"),
+        "mlp": say("MLP width"),
+    }
     measures = [name for name in TITLES if any(entry.measured.get(name) for entry in found.designs)]
     columns = [Column(titles[name], "integer") for name in shown]
     columns += [Column(say("parameters"), "integer"), *(Column(say(TITLES[name]), "integer") for name in measures)]

@@ -28,9 +28,13 @@ def _tensor(row: TensorRow) -> dict[str, Any]:
 
 
 TITLES = {
-    "reshaped": mark("other shape"), "retyped": mark("other type"), "retied": mark("other storage"), "recast": mark("buffer on one side"),
-    "gone": mark("only in A"), "added": mark("only in B"),
-}  # fmt: skip
+    "reshaped": mark("other shape"),
+    "retyped": mark("other type"),
+    "retied": mark("other storage"),
+    "recast": mark("buffer on one side"),
+    "gone": mark("only in A"),
+    "added": mark("only in B"),
+}
 
 
 def document(found: Difference, lang: str = "en") -> Document:

@@ -20,9 +20,12 @@ def columns(model: ModelValue) -> dict[str, list[Any]]:
     """
     rows = list_rows(model.tree)
     return {
-        "name": [row.name for row in rows], "shape": [list(row.shape) for row in rows], "count": [row.count for row in rows],
-        "role": [row.role for row in rows], "tied_to": [row.tied_to for row in rows],
-    }  # fmt: skip
+        "name": [row.name for row in rows],
+        "shape": [list(row.shape) for row in rows],
+        "count": [row.count for row in rows],
+        "role": [row.role for row in rows],
+        "tied_to": [row.tied_to for row in rows],
+    }
 
 
 def pandas_frame(model: ModelValue) -> Any:

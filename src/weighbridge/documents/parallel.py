@@ -76,18 +76,20 @@ def _devices(found: Parallel, say: Say) -> Table:
     titles += [{"activations": say("activations"), "cache": say("cache (serving)")}[name] for name in shown]
     columns = (Column(say("stage")), *(Column(title, "integer") for title in (*titles, say("together"))))
     rows = tuple(
-        Row((
-            f"pp {device.pp}",
-            found.layers[device.pp],
-            device.alike,
-            device.state.parameters,
-            device.state.gradients,
-            device.state.optimizer,
-            *(getattr(device.state, name) for name in shown),
-            device.state.training,
-        ))
+        Row(
+            (
+                f"pp {device.pp}",
+                found.layers[device.pp],
+                device.alike,
+                device.state.parameters,
+                device.state.gradients,
+                device.state.optimizer,
+                *(getattr(device.state, name) for name in shown),
+                device.state.training,
+            )
+        )
         for device in found.devices
-    )  # fmt: skip
+    )
     return Table(columns, rows, say("Bytes of each device"))
 
 

@@ -38,8 +38,10 @@ def as_json(exercise: Exercise, marking: Marking | None = None, hints: int = 0, 
         found["marking"] = _marking_json(marking, translator(exercise.lang))
     if solution:
         found["solution"] = {
-            "answer": exercise.answer, "working": list(exercise.working), "derivation": explain.as_json(exercise.solution),
-        }  # fmt: skip
+            "answer": exercise.answer,
+            "working": list(exercise.working),
+            "derivation": explain.as_json(exercise.solution),
+        }
     return found
 
 

@@ -51,9 +51,13 @@ def as_json(answer: Reconciliation) -> dict[str, Any]:
         "hidden": answer.hidden,
         "hints": list(answer.hints),
         "nearest": {
-            **_match_json(answer.nearest.match), "residual": answer.nearest.residual, "hints": list(answer.nearest.hints),
-        } if answer.nearest else None,
-    }  # fmt: skip
+            **_match_json(answer.nearest.match),
+            "residual": answer.nearest.residual,
+            "hints": list(answer.nearest.hints),
+        }
+        if answer.nearest
+        else None,
+    }
 
 
 def _match_json(match: Match) -> dict[str, Any]:

@@ -46,9 +46,13 @@ def document(model: ModelValue, lang: str = "en", given: Inputs | None = None, *
     """
     say = translator(lang)
     blocks = (
-        *_counts(model, say), *_where(model, say), *_why(model, lang, say), *_conventions(model, lang, say),
-        *_arithmetic(model, given or Inputs(), say), *(_tensor_table(model, say) if tensors else ()),
-    )  # fmt: skip
+        *_counts(model, say),
+        *_where(model, say),
+        *_why(model, lang, say),
+        *_conventions(model, lang, say),
+        *_arithmetic(model, given or Inputs(), say),
+        *(_tensor_table(model, say) if tensors else ()),
+    )
     figure = say("{total} parameters").format(total=f"{unique_of(model):,}")
     return Document(headline(model, say), figure, blocks, lang)
 
@@ -104,9 +108,11 @@ def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:
         yield Paragraph(1, str(error))
         return
     numbers = (
-        (say("examples"), given.batch), (say("tokens per example"), given.seq),
-        (say("forward, products of matrices"), flops.forward_matmul), (say("backward, products of matrices"), flops.backward),
-    )  # fmt: skip
+        (say("examples"), given.batch),
+        (say("tokens per example"), given.seq),
+        (say("forward, products of matrices"), flops.forward_matmul),
+        (say("backward, products of matrices"), flops.backward),
+    )
     rows = tuple(Row((name, _whole(number))) for name, number in numbers)
     yield Table((Column(say("measure")), Column(say("value"), "integer")), rows)
     yield Paragraph(1, say("FLOPs; a multiply-add is two"))

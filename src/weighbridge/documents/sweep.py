@@ -26,10 +26,14 @@ def as_json(model: ModelValue, found: Sweep) -> dict[str, Any]:
     [{'num_hidden_layers': 6, 'parameters': 66955008}]
     """
     return {
-        "source": model.source, "class": model.class_name, "keys": list(found.keys), "rows": list(found.rows),
-        "refusals": found.refusals, "refused": [{"values": values, "reason": reason} for values, reason in found.refused],
+        "source": model.source,
+        "class": model.class_name,
+        "keys": list(found.keys),
+        "rows": list(found.rows),
+        "refusals": found.refusals,
+        "refused": [{"values": values, "reason": reason} for values, reason in found.refused],
         "doublings": [one._asdict() for one in found.doublings],
-    }  # fmt: skip
+    }
 
 
 def document(model: ModelValue, found: Sweep, lang: str = "en", *, every: bool = False) -> Document:
@@ -48,10 +52,13 @@ def document(model: ModelValue, found: Sweep, lang: str = "en", *, every: bool =
     if len(shown) < len(found.rows):
         said.append(say("{n} more rows are in the JSON and the CSV").format(n=f"{len(found.rows) - len(shown):,}"))
     if found.refusals:
-        said.append(say("{n} combinations make no model, such as {values}: {reason}").format(
-            n=f"{found.refusals:,}", values=", ".join(f"{key} = {value:,}" for key, value in found.refused[0][0].items()),
-            reason=found.refused[0][1],
-        ))  # fmt: skip
+        said.append(
+            say("{n} combinations make no model, such as {values}: {reason}").format(
+                n=f"{found.refusals:,}",
+                values=", ".join(f"{key} = {value:,}" for key, value in found.refused[0][0].items()),
+                reason=found.refused[0][1],
+            )
+        )
     head = say("{source}: parameters over {keys}").format(source=f"{model.class_name} · {model.source}", keys=", ".join(found.keys))
     return Document(head, say("{n} configs").format(n=f"{len(found.rows):,}"), (*_curves(found, names, say), table, *notes(said)))
 

@@ -28,9 +28,13 @@ UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 TORCH = {"linear": "Linear", "embedding": "Embedding", "layer_norm": "LayerNorm", "group_norm": "GroupNorm", "rms_norm": "RMSNorm"}
 """From the kind of a part to the class that PyTorch has for it."""
 KERAS = {
-    "linear": "Dense", "embedding": "Embedding", "layer_norm": "LayerNormalization", "group_norm": "GroupNormalization",
-    "rms_norm": "RMSNormalization", "batch_norm": "BatchNormalization",
-}  # fmt: skip
+    "linear": "Dense",
+    "embedding": "Embedding",
+    "layer_norm": "LayerNormalization",
+    "group_norm": "GroupNormalization",
+    "rms_norm": "RMSNormalization",
+    "batch_norm": "BatchNormalization",
+}
 """From the kind of a part to the class that Keras has for it."""
 
 
@@ -262,8 +266,11 @@ def readable(size: float) -> str:
 
 
 STYLES: dict[str, Callable[[ModelValue, str], Iterator[str]]] = {
-    "torch": _torch, "torchinfo": _torchinfo, "keras": _keras, "tensorflow": _tensorflow,
-}  # fmt: skip
+    "torch": _torch,
+    "torchinfo": _torchinfo,
+    "keras": _keras,
+    "tensorflow": _tensorflow,
+}
 """A style's lines, by its name."""
 
 

@@ -48,5 +48,9 @@ def document(model: ModelValue, names: str = "reference", lang: str = "en") -> D
 
 
 COLUMNS = (
-    (mark("name"), "text"), (mark("shape"), "text"), (mark("count"), "integer"), (mark("role"), "text"), (mark("tied to"), "tie"),
-)  # fmt: skip
+    (mark("name"), "text"),
+    (mark("shape"), "text"),
+    (mark("count"), "integer"),
+    (mark("role"), "text"),
+    (mark("tied to"), "tie"),
+)

@@ -208,8 +208,11 @@ def _is_repeated(section: Section) -> bool:
 def _model(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Draft:
     """Ask for the whole."""
     question = say("How many unique parameters does {name} have? Tied tensors count once.").format(name=_name_of(model))
-    copies = [f"{section.title} × {section.copies:,}" if section.copies != 1 else section.title for section in found.root.parts
-              if isinstance(section, Section)]  # fmt: skip
+    copies = [
+        f"{section.title} × {section.copies:,}" if section.copies != 1 else section.title
+        for section in found.root.parts
+        if isinstance(section, Section)
+    ]
     hints = [say("The model is made of: {parts}.").format(parts=say(", ").join(copies))]
     hints += [say("In letters: {formula}").format(formula=write(found.root.formula, UNICODE))] if found.values else []
     hints += [
@@ -218,10 +221,13 @@ def _model(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Dra
         if isinstance(section, Section) and section.value
     ]
     traps = [
-        (found.total - (section.copies - 1) * section.each, say("that counts one layer of {path} in place of {copies}").format(
-            path=section.path, copies=f"{section.copies:,}"))
-        for section in sections(found.root) if section.path and section.copies > 1
-    ]  # fmt: skip
+        (
+            found.total - (section.copies - 1) * section.each,
+            say("that counts one layer of {path} in place of {copies}").format(path=section.path, copies=f"{section.copies:,}"),
+        )
+        for section in sections(found.root)
+        if section.path and section.copies > 1
+    ]
     return _Draft(question, found.root, found.total, tuple(hints), traps=tuple(traps))
 
 
@@ -323,8 +329,10 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Dr
     question = say(
         "The experts of one layer stand in {path}: {experts}, of which {active} work on a token. How many of their parameters do?"
     ).format(**facts)
-    inner = ((inside.unique, say("that counts every expert, also those that the token does not pass through")),
-             (one, say("that is one expert")))  # fmt: skip
+    inner = (
+        (inside.unique, say("that counts every expert, also those that the token does not pass through")),
+        (one, say("that is one expert")),
+    )
     root = next((_one(section) for section in sections(found.root) if section.kind == "experts"), found.root)
     return _Draft(question, root, inside.active, hints, (f"{part.active} × {one:,} = {inside.active:,}",), inner)
 
@@ -376,9 +384,13 @@ def _convention(model: ModelValue, found: Derivation, draw: Random, say: Say) ->
     ]
     working = (say("{text}: {value}").format(text=right.text(say), value=f"{' '.join(steps)} = {right.value:,}"),)
     return _Draft(
-        question, found.root, offered.index(right) + 1, tuple(hint for hint in hints if hint), working,
+        question,
+        found.root,
+        offered.index(right) + 1,
+        tuple(hint for hint in hints if hint),
+        working,
         choices=tuple(one.text(say) for one in offered),
-    )  # fmt: skip
+    )
 
 
 def _is_plain(made: Convention) -> bool:

@@ -133,8 +133,10 @@ def _heads(scope: Scope) -> Iterator[str]:
     elif alike and shared < heads and heads % shared == 0:
         yield Text(
             mark("{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only."),
-            heads=f"{heads:,}", shared=f"{shared:,}", each=f"{heads // shared:,}",
-        )  # fmt: skip
+            heads=f"{heads:,}",
+            shared=f"{shared:,}",
+            each=f"{heads // shared:,}",
+        )
     elif alike and shared == heads > 1 and len(_letters(theirs.heads)) == 1:
         yield from _whether_heads_count(scope, theirs)
 

@@ -56,9 +56,12 @@ _ATTENTION = {
     **dict.fromkeys(("relative_attention_bias", "relative_position_bias_table", "relative_position_bias"), mark("relative position bias")),
     **dict.fromkeys(("q_norm", "query_norm", "q_layernorm"), mark("query norm")),
     **dict.fromkeys(("k_norm", "key_norm", "k_layernorm"), mark("key norm")),
-    "sinks": mark("attention sinks"), "q_a_proj": mark("query, compressed"), "q_b_proj": mark("query, expanded"),
-    **dict.fromkeys(("kv_a_proj_with_mqa", "kv_a_proj"), mark("key and value, compressed")), "kv_b_proj": mark("key and value, expanded"),
-}  # fmt: skip
+    "sinks": mark("attention sinks"),
+    "q_a_proj": mark("query, compressed"),
+    "q_b_proj": mark("query, expanded"),
+    **dict.fromkeys(("kv_a_proj_with_mqa", "kv_a_proj"), mark("key and value, compressed")),
+    "kv_b_proj": mark("key and value, expanded"),
+}
 VOCABULARY_HEAD = mark("Vocabulary head")
 _SHIFT = {
     **dict.fromkeys(("time_mix_key", "time_mix_value", "time_mix_receptance", "time_mix_gate"), mark("mix with the previous token")),

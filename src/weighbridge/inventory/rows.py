@@ -84,9 +84,12 @@ def accounts_of(tree: Part, model_type: str, raw: Mapping[str, Any]) -> dict[str
     """Return every count of a tree, and its arithmetic and its cache for one token where these are defined."""
     counts = tally(tree)
     return {
-        **{name: getattr(counts, name) for name in COUNTS}, "built": counts.unique, "loaded": count_loaded(tree, raw, counts.unique),
-        "flops_per_token": flops_per_token(tree), "cache_per_token": cache_per_token(tree, model_type),
-    }  # fmt: skip
+        **{name: getattr(counts, name) for name in COUNTS},
+        "built": counts.unique,
+        "loaded": count_loaded(tree, raw, counts.unique),
+        "flops_per_token": flops_per_token(tree),
+        "cache_per_token": cache_per_token(tree, model_type),
+    }
 
 
 def flops_per_token(tree: Part) -> Size | None:
@@ -227,9 +230,11 @@ def _of_file(listing: Listing) -> Row:
     named = sorted([(tensor.name, tensor.shape) for tensor in listing.tensors])
     digest = blake2b("".join([f"{name}\0{shape}\0" for name, shape in named]).encode(errors="replace"), digest_size=8)
     row: Row = {
-        "stored": sum(elements.values()), "bytes": listing.size_bytes, "fingerprint": digest.hexdigest(),
+        "stored": sum(elements.values()),
+        "bytes": listing.size_bytes,
+        "fingerprint": digest.hexdigest(),
         "dtypes": json.dumps(dict(sorted(elements.items(), key=lambda entry: -entry[1]))),
-    }  # fmt: skip
+    }
     year = stated_year(listing.metadata, OF_FILES)
     row |= {"year": year, "year_from": "metadata"} if year is not None else {}
     stated = [claim for claim in claims(listing) if claim.name != "total_size" and type(claim.stated) is int]

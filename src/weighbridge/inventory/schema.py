@@ -60,7 +60,7 @@ COLUMNS = (
     Column("year", "int64", "the year that the record or the file's metadata states, else that of the file's time"),
     Column("year_from", "string", "where the year is from: record, metadata or file"),
     Column("fingerprint", "string", "equal for equal sizes of one class (configs), or for equal tensors (files)"),
-)  # fmt: skip
+)
 """The columns in their order."""
 
 

@@ -196,8 +196,9 @@ def _architecture_notes(architecture: object) -> Iterator[str]:
     elif architecture in BORROWED:
         yield Text(
             "the architecture {name!r} is described by {class_name}, whose tensors are the same",
-            name=architecture, class_name=KNOWN[architecture].class_name,
-        )  # fmt: skip
+            name=architecture,
+            class_name=KNOWN[architecture].class_name,
+        )
 
 
 def _lora(metadata: Mapping[str, object], named: Mapping[str, StoredTensor]) -> str:
@@ -209,8 +210,11 @@ def _lora(metadata: Mapping[str, object], named: Mapping[str, StoredTensor]) -> 
     lacking = Text("; {count:,} halves stand alone", count=len(alone)) if alone else ""
     return Text(
         "a LoRA for the architecture {name!r:.40}: {pairs:,} pairs of rank {ranks}{lacking}",
-        name=metadata.get("general.architecture"), pairs=len(pairs), ranks=shown or Text("unknown"), lacking=lacking,
-    )  # fmt: skip
+        name=metadata.get("general.architecture"),
+        pairs=len(pairs),
+        ranks=shown or Text("unknown"),
+        lacking=lacking,
+    )
 
 
 def _byte_order(cursor: Cursor) -> str:

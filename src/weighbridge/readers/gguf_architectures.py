@@ -9,16 +9,21 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 FIELDS = {
-    "embedding_length": "hidden_size", "block_count": "num_hidden_layers", "feed_forward_length": "intermediate_size",
-    "attention.head_count": "num_attention_heads", "context_length": "max_position_embeddings",
-}  # fmt: skip
+    "embedding_length": "hidden_size",
+    "block_count": "num_hidden_layers",
+    "feed_forward_length": "intermediate_size",
+    "attention.head_count": "num_attention_heads",
+    "context_length": "max_position_embeddings",
+}
 """Metadata keys behind the architecture's name that every model has: the config's."""
 
 GROUPED = {"attention.head_count_kv": "num_key_value_heads", "attention.key_length": "head_dim"}
 EXPERTS = {
-    "expert_count": "num_experts", "expert_used_count": "num_experts_per_tok", "expert_feed_forward_length": "moe_intermediate_size",
+    "expert_count": "num_experts",
+    "expert_used_count": "num_experts_per_tok",
+    "expert_feed_forward_length": "moe_intermediate_size",
     "expert_shared_feed_forward_length": "shared_expert_intermediate_size",
-}  # fmt: skip
+}
 
 LLAMA = {
     "token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head", "blk": "model.layers",
@@ -29,11 +34,15 @@ LLAMA = {
 """Pieces of names: those of a file, and the reference's."""
 
 SPARSE = {
-    "ffn_gate_inp": "mlp.gate", "ffn_gate_inp_shexp": "mlp.shared_expert_gate", "ffn_gate_shexp": "mlp.shared_expert.gate_proj",
-    "ffn_up_shexp": "mlp.shared_expert.up_proj", "ffn_down_shexp": "mlp.shared_expert.down_proj",
-    "ffn_gate_exps.weight": "mlp.experts.gate_up_proj", "ffn_up_exps.weight": "mlp.experts.gate_up_proj",
+    "ffn_gate_inp": "mlp.gate",
+    "ffn_gate_inp_shexp": "mlp.shared_expert_gate",
+    "ffn_gate_shexp": "mlp.shared_expert.gate_proj",
+    "ffn_up_shexp": "mlp.shared_expert.up_proj",
+    "ffn_down_shexp": "mlp.shared_expert.down_proj",
+    "ffn_gate_exps.weight": "mlp.experts.gate_up_proj",
+    "ffn_up_exps.weight": "mlp.experts.gate_up_proj",
     "ffn_down_exps.weight": "mlp.experts.down_proj",
-}  # fmt: skip
+}
 """Of experts, which lie in one array of three dimensions for each of the three matrices."""
 
 NORMED = {
@@ -78,9 +87,12 @@ MAMBA = {
     "ssm_dt": "mixer.dt_proj", "ssm_out": "mixer.out_proj",
 }  # fmt: skip
 SHARED = {
-    **LLAMA, **SPARSE, "ffn_gate_shexp": "mlp.shared_experts.gate_proj", "ffn_up_shexp": "mlp.shared_experts.up_proj",
+    **LLAMA,
+    **SPARSE,
+    "ffn_gate_shexp": "mlp.shared_experts.gate_proj",
+    "ffn_up_shexp": "mlp.shared_experts.up_proj",
     "ffn_down_shexp": "mlp.shared_experts.down_proj",
-}  # fmt: skip
+}
 """Of experts that every token sees, as DeepSeek names them."""
 
 LATENT = {
@@ -178,8 +190,10 @@ LATENT_FIELDS = {
     "attention.kv_lora_rank": "kv_lora_rank",
 }
 FALCON_FIELDS = {
-    **FIELDS, "feed_forward_length": "ffn_hidden_size", "attention.head_count_kv": "num_kv_heads",
-}  # fmt: skip
+    **FIELDS,
+    "feed_forward_length": "ffn_hidden_size",
+    "attention.head_count_kv": "num_kv_heads",
+}
 ARCHITECTURES = {
     "llama": Architecture("llama", "LlamaForCausalLM", biased=ATTENTION_AND_MLP_BIAS),
     "mixtral": Architecture("mixtral", "MixtralForCausalLM", {**LLAMA, **SPARSE}, {**SPARSE_FIELDS, "expert_count": "num_local_experts"}),

@@ -116,9 +116,13 @@ JAMBA = {
     "ffn_down_exps.weight": "feed_forward.experts.down_proj",
 }  # fmt: skip
 FALCON_H1 = {
-    **{piece: name for piece, name in LLAMA.items() if piece != "ffn_norm"}, **within(SECOND, "mamba"), **FED, "output_norm": "model.final_layernorm",
-    "ffn_norm.weight": "pre_ff_layernorm.weight", "ffn_norm": "pre_ff_layernorm.weight",
-}  # fmt: skip
+    **{piece: name for piece, name in LLAMA.items() if piece != "ffn_norm"},
+    **within(SECOND, "mamba"),
+    **FED,
+    "output_norm": "model.final_layernorm",
+    "ffn_norm.weight": "pre_ff_layernorm.weight",
+    "ffn_norm": "pre_ff_layernorm.weight",
+}
 """The converter writes one norm without an ending."""
 
 LFM2 = {
@@ -165,52 +169,81 @@ INTERNLM2 = {
 }  # fmt: skip
 BITNET = {**LLAMA, "attn_sub_norm": "self_attn.attn_sub_norm", "ffn_sub_norm": "mlp.ffn_sub_norm"}
 ERNIE = {
-    **{f"exp_probs_b{ending}": "mlp.gate.moe_statics.e_score_correction_bias" for ending in (".bias", "")}, **SHARED,
-}  # fmt: skip
+    **{f"exp_probs_b{ending}": "mlp.gate.moe_statics.e_score_correction_bias" for ending in (".bias", "")},
+    **SHARED,
+}
 GRANITE_HYBRID = {
-    **LLAMA, **within(SECOND, "mamba"), "ffn_gate_inp": "block_sparse_moe.router",
-    "ffn_gate_exps.weight": "block_sparse_moe.experts.gate_up_proj", "ffn_up_exps.weight": "block_sparse_moe.experts.gate_up_proj",
+    **LLAMA,
+    **within(SECOND, "mamba"),
+    "ffn_gate_inp": "block_sparse_moe.router",
+    "ffn_gate_exps.weight": "block_sparse_moe.experts.gate_up_proj",
+    "ffn_up_exps.weight": "block_sparse_moe.experts.gate_up_proj",
     "ffn_down_exps.weight": "block_sparse_moe.experts.down_proj",
     **dict.fromkeys(("ffn_gate_shexp", "ffn_up_shexp", "ffn_gate", "ffn_up"), "shared_mlp.input_linear"),
     **dict.fromkeys(("ffn_down_shexp", "ffn_down"), "shared_mlp.output_linear"),
-}  # fmt: skip
+}
 """Without experts the shared part stands under the plain names."""
 
 T5_FIELDS = {
-    "embedding_length": "d_model", "block_count": "num_layers", "feed_forward_length": "d_ff", "attention.head_count": "num_heads",
-    "attention.key_length": "d_kv", "attention.relative_buckets_count": "relative_attention_num_buckets",
-}  # fmt: skip
+    "embedding_length": "d_model",
+    "block_count": "num_layers",
+    "feed_forward_length": "d_ff",
+    "attention.head_count": "num_heads",
+    "attention.key_length": "d_kv",
+    "attention.relative_buckets_count": "relative_attention_num_buckets",
+}
 JAMBA_FIELDS = {
-    **FIELDS, "ssm.conv_kernel": "mamba_d_conv", "ssm.state_size": "mamba_d_state", "ssm.time_step_rank": "mamba_dt_rank",
+    **FIELDS,
+    "ssm.conv_kernel": "mamba_d_conv",
+    "ssm.state_size": "mamba_d_state",
+    "ssm.time_step_rank": "mamba_dt_rank",
     "expert_used_count": "num_experts_per_tok",
-}  # fmt: skip
+}
 MAMBA2_FIELDS = {
-    "embedding_length": "hidden_size", "block_count": "num_hidden_layers", "ssm.conv_kernel": "conv_kernel", "ssm.state_size": "state_size",
-    "ssm.time_step_rank": "num_heads", "ssm.group_count": "n_groups",
-}  # fmt: skip
+    "embedding_length": "hidden_size",
+    "block_count": "num_hidden_layers",
+    "ssm.conv_kernel": "conv_kernel",
+    "ssm.state_size": "state_size",
+    "ssm.time_step_rank": "num_heads",
+    "ssm.group_count": "n_groups",
+}
 HEADED_MAMBA = {
-    "ssm.conv_kernel": "mamba_d_conv", "ssm.state_size": "mamba_d_state", "ssm.time_step_rank": "mamba_n_heads",
+    "ssm.conv_kernel": "mamba_d_conv",
+    "ssm.state_size": "mamba_d_state",
+    "ssm.time_step_rank": "mamba_n_heads",
     "ssm.group_count": "mamba_n_groups",
-}  # fmt: skip
+}
 """Of Mamba 2 beside attention, where configs say ``mamba_`` before its sizes."""
 
 FALCON_H1_FIELDS = {**FIELDS, **GROUPED, **HEADED_MAMBA, "ssm.inner_size": "mamba_d_ssm"}
 LFM2_FIELDS = {**FIELDS, "shortconv.l_cache": "conv_L_cache"}
 LFM2_MOE_FIELDS = {
-    **LFM2_FIELDS, "expert_count": "num_experts", "expert_used_count": "num_experts_per_tok", "expert_feed_forward_length": "moe_intermediate_size",
+    **LFM2_FIELDS,
+    "expert_count": "num_experts",
+    "expert_used_count": "num_experts_per_tok",
+    "expert_feed_forward_length": "moe_intermediate_size",
     "leading_dense_block_count": "num_dense_layers",
-}  # fmt: skip
+}
 QWEN3_NEXT_FIELDS = {
-    **SPARSE_FIELDS, "ssm.conv_kernel": "linear_conv_kernel_dim", "ssm.state_size": "linear_key_head_dim", "ssm.group_count": "linear_num_key_heads",
+    **SPARSE_FIELDS,
+    "ssm.conv_kernel": "linear_conv_kernel_dim",
+    "ssm.state_size": "linear_key_head_dim",
+    "ssm.group_count": "linear_num_key_heads",
     "ssm.time_step_rank": "linear_num_value_heads",
-}  # fmt: skip
+}
 GPTJ_FIELDS = {
-    "embedding_length": "n_embd", "block_count": "n_layer", "feed_forward_length": "n_inner", "attention.head_count": "n_head",
-    "context_length": "n_positions", "rope.dimension_count": "rotary_dim",
-}  # fmt: skip
+    "embedding_length": "n_embd",
+    "block_count": "n_layer",
+    "feed_forward_length": "n_inner",
+    "attention.head_count": "n_head",
+    "context_length": "n_positions",
+    "rope.dimension_count": "rotary_dim",
+}
 AFMOE_FIELDS = {
-    **SPARSE_FIELDS, "expert_shared_count": "num_shared_experts", "leading_dense_block_count": "num_dense_layers",
-}  # fmt: skip
+    **SPARSE_FIELDS,
+    "expert_shared_count": "num_shared_experts",
+    "leading_dense_block_count": "num_dense_layers",
+}
 AFMOE = {"exp_probs_b.bias": "mlp.expert_bias", "exp_probs_b": "mlp.expert_bias", **SHARED, **NORMED, "ffn_gate_inp": "mlp.router.gate", "attn_gate": "self_attn.gate_proj", "ffn_norm": "pre_mlp_layernorm",
          "post_ffw_norm": "post_mlp_layernorm"}  # fmt: skip
 
@@ -220,9 +253,13 @@ ERNIE_FIELDS = {
     "interleave_moe_layer_step": "moe_layer_interval",
 }  # fmt: skip
 GRANITE_HYBRID_FIELDS = {
-    **FIELDS, **HEADED_MAMBA, "attention.key_length": "head_dim", "expert_count": "num_local_experts",
-    "expert_used_count": "num_experts_per_tok", "expert_shared_feed_forward_length": "shared_intermediate_size",
-}  # fmt: skip
+    **FIELDS,
+    **HEADED_MAMBA,
+    "attention.key_length": "head_dim",
+    "expert_count": "num_local_experts",
+    "expert_used_count": "num_experts_per_tok",
+    "expert_shared_feed_forward_length": "shared_intermediate_size",
+}
 
 HYBRIDS = {
     "t5": Architecture("t5", "T5ForConditionalGeneration", T5, T5_FIELDS, settled=_t5),

@@ -31,17 +31,21 @@ MOST_EXPERTS = 4_096
 """Experts of a layer that are named one by one; a file's metadata may claim any number."""
 
 LLAMA4 = {
-    **LLAMA, **{piece: name.replace("mlp.", "feed_forward.") for piece, name in {**LLAMA, **SPARSE}.items() if name.startswith("mlp.")},
+    **LLAMA,
+    **{piece: name.replace("mlp.", "feed_forward.") for piece, name in {**LLAMA, **SPARSE}.items() if name.startswith("mlp.")},
     "ffn_gate_inp": "feed_forward.router",
-}  # fmt: skip
+}
 QWEN35 = {
     **LLAMA, **SPARSE, **within(SECOND, "linear_attn"), "attn_qkv": "linear_attn.in_proj_qkv", "attn_gate": "linear_attn.in_proj_z",
     "ssm_alpha": "linear_attn.in_proj_a", "ssm_beta": "linear_attn.in_proj_b", "post_attention_norm": "post_attention_layernorm",
 }  # fmt: skip
 PER_LAYER = {
-    "per_layer_token_embd": "model.embed_tokens_per_layer", "per_layer_model_proj": "model.per_layer_model_projection",
-    "per_layer_proj_norm": "model.per_layer_projection_norm", "inp_gate": "per_layer_input_gate", "proj": "per_layer_projection",
-}  # fmt: skip
+    "per_layer_token_embd": "model.embed_tokens_per_layer",
+    "per_layer_model_proj": "model.per_layer_model_projection",
+    "per_layer_proj_norm": "model.per_layer_projection_norm",
+    "inp_gate": "per_layer_input_gate",
+    "proj": "per_layer_projection",
+}
 """Of tables that give every layer an input of its own."""
 
 GEMMA3N = {
@@ -54,9 +58,12 @@ GEMMA4 = {
     **LLAMA, **NORMED, **PER_LAYER, "post_norm": "post_per_layer_input_norm", "layer_output_scale.weight": "layer_scalar", "layer_output_scale": "layer_scalar",
 }  # fmt: skip
 GLM_DSA = {
-    "indexer.attn_q_b": "self_attn.indexer.wq_b", "indexer.attn_k": "self_attn.indexer.wk", "indexer.k_norm": "self_attn.indexer.k_norm",
-    "indexer.proj": "self_attn.indexer.weights_proj", **LATENT,
-}  # fmt: skip
+    "indexer.attn_q_b": "self_attn.indexer.wq_b",
+    "indexer.attn_k": "self_attn.indexer.wk",
+    "indexer.k_norm": "self_attn.indexer.k_norm",
+    "indexer.proj": "self_attn.indexer.weights_proj",
+    **LATENT,
+}
 NEMOTRON_H = {
     "token_embd": "model.embeddings", "output_norm": "model.norm_f", "output": "lm_head", "blk": "model.layers", "attn_norm": "norm",
     **within(SECOND, "mixer"), "attn_q": "mixer.q_proj", "attn_k": "mixer.k_proj", "attn_v": "mixer.v_proj", "attn_output": "mixer.o_proj",
@@ -94,13 +101,19 @@ LLAMA4_FIELDS = {
     "expert_count": "num_local_experts", "expert_used_count": "num_experts_per_tok", "interleave_moe_layer_step": "interleave_moe_layer_step",
 }  # fmt: skip
 QWEN35_FIELDS = {
-    **SPARSE_FIELDS, "ssm.conv_kernel": "linear_conv_kernel_dim", "ssm.state_size": "linear_key_head_dim", "ssm.group_count": "linear_num_key_heads",
+    **SPARSE_FIELDS,
+    "ssm.conv_kernel": "linear_conv_kernel_dim",
+    "ssm.state_size": "linear_key_head_dim",
+    "ssm.group_count": "linear_num_key_heads",
     "ssm.time_step_rank": "linear_num_value_heads",
-}  # fmt: skip
+}
 GEMMA3N_FIELDS = {
-    **{key: field for key, field in FIELDS.items() if key != "feed_forward_length"}, **GROUPED, "embedding_length_per_layer_input": "hidden_size_per_layer_input", "attention.shared_kv_layers": "num_kv_shared_layers",
+    **{key: field for key, field in FIELDS.items() if key != "feed_forward_length"},
+    **GROUPED,
+    "embedding_length_per_layer_input": "hidden_size_per_layer_input",
+    "attention.shared_kv_layers": "num_kv_shared_layers",
     "altup.num_inputs": "altup_num_inputs",
-}  # fmt: skip
+}
 GLM_DSA_FIELDS = {**LATENT_FIELDS, "attention.indexer.head_count": "index_n_heads", "attention.indexer.key_length": "index_head_dim"}
 NEMOTRON_FIELDS = {
     "embedding_length": "hidden_size", "attention.key_length": "head_dim", "context_length": "max_position_embeddings", "ssm.conv_kernel": "conv_kernel", "ssm.state_size": "ssm_state_size", "ssm.group_count": "n_groups",
@@ -113,9 +126,12 @@ MIMO_FIELDS = {
     "expert_used_count": "num_experts_per_tok", "expert_feed_forward_length": "moe_intermediate_size", "nextn_predict_layers": "num_nextn_predict_layers",
 }  # fmt: skip
 KIMI_FIELDS = {
-    **LATENT_FIELDS, "expert_count": "num_experts", "expert_shared_count": "num_shared_experts", "kda.head_dim": "linear_head_dim",
+    **LATENT_FIELDS,
+    "expert_count": "num_experts",
+    "expert_shared_count": "num_shared_experts",
+    "kda.head_dim": "linear_head_dim",
     "ssm.conv_kernel": "linear_conv_kernel_dim",
-}  # fmt: skip
+}
 MIXTURE_FIELDS = {
     **FIELDS, **GROUPED, "expert_count": "n_routed_experts", "expert_used_count": "num_experts_per_tok", "expert_shared_count": "n_shared_experts",
     "expert_feed_forward_length": "moe_intermediate_size", "leading_dense_block_count": "first_k_dense_replace",
@@ -211,8 +227,10 @@ def _nemotron(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any
     }
     kinds = [next((kind for kind, held in holds.items() if held[number]), "mlp") for number in range(layers_of(stated))]
     widths = {
-        "intermediate_size": "feed_forward_length", "num_attention_heads": "attention.head_count", "num_key_value_heads": "attention.head_count_kv",
-    }  # fmt: skip
+        "intermediate_size": "feed_forward_length",
+        "num_attention_heads": "attention.head_count",
+        "num_key_value_heads": "attention.head_count_kv",
+    }
     return {
         "layers_block_type": kinds,
         **{field: _largest(stated.get(key)) for field, key in widths.items() if stated.get(key)},

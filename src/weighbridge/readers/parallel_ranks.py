@@ -104,8 +104,10 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
     _check_whole(model, layers, facts.arguments)
     aside = [
         tensor._replace(name=f"rank {rank}, stage {stage}: {tensor.name}", tied_to=None)
-        for (rank, stage), listing in sorted(listings.items()) for tensor in listing.tensors if _is_aside(tensor)
-    ]  # fmt: skip
+        for (rank, stage), listing in sorted(listings.items())
+        for tensor in listing.tensors
+        if _is_aside(tensor)
+    ]
     if len(model) + len(aside) > MOST_TENSORS:
         raise ReadError(Text("the ranks name more than {most:,} tensors", most=MOST_TENSORS))
     note = Text("joined from {tensor} tensor-parallel ranks and {pipeline} pipeline stages", tensor=len(tensor_ranks), pipeline=len(stages))
@@ -225,9 +227,13 @@ def _join_pieces(pieces: list[StoredTensor], cut: Cut) -> StoredTensor:
     dimension = cut(first.name)
     if dimension is None:
         raise ReadError(
-            Text("it is not known whether {name} is cut up among the {count} tensor-parallel ranks or on each of them: {way}",
-                 name=printable(first.name), count=len(pieces), way=WAY)
-        )  # fmt: skip
+            Text(
+                "it is not known whether {name} is cut up among the {count} tensor-parallel ranks or on each of them: {way}",
+                name=printable(first.name),
+                count=len(pieces),
+                way=WAY,
+            )
+        )
     if dimension == WHOLE or not first.shape:
         alike = all((piece.shape, piece.dtype, piece.tied_to) == (first.shape, first.dtype, first.tied_to) for piece in pieces)
         if not alike:
@@ -283,6 +289,10 @@ def _check_whole(model: Mapping[str, StoredTensor], layers: int, arguments: Mapp
     for tensor in model.values():
         if tensor.name.endswith("word_embeddings.weight") and isinstance(rows, int) and tensor.shape[:1] != (rows,):
             raise ReadError(
-                Text("{name} has {found:,} rows, where the training's padded_vocab_size is {stated:,}",
-                     name=printable(tensor.name), found=tensor.shape[0] if tensor.shape else 0, stated=rows)
-            )  # fmt: skip
+                Text(
+                    "{name} has {found:,} rows, where the training's padded_vocab_size is {stated:,}",
+                    name=printable(tensor.name),
+                    found=tensor.shape[0] if tensor.shape else 0,
+                    stated=rows,
+                )
+            )

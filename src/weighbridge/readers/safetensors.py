@@ -169,8 +169,9 @@ def parse(header: bytes, room: int) -> Listing:
 _NATURAL = r"(?:0|[1-9]\d{0,17})"
 _TENSOR = re.compile(
     rf'"([^"\\\x00-\x1f\ud800-\udfff]+)": ?\{{"dtype": ?"(\w+)", ?"shape": ?\[((?:{_NATURAL}(?:, ?{_NATURAL})*)?)\], ?'
-    rf'"data_offsets": ?\[({_NATURAL}), ?({_NATURAL})\]\}}', re.A,
-)  # fmt: skip
+    rf'"data_offsets": ?\[({_NATURAL}), ?({_NATURAL})\]\}}',
+    re.A,
+)
 """One tensor as the safetensors library and ``json.dumps`` write it: keys in this order, no escapes, no blanks or single ones."""
 _BEGIN = re.compile(r'\{(?:"__metadata__": ?(\{[^{}]*\}), ?)?')
 

@@ -110,10 +110,14 @@ def _tensors(divided: Division) -> list[StoredTensor]:
 def _tie_as_stated(tensors: list[StoredTensor], stated: Mapping[str, str]) -> list[StoredTensor]:
     """Tie what the file says is another of its tensors under a second name, where both have the shape of it and no elements."""
     shapes = {tensor.name: tensor.shape for tensor in tensors} if stated else {}
-    return [
-        tensor._replace(tied_to=stated[tensor.name]) if shapes.get(stated.get(tensor.name, "")) == tensor.shape else tensor
-        for tensor in tensors
-    ] if stated else tensors  # fmt: skip
+    return (
+        [
+            tensor._replace(tied_to=stated[tensor.name]) if shapes.get(stated.get(tensor.name, "")) == tensor.shape else tensor
+            for tensor in tensors
+        ]
+        if stated
+        else tensors
+    )
 
 
 def _tensor_of(name: str, found: FoundTensor, owner: str | None) -> StoredTensor:

@@ -113,9 +113,10 @@ def _stated_ties(root: Mapping[str, Any], held: Mapping[object, object], owners:
     stated = root.get("shared_params")
     pairs = stated.items() if isinstance(stated, dict) else ()
     return {
-        name: owner for name, owner in pairs
+        name: owner
+        for name, owner in pairs
         if isinstance(name, str) and isinstance(owner, str) and owner in owners and name not in owners and _is_placeholder(held.get(name))
-    }  # fmt: skip
+    }
 
 
 def _is_placeholder(value: object) -> bool:

@@ -27,11 +27,14 @@ _SPLITS = tuple(
 _MERGES = tuple(
     (rf"\.(?:{'|'.join(parts)})\.(weight|bias)$", (rf".{fused}.\1",))
     for parts, fused in (
-        (("q_proj", "k_proj", "v_proj"), "qkv_proj"), (("query", "key", "value"), "query_key_value"),
-        (("query", "key", "value"), "qkv"), (("q_proj", "k_proj", "v_proj"), "qkv"), (("gate_proj", "up_proj"), "gate_up_proj"),
+        (("q_proj", "k_proj", "v_proj"), "qkv_proj"),
+        (("query", "key", "value"), "query_key_value"),
+        (("query", "key", "value"), "qkv"),
+        (("q_proj", "k_proj", "v_proj"), "qkv"),
+        (("gate_proj", "up_proj"), "gate_up_proj"),
         (("w1", "w3"), "gate_up_proj"),
     )
-)  # fmt: skip
+)
 GENERAL: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\.experts\.\d+\.(?:gate_proj|up_proj|w1|w3)\.weight$", (".experts.gate_up_proj",)),
     (r"\.experts\.\d+\.(?:down_proj|w2)\.weight$", (".experts.down_proj",)),

@@ -12,9 +12,12 @@ PROBLEM = {
     "type": "object",
     "required": ["type", "title", "status", "detail"],
     "properties": {
-        "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"},
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
     },
-}  # fmt: skip
+}
 
 
 def document(version: str) -> dict[str, Any]:
@@ -25,10 +28,14 @@ def document(version: str) -> dict[str, Any]:
     """
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Weighbridge", "version": version, "description": "Weighs a transformer without loading it. Integers are exact; read them as integers."},
+        "info": {
+            "title": "Weighbridge",
+            "version": version,
+            "description": "Weighs a transformer without loading it. Integers are exact; read them as integers.",
+        },
         "paths": {f"/api/v1/{call.name}": {"get": _operation(call), "post": _operation(call, body=True)} for call in CALLS},
         "components": {"schemas": {"Problem": PROBLEM}},
-    }  # fmt: skip
+    }
 
 
 def _operation(call: Command, *, body: bool = False) -> dict[str, Any]:

@@ -12,7 +12,7 @@ Given = TypeVar("Given")
 
 HEAVY = frozenset(
     ("/audit", "/dropped", "/api/v1/audit", "/api/v1/design", "/api/v1/header", "/api/v1/solve", "/api/v1/sweep", "/api/v1/tensors")
-)  # fmt: skip
+)
 """What may take long whatever it names: a text, a file, many models, or an answer as long as a model. All else is answered within a few hundredths of a
 second where it asks for a model as people build them, and an address that leads nowhere at once."""
 

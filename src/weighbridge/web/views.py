@@ -124,9 +124,13 @@ def why(found: Model, asked: Query) -> dict[str, Any]:
     groups = [(say(title), [row for row in listed if row.group == group]) for group, title in GROUPS.items()]
     by_place = [(place, write(module.closed.expression(), UNICODE)) for place, module in _places(found, formula) if place]
     return {
-        "formula": formula, "terms": html.math_pieces(formula.closed.expression()), "formulas": by_place, "parts": _parts(found, formula), "symbols": symbols,
+        "formula": formula,
+        "terms": html.math_pieces(formula.closed.expression()),
+        "formulas": by_place,
+        "parts": _parts(found, formula),
+        "symbols": symbols,
         "count_groups": [pair for pair in groups if pair[1]],
-    }  # fmt: skip
+    }
 
 
 def _places(found: Model, formula: Formula) -> Iterator[tuple[str, ModuleFormula]]:
@@ -307,8 +311,12 @@ def presets_with(word: str, asked: Query) -> dict[str, Any]:
         kind: [(preset, link, count_of(preset.name) if number < MOST_COUNTED else None) for number, (preset, link) in enumerate(found)]
         for kind, found in shown.items()
     }
-    return {"families": listed, "kinds": sorted((kind, len(found)) for kind, found in families.items()), "types": types,
-            "total": sum(map(len, families.values()))}  # fmt: skip
+    return {
+        "families": listed,
+        "kinds": sorted((kind, len(found)) for kind, found in families.items()),
+        "types": types,
+        "total": sum(map(len, families.values())),
+    }
 
 
 MOST_COUNTED = 120

@@ -112,9 +112,13 @@ def _read(line: str) -> Accelerator:
     name, memory, bandwidth, single, half, eighth, source = line.split(None, 6)
     peaks = {"float32": int(single), "bfloat16": int(half), "float16": int(half), "fp8": int(eighth)}
     return Accelerator(
-        name, int(memory) * GIB, int(bandwidth) * 10**9, {key: value * 10**9 for key, value in peaks.items() if value}, source,
+        name,
+        int(memory) * GIB,
+        int(bandwidth) * 10**9,
+        {key: value * 10**9 for key, value in peaks.items() if value},
+        source,
         _CONFIRMED.get(name, ""),
-    )  # fmt: skip
+    )
 
 
 ACCELERATORS = {entry.name: entry for entry in map(_read, _TABLE.strip().splitlines())}

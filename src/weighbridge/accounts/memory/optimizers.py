@@ -73,12 +73,16 @@ OPTIMIZERS: dict[str, Optimizer] = {
     "adagrad": Optimizer(_moments(1), "torch.optim.Adagrad"),
     "adadelta": Optimizer(_moments(2), "torch.optim.Adadelta"),
     "adafactor": Optimizer(_adafactor, "torch.optim.Adafactor; arXiv 1804.04235, section 3"),
-    "adam8bit": Optimizer(_eight_bits(2), "bitsandbytes 0.50, optim/optimizer.py: below 4,096 elements float32, else bytes, a float32 for 256, two tables", 2 * 4 * 256),
+    "adam8bit": Optimizer(
+        _eight_bits(2),
+        "bitsandbytes 0.50, optim/optimizer.py: below 4,096 elements float32, else bytes, a float32 for 256, two tables",
+        2 * 4 * 256,
+    ),
     "adamw8bit": Optimizer(_eight_bits(2), "bitsandbytes 0.50, optim/optimizer.py, as adam8bit", 2 * 4 * 256),
     "lion8bit": Optimizer(_eight_bits(1), "bitsandbytes 0.50, optim/lion.py: one momentum in bytes, one table", 4 * 256),
     "lion": Optimizer(_moments(1, 0), "arXiv 2302.06675, algorithm 2: one momentum"),
     "muon": Optimizer(_muon, "torch.optim.Muon: one momentum for a matrix inside the layers; embeddings, heads and vectors by AdamW"),
-}  # fmt: skip
+}
 
 LIBRARIES = ("torch.optim", "bitsandbytes", "lion-pytorch")
 """The libraries whose states, of small live models after a step, ours are equal to, to the byte."""

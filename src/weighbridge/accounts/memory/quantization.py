@@ -58,8 +58,10 @@ class Rule(NamedTuple):
 
 _FP8 = {"quant_method": ("fp8",), "weight_block_size": ([128, 128],), "activation_scheme": ("dynamic", None), "fmt": ("e4m3", "float8_e4m3fn", None)}  # fmt: skip
 _BNB = {
-    "quant_method": ("bitsandbytes", None), "bnb_4bit_quant_storage": ("uint8", None), "llm_int8_has_fp16_weight": (False, None),
-}  # fmt: skip
+    "quant_method": ("bitsandbytes", None),
+    "bnb_4bit_quant_storage": ("uint8", None),
+    "llm_int8_has_fp16_weight": (False, None),
+}
 _BNB_FREE = frozenset(
     "bnb_4bit_compute_dtype bnb_4bit_quant_type llm_int8_enable_fp32_cpu_offload llm_int8_threshold _load_in_4bit _load_in_8bit".split()
 )
@@ -88,7 +90,10 @@ _COMPRESSED: dict[str, tuple[object, ...]] = {
 }
 _COMPRESSED_FREE = frozenset(
     "quantization_status global_compression_ratio version weights.observer weights.observer_kwargs weights.zp_dtype".split()
-) | frozenset(f"input_activations.{key}" for key in "actorder block_structure group_size num_bits observer observer_kwargs scale_dtype strategy symmetric type zp_dtype".split())  # fmt: skip
+) | frozenset(
+    f"input_activations.{key}"
+    for key in "actorder block_structure group_size num_bits observer observer_kwargs scale_dtype strategy symmetric type zp_dtype".split()
+)
 _PACKED = _COMPRESSED | {"format": ("pack-quantized",), "weights.num_bits": (4,), "weights.type": ("int",), "weights.strategy": ("group",)}
 _NVFP4 = _COMPRESSED | {
     "format": ("nvfp4-pack-quantized",),

@@ -93,10 +93,18 @@ CAPPED = (*GEMMA.keys, ("capped=attn_logit_softcapping", 50.0), ("capped_logits=
 MIXTURE = (*SILU, ("normed=norm_topk_prob", False))
 GPT2_KEYS = (("activation=activation_function", "gelu_new"),)
 SEQ2SEQ = (("activation=activation_function", "gelu"),)
-BART_DROPS = (("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0),
-              ("classifier", "classifier_dropout", 0.0))  # fmt: skip
-T5 = Style("t5", (("activation=feed_forward_proj", "relu"),), gain="mixed",
-           drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1), ("classifier", "classifier_dropout", 0.0)))  # fmt: skip
+BART_DROPS = (
+    ("hidden", "dropout", 0.1),
+    ("attention", "attention_dropout", 0.0),
+    ("activation", "activation_dropout", 0.0),
+    ("classifier", "classifier_dropout", 0.0),
+)
+T5 = Style(
+    "t5",
+    (("activation=feed_forward_proj", "relu"),),
+    gain="mixed",
+    drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1), ("classifier", "classifier_dropout", 0.0)),
+)
 BART = Style("bart", SEQ2SEQ, ("each", "one"), drops=BART_DROPS)
 
 STYLES: dict[str, Style] = {

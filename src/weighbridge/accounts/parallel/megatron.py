@@ -48,9 +48,11 @@ def estimate(
     if checkpointing == "full":
         each, formula = Fraction(2 * block), "2*s*b*h"
     elif layout.sequence_parallel:
-        each, formula = (Fraction(34 * block, t), "34*s*b*h/t") if checkpointing == "selective" else (
-            block * (34 + scores) / t, "s*b*h/t*(34 + 5*a*s/h)"
-        )  # fmt: skip
+        each, formula = (
+            (Fraction(34 * block, t), "34*s*b*h/t")
+            if checkpointing == "selective"
+            else (block * (34 + scores) / t, "s*b*h/t*(34 + 5*a*s/h)")
+        )
     elif checkpointing == "selective":
         each, formula = block * (10 + Fraction(24, t)), "s*b*h*(10 + 24/t)"
     else:

@@ -65,9 +65,8 @@ def self_attention(c: Config, *extra: Node, keys: Stream | None = None, width: S
     """Describe queries, keys and values, and the attention itself; *extra* is what a relative of BERT has beside them."""
     H = c.hidden
     source = H if width is None else width
-    heads = (
-        H if getattr(c, "even", True) else c.heads * c.head_dim
-    )  # relatives whose heads need not fill the hidden size have a field ``even``
+    # Relatives whose heads need not fill the hidden size have a field ``even``.
+    heads = H if getattr(c, "even", True) else c.heads * c.head_dim
     return part(
         "self",
         linear("query", H, heads),

@@ -406,10 +406,11 @@ def _squeeze(sizes: list[int], columns: list[Column], grid: list[list[str]], wid
     sizes = list(sizes)
     for texts, seams in ((False, False), (True, False), (True, True)):
         least = [
-            _least(grid, at, column, size) if not texts or column.kind in ("integer", "share", "bar", "letter")
+            _least(grid, at, column, size)
+            if not texts or column.kind in ("integer", "share", "bar", "letter")
             else min(size, max(LEAST, _widest(grid, at, seams=seams)))
             for at, (size, column) in enumerate(zip(sizes, columns, strict=True))
-        ]  # fmt: skip
+        ]
         while not _fits(sizes, width):
             at = max(range(len(sizes)), key=lambda i: (sizes[i] > least[i], sizes[i]))
             if sizes[at] <= least[at]:
