@@ -133,7 +133,7 @@ def _is_held(model: ModelValue, given: Inputs) -> bool:
     return not (model.model_type == "xlnet" and model.description.raw.get("bi_data") and given.batch % 2)
 
 
-UNEQUAL = frozenset(("glm5_next", "glm5_next_text", "inkling_mm_model", "inkling_text"))
+UNEQUAL = frozenset(("glm5_next", "glm5_next_text"))
 """Model types whose caches are not those of the reference in every case (the types and lengths of their states): estimates."""
 
 

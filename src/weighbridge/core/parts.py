@@ -284,17 +284,18 @@ def fairseq_attention(
     )
 
 
-def depthwise(name: str, channels: Size, kernel: Size, *, bias: bool = True, filled: bool = True) -> Part:
+def depthwise(name: str, channels: Size, kernel: Size, *, bias: bool = True, filled: bool = True, dtype: str | None = None) -> Part:
     """Describe a causal convolution of each channel with itself, padded on both sides as the reference runs it.
 
-    Where a state is kept, of as many tokens as the kernel is wide, fewer tokens are *filled* up to that width first.
+    Where a state is kept, of as many tokens as the kernel is wide, fewer tokens are *filled* up to that width first; *dtype* is its type where
+    that is not the model's.
 
     >>> depthwise("conv1d", 1536, 4).children[0].shape
     (1536, 1, 4)
     """
     padded = length(at_least("seq", kernel) if filled else "seq") + (kernel - 1)
     whole = _convolution(name, (channels, 1, kernel), bias, padded)
-    return replace(whole, children=(*whole.children, State("conv_state", channels * kernel))) if filled else whole
+    return replace(whole, children=(*whole.children, State("conv_state", channels * kernel, dtype))) if filled else whole
 
 
 def conv1d(

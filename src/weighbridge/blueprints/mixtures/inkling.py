@@ -79,8 +79,8 @@ def attention(c: Config, *, windowed: bool) -> Part:
 
 
 def convolution(c: Config, name: str, width: Size) -> Part:
-    """Describe a short causal convolution of each channel with itself."""
-    return part(name, depthwise("conv1d", width, c.kernel, bias=False), kind="convolution")
+    """Describe a short causal convolution of each channel with itself, which runs in float32."""
+    return part(name, depthwise("conv1d", width, c.kernel, bias=False, dtype="float32"), kind="convolution")
 
 
 def dense(c: Config) -> Part:
