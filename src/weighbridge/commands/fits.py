@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.documents.document import Document
 
 EXAMPLE = """example:
   weigh fits llama-3-8b --device rtx-4090
   weigh fits llama-3-8b --device a100-80g --for training --seq 4096
   weigh fits llama-3-70b --gib 48 --for lora --json
+  weigh fits llama-3-8b --gib 24 --explain
 """
 OPTIONS = (
     *SOURCE,
@@ -19,6 +24,7 @@ OPTIONS = (
     Option("seq", mark("tokens of each (default 2048, or as many as it takes)"), "N", kind="whole", default=None),
     Option("dtype", mark("of weights: bfloat16, float16 or float32 (default bfloat16)"), "WORD", default="bfloat16"),
     Option("overhead", mark("GiB reserved for the engine (default 1)"), "N", kind="number", default=1),
+    Option("explain", mark("derive it: what each way holds, term by term, and what is left of the device"), kind="switch"),
     *OUTPUT,
 )
 
@@ -33,4 +39,12 @@ def answer(arguments: Arguments) -> Answer:
     found = fits_of(
         model, memory, arguments.purpose, batch=arguments.batch, seq=arguments.seq, dtype=arguments.dtype, overhead=overhead, device=device
     )
-    return Answer(lambda: fits.as_json(model, found, device), lambda: fits.document(model, found, device, arguments.lang))
+
+    def document() -> Document:
+        if not arguments.explain:
+            return fits.document(model, found, device, arguments.lang)
+        from weighbridge.documents.fits_derivation import derivation
+
+        return fits.document(model, found, device, arguments.lang, derivation)
+
+    return Answer(lambda: fits.as_json(model, found, device, explain=arguments.explain), document)

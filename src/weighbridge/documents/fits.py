@@ -6,18 +6,19 @@ from weighbridge.accounts.fits.accelerators import GIB
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.count import headline
-from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from weighbridge.accounts.fits.accelerators import Accelerator
-    from weighbridge.accounts.fits.account import Fit
+    from weighbridge.accounts.fits.account import Fit, Setup
     from weighbridge.value import ModelValue
 
 
-def as_json(model: ModelValue, found: Fit, device: Accelerator | None = None) -> dict[str, Any]:
-    """Return the answer of ``weigh fits --json``.
+def as_json(model: ModelValue, found: Fit, device: Accelerator | None = None, *, explain: bool = False) -> dict[str, Any]:
+    """Return the answer of ``weigh fits --json``; to *explain* it, with what each way holds.
 
     >>> from weighbridge import model
     >>> llama = model("llama-3.2-1b")
@@ -42,21 +43,33 @@ def as_json(model: ModelValue, found: Fit, device: Accelerator | None = None) ->
         "batch": found.batch,
         "seq": found.seq,
         "fits": found.chosen is not None,
-        "chosen": found.chosen._asdict() if found.chosen else None,
-        "ways": [way._asdict() for way in found.ways],
+        "chosen": _way_json(found.chosen, explain) if found.chosen else None,
+        "ways": [_way_json(way, explain) for way in found.ways],
         "bounds": [bound._asdict() for bound in found.bounds],
         "notes": list(found.notes),
     }
 
 
-def document(model: ModelValue, found: Fit, device: Accelerator | None = None, lang: str = "en") -> Document:
-    """Return the document of ``weigh fits``: ways to run it, cheapest first, and bounds of its speed."""
+def _way_json(way: Setup, explain: bool) -> dict[str, Any]:
+    terms = [{"what": term.what, "bytes": term.bytes, "whole": term.whole, "devices": term.devices} for term in way.terms]
+    plain = {name: value for name, value in way._asdict().items() if name != "terms"}
+    return plain | ({"terms": terms} if explain else {})
+
+
+def document(
+    model: ModelValue,
+    found: Fit,
+    device: Accelerator | None = None,
+    lang: str = "en",
+    derive: Callable[[Fit, Say], Iterator[Block]] | None = None,
+) -> Document:
+    """Return the document of ``weigh fits``: ways to run it, cheapest first, with *derive* what each holds, and bounds of its speed."""
     say = translator(lang)
     if found.chosen is None:
         figure = say("does not fit {gib} GiB").format(gib=f"{found.memory / GIB:g}")
     else:
         figure = say("fits {gib} GiB: {measure}").format(gib=f"{found.memory / GIB:g}", measure=say(found.chosen.measure))
-    tables = [_ways(found, say)]
+    tables: list[Block] = [_ways(found, say), *(derive(found, say) if derive is not None else ())]
     if found.bounds:
         tables.append(_bounds(found, say))
     return Document(headline(model, say), figure, (*tables, *notes(_remarks(found, device, say))), lang)

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 import weighbridge
+from weighbridge import model
 from weighbridge.accounts.adapters.account import REFUSED
 from weighbridge.accounts.adapters.fields import FIELDS, _fields_of, refuse_unknown
 from weighbridge.accounts.adapters.methods import METHODS
@@ -77,3 +78,18 @@ def test_any_value_in_any_field_is_counted_or_refused(method: str) -> None:
                 found = base.adapters({"peft_type": method, **given, field: value})
                 assert type(found.trainable) is int, (field, value)
                 assert 0 <= found.trainable <= found.total, (field, value)
+
+
+def test_a_field_that_the_method_does_not_have_changes_nothing() -> None:
+    """As peft 0.21.2 counts it: it warns of such a field and reads on."""
+    config = {"model_type": "gpt2", "vocab_size": 64, "n_positions": 70, "n_embd": 16, "n_layer": 3, "n_head": 4, "n_inner": 26}
+    assert model(config, "GPT2LMHeadModel").adapters({"peft_type": "LN_TUNING", "layers_to_transform": [1]}).trainable == 224
+
+
+def test_a_class_that_generates_nothing_takes_no_task_of_generation() -> None:
+    base = model({"model_type": "llama", "num_hidden_layers": 1}, "LlamaForSequenceClassification")
+    with pytest.raises(
+        UsageError, match=r"^task_type: CAUSAL_LM is for classes that generate text; LlamaForSequenceClassification does not$"
+    ):
+        base.adapters({"peft_type": "LORA", "task_type": "CAUSAL_LM"})
+    assert base.adapters({"peft_type": "LORA", "task_type": "SEQ_CLS"}).trainable

@@ -11,6 +11,9 @@ from weighbridge import model
 from weighbridge.accounts.fits.accelerators import ACCELERATORS, GIB, accelerator
 from weighbridge.accounts.fits.account import PURPOSES, _largest, device_memory, fits_of
 from weighbridge.core.errors import UsageError
+from weighbridge.documents.fits import document
+from weighbridge.documents.fits_derivation import derivation
+from weighbridge.documents.renderers import render
 
 SMALL = {
     "model_type": "llama",
@@ -53,6 +56,18 @@ def test_one_more_does_not_fit(purpose: str) -> None:
     assert not base.fits(gib=1.5, purpose=purpose, batch=way.batch + 1, seq=64).ways[0].fits
     assert base.fits(gib=1.5, purpose=purpose, seq=way.seq).ways[0].fits
     assert not base.fits(gib=1.5, purpose=purpose, seq=way.seq + 1).ways[0].fits
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_what_a_way_holds_adds_up_to_what_it_needs(purpose: str) -> None:
+    base = model(SMALL, "LlamaForCausalLM")
+    found = base.fits(gib=1.5, purpose=purpose, seq=64)
+    for way in found.ways:
+        assert sum(term.bytes for term in way.terms) == way.bytes
+        assert way.terms[-1].bytes == found.overhead
+    derived = render(document(base, found, derive=derivation), "text")
+    assert all(f"{term.bytes:,}" in derived for way in found.ways for term in way.terms)
+    assert derived.count("it fits.") == sum(way.fits for way in found.ways)
 
 
 def test_measures_help() -> None:

@@ -5,9 +5,14 @@ Source: peft 0.21, the dataclasses of ``PEFT_TYPE_TO_CONFIG_MAPPING``.
 
 from __future__ import annotations
 
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 EVERY = "auto_mapping base_model_name_or_path inference_mode peft_type peft_version revision task_type".split()
 """Fields of all methods."""
@@ -119,6 +124,17 @@ def refuse_unknown(method: str, keys: list[str]) -> None:
                 if hint
                 else Text("{name} has no field {key} (it has: {known})", name=name, key=key, known=", ".join(known))
             )
+
+
+def known_fields(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config without the keys that its method does not have: the library warns of them and reads on.
+
+    >>> known_fields({"peft_type": "LN_TUNING", "layers_to_transform": [1]})
+    {'peft_type': 'LN_TUNING'}
+    """
+    method = str(config.get("peft_type", "LORA")).upper()
+    known = None if method in OWN else _fields_of(method)
+    return dict(config) if known is None else {key: value for key, value in config.items() if key in known or key in EVERY}
 
 
 def _fields_of(method: str) -> list[str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.adapters.account import REFUSED, AdapterCount, count_adapter
 from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.adapters.checkpoint import BYTES
-from weighbridge.accounts.adapters.fields import refuse_unknown
+from weighbridge.accounts.adapters.fields import known_fields, refuse_unknown
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.mixture import count_mixture
 from weighbridge.accounts.adapters.partial import PARTIAL
@@ -37,7 +37,11 @@ def adapters_of(
     """Count a model with an adapter, given in any form."""
     if dtype not in BYTES:
         raise UsageError(Text("dtype: expected one of {bytes}, found {dtype!r}", bytes=", ".join(BYTES), dtype=dtype))
-    below, config = base(model.tree, model.model_type or "", facts_of(model), dtype, model.class_name), adapter_config(adapter)
+    below, config = (
+        base(model.tree, model.model_type or "", facts_of(model), dtype, model.class_name),
+        known_fields(adapter_config(adapter)),
+    )
+    _refuse_task(config, model.class_name or "")
     method = str(config.get("peft_type", "LORA")).upper()
     if method == "XLORA":
         return count_mixture(below, config, _experts(config), autocast=autocast)
@@ -46,12 +50,29 @@ def adapters_of(
     return count_adapter(below, config, autocast=autocast, resized=resized)
 
 
+GENERATED = ("CAUSAL_LM", "SEQ_2_SEQ_LM")
+CLASSIFIERS = tuple(
+    f"For{task}"
+    for task in "SequenceClassification TokenClassification QuestionAnswering MultipleChoice ImageClassification AudioClassification".split()
+)
+"""Endings of classes that generate nothing: the library asks them for ``prepare_inputs_for_generation``, which they lack."""
+GENERATING = frozenset(("BlipForQuestionAnswering",))
+
+
+def _refuse_task(config: Mapping[str, Any], class_name: str) -> None:
+    task = config.get("task_type")
+    if task in GENERATED and class_name.endswith(CLASSIFIERS) and class_name not in GENERATING:
+        raise UsageError(
+            Text("task_type: {task} is for classes that generate text; {class_name} does not", task=task, class_name=class_name)
+        )
+
+
 def _experts(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the configs of the adapters that a mixture names, each given in any form."""
     named = config.get("adapters")
     if not isinstance(named, Mapping):
         raise ConfigError("expected a mapping from names to adapters", key="adapters", value=named)
-    return [adapter_config(entry) for entry in named.values()]
+    return [known_fields(adapter_config(entry)) for entry in named.values()]
 
 
 def adapter_config(adapter: object) -> dict[str, Any]:

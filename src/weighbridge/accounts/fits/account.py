@@ -7,6 +7,7 @@ Source: Williams et al. 2009 (roofline model, CACM 52(4)); Dettmers et al. 2023 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from weighbridge.accounts.adapters.base import facts_of
 from weighbridge.accounts.adapters.costs import trained_bytes
@@ -49,6 +50,29 @@ LORA_OVER = {
 """How an adapter's training is called by how the model below it is held."""
 
 
+Need = Callable[[int, int], "int | None"]
+"""Bytes for a batch and a length; None where they cannot be."""
+
+
+class Term(NamedTuple):
+    """What some of the memory is for.
+
+    Attributes:
+        what: Such as weights, the optimizer's states, activations.
+        whole: Its bytes on one device.
+        devices: Among how many devices it is cut.
+    """
+
+    what: str
+    whole: int
+    devices: int = 1
+
+    @property
+    def bytes(self) -> int:
+        """Bytes on each device."""
+        return -(-self.whole // self.devices)
+
+
 class Setup(NamedTuple):
     """One way to run the model.
 
@@ -59,6 +83,7 @@ class Setup(NamedTuple):
         batch: The largest batch at that length, 0 if not even one; None where nothing grows with it, or that is not described.
         seq: The longest context at that batch, in the same way.
         trust: ``bound`` or ``estimate``.
+        terms: What these bytes are for, the overhead last.
     """
 
     measure: str
@@ -67,6 +92,29 @@ class Setup(NamedTuple):
     batch: int | None
     seq: int | None
     trust: str
+    terms: tuple[Term, ...]
+
+
+class Plan(NamedTuple):
+    """One way to run the model, before it is held to a device.
+
+    Attributes:
+        measure, trust: As of a :class:`Setup`.
+        fixed: What no batch and no length changes.
+        grown: What grows with them.
+        growth: Its bytes for a batch and a length; None where they cannot be.
+    """
+
+    measure: str
+    trust: str
+    fixed: tuple[Term, ...]
+    grown: str
+    growth: Need
+
+    def need(self, batch: int, seq: int) -> int | None:
+        """Return the bytes for a batch and a length, without the overhead."""
+        found = self.growth(batch, seq)
+        return None if found is None else sum(term.bytes for term in self.fixed) + found
 
 
 class Fit(NamedTuple):
@@ -92,10 +140,6 @@ class Fit(NamedTuple):
     chosen: Setup | None
     bounds: tuple[Bound, ...]
     notes: tuple[str, ...]
-
-
-Need = Callable[[int, int], "int | None"]
-"""What a way needs, for a batch and a length; None where they cannot be."""
 
 
 def fits_of(
@@ -131,7 +175,7 @@ def fits_of(
             )
         )
     made = {"serving": _ways_to_serve, "training": _ways_to_train, "lora": _lora}[purpose](model, dtype)
-    ways = tuple(_way(*entry, memory, overhead, batch, seq) for entry in made)
+    ways = tuple(_way(plan, memory, overhead, batch, seq) for plan in made)
     return Fit(
         purpose,
         memory,
@@ -163,20 +207,29 @@ def device_memory(device: str | None, gib: float | None, overhead: float = 1) ->
     return found, found.memory if found else int((gib or 0) * GIB), int(overhead * GIB)
 
 
-def _way(measure: str, need: Need, trust: str, memory: int, overhead: int, batch: int, seq: int) -> Setup:
-    asked = need(batch, seq)
-    if asked is None:
+def _way(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Setup:
+    grown = plan.growth(batch, seq)
+    if grown is None:
         raise UsageError(Text("seq: the model takes no {seq:,} tokens at once", seq=seq))
 
-    room = memory - overhead
+    need, room = plan.need, memory - overhead
+    terms = (*plan.fixed, *((Term(plan.grown, grown),) if plan.grown else ()))
+    asked = sum(term.bytes for term in terms)
     return Setup(
-        measure,
+        plan.measure,
         asked + overhead,
         asked <= room,
         _largest(lambda size: need(size, seq), room, MOST) if need(batch + 1, seq) != asked else None,
         _largest(lambda size: need(batch, size), room, MOST << 6) if need(batch, seq + 1) != asked else None,
-        trust,
+        plan.trust,
+        (*terms, Term(RESERVE, overhead)),
     )
+
+
+WEIGHTS, RESERVE = mark("weights and buffers"), mark("reserved for the engine")
+CACHE, GRADIENTS, STATES = mark("cache"), mark("gradients"), mark("optimizer states and master weights")
+ADAPTER, ACTIVATIONS = mark("the adapter with its gradients and states"), mark("activations")
+"""What memory is for."""
 
 
 def _largest(need: Callable[[int], int | None], room: int, most: int) -> int:
@@ -246,29 +299,30 @@ def _weight_formats(model: ModelValue, dtype: str) -> Iterator[WeightFormat]:
             least = needed
 
 
-def _ways_to_serve(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
+def _ways_to_serve(model: ModelValue, dtype: str) -> Iterator[Plan]:
     """Yield ways to serve: weights in fewer and fewer bits, then the cache."""
-    weights = 0
+    fixed: tuple[Term, ...] = ()
+    grown = CACHE if keeps_cache(model) else ""
     for held in _weight_formats(model, dtype):
-        weights = held.bytes
-        yield held.name, _serving_need(model, weights, dtype), held.trust
-    if keeps_cache(model):
-        yield mark("and the cache in 8 bits"), _serving_need(model, weights, "int8"), "estimate"
+        fixed = (Term(WEIGHTS, held.bytes),)
+        yield Plan(held.name, held.trust, fixed, grown, _cache_bytes(model, dtype))
+    if grown:
+        yield Plan(mark("and the cache in 8 bits"), "estimate", fixed, grown, _cache_bytes(model, "int8"))
 
 
-def _serving_need(model: ModelValue, weights: int, dtype: str) -> Need:
+def _cache_bytes(model: ModelValue, dtype: str) -> Need:
     most, keeps = _positions(model), keeps_cache(model)
 
-    def need(batch: int, seq: int) -> int | None:
+    def kept(batch: int, seq: int) -> int | None:
         if seq > most:
             return None
         if not keeps:
-            return weights
+            return 0
         if dtype == "int8":  # scales are left out
-            return weights + cache_of(model, Inputs(batch=batch, seq=seq), "bfloat16").bytes // 2
-        return weights + cache_of(model, Inputs(batch=batch, seq=seq), dtype).bytes
+            return cache_of(model, Inputs(batch=batch, seq=seq), "bfloat16").bytes // 2
+        return cache_of(model, Inputs(batch=batch, seq=seq), dtype).bytes
 
-    return need
+    return kept
 
 
 def _positions(model: ModelValue) -> int:
@@ -280,7 +334,7 @@ def _positions(model: ModelValue) -> int:
     return min((MOST << 6, *found, *places(model).values()))
 
 
-def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
+def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[Plan]:
     """Yield ways to train all parameters: fewer activations, smaller states, states on other devices and on the host."""
     how: dict[str, object] = {
         "dtype": dtype,
@@ -291,42 +345,32 @@ def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, s
         "dropout": True,  # where the config says so, as `weigh memory --training` has it
     }
     kept = _activations(model, how)
-    start = mark("AdamW, everything in float32") if dtype == "float32" else mark("AdamW, 16 bits, master weights in float32")
-    yield start, _training_need(model, how, kept=kept), "estimate"
+
+    def plan(measure: str, stage: int = 0, *, offload: bool = False) -> Plan:
+        checkpointing = str(how.get("checkpointing", "none"))
+        return Plan(measure, "estimate", _states(model, how, stage, offload=offload), ACTIVATIONS, partial(kept, checkpointing))
+
+    yield plan(mark("AdamW, everything in float32") if dtype == "float32" else mark("AdamW, 16 bits, master weights in float32"))
     how["checkpointing"] = "full"
-    yield mark("and activations computed again (full checkpointing)"), _training_need(model, how, kept=kept), "estimate"
-    yield mark("and Adam's states in 8 bits"), _training_need(model, {**how, "optimizer": "adam8bit"}, kept=kept), "estimate"
+    yield plan(mark("and activations computed again (full checkpointing)"))
+    how["optimizer"] = "adam8bit"
+    yield plan(mark("and Adam's states in 8 bits"))
+    del how["optimizer"]
     for stage in (1, 2, 3):
-        yield (
-            Text("checkpointing and ZeRO-{stage} among 8 devices", stage=stage),
-            _training_need(model, how, stage, kept=kept),
-            "estimate",
-        )
-    yield (
-        mark("checkpointing, optimizer states and master weights on the host"),
-        _training_need(model, how, kept=kept, offload=True),
-        "estimate",
-    )
+        yield plan(Text("checkpointing and ZeRO-{stage} among 8 devices", stage=stage), stage)
+    yield plan(mark("checkpointing, optimizer states and master weights on the host"), offload=True)
 
 
-def _training_need(
-    model: ModelValue, how: Mapping[str, object], stage: int = 0, *, kept: ActivationBytes, offload: bool = False, devices: int = 8
-) -> Need:
-    """Return what training needs; *stage* of ZeRO cuts states among *devices*, *offload* puts them on the host."""
+def _states(model: ModelValue, how: Mapping[str, object], stage: int = 0, *, offload: bool = False, devices: int = 8) -> tuple[Term, ...]:
+    """Return what training holds whatever its batch; *stage* of ZeRO cuts states among *devices*, *offload* puts them on the host."""
     said = settings(**how)
     found = memory_of(model, Inputs(), said)
-    weights, (gradients, master, states) = found.weights + found.buffers, training_states(model.tree, said)
-    weights, gradients = (-(-weights // devices) if stage == 3 else weights), (-(-gradients // devices) if stage >= 2 else gradients)
-    both = 0 if offload else -(-(master + states) // devices) if stage else master + states
-    return _with_activations(kept, said.checkpointing, weights + gradients + both)
-
-
-def _with_activations(kept: ActivationBytes, checkpointing: str, fixed: int) -> Need:
-    def need(batch: int, seq: int) -> int | None:
-        found = kept(checkpointing, batch, seq)
-        return None if found is None else fixed + found
-
-    return need
+    gradients, master, states = training_states(model.tree, said)
+    held = [
+        Term(WEIGHTS, found.weights + found.buffers, devices if stage == 3 else 1),
+        Term(GRADIENTS, gradients, devices if stage >= 2 else 1),
+    ]
+    return (*held, *(() if offload else (Term(STATES, master + states, devices if stage else 1),)))
 
 
 ActivationBytes = Callable[[str, int, int], "int | None"]
@@ -355,7 +399,7 @@ def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, 
     return found.bytes if found is not None else 0
 
 
-def _lora(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
+def _lora(model: ModelValue, dtype: str) -> Iterator[Plan]:
     """Yield ways to train an adapter: over the model as it is, over one in 8 and in 4 bits, with activations computed again."""
     states = sum(trained_bytes(adapters_of(model, LORA, dtype=dtype)))
     kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True})
@@ -363,7 +407,8 @@ def _lora(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
         name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))
         for checkpointing in ("none", "full"):
             measure = name if checkpointing == "none" else mark("the same with activations computed again")
-            yield measure, _with_activations(kept, checkpointing, held.bytes + states), "estimate"
+            fixed = (Term(WEIGHTS, held.bytes), Term(ADAPTER, states))
+            yield Plan(measure, "estimate", fixed, ACTIVATIONS, partial(kept, checkpointing))
 
 
 def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator[str]:
