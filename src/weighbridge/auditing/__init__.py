@@ -9,9 +9,9 @@ A text flows through six steps, and the files follow them.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
-   ``column_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
+   ``column_sums``, ``comments``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
    ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``modules``, ``tensors``, ``totals``, ``towers``, ``model_tables`` with ``table_counts``, ``shares``, ``adapters`` with
-   ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``changes``; ``model_cells`` and ``reference_counts`` know what each component
+   ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
 5. Confirm what is said again (``restated``) and what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
@@ -32,6 +32,7 @@ from weighbridge.auditing.checks import (
     bytes_said,
     changes,
     column_sums,
+    comments,
     components,
     configuration,
     dtypes,
@@ -39,6 +40,7 @@ from weighbridge.auditing.checks import (
     formulas,
     identities,
     memory,
+    mistyped,
     model_tables,
     modules,
     nearby,
@@ -121,6 +123,7 @@ def _judge(
         adapters.check(scene),
         ratios.check(scene),
         column_sums.check(scene),
+        comments.check(scene),
         sectioned,
         summaries.check(scene),
         dtypes.check(scene),
@@ -133,6 +136,7 @@ def _judge(
         bytes_said.check(scene),
         fields.check(scene, tabled),
         identities.check(scene),
+        mistyped.check(scene, held, claims, checked.slips),
     ):
         found = [claim for claim in later if (claim.line, claim.end) not in taken]
         taken |= _places(found)

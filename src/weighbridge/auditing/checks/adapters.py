@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from weighbridge.auditing.checks.lora_configs import ConfiguredAdapter, find_configs, of_line
+from weighbridge.auditing.checks.lora_configs import ConfiguredAdapter, find_configs, of_line, trainable_in
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim, Reason, because
-from weighbridge.auditing.text.rounding import whole
+from weighbridge.auditing.text.rounding import fit, likeliest_value, whole
+from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import MODEL
 
 _PRINTED = re.compile(
     r"trainable params?\W{1,4}(?P<trainable>[\d,]+)\W+all params?\W{1,4}(?P<all>[\d,]+)(?:\W+trainable ?%\W{1,4}(?P<share>\d+(?:\.\d+)?))?", re.IGNORECASE
@@ -26,6 +28,7 @@ _SHARE_SAID = re.compile(
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check such a line: its share against its two counts, and all parameters against the model with the adapter on it."""
+    yield from _sentences(scene)
     setups = list(find_configs(scene))
     for index, line in enumerate(scene.lines):
         found = _PRINTED.search(line.text) if "trainable" in line.text.lower() else None
@@ -46,6 +49,34 @@ def check(scene: Scene) -> Iterator[Claim]:
         if share is not None and everything:
             group = "share" if share["share"] else "said"
             yield _share(scene, index, share[group], share.span(group), Fraction(100 * trainable, everything))
+
+
+def _sentences(scene: Scene) -> Iterator[Claim]:
+    """Check what a sentence that says rank, modules and model makes trainable: ``LoRA of rank 8 on q_proj and v_proj of Llama-2-7B``."""
+    for index, line in enumerate(scene.lines):
+        if "rainable" not in line.text or len(line.text) > _LONGEST or not _LORA.search(line.text) or _MORE.search(line.text):
+            continue
+        ranks, said = set(_RANK.findall(line.text)), list(_TRAINABLE.finditer(line.text))
+        models = [m for m in scene.mentions.get(index, ()) if m.kind == MODEL and m.name]
+        if len(ranks) != 1 or len(said) != 1 or len(models) != 1 or not (targets := sorted(set(_TARGETS.findall(line.text)))):
+            continue
+        right = trainable_in(str(models[0].name), {"r": int(ranks.pop()), "target_modules": targets})
+        figure = next(iter(tokens(said[0]["number"], index)), None)
+        if right is None or figure is None or figure.kind != "num":
+            continue
+        found = fit(figure, Fraction(right))
+        number = likeliest_value(figure) or Fraction(0)
+        reason = because(mark("should be {right}"), right=right) if found is None else found.reason
+        yield _claim(scene, index, said[0].span("number"), number, right, reason, verdict="wrong" if found is None else found.verdict)
+
+
+_LONGEST = 2000
+_LORA = re.compile(r"\bLoRA\b")
+_RANK = re.compile(r"\b(?:rank|r)\s*(?:=|of|为)?\s*(\d{1,4})\b")
+_TARGETS = re.compile(r"\b(?:[qkvo]|gate|up|down)_proj\b|\bc_attn\b")
+_TRAINABLE = re.compile(r"(?P<number>(?<![\d.,])\d[\d,]{3,}|\d+(?:\.\d+)?\s?[MK])\s*(?:trainable|个?可训练)")
+_MORE = re.compile(r"bias|embed|lm_head|\bper\b|\beach\b|DoRA|modules_to_save|每", re.IGNORECASE)
+"""Words by which more is trained, or less is meant, than rank and modules say."""
 
 
 def _otherwise(scene: Scene, index: int, span: tuple[int, int], trainable: int, setup: ConfiguredAdapter) -> Claim:

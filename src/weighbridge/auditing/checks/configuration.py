@@ -124,19 +124,16 @@ def _value(token: Token) -> int:
 
 
 def _is_wrong(scene: Scene, size: StatedSize, judged: _JudgedSize, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
-    if size.word in ("positions", "types") and judged.right not in used:
+    padded = size.word == "vocab" and is_padded(judged.said, judged.right or 0)
+    if padded or (size.word in ("positions", "types") and judged.right not in used):
         return False
-    if size.word == "vocab" and judged.right is not None and is_padded(judged.said, judged.right):
-        return False  # the tokenizer's own entries, which the table has rows beyond
     if judged.right not in used and not is_slip(str(judged.said), str(judged.right)) and is_of_their_own(scene, size.token.line):
         return False
     if not (size.firm or _is_said_of_the_named(scene, size)) or _is_of_some(scene, size.token.line, judged.right):
         return False  # ``all 5 layers: (6 − 1) × ...`` is said of some of them
     if size.word == "layers" and judged.right is not None and _is_stated(scene, "layers", judged.right - judged.said):
         return False  # 12 layers of one kind and 36 of another
-    if judged.said in used and judged.right not in used:
-        return False
-    if size.word != "kv_heads" and judged.said in _other_sizes(scene, size):
+    if (judged.said in used and judged.right not in used) or (size.word != "kv_heads" and judged.said in _other_sizes(scene, size)):
         return False
     if judged.right is not None and _is_stated(scene, size.word, judged.right) and not is_slip(str(judged.said), str(judged.right)):
         return False  # the text states two such sizes: it has two models, and this one need not be that one's
@@ -147,13 +144,13 @@ def _is_wrong(scene: Scene, size: StatedSize, judged: _JudgedSize, used: set[int
     if model is not None and model.description is not None and any(isinstance(part, dict) for part in model.description.raw.values()):
         return False  # a model of several models has several sizes of each kind
     agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
-    if judged.right in used:
-        return True
     near = {other.word for other in scene.stated if _is_beside(other, size) and own.get(other.word) == other.value}
     passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
     if passed:
         mistyped = judged.right is not None and is_slip(str(judged.said), str(judged.right))
         return mistyped and len(near) >= AGREED_SETTINGS and _is_named_above(scene, size.token.line)
+    if judged.right in used:
+        return True
     return bool(near) or agreed >= 2
 
 

@@ -134,3 +134,23 @@ def of_mention(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
     models = [own] if own is not None else []
     models += [model for name in mention.names if (model := preset_model(name)) is not None and model not in models]
     return Subject(tuple(models), mention.name or "", firm and mention.kind == MODEL) if models else None
+
+
+_OPTION_REACH = 40
+_OPTION = re.compile(r"--[a-z][\w-]*[ =]$")
+_COLUMN_OF_BYTES = re.compile(r"\bbytes\b|字节", re.IGNORECASE)
+_COLUMN_REACH = 12
+"""Lines of a printed table, whose head says what its columns are."""
+
+
+def is_setting_or_bytes(scene: Scene, token: Token) -> bool:
+    """Tell whether a number is what an option of a command is set to, or stands in a printed table with a column of bytes."""
+    if _OPTION.search(scene.lines[token.line].text[max(0, token.start - _OPTION_REACH) : token.start]):
+        return True
+    for index in range(token.line - 1, max(-1, token.line - 1 - _COLUMN_REACH), -1) if not token.unit else ():
+        text = scene.lines[index].text
+        if not text.strip():
+            return False
+        if not re.search(r"\d", text) and _COLUMN_OF_BYTES.search(text):
+            return True
+    return False

@@ -28,6 +28,8 @@ _BEHIND = re.compile(
     r"\s*(?:$|[|,，。;；.)）]|(?:per|/|a|each|every|for each)\b ?(?:param|weight|element|number|value)|/ ?参数|每)", re.IGNORECASE
 )
 _CLAUSE = re.compile(r"[。;；,，](?!\d)|\b(?:and|while|whereas|but)\b|而")
+_WIDEST = 16
+"""Bytes beyond which a figure is no single number's."""
 _BYTES = ("byte", "bytes", "字节")
 
 
@@ -44,7 +46,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     """Check lines that say how many bytes a dtype takes: ``FP32: 4 bytes``, ``| BF16 | 2 bytes |``, ``INT8 (8 位整型): 1 字节``."""
     for statement in scene.statements:
         for token in statement:
-            if token.kind == "num" and token.unit in _BYTES and token.value:
+            if token.kind == "num" and token.unit in _BYTES and token.value and token.value <= _WIDEST:
                 right = _stated_dtype(scene, token)
                 if right is not None:
                     yield _claim(scene, token, right)

@@ -95,6 +95,16 @@ def _base(scene: Scene, first: int, last: int) -> str | None:
     return scene.main.name if scene.main is not None and scene.main.config is None and scene.main.firm else None
 
 
+def trainable_in(name: str, config: dict[str, Any]) -> int | None:
+    """Return what a LoRA config makes trainable of a preset.
+
+    >>> trainable_in("llama-2-7b", {"r": 8, "target_modules": ["q_proj", "v_proj"]})
+    4194304
+    """
+    model = preset_model(name)
+    return _trainable(model, {"peft_type": "LORA", "task_type": "CAUSAL_LM"} | config) if model is not None else None
+
+
 def _trainable(model: ModelValue, config: dict[str, Any]) -> int | None:
     try:
         return int(adapters_of(model, config).trainable)

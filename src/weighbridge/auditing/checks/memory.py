@@ -30,12 +30,14 @@ _WEIGHTS = re.compile(
     re.IGNORECASE,
 )
 _ELSE = re.compile(
-    r"train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch",
+    r"\bfits?\b|放得|装得|train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch",
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?![A-Za-z0-9_])", re.IGNORECASE)
 _STORED = re.compile(r"weights?\b|权重", re.IGNORECASE)
 _OF_WEIGHTS = re.compile(r"weights?\b|权重|model (?:size|itself|takes|needs)", re.IGNORECASE)
+_FOR_WEIGHTS = re.compile(r"\s*(?:(?:just|only) )?(?:for|of) (?:its|the|all)?\s?(?:model )?weights?\b", re.IGNORECASE)
+"""Words right behind a figure by which it is the weights' and nothing else."""
 _DEVICE = re.compile(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
 _SAID_OF = re.compile(
     r"\d(?:\.\d+)?\s?(?:[BM]|billion|million|亿|十亿|百万)(?: |-)?(?:param(?:eter)?s?|个?参数(?:的?模型)?|model)\W{1,3}(?:(?:weights?|takes?|needs?|is|=|in|at|of|权重|占用?|需要?|约|为|fp16|bf16|fp32|float\d\d|int8|的?模型|显存|内存)\W{0,3}){0,5}[~≈]?$",
@@ -100,7 +102,8 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
         for size in usual
         for count in counts
     ]
-    certain = len(sizes) == 1 and not state and not _ELSE.search(place.sentence)
+    plainly = _FOR_WEIGHTS.match(text, token.end) is not None and not _PARTS.search(place.sentence)
+    certain = len(sizes) == 1 and not state and (plainly or not _ELSE.search(place.sentence))
     said_of = _SAID_OF.search(text[start : token.start])
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain)  # ``7B params (14 GB in bf16)``: whatever the model is called

@@ -40,7 +40,62 @@ def _pair(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:
         found = _two(statement, whole - 3, whole)
     if found is None and index + 4 < len(statement) and statement[index + 1].kind == "(":
         found = _two(statement, index + 2, index + 4)
-    return found
+    return found or _around(statement, index)
+
+
+def _around(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:
+    """Return the count before a share and the whole behind its ``of``: ``256.9M parameters, i.e. 46% of the 559M``."""
+    part, whole = index - 1, index + 2
+    while part > 0 and index - part <= _REACH and statement[part].text.lower() in _LEADS:
+        part -= 1
+    if part < 0 or whole >= len(statement) or statement[index + 1].text.lower() != "of":
+        return None
+    while (
+        whole < len(statement) - 1
+        and whole - index <= _REACH
+        and statement[whole].kind in ("word", "sep", "name")
+        and statement[whole].text not in _ENDS
+    ):
+        whole += 1
+    a, b = statement[part], statement[whole]
+    counts = all(
+        t.kind == "num" and t.value and (t.unit in _COUNTED or (not t.unit and t.value >= _LARGE)) and t.line == statement[index].line
+        for t in (a, b)
+    )
+    before = statement[part - 1] if part else None
+    return (a, b) if counts and (before is None or before.kind not in ("op", "rel", "num")) else None
+
+
+_LEADS = frozenset(
+    (
+        "parameters",
+        "params",
+        "weights",
+        "参数",
+        "i.e",
+        "i.e.",
+        "e",
+        "i",
+        ".",
+        ",",
+        "(",
+        "that",
+        "is",
+        "are",
+        "about",
+        "or",
+        "which",
+        "≈",
+        "~",
+        "roughly",
+        "makes",
+        "up",
+    )
+)
+"""What may stand between a count and its share."""
+_ENDS = frozenset((",", ".", ";", "(", ")", "。", "，"))
+_COUNTED = frozenset(("k", "m", "b", "million", "billion", "万", "亿"))
+_LARGE = 100_000
 
 
 def _two(statement: Sequence[Token], part: int, whole: int) -> tuple[Token, Token] | None:

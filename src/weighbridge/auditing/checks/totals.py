@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.count_subjects import Subject, subject_of
+from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -47,6 +47,8 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """Between a name and the count right behind it: ``BERT-large 340M``, ``LLaMA-2 has 7B``."""
+_SAID_BY_VERB = re.compile(r"(?:\bhas|\bhave|有)\W{0,3}(?:about|around|only|约|只)?\W{0,3}$", re.IGNORECASE)
+"""A verb right before a count, of which the sentence has said already what is counted: ``A has 1.5B parameters; B has 244M``."""
 _OF_DATA = re.compile(
     r"^\W*(?:tokens?|words|images|pairs|samples|sentences|steps|docs|examples|rows|users|downloads|语料|条|张)", re.IGNORECASE
 )
@@ -97,7 +99,7 @@ def _is_operand(statement: Sequence[Token], index: int) -> bool:
 def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     text = scene.lines[token.line].text
     named = scene.mentions.get(token.line, ())
-    if any(m.column <= token.start < m.end for m in named):
+    if any(m.column <= token.start < m.end for m in named) or is_setting_or_bytes(scene, token):
         return
     first = max(0, token.start - SENTENCE)
     start = max((m.end() for m in _SENTENCE.finditer(text, first, token.start)), default=first)
@@ -108,6 +110,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     bracketed = before.rstrip().endswith(("(", "（")) and bool(named)
     counted = bool(_PARAMETERS.search(beside) or (token.unit in ("m", "b", "t") and named and _TOTAL.match(after)))
     beside_name = token.unit in ("m", "b") and any(m.kind != UNKNOWN and _BESIDE.fullmatch(text, m.end, token.start) for m in named)
+    counted = counted or (beside_name and _SAID_BY_VERB.search(text[: token.start]) is not None and _PARAMETERS.search(text) is not None)
     labelled = bool(token.unit) and _SUMMED.search(before) is not None
     if not counted and not labelled and not (bracketed and token.unit) and not (beside_name and not _OF_DATA.search(after[:24])):
         return

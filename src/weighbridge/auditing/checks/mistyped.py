@@ -1,0 +1,55 @@
+"""Long numbers that are a component's or the whole model's but for two digits exchanged, or one that is another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.checks.own_counts import is_whole
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts
+from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.core.messages import mark
+
+_LEAST = 1_000_000
+"""A shorter number is near some component's by chance."""
+_MARGIN = 10
+"""One more or less is a scale counted with it, and no slip."""
+
+
+def check(scene: Scene, held: Mapping[str, ReferenceCounts], judged: Sequence[Claim], slips: Collection[Fraction]) -> Iterator[Claim]:
+    """Check every long whole number of a text about a known model: one that is none of its counts, and all but one of them.
+
+    Args:
+        judged: The claims so far: what is wrong where it stands first is carried on from there.
+        slips: The numbers that are wrong in the text's own arithmetic, or follow from such.
+    """
+    said = {*slips, *(one.value for one in judged if one.verdict in ("wrong", "carried"))}
+    known = {context: _numbers(own) for context, own in held.items()}
+    for statement in scene.statements:
+        for token in statement:
+            if token.kind != "num" or token.unit or token.places or token.value is None or token.value < _LEAST:
+                continue
+            context, number = scene.context(token.line, token.start), int(token.value)
+            counts = known.get(context) if context is not None else None
+            model = scene.model_at(token.line, token.start)
+            if not counts or model is None or number in counts or number in said or any(number in other for other in known.values()):
+                continue
+            right = next((count for count in counts if _is_mistyped(number, count)), None)
+            if right is not None and not is_whole(model, number):
+                facts = {"value": number, "expected": right, "difference": number - right}
+                reason = because(mark("should be {right}"), right=right)
+                yield claim(scene.lines, token, token, "component", "wrong", **facts, reason=reason)
+
+
+def _numbers(own: ReferenceCounts) -> tuple[int, ...]:
+    """Return the long counts of a model and of its components, its own first."""
+    parts = [h.number for holdings in own.components.values() for h in holdings if h.number.denominator == 1]
+    found = (own.reference, *own.classes.values(), *map(int, parts), *(cell.number for cell in own.cells))
+    return tuple(dict.fromkeys(number for number in found if number >= _LEAST))
+
+
+def _is_mistyped(number: int, right: int) -> bool:
+    written, true = str(number), str(right)
+    return abs(number - right) >= _MARGIN and len(written) == len(true) and is_slip(written, true)
