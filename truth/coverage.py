@@ -112,12 +112,7 @@ def page(found: dict[str, Any]) -> str:
         "|---|---:|---:|",
         *some,
         "",
-        "## Not described",
-        "",
-        f"{none}.",
-        "",
-        "These are refused by name; no number is guessed.",
-        "",
+        *(("## Not described", "", f"{none}.", "", "These are refused by name; no number is guessed.", "") if none else ()),
     ))  # fmt: skip
 
 

@@ -431,6 +431,7 @@ CLASSES: dict[str, str] = {
     "ErnieForSequenceClassification": "ernie",
     "ErnieForTokenClassification": "ernie",
     "ErnieModel": "ernie",
+    "EsmFold2Model": "esmfold2",
     "EsmForMaskedLM": "esm",
     "EsmForSequenceClassification": "esm",
     "EsmForTokenClassification": "esm",

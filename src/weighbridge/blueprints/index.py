@@ -176,6 +176,7 @@ MODULES: dict[str, str] = {
     "ernie4_5_vl_moe_vision": "multimodal.ernie4_5_vl",
     "esm": "encoders.esm",
     "esmc": "encoders.esmc",
+    "esmfold2": "encoders.esmfold2",
     "eurobert": "encoders.eurobert",
     "evolla": "multimodal.evolla",
     "exaone4": "decoders.olmo",

@@ -6,12 +6,18 @@ files hold the experts in four bits, as blocks and scales.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention, with_heads
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, LABELS, Config, size, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def gpt_oss(c: Config) -> tuple[Node, ...]:
@@ -75,8 +81,21 @@ FILTER = variant(
     labels=LABELS.with_default(33),
     windowed=windowed_layers(lambda c: int(c.layers)),
 )
+
+
+def names_before_number(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the number of labels where these have names: the class reads it only where there are none.
+
+    >>> names_before_number({"id2label": {"0": "person"}, "num_labels": 5})
+    {'id2label': {'0': 'person'}}
+    """
+    return {key: value for key, value in raw.items() if key != "num_labels" or raw.get("id2label") is None}
+
+
 FILTERS = with_heads("OpenAIPrivacyFilter", gpt_oss, "token")
 FAMILIES = {
-    "openai_privacy_filter": Family("openai_privacy_filter", FILTER, FILTERS, "OpenAIPrivacyFilterModel", MORE_IGNORED_KEYS),
+    "openai_privacy_filter": Family(
+        "openai_privacy_filter", FILTER, FILTERS, "OpenAIPrivacyFilterModel", MORE_IGNORED_KEYS, normalize_config=names_before_number
+    ),
     "gpt_oss": Family("gpt_oss", FIELDS_OF_OSS, with_heads("GptOss", gpt_oss, "lm sequence token"), "GptOssModel", MORE_IGNORED_KEYS),
 }
