@@ -96,3 +96,8 @@ def test_all_linear_layers_are_those_that_are_linear_layers_of_torch(model_type:
     found = model({"model_type": model_type, **SIZES}, class_name).adapters({"peft_type": "LOHA", "r": 2, "target_modules": "all-linear"})
     names = {site.path.rpartition(".")[2] for site, _ in found.sites}
     assert names == {"q_proj", "k_proj", "v_proj", "o_proj"} | ({"router"} if linear else set())
+
+
+def test_the_words_of_a_query_former_are_not_the_language_models() -> None:
+    weighed = model({"model_type": "instructblip"}, "InstructBlipForConditionalGeneration")
+    assert base(weighed.tree, "instructblip", facts_of(weighed)).input_embedding == "language_model.model.decoder.embed_tokens"

@@ -221,3 +221,10 @@ def test_a_wave_shorter_than_the_convolutions_is_refused(name: str) -> None:
     assert model(name).flops(seq=400).forward_matmul != 0
     with pytest.raises(UsageError, match=r"needs an input of at least 400; 399 is too short$"):
         model(name).flops(seq=399)
+
+
+@pytest.mark.parametrize(("kinds", "windows"), [("ff", [None]), ("sf", [None, 32]), ("ss", [32])])
+def test_layers_without_a_window_keep_none(kinds: str, windows: list[int | None]) -> None:
+    layer_types = [{"f": "full_attention", "s": "sliding_attention"}[kind] for kind in kinds]
+    config = {"model_type": "gemma3_text", "num_hidden_layers": len(kinds), "layer_types": layer_types, "sliding_window": 32}
+    assert [layer.window for layer in model(config).cache(seq=64).layers] == windows

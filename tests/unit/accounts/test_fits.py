@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+from itertools import accumulate
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from weighbridge import model
 from weighbridge.accounts.fits.accelerators import ACCELERATORS, GIB, accelerator
@@ -39,9 +42,17 @@ def test_every_accelerator_has_memory_bandwidth_a_peak_and_a_source() -> None:
 @pytest.mark.parametrize("limit", [0, 3, 99, 10**4, 123_456_789])
 @pytest.mark.parametrize("need", [lambda n: 5 + 3 * n, lambda n: n * n, lambda n: -(-n // 16) * 16 * 7, lambda n: n if n < 900 else None])
 def test_the_largest_is_the_largest(need: Any, limit: int) -> None:
-    found = _largest(need, limit, 10**5)
-    fitting = [size for size in range(1, 10**5) if (value := need(size)) is not None and value <= limit]
+    found = _largest(need, limit, 10**4)
+    fitting = [size for size in range(1, 10**4) if (value := need(size)) is not None and value <= limit]
     assert found == max(fitting, default=0)
+
+
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=40), st.integers(0, 300))
+def test_the_largest_of_any_needs_that_never_fall(steps: list[int], limit: int) -> None:
+    needs = list(accumulate(steps))
+    assert _largest(lambda size: needs[size - 1], limit, len(needs)) == max(
+        (n for n in range(1, len(needs)) if needs[n - 1] <= limit), default=0
+    )
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
