@@ -88,7 +88,7 @@ def _from_library(source: object, model_class: str | None, overrides: Mapping[st
 def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
     """Weigh what a path or an address names: a config, a directory, a checkpoint."""
     # A config on this disk is what people weigh most: nothing of files, hubs or addresses is loaded for it.
-    if text.endswith(".json") and not text.endswith(".index.json") and os.path.isfile(text):
+    if text.endswith(".json") and not text.endswith((".index.json", ".weights.json")) and os.path.isfile(text):
         return from_config(read_config(text), text, model_class, overrides)
     known = None if os.path.exists(text) else preset_like(text) or preset_called(text)
     if known is not None:
@@ -110,7 +110,7 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
         return from_config(read_piped_config(text), text, model_class, overrides)
     elif not path.is_file():
         raise no_such_source(text)
-    elif (path.suffix == ".json" and not path.name.endswith(".index.json")) or path.suffix == ".sh":
+    elif (path.suffix == ".json" and not path.name.endswith((".index.json", ".weights.json"))) or path.suffix == ".sh":
         return from_config(read_config(path), text, model_class, overrides)
     if model_class or overrides:
         raise UsageError(Text("{text}: --class and --set are for configs; a file holds what it holds", text=text))

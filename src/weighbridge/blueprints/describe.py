@@ -189,7 +189,9 @@ def stated_type(raw: Mapping[str, Any]) -> str:
         return "megatron"
     if "weight_map" in keys:
         raise ConfigError(
-            "an index of shards, which Keras wrote and which is not read", key="weight_map", hint="save the weights in one file"
+            "an index of shards, and no config",
+            key="weight_map",
+            hint="name it as it was saved, such as model.weights.json, beside its shards",
         )
     if "weightsManifest" in keys:
         raise ConfigError(

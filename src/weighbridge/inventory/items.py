@@ -107,7 +107,7 @@ def _file(path: str) -> Iterator[Item]:
         yield from _row_groups(path)
     elif low.endswith((".zip", ".tar", ".tar.gz", ".tgz")):
         yield Item("archive", path)
-    elif low.endswith(".json") and not low.endswith(".index.json"):
+    elif low.endswith(".json") and not low.endswith((".index.json", ".weights.json")):
         yield Item("config", path)
     else:
         yield Item("checkpoint", path)
@@ -139,7 +139,7 @@ def _in_folder(folder: str, names: list[str]) -> Iterator[Item]:
     """Yield the models of one folder: it is one model if it holds a config.json, else every file is one."""
     weights = {name for name in names if name.lower().endswith(WEIGHTS) and name not in NEVER}
     together = {name for name in weights if not name.lower().endswith(".gguf")}
-    indexed = any(name.endswith(".index.json") for name in names)
+    indexed = any(name.endswith((".index.json", ".weights.json")) for name in names)
     if "config.json" in names:
         yield Item("directory", folder) if together or indexed else Item("config", os.path.join(folder, "config.json"))
         together = set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from weighbridge.core.errors import ReadError
@@ -11,7 +10,7 @@ from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row
 from weighbridge.readers.adapter import adapter_config, with_notes
 from weighbridge.readers.coreml import list_package, package
-from weighbridge.readers.directory import SHARD, list_directory, list_index
+from weighbridge.readers.directory import INDEXES, KERAS_SHARD, SHARD, list_directory, list_index
 from weighbridge.readers.distributed import is_distributed, list_distributed
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
@@ -22,9 +21,6 @@ from weighbridge.readers.roles import norms, rank, role_of
 from weighbridge.readers.training_roots import list_ranks, rank_files, step_folder
 from weighbridge.readers.zarr import is_zarr, list_zarr
 from weighbridge.value import ModelValue
-
-KERAS_SHARD = re.compile(r".+_\d{5}\.weights\.h5", re.ASCII)
-"""What Keras calls the files of weights that it cut up (``save_weights(..., max_shard_size=...)``)."""
 
 
 def listing_at(path: Path) -> Listing:
@@ -51,7 +47,7 @@ def read_listing(path: Path) -> Listing:
             config = adapter_config(path)
             listing = _list_directory(path)
             return listing if config is None else with_notes(listing, config)
-        if path.name.endswith(".index.json"):
+        if path.name.endswith(INDEXES):
             return list_index(path)
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None

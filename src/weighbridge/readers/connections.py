@@ -22,6 +22,9 @@ from weighbridge.core.errors import ReadError
 MOST_IDLE = 16
 """Connections to one host that are kept while nothing is asked for."""
 
+MOST_HEADS = 20
+"""Heads without an answer (``100 Continue``) that may come before the one with it."""
+
 
 class SameHost(HTTPRedirectHandler):
     """Follow redirects, but never take the token to another host."""
@@ -105,6 +108,14 @@ class Answer(HTTPResponse):
     """An answer that hands its connection back when it is closed, if nothing is left to come over it."""
 
     release: Callable[[bool], None] | None = None
+    heads = 0
+
+    def _read_status(self) -> tuple[str, int, str]:
+        self.heads += 1
+        if self.heads > MOST_HEADS:  # http.client passes over any number of them
+            raise HTTPException("one 100 Continue after the other")
+        found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+        return found
 
     def close(self) -> None:
         """Close it."""

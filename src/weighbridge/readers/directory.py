@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import is_file_name, read_whole
@@ -19,6 +19,7 @@ from weighbridge.readers.formats import FORMATS, read_file
 from weighbridge.readers.gguf import check_whole
 from weighbridge.readers.listing import PART, Listing, StoredTensor
 from weighbridge.readers.text import parse_object, printable
+from weighbridge.readers.variables import with_dots
 
 PREFERRED = (
     "model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors", "pytorch_model.bin", "pytorch_model.bin.index.json",
@@ -36,6 +37,10 @@ SAVED_MODEL, VARIABLES = "saved_model.pb", "variables/variables.index"
 """The graph of TensorFlow's SavedModel, which tells no count, and the index of its variables."""
 
 SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<of>\d{5})(?P<ending>\.[a-z0-9]+)")
+KERAS_SHARD = re.compile(r"(?P<stem>.+)_\d{5}\.weights\.h5", re.ASCII)
+"""What Keras calls the files of weights that it cut up (``save_weights(..., max_shard_size=...)``)."""
+KERAS_INDEX = ".weights.json"
+INDEXES = (".index.json", KERAS_INDEX)
 LARGEST_INDEX = 32_000_000
 MOST_SHARDS = 10_000
 
@@ -105,10 +110,12 @@ def candidates(folder: Path) -> list[Candidate]:
     found: dict[str, Candidate] = {}
     shards: dict[tuple[str, str, str], set[str]] = {}
     for name in names:
-        if name.endswith(".index.json"):
+        if name.endswith(INDEXES):
             found[name] = Candidate(name, (), name)
         elif name.endswith(endings) and not BESIDE.fullmatch(name) and not (name.endswith(".bin") and f"{name[:-4]}.xml" in names):
             match = SHARD.fullmatch(name)
+            if (part := KERAS_SHARD.fullmatch(name)) and f"{part['stem']}.weights.json" in names:
+                continue
             if match:
                 shards.setdefault((match["stem"], match["of"], match["ending"]), set()).add(name)
             else:
@@ -126,6 +133,15 @@ def read_index(path: Path) -> Index:
     Raises:
         ReadError: It is no such index, or names a file outside its directory.
     """
+    weight_map, metadata = _read_map(path)
+    if not all(isinstance(name, str) for name in weight_map.values()):
+        raise ReadError("an index needs a weight_map from each tensor's name to a file", path=str(path))
+    _check_shards(set(weight_map.values()), path)
+    return Index(weight_map, metadata)
+
+
+def _read_map(path: Path) -> tuple[dict[str, Any], dict[str, object]]:
+    """Read an index's map and its own claims."""
     try:
         raw = parse_object(read_whole(path, LARGEST_INDEX), "the index")
     except OSError as error:
@@ -133,39 +149,100 @@ def read_index(path: Path) -> Index:
     except ReadError as error:
         raise ReadError(str(error), path=error.path or str(path)) from None
     weight_map, metadata = raw.get("weight_map"), raw.get("metadata") or {}
-    if not isinstance(weight_map, dict) or not all(isinstance(name, str) for name in weight_map.values()) or not isinstance(metadata, dict):
+    if not isinstance(weight_map, dict) or not isinstance(metadata, dict):
         raise ReadError("an index needs a weight_map from each tensor's name to a file", path=str(path))
-    if len(set(weight_map.values())) > MOST_SHARDS:
+    return weight_map, metadata
+
+
+def _check_shards(names: set[str], path: Path) -> None:
+    """Refuse an index of too many shards, or of files elsewhere."""
+    if len(names) > MOST_SHARDS:
         raise ReadError(
-            Text(
-                "an index of {count:,} shards; at most {most_shards:,} are accepted",
-                count=len(set(weight_map.values())),
-                most_shards=MOST_SHARDS,
-            ),
+            Text("an index of {count:,} shards; at most {most_shards:,} are accepted", count=len(names), most_shards=MOST_SHARDS),
             path=str(path),
         )
-    for name in set(weight_map.values()):
+    for name in names:
         if not is_file_name(name):
             raise ReadError(Text("the index names {shown!r}, which is not in this directory", shown=printable(name)), path=str(path))
-    return Index(weight_map, metadata)
+
+
+def _list_keras(path: Path) -> Listing:
+    """List the shards of Keras's index, which maps each layer to the files that hold its variables, one or several.
+
+    Source: keras 3.15.1, src/saving/saving_lib.py, class ShardedH5IOStore
+    """
+    placed, metadata = _read_keras_index(path)
+    shards = tuple(sorted({file for files in placed.values() for file in files}))
+    _refuse_missing(path, shards)
+    listings = _read_all(path.parent, shards)
+    due = {(write(layer.strip("/")), file) for layer, files in placed.items() for file in files for write in (with_dots, _with_each_dot)}
+    kept: dict[str, tuple[StoredTensor, str]] = {}
+    strays: list[StoredTensor] = []
+    for shard, listing in listings.items():
+        for tensor in listing.tensors:
+            if (tensor.name.rpartition(".")[0], shard) not in due:
+                strays.append(tensor)
+            elif tensor.name in kept:
+                raise ReadError(
+                    Text(
+                        "{shown} is in two shards, {seen} and {shard}", shown=printable(tensor.name), seen=kept[tensor.name][1], shard=shard
+                    ),
+                    path=str(path),
+                )
+            else:
+                kept[tensor.name] = tensor, shard
+    met = {(name.rpartition(".")[0], shard) for name, (_, shard) in kept.items()}
+    for layer, files in placed.items():
+        for file in files:
+            if not met & {(with_dots(layer.strip("/")), file), (_with_each_dot(layer.strip("/")), file)}:
+                raise ReadError(
+                    Text("{file} holds nothing of {layer!r:.80}, which the index gives it", file=file, layer=layer), path=str(path)
+                )
+    merged = _merge(listings, [tensor for tensor, _ in kept.values()])
+    notes = [*_stray_notes(strays), *unequal_claims(metadata, merged)]
+    return merged._replace(notes=(*merged.notes, *notes))
+
+
+def keras_shards(path: Path) -> list[Path]:
+    """Return the files that an index of Keras names."""
+    return [path.parent / name for name in sorted({file for files in _read_keras_index(path)[0].values() for file in files})]
+
+
+def _read_keras_index(path: Path) -> tuple[dict[str, list[str]], dict[str, object]]:
+    layers, metadata = _read_map(path)
+    placed = {layer: [files] if isinstance(files, str) else files for layer, files in layers.items()}
+    if not all(isinstance(files, list) and files and all(isinstance(file, str) for file in files) for files in placed.values()):
+        raise ReadError("an index of Keras needs a weight_map from each layer to its files", path=str(path))
+    _check_shards({file for files in placed.values() for file in files}, path)
+    return placed, metadata
+
+
+def _with_each_dot(name: str) -> str:
+    return name.replace("/", ".")
+
+
+def _refuse_missing(where: Path, shards: tuple[str, ...]) -> None:
+    missing = [name for name in shards if not (where.parent / name).is_file()]
+    if missing:
+        raise ReadError(
+            Text(
+                "{count} of {count2} shards are missing: {missing}",
+                count=len(missing),
+                count2=len(shards),
+                missing=", ".join(map(printable, missing[:5])),
+            ),
+            path=str(where),
+        )
 
 
 def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
     """List the shards that an index names, and hold the index against them."""
     assert candidate.index_name is not None
     where = folder / candidate.index_name
+    if where.name.endswith(KERAS_INDEX):
+        return _list_keras(where)
     index = read_index(where)
-    missing = [name for name in index.shards if not (folder / name).is_file()]
-    if missing:
-        raise ReadError(
-            Text(
-                "{count} of {count2} shards are missing: {missing}",
-                count=len(missing),
-                count2=len(index.shards),
-                missing=", ".join(map(printable, missing[:5])),
-            ),
-            path=str(where),
-        )
+    _refuse_missing(where, index.shards)
     listings = _read_all(folder, index.shards)
     kept: list[StoredTensor] = []
     strays: list[StoredTensor] = []

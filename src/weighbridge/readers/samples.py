@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import open_file
 from weighbridge.readers import flax, gguf, keras, npz, safetensors, tensorflow, torch_zip
-from weighbridge.readers.directory import candidates, read_index
+from weighbridge.readers.directory import KERAS_INDEX, candidates, keras_shards, read_index
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,6 +118,8 @@ def _files(path: Path, names: set[str]) -> list[Path]:
         if found[0].index_name is None:
             return [path / name for name in found[0].files]
         path /= found[0].index_name
+    if path.name.endswith(KERAS_INDEX):
+        return list(keras_shards(path))
     if path.name.endswith(".index.json"):
         weight_map = read_index(path).weight_map
         return [path.parent / name for name in dict.fromkeys(weight_map[name] for name in sorted(names) if name in weight_map)]

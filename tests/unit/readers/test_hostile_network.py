@@ -219,3 +219,17 @@ def test_a_home_of_nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(SourceError, match="HF_HUB_OFFLINE is set"):
         hub.place("org/name")
+
+
+def test_a_server_that_is_never_done_with_continuing_is_left(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("weighbridge.readers.remote.time.sleep", lambda seconds: None)
+
+    def forever(connection: socket.socket, head: str, number: int) -> None:
+        while True:
+            connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+
+    with serving(forever) as url:
+        begun = time.monotonic()
+        assert main(["count", f"{url}/model.safetensors"]) == 2
+    assert capsys.readouterr().err.endswith("one 100 Continue after the other\n")
+    assert time.monotonic() - begun < 20

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 import zipfile
@@ -188,3 +189,45 @@ def test_one_shard_says_that_it_is_one(tmp_path: Path) -> None:
     path = tmp_path / "model_00000.weights.h5"
     path.write_bytes(written({"layers/dense/vars/0": np.zeros((3, 4), np.float32)}))
     assert "this is one shard of several, and the others are not counted" in [str(note) for note in checkpoint_of(str(path)).notes]
+
+
+def shards(folder: Path) -> dict[str, Any]:
+    """Write what Keras 3.15.1 writes of a small model with ``save_weights("model.weights.json", max_shard_size=...)``."""
+    (folder / "model_00000.weights.h5").write_bytes(
+        written({"layers/dense/vars/0": np.zeros((3, 4), np.float32), "layers/dense_1/vars/0": np.zeros((4, 5), np.float32)})
+    )
+    rest = {"layers/dense_1/vars/1": np.zeros(5, np.float32), "optimizer/vars/0": np.zeros((4, 5), np.float32)}
+    (folder / "model_00001.weights.h5").write_bytes(written(rest))
+    first, second = "model_00000.weights.h5", "model_00001.weights.h5"
+    weight_map = {"/layers/dense/vars": first, "/layers/dense_1/vars": [first, second], "/optimizer/vars": [second]}
+    return {"metadata": {"total_size": 228.0}, "weight_map": weight_map}
+
+
+@pytest.mark.parametrize("name", ["", "model.weights.json"])
+def test_shards_of_keras_are_one_model(name: str, tmp_path: Path) -> None:
+    (tmp_path / "model.weights.json").write_text(json.dumps(shards(tmp_path)))
+    model = checkpoint_of(tmp_path / name)
+    assert tally_of(model).unique == 12 + 20 + 5
+    assert model.notes == ("1 arrays with 20 elements are the optimiser's, no parameters",)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"/layers/dense/vars": "../x.weights.h5"}, "the index names '../x.weights.h5', which is not in this directory"),
+        ({"/layers/dense/vars": 3}, "an index of Keras needs a weight_map from each layer to its files"),
+        ({"/layers/dense/vars": []}, "an index of Keras needs a weight_map from each layer to its files"),
+        ({"/layers/dense/vars": "model_00002.weights.h5"}, "1 of 3 shards are missing: model_00002.weights.h5"),
+        (
+            {"/layers/a/vars": "model_00001.weights.h5"},
+            "model_00001.weights.h5 holds nothing of '/layers/a/vars', which the index gives it",
+        ),
+    ],
+)
+def test_an_index_of_keras_that_is_not_kept_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+    index = shards(tmp_path)
+    index["weight_map"] |= change
+    (tmp_path / "model.weights.json").write_text(json.dumps(index))
+    with pytest.raises(ReadError) as caught:
+        checkpoint_of(tmp_path / "model.weights.json")
+    assert caught.value.message == said
