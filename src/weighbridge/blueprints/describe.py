@@ -79,7 +79,11 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     known = _family(model_type, raw)
     if known.normalize_config is not None:
         stated = _normalize(known, stated)
-    raw = with_overrides(stated, overrides, known.fields) if overrides else stated
+    raw = stated
+    if overrides:
+        raw = with_overrides(stated, overrides, known.fields)
+        if known.normalize_config is not None and _normalize(known, stated) == stated:
+            raw = _normalize(known, raw)  # sizes that the class makes of others follow what is set
     if model_type in PACKAGES:
         notes = (*notes, PACKAGES[model_type])
     elif is_remote(model_type):
@@ -308,7 +312,10 @@ def _inside(known: Family, raw: Mapping[str, Any], key: str) -> Text | str:
 
 
 def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:
-    """Refuse an override that would silently do nothing."""
+    """Refuse an override that would silently do nothing, and one of a size that the class makes of others, whatever is said of it."""
+    for key, value in overrides.items():
+        if type(value) is int and type(raw.get(key)) is int and raw[key] != value:
+            raise ConfigError(Text("the class makes {size} of other keys, whatever is said here", size=raw[key]), key=key, value=value)
     strangers = unknown(known.fields, raw, known.ignored_keys)
     for key in overrides:
         if key in strangers:

@@ -86,3 +86,27 @@ def test_what_the_class_refuses_is_refused(raw: dict[str, Any], message: str) ->
     with pytest.raises(ConfigError) as caught:
         model(raw)
     assert str(caught.value) == message
+
+
+FOUND_AT_RANDOM: list[tuple[dict[str, Any], int]] = [
+    ({"model_type": "phi4_multimodal", "audio_config": {"nemo_final_size": 11}}, 4_694_720_960),
+    ({"model_type": "idefics", "vision_config": {"embed_dim": 768, "hidden_size": 384}}, 12_255_836_992),
+    ({"model_type": "xmod", "languages": ["en_XX", "en_XX"]}, 116_573_952),
+    ({"model_type": "patchtsmixer", "num_patches": 1}, 1_251),
+    ({"model_type": "patchtsmixer", "num_patches": 5, "patch_length": 9}, 1_667),
+    ({"model_type": "gte", "hidden_size": 769}, 305_765_899),
+    ({"model_type": "nomic_bert", "hidden_size": 769}, 136_909_684),
+]
+"""What random tests of every key of every type found, with the parameters of the live class (transformers 5.23.0, 2026-11-22)."""
+
+
+@pytest.mark.parametrize(("raw", "unique"), FOUND_AT_RANDOM, ids=lambda value: value["model_type"] if isinstance(value, dict) else "")
+def test_what_was_found_at_random(raw: dict[str, Any], unique: int) -> None:
+    assert count(raw) == unique
+
+
+def test_a_size_that_the_class_makes_of_others_follows_what_is_set() -> None:
+    tower: dict[str, Any] = {"model_type": "step3p5_vision"}
+    assert model(tower, overrides={"hidden_size": 1280}).count() == model({**tower, "hidden_size": 1280}).count()
+    with pytest.raises(ConfigError, match="intermediate_size: the class makes 8960 of other keys, whatever is said here"):
+        model(tower, overrides={"intermediate_size": 4096})

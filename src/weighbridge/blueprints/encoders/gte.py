@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.nomic_bert import IGNORED_KEYS, body
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, vocabulary_projection, with_heads
+from weighbridge.blueprints.modules.causal_lm import uneven_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEAD_DIM, Config, computed, size, switch
 from weighbridge.core.parts import layer_norm, linear, part, replace
-from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
 FIELDS = (
-    *(f for f in bert_fields(vocab=250048) if f.word not in ("positions", "types", "head_dim")),
-    HEAD_DIM.with_default(lambda c: exact(c.hidden, c.heads)),
+    *uneven_heads((*(f for f in bert_fields(vocab=250048) if f.word not in ("positions", "types", "head_dim")), HEAD_DIM)),
     size("types", "type_vocab_size", 1, "T", "token types", minimum=0),
     computed("typed", lambda c: c.types > 0),
     switch("pooled", "add_pooling_layer", False, report_default=False),

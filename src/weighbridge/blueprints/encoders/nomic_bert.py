@@ -155,8 +155,7 @@ FAMILIES = {
     "nomic_bert": Family(
         "nomic_bert",
         (
-            *NOMIC,
-            HEAD_DIM,
+            *uneven_heads((*NOMIC, HEAD_DIM)),
             switch("pooled", "add_pooling_layer", False, report_default=False),
             *PUBLISHED,
         ),

@@ -5,16 +5,16 @@ Source: arXiv 2306.09364; names as in transformers 5.23.0, models/patchtsmixer/m
 
 from __future__ import annotations
 
-from weighbridge.blueprints.series.patchtst import LOSS, PATCHES, POSITIONS, projection
+from weighbridge.blueprints.series.patchtst import LOSS, PATCHES, POSITIONS, count_patches, projection
 from weighbridge.config.family import Family
-from weighbridge.config.fields import D_MODEL, NUM_LAYERS, PREDICTION_LENGTH, Config, Field, choice, size, switch, variant
+from weighbridge.config.fields import D_MODEL, NUM_LAYERS, PREDICTION_LENGTH, Config, Field, choice, settable, size, switch, variant
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
-    *variant(PATCHES, patch=8, stride=8),
+    *variant(PATCHES, patch=8, stride=8, patches=settable("patches", "num_patches", count_patches, "N", "patches")),
     D_MODEL.with_default(8),
     size("factor", "expansion_factor", 2, "X", "factor of the intermediate size"),
     NUM_LAYERS.with_default(3),
@@ -33,7 +33,7 @@ FIELDS = (
 )
 IGNORED_KEYS = frozenset(
     """num_parallel_samples dropout init_std norm_eps mask_type random_mask_ratio num_forecast_mask_patches mask_value masked_loss
-    channel_consistent_masking unmasked_channel_indices head_dropout prediction_channel_indices output_range num_patches
+    channel_consistent_masking unmasked_channel_indices head_dropout prediction_channel_indices output_range
     patch_last""".split()
 )
 

@@ -41,12 +41,17 @@ def one_of(word: str, key: str, default: str, *names: str) -> Field:
     return choice(word, key, default, read=lambda name: require_one_of(key, name, names))
 
 
+def count_patches(c: Config) -> Size:
+    """Count the patches that a series is cut into."""
+    return (c.back - c.patch) // c.stride + 1
+
+
 PATCHES = (
     size("channels", "num_input_channels", 1, "C", "channels"),
     CONTEXT_LENGTH.with_default(32),
     size("patch", "patch_length", 1, "P", "steps in a patch"),
     size("stride", "patch_stride", 1, "E", "steps from patch to patch"),
-    derived("patches", lambda c: (c.back - c.patch) // c.stride + 1, "context_length", "patch_length"),
+    derived("patches", count_patches, "context_length", "patch_length"),
 )
 """How a series is cut into patches."""
 POSITIONS = one_of("positions", "positional_encoding_type", "sincos", "sincos", "random")
