@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.parameters import count
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import with_overrides
-from weighbridge.config.read import read_config, read_piped_config, standard_input
+from weighbridge.config.read import config_text, read_config, read_piped_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text, either, mark
@@ -112,6 +112,10 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
         raise no_such_source(text)
     elif (path.suffix == ".json" and not path.name.endswith((".index.json", ".weights.json"))) or path.suffix == ".sh":
         return from_config(read_config(path), text, model_class, overrides)
+    elif path.suffix in (".yaml", ".yml"):
+        from weighbridge.config.yaml_config import parse_yaml
+
+        return from_config(parse_yaml(config_text(path), text), text, model_class, overrides)
     if model_class or overrides:
         raise UsageError(Text("{text}: --class and --set are for configs; a file holds what it holds", text=text))
     return checkpoint_of(path)

@@ -29,6 +29,21 @@ def read_config(path: Path | str) -> dict[str, Any]:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
 
 
+def config_text(path: Path | str) -> str:
+    """Read the text of a config that is no JSON.
+
+    Raises:
+        ReadError: The file cannot be read.
+        ConfigError: It is not UTF-8.
+    """
+    try:
+        return read_whole(path).decode("utf-8-sig")
+    except OSError as error:
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(Text("{name} is not UTF-8 text (byte {start:,})", name=str(path), start=error.start)) from None
+
+
 def read_piped_config(path: str) -> dict[str, Any]:
     """Read a JSON config from a pipe or a device that was named as the source, such as ``<(...)``.
 
