@@ -19,12 +19,13 @@ from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate
 from weighbridge.core.messages import Say, Text, translator
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Part, positions, walk
+from weighbridge.explain.line_sentences import line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
 from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.section import Line, Section
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
-from weighbridge.explain.sentences import SENTENCES, Scope, holders, line_sentences, section_name, sentences, shape_sentence
+from weighbridge.explain.sentences import SENTENCES, Scope, holders, section_name, sentences
 from weighbridge.explain.wording import LINES, SECTIONS, VOCABULARY_HEAD, line_title, role_name, section_title
 
 if TYPE_CHECKING:

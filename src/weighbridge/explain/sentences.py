@@ -6,12 +6,11 @@ of tensors and from the config changed by one, and fails on a sentence that it c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from weighbridge.core.formula import Expression, Symbol, evaluate, letters, write
+from weighbridge.core.formula import Symbol, evaluate, letters
 from weighbridge.core.messages import Text, mark
-from weighbridge.core.notation import UNICODE
 from weighbridge.core.polynomials import Opaque, Polynomial, polynomial
 from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Attend, Part, State, Tensor
@@ -137,17 +136,17 @@ def _heads(scope: Scope) -> Iterator[str]:
             shared=f"{shared:,}",
             each=f"{heads // shared:,}",
         )
-    elif alike and shared == heads > 1 and len(_letters(theirs.heads)) == 1:
+    elif alike and shared == heads > 1 and len(letters_of(theirs.heads)) == 1:
         yield from _whether_heads_count(scope, theirs)
 
 
 def _whether_heads_count(scope: Scope, attend: Attend) -> Iterator[str]:
     """Say whether another number of heads would give another count: by the formula, and by its value with more heads."""
-    (letter,) = _letters(attend.heads)
-    if letter not in _letters(scope.formula.expression()):
+    (letter,) = letters_of(attend.heads)
+    if letter not in letters_of(scope.formula.expression()):
         yield mark("The heads share the width, so any number of heads that divides it gives the same count.")
         return
-    if letter in _letters(attend.head_dim):
+    if letter in letters_of(attend.head_dim):
         return  # the width of a head follows from their number: what changes then is told by the formula alone
     before = evaluate(scope.formula.expression(), scope.values)
     after = evaluate(scope.formula.expression(), {**scope.values, letter: scope.values[letter] * 2})
@@ -384,85 +383,6 @@ SENTENCES: dict[str, Callable[[Scope], Iterator[str]]] = {
 """By topic, what may be said of a part; each function says only what holds of the tree."""
 
 
-def line_sentences(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> tuple[str, ...]:
-    """Return what is true of a module that owns these tensors.
-
-    >>> line_sentences("linear", [(Tensor("weight", (3, 4)), Tensor("weight", (3, 4)))])[0]
-    'Linear map without bias: inputs × outputs weights.'
-    """
-    roles = tuple(ours.role for ours, _ in tensors)
-    found = list(_of_kind(kind, roles, tensors))
-    if tensors and all(ours.frozen for ours, _ in tensors):
-        found = [mark("Fixed values: stored and counted, but not trained.")]
-    elif tensors and all(ours.tied_to is not None for ours, _ in tensors):
-        found = []
-    return tuple(found)
-
-
-def _of_kind(kind: str, roles: tuple[str, ...], tensors: Sequence[tuple[Tensor, Tensor]]) -> Iterator[str]:
-    # a table of cases, the first that holds: one sentence each, and no two of them share a condition
-    shapes = {ours.role: ours.shape for ours, _ in tensors}
-    if kind == "linear" and roles == ("weight",) and len(shapes["weight"]) == 2:
-        yield mark("Linear map without bias: inputs × outputs weights.")
-    elif kind == "linear" and set(roles) == {"weight", "bias"} and len(roles) == 2 and len(shapes["weight"]) == 2:
-        yield mark("Linear map: inputs × outputs weights, and one bias for each output.")
-    elif kind == "embedding" and roles == ("embedding",):
-        yield mark("A table with one learned vector in each row.")
-    elif kind in _NORM_NAMES and roles == ("gain", "shift"):
-        yield mark("One gain γ and one shift β for each component.")
-    elif kind in _NORM_NAMES and roles == ("gain",):
-        yield mark("One gain γ for each component, no shift.")
-    elif kind == "convolution" and roles == ("weight",):
-        yield mark("Convolution without bias: output channels × input channels of a group × kernel.")
-    elif kind == "convolution" and set(roles) == {"weight", "bias"} and len(roles) == 2 and shapes["bias"] != shapes["weight"][:1]:
-        yield mark("Transposed convolution: input channels × output channels × kernel, and one bias for each output channel.")
-    elif kind == "convolution" and set(roles) == {"weight", "bias"} and len(roles) == 2:
-        yield mark("Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.")
-    elif kind == "experts" and set(roles) == {"weight"}:
-        yield mark("The matrices of all experts in one array; its first size is the number of experts.")
-    elif set(roles) == {"embedding"} and not any(ours.frozen for ours, _ in tensors):
-        yield mark("Learned vectors.")
-    elif set(roles) == {"bias"} and {ours.name for ours, _ in tensors} == {"sinks"}:
-        yield mark("One learned score for each head; it takes part in the softmax, but no value belongs to it.")
-    elif set(roles) == {"bias"}:
-        yield mark("Learned vectors that are added.")
-    elif set(roles) == {"gain"} and not {ours.name for ours, _ in tensors} & _EXPONENTS:
-        yield mark("Learned factors.")
-
-
-def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
-    """Say what the letters of a module's formula are: the inputs and outputs of a map, the rows of a table; empty where nothing helps.
-
-    >>> print(shape_sentence("linear", [(Tensor("weight", (3072, 768)), Tensor("weight", (Symbol("I"), Symbol("H"))))]))
-    from H inputs to I outputs
-    """
-    own = [(ours, theirs) for ours, theirs in tensors if ours.tied_to is None]
-    weights = [(ours, theirs) for ours, theirs in own if ours.role in ("weight", "embedding")]
-    if len(weights) != 1 or not any(_letters(size) for size in weights[0][1].shape):
-        return ""
-    ours, theirs = weights[0]
-    shown = [min(_ways(size), key=len) for size in theirs.shape]
-    if kind == "linear" and len(shown) == 2:
-        turned = [bias for bias, _ in own if bias.role == "bias" and bias.shape == ours.shape[1:] != ours.shape[:1]]
-        into, out = shown if turned else reversed(shown)
-        return Text(
-            mark("from {into} inputs to 1 output") if out == "1" else mark("from {into} inputs to {out} outputs"), into=into, out=out
-        )
-    if kind == "embedding" and len(shown) == 2:
-        return Text(mark("1 row of {width}") if shown[0] == "1" else mark("{rows} rows of {width}"), rows=shown[0], width=shown[1])
-    transposed = any(bias.shape != ours.shape[:1] for bias, _ in own if bias.role == "bias")
-    if kind == "convolution" and len(shown) > 2 and not transposed:
-        text = mark("1 kernel of {size}") if shown[0] == "1" else mark("{number} kernels of {size}")
-        return Text(text, number=shown[0], size=" × ".join(map(_in_brackets, shown[1:])))
-    return ""
-
-
-_EXPONENTS = frozenset({"A_log", "time_decay", "decay", "w0"})
-"""Gains that stand in an exponent and multiply nothing: decay rates."""
-
-_NORM_NAMES = frozenset({"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm"})
-
-
 def _attends(pair: Pair) -> Iterator[tuple[Attend, Attend]]:
     own = (node for node in pair.part.children if isinstance(node, Attend))
     symbolic = (node for node in pair.symbolic.children if isinstance(node, Attend))
@@ -483,16 +403,7 @@ def _parts(part: Part) -> Iterator[Part]:
             yield from _parts(child)
 
 
-def _in_brackets(text: str) -> str:
-    return f"({text})" if " + " in text or " − " in text else text
-
-
-def _ways(size: Size) -> list[str]:
-    """Write a size as it is built, and collected."""
-    return [write(polynomial(size).expression(), UNICODE), *([write(size, UNICODE)] if isinstance(size, Expression) else [])]
-
-
-def _letters(size: Size) -> set[str]:
+def letters_of(size: Size) -> set[str]:
     """Return the letters on which a size depends: those that cancel out are left out, those inside a rounded quotient are not."""
     return set().union(*(letters(_as_written(atom)) for monomial in polynomial(size).terms for atom, _ in monomial))
 

@@ -14,8 +14,8 @@ import pytest
 from weighbridge import Model, model
 from weighbridge.core.tree import Tensor
 from weighbridge.explain.formulas import flops_formula
+from weighbridge.explain.line_sentences import line_sentences
 from weighbridge.explain.section import Line, Section
-from weighbridge.explain.sentences import line_sentences
 from weighbridge.explain.wording import line_title
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from weighbridge.core.formula import Symbol
 from weighbridge.core.tree import Tensor
-from weighbridge.explain.sentences import shape_sentence
+from weighbridge.explain.line_sentences import shape_sentence
 
 SIZES = {"I": 3072, "H": 768, "C": 64}
 
