@@ -35,14 +35,14 @@ def because(sentence: str, **values: object) -> Reason:
 
 def say_reason(reason: Reason, say: Say) -> str:
     """Say a reason in a language."""
-    return "; ".join(say(part.sentence).format(**{key: _say_value(value, say) for key, value in part.values}) for part in reason)
+    return say("; ").join(say(part.sentence).format(**{key: _say_value(value, say) for key, value in part.values}) for part in reason)
 
 
 def _say_value(value: object, say: Say) -> str:
     if isinstance(value, Sentence):
         return say_reason((value,), say)
     if isinstance(value, tuple):
-        return ", ".join(_say_value(item, say) for item in value)
+        return say(", ").join(_say_value(item, say) for item in value)
     return format_number(value)
 
 

@@ -58,7 +58,7 @@ def document(audit: Audit, name: str = "", lang: str = "en", *, every: bool = Fa
     """Lay an audit out: a row for each claim that is not simply exact (or for *every* one), and the summary."""
     say = translator(lang)
     rows = [
-        Row((f"{say(mark('line'))} {claim.line}", _short(claim.text, 46), remark(claim, say)), tone=TONES.get(claim.verdict, ""))
+        Row((say("line {number}").format(number=claim.line), _short(claim.text, 46), remark(claim, say)), tone=TONES.get(claim.verdict, ""))
         for claim in audit.claims
         if every or claim.verdict not in QUIET
     ]
@@ -69,7 +69,7 @@ def document(audit: Audit, name: str = "", lang: str = "en", *, every: bool = Fa
 def remark(claim: Claim, say: Say) -> str:
     """Return the verdict on a claim with its reason."""
     reason = say_reason(claim.reason, say)
-    return f"{say(LABELS[claim.verdict])}: {reason}" if reason else say(LABELS[claim.verdict])
+    return say("{label}: ").format(label=say(LABELS[claim.verdict])) + reason if reason else say(LABELS[claim.verdict])
 
 
 def summary(audit: Audit, say: Say) -> str:
@@ -84,11 +84,11 @@ def summary(audit: Audit, say: Say) -> str:
     if counts["unsettled"]:
         lines.append(
             say(mark("{number} not judged: {reasons}.")).format(
-                number=counts["unsettled"], reasons="; ".join(_reasons_not_judged(audit, say))
+                number=counts["unsettled"], reasons=say("; ").join(_reasons_not_judged(audit, say))
             )
         )
     if len(audit.subjects) > 1:
-        lines.append(say(mark("Models named: {models}.")).format(models=", ".join(_subjects(audit, say))))
+        lines.append(say(mark("Models named: {models}.")).format(models=say(", ").join(_subjects(audit, say))))
     if audit.corrected is not None:
         method = (
             mark("With the errors corrected, the article's method gives {number}.")
@@ -97,7 +97,7 @@ def summary(audit: Audit, say: Say) -> str:
         )
         lines.append(say(method).format(number=format_number(audit.corrected)))
         if audit.reference is not None and audit.left_out:
-            parts = ", ".join(f"{say_reason((left.what,), say)} {format_number(left.count)}" for left in audit.left_out)
+            parts = say(", ").join(f"{say_reason((left.what,), say)} {format_number(left.count)}" for left in audit.left_out)
             left = mark("That method leaves out, of {reference}: {parts} ({total} in all).")
             total = format_number(sum(left.count for left in audit.left_out))
             lines.append(say(left).format(reference=format_number(audit.reference), parts=parts, total=total))
@@ -115,7 +115,7 @@ def _reasons_not_judged(audit: Audit, say: Say) -> list[str]:
     texts = []
     for reason, found in reasons.items():
         lines = list(dict.fromkeys(found))
-        first = ", ".join(map(str, lines[:_LINES])) + (", ..." if len(lines) > _LINES else "")
+        first = say(", ").join(map(str, lines[:_LINES])) + (", ..." if len(lines) > _LINES else "")
         line = mark("{number} {reason} (lines {lines})") if len(lines) > 1 else mark("{number} {reason} (line {lines})")
         texts.append(say(line).format(number=len(found), reason=reason, lines=first))
     return texts
