@@ -60,3 +60,11 @@ def test_a_directory_comes_before_a_name_in_another_case(tmp_path: object, monke
     (tmp_path / "BERT-Base-Chinese").mkdir()
     with pytest.raises(WeighbridgeError, match="no weights"):
         model("BERT-Base-Chinese")
+
+
+def test_a_preset_keeps_its_own_name_beside_a_hub_id_that_ends_in_it() -> None:
+    """In a long-lived process klue/roberta-base was once given for roberta-base, after it had been asked for."""
+    assert model("klue-roberta-base").count().unique == 110_618_112
+    assert model("roberta-base").count().unique == 124_645_632
+    own = {found.name for found in presets()}
+    assert [(found.name, name) for found in presets() for name in found.names if name in own and name != found.name] == []
