@@ -25,6 +25,7 @@ _SIGNS = {"×": "*", "·": "*"}
 _KINDS = {"open": "(", "close": ")", "run": "op"}
 _LEAD = re.compile(r"\s*(?:[A-Za-z]{2,20}\s+)+(?=[\d(])")
 """Words before a formula."""
+_LETTER = re.compile("[A-Za-z]")
 _LETTERS = 2
 """Letters that both sides must have: ``x = 2x`` sets one anew."""
 
@@ -49,6 +50,8 @@ def _of_line(scene: Scene, index: int) -> Iterator[Claim]:
         lead = _LEAD.match(text, first, end)
         first = lead.end() if lead is not None else first
         last = next((match.start() for match in _ENDS.finditer(text, begin, stop)), stop)
+        if min(len(_LETTER.findall(text, *span)) for span in ((first, end), (begin, last))) < _LETTERS:
+            continue
         ours, theirs = _expand(text[first:end]), _expand(text[begin:last])
         if ours is None or theirs is None or ours.symbols() != theirs.symbols() or len(ours.symbols()) < _LETTERS:
             continue

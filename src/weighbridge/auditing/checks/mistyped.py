@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
@@ -36,7 +37,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], judged: Sequence[Cl
             model = scene.model_at(token.line, token.start)
             if not counts or model is None or number in counts or number in said or any(number in other for other in known.values()):
                 continue
-            right = next((count for count in counts if _is_mistyped(number, count)), None)
+            right = _mistyped_of(number, counts)
             if right is not None and not is_whole(model, number):
                 facts = {"value": number, "expected": right, "difference": number - right}
                 reason = because(mark("should be {right}"), right=right)
@@ -50,6 +51,9 @@ def _numbers(own: ReferenceCounts) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number for number in found if number >= _LEAST))
 
 
-def _is_mistyped(number: int, right: int) -> bool:
-    written, true = str(number), str(right)
-    return abs(number - right) >= _MARGIN and len(written) == len(true) and is_slip(written, true)
+@lru_cache(maxsize=4096)
+def _mistyped_of(number: int, counts: tuple[int, ...]) -> int | None:
+    """Return the first of some counts that a number is but for a digit."""
+    written = str(number)
+    near = (count for count in counts if abs(number - count) >= _MARGIN and count // 10 < number < count * 10)
+    return next((count for count in near if len(str(count)) == len(written) and is_slip(written, str(count))), None)

@@ -32,6 +32,7 @@ _WORDS = {
     "encoder": re.compile(r"(?<![\w\-])(?:the )?encoder\b(?! layers?| blocks?|-only|-decoder)|编码器(?!层)", re.IGNORECASE),
     "decoder": re.compile(r"(?<![\w\-])(?:the )?decoder\b(?! layers?| blocks?|-only)|解码器(?!层)", re.IGNORECASE),
 }  # fmt: skip
+_TOWER = re.compile(r"vision|visual|image|text|language|图像|视觉|图片|文本", re.IGNORECASE)
 _PREFIXES = {"vision": ("vision", "visual"), "text": ("text",), "encoder": ("encoder",), "decoder": ("decoder",)}
 _TITLES = {
     "vision": mark("the image tower"), "text": mark("the text tower"), "encoder": mark("the encoder"), "decoder": mark("the decoder"),
@@ -161,8 +162,10 @@ _MOST = 8
 def _sizes(scene: Scene) -> Iterator[Claim]:
     """Hold the sizes that a line gives a tower, named before them or alone on the line above, against that tower's."""
     for index, line in enumerate(scene.lines):
-        fields = list(read_fields(line.text)) if len(line.text) < _LONGEST and re.search(r"\d", line.text) else []
-        above = scene.lines[index - 1].text.strip(" *#:：-") if index and fields else ""
+        above = scene.lines[index - 1].text.strip(" *#:：-") if index else ""
+        if len(line.text) > _LONGEST or not (_TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
+            continue
+        fields = list(read_fields(line.text))
         label = _named(above) if len(above) < _LABEL else None
         by_tower: dict[str | None, list[Field]] = {}
         for field in fields:
