@@ -216,7 +216,7 @@ def gpt2_layer(run: ForwardPass, part: Part, value: Value) -> Value:
 def decoder(run: ForwardPass, body: Part) -> Value:
     """Run Llama and its kin: embeddings, layers with rotary positions, and a last norm."""
     tape, seq = run.tape, run.lengths["seq"]
-    value = wide(run, need(body, "embed_tokens"), seq)
+    value = tape.drop(wide(run, need(body, "embed_tokens"), seq), "embedding")
     parts = repeated_children(body, "layers")
     if run.style.two_turns or run.ways.attention == "sdpa":
         parts = [half for part in parts for half in _by_window(part)]
