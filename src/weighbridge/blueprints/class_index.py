@@ -1159,6 +1159,7 @@ CLASSES: dict[str, str] = {
     "OlmoeForCausalLM": "olmoe",
     "OlmoeModel": "olmoe",
     "OmDetTurboDecoder": "omdet-turbo",
+    "OmDetTurboForObjectDetection": "omdet-turbo",
     "OneFormerModel": "oneformer",
     "OpenAIGPTDoubleHeadsModel": "openai-gpt",
     "OpenAIGPTForSequenceClassification": "openai-gpt",

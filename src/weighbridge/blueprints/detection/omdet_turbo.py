@@ -1,21 +1,31 @@
-"""OmDet-Turbo's decoder: queries made of the words of a task attend to an image's maps at a few places each.
+"""OmDet-Turbo: queries made of the words of a task attend to an image's maps at a few places each.
 
-The whole looks through a network of the package timm, which its config names, and which is not described. Source: arXiv 2403.06892; names as
-in transformers 5.23.0, models/omdet_turbo/modeling_omdet_turbo.py.
+Where the config names no backbone of transformers, the whole looks through a network of the package timm, which is not described. Source:
+arXiv 2403.06892; names as in transformers 5.23.0, models/omdet_turbo/modeling_omdet_turbo.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from weighbridge.blueprints.modules.backbones import backbone, features
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.detr_common import mlp_head
-from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.blueprints.modules.feature_maps import Grid
+from weighbridge.blueprints.modules.rt_detr_encoder import hybrid_encoder
+from weighbridge.blueprints.modules.stage_fields import numbers, ratio, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import OBJECT_QUERIES, Config, computed, derived, size, switch
+from weighbridge.config.fields import OBJECT_QUERIES, Config, SubConfig, computed, derived, size, switch, with_changes
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, batch_norm, conv2d, embedding, layer_norm, linear, part
-from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Part
+from weighbridge.core.parts import attend, batch_norm, conv2d, embedding, layer_norm, linear, part, replace
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 TASKS = unknown("how many words and maps there are, the input says")
 
@@ -27,6 +37,27 @@ def _divides(c: Config) -> bool:
                 Text("{width} is not divisible by decoder_num_heads ({heads})", width=width, heads=c.heads), key=key, value=width
             )
     return True
+
+
+def _described_backbone(value: Any, path: str) -> SubConfig | None:
+    """Read a backbone of transformers; one of timm is none that is described."""
+    if value is None or value.get("model_type") == "timm_backbone":
+        return None
+    known = backbone("swin").resolve
+    assert known is not None
+    return known(value, path)
+
+
+def own_backbone(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the class's own Swin where a config names no network, and wants none of timm.
+
+    >>> own_backbone({"use_timm_backbone": False})["backbone_config"]["model_type"]
+    'swin'
+    """
+    named = any(raw.get(key) for key in ("backbone_config", "backbone", "backbone_kwargs"))
+    if named or raw.get("use_timm_backbone", True):
+        return dict(raw)
+    return {**raw, "backbone_config": {"model_type": "swin", "image_size": 640, "out_indices": [2, 3, 4]}}
 
 
 FIELDS = (
@@ -42,10 +73,68 @@ FIELDS = (
     OBJECT_QUERIES.with_default(900),
     numbers("maps", "vision_features_channels", (256, 256, 256)),
     switch("learned", "learn_initial_query", False),
-    computed("projected", lambda c: c.labels_width != c.hidden),
+    computed("narrowed", lambda c: c.labels_width != c.hidden),
     computed("divides", _divides),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "decoder_hidden_dim", "decoder_num_heads"),
+    size("encoder_layers", "encoder_layers", 1, "L_e", "encoder layers", minimum=0),
+    size("encoder_mlp", "encoder_dim_feedforward", 2048, "I_e", "intermediate size of the encoder"),
+    size("encoder_heads", "encoder_attention_heads", 8, "A_e", "attention heads of the encoder", "num_attention_heads"),
+    computed("encoder_head_dim", lambda c: c.width // c.encoder_heads),
+    numbers("in_widths", "encoder_in_channels", (192, 384, 768)),
+    numbers("projected", "encoder_projection_indices", (2,), minimum=0),
+    ratio("expansion", "hidden_expansion", 1),
+    computed("widened", lambda c: scale_width(c.width, c.expansion) != c.width),
+    size("words_in", "text_projection_in_dim", 512, "X", "width of the words' states"),
+    size("words_out", "text_projection_out_dim", 512, "Y", "width of the words"),
+    replace(backbone("swin"), resolve=_described_backbone),
+    model_config("text", "text_config", "clip_text_model"),
 )
+
+
+def encoder_layer(c: Config) -> Part:
+    """Describe the layers of attention over a map."""
+    W = c.width
+    maps = (linear(name, W, W) for name in ("query", "key", "value", "out_proj"))
+    return part(
+        "layers",
+        part("self_attn", *maps, attend(heads=c.encoder_heads, head_dim=c.encoder_head_dim), kind="self_attention"),
+        layer_norm("self_attn_layer_norm", W),
+        linear("fc1", W, c.encoder_mlp),
+        linear("fc2", c.encoder_mlp, W),
+        layer_norm("final_layer_norm", W),
+        kind="layer",
+        repeat=c.encoder_layers,
+    )
+
+
+def projections(widths: tuple[int, ...], outs: Size) -> Part:
+    """Describe what brings maps to one width."""
+    pairs = (part(str(i), conv2d("0", width, outs, 1, bias=False), batch_norm("1", outs)) for i, width in enumerate(widths))
+    return part("channel_projection_layers", *pairs, kind="projector")
+
+
+def detection(c: Config) -> Part:
+    """Describe OmDetTurboForObjectDetection: what sees, what reads, RT-DETR's encoder over the maps, and the decoder."""
+    if c.backbone is None:
+        raise ConfigError(
+            "the class takes a network of the package timm, which is not described",
+            key="backbone_config",
+            hint="a backbone of transformers, such as swin, is",
+        )
+    nowhere: Grid = (TASKS, TASKS)  # type: ignore[assignment]
+    attended, *joined = hybrid_encoder(with_changes(c, encoder_hidden=c.width), [nowhere for _ in c.in_widths], layer=encoder_layer)
+    norms = (layer_norm(str(index), width) for index, width in enumerate(c.in_widths))
+    seen = part("vision_backbone", *features(c.backbone, (1, 1)).parts, kind="backbone"), part("layer_norms", *norms, kind="norm")
+    projection = Tensor("text_projection", (c.words_in, c.words_out))
+    return part(
+        "",
+        part("vision_backbone", *seen, kind="vision"),
+        part("language_backbone", projection, as_child("model", submodel(c.text), streams={"seq": TASKS}), kind="encoder"),
+        part("encoder", projections(c.in_widths, c.width), replace(attended, name="encoder"), *joined, kind="encoder"),
+        as_child("decoder", decoder(c)),
+        kind="model",
+        stream=TASKS,
+    )
 
 
 def layer(c: Config) -> Part:
@@ -75,13 +164,12 @@ def layer(c: Config) -> Part:
 def decoder(c: Config) -> Part:
     """Describe OmDetTurboDecoder."""
     H, C = c.hidden, c.labels_width
-    projections = (part(str(i), conv2d("0", width, H, 1, bias=False), batch_norm("1", H)) for i, width in enumerate(c.maps))
     mlp = part("mlp", linear("linear1", C, c.task), linear("linear2", c.task, C), kind="feed_forward")
     return part(
         "",
-        part("channel_projection_layers", *projections, kind="projector"),
+        projections(c.maps, H),
         part("task_encoder", mlp, part("res1", layer_norm("norm1", C)), kind="encoder"),
-        *((linear("task_project", C, H),) if c.projected else ()),
+        *((linear("task_project", C, H),) if c.narrowed else ()),
         layer(c),
         *((embedding("tgt_embed", c.queries, H),) if c.learned else ()),
         part("query_position_head", part("layers", linear("0", 4, 2 * H), linear("1", 2 * H, H)), kind="embeddings"),
@@ -96,11 +184,9 @@ def decoder(c: Config) -> Part:
 
 
 IGNORED_KEYS = frozenset(
-    """apply_layernorm_after_vision_backbone backbone backbone_config backbone_kwargs batch_norm_eps cache_size class_distance_type
-    conv_norm_activation csp_activation decoder_activation decoder_dropout disable_custom_kernels encoder_attention_heads encoder_dim_feedforward
-    encoder_dropout encoder_feedforward_activation encoder_feedforward_dropout encoder_in_channels encoder_layers encoder_projection_indices
-    eval_size hidden_expansion image_size init_std num_attention_heads positional_encoding_temperature text_config text_projection_in_dim
-    text_projection_out_dim use_timm_backbone""".split()
+    """apply_layernorm_after_vision_backbone backbone backbone_kwargs batch_norm_eps cache_size class_distance_type
+    conv_norm_activation csp_activation decoder_activation decoder_dropout disable_custom_kernels encoder_dropout encoder_feedforward_activation encoder_feedforward_dropout eval_size image_size init_std positional_encoding_temperature use_timm_backbone""".split()
 )
 NAME = "OmDetTurboDecoder"
-FAMILIES = {"omdet-turbo": Family("omdet-turbo", FIELDS, {NAME: decoder}, NAME, IGNORED_KEYS)}
+CLASSES = {NAME: decoder, "OmDetTurboForObjectDetection": detection}
+FAMILIES = {"omdet-turbo": Family("omdet-turbo", FIELDS, CLASSES, NAME, IGNORED_KEYS, normalize_config=own_backbone)}

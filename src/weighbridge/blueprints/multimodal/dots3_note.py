@@ -25,6 +25,7 @@ from weighbridge.config.fields import (
     computed,
     constant,
     derived,
+    settable,
     size,
     switch,
 )
@@ -95,7 +96,7 @@ def audio(c: Config) -> Part:
     adapter = layer_norm("norm", H), linear("fc1", H, c.out), linear("fc2", c.out, c.out)
     return part(
         "",
-        part("conv_stem", convs, linear("conv_out", C * eighth(c.mels), H, bias=False), kind="stem"),
+        part("conv_stem", convs, linear("conv_out", c.heard, H, bias=False), kind="stem"),
         part("layers", *layer, kind="layer", repeat=c.layers),
         rms_norm("layer_norm", H),
         part("adapter", *adapter, kind="projector"),
@@ -190,6 +191,7 @@ AUDIO = (
     same_head_dim(),
     size("mels", "feature_size", 128, "M", "mel bins"),
     size("channels", "downsample_hidden_size", 480, "C", "channels of the convolutions"),
+    settable("heard", "conv_output_size", lambda c: c.channels * eighth(c.mels), "C_out", "width of what the convolutions leave"),
     switch("bias", "attention_bias", True),
     size("inputs", "adapter_input_size", 1280, "H_in", "width that the adapter takes in", "whisper_adapter_in_dim"),
     size("out", "adapter_out_dim", 5120, "O", "width that the adapter puts out", "adapter_output_size", "whisper_adapter_out_dim"),
@@ -259,7 +261,7 @@ FAMILIES = {
         AUDIO,
         {"Dots3NoteAudioModel": audio},
         "Dots3NoteAudioModel",
-        frozenset("head_dim hop_length max_position_embeddings num_key_value_heads sampling_rate".split()),
+        frozenset("head_dim hop_length max_position_embeddings num_key_value_heads sampling_rate samples_per_token".split()),
         normalize_config=whisper_names,
     ),
 }

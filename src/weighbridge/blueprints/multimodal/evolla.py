@@ -11,7 +11,7 @@ from weighbridge.blueprints.encoders import esm
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, attention, with_heads
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, choice, computed, constant, nested, size, switch, variant
+from weighbridge.config.fields import Config, choice, computed, constant, nested, size, switch, variant, with_changes
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import Size, layer_range
@@ -70,6 +70,13 @@ def adapter(c: Config) -> Part:
     )
 
 
+def saprot(c: Config) -> tuple[Part, ...]:
+    """Describe ESM without the head that predicts contacts; what rotates positions is there beside a table of them, too."""
+    embeddings, *_, encoder, _ = esm.esm(c, pooled=False)
+    _, rotary, *_ = esm.esm(with_changes(c, place="rotary"), pooled=False)
+    return embeddings, rotary, encoder
+
+
 def evolla(c: Config) -> tuple[Node, ...]:
     """Describe the words, what reads the protein, and the layers."""
 
@@ -77,8 +84,7 @@ def evolla(c: Config) -> tuple[Node, ...]:
         norms = (rms_norm(name, c.hidden) for name in c.norms)
         return attention(c), gated_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias), *norms, *((adapter(c),) if kind == "looks" else ())
 
-    # The head that predicts contacts is not built here.
-    reader = part("model", *esm.esm(c.protein, pooled=False)[:-1], kind="encoder", stream=PROTEIN)
+    reader = part("model", *saprot(c.protein), kind="encoder", stream=PROTEIN)
     return (
         embedding("embed_tokens", c.vocab, c.hidden),
         part("protein_encoder", reader, resampler(c), kind="encoder", requires="proteins"),
