@@ -14,7 +14,7 @@ from benchmarks.names import COMMANDS, CONFIG, KINDS, NOTES, shapes
 from tests.unit.safetensors_file import write
 from weighbridge.cli import main
 
-COUNT = 3_000
+COUNT = 2_000
 
 
 def bound() -> None:
