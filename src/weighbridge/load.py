@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.parameters import count
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import with_overrides
-from weighbridge.config.read import config_text, read_config, read_piped_config, standard_input
+from weighbridge.config.read import config_text, find_config, read_config, read_piped_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text, either, mark
@@ -100,11 +100,10 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
 
     path = Path(text) if os.path.exists(text) else place(text)
     if path.is_dir():
-        config = path / "config.json"
-        for name in ("open_clip_config.json", "config.json", "bert_config.json"):
-            if (path / name).is_file():
-                config = path / name
-        if config.is_file() or (isinstance(path, Path) and os.path.lexists(config)):
+        config = find_config(path)
+        if config is None and isinstance(path, Path) and os.path.lexists(path / "config.json"):
+            config = path / "config.json"  # a broken link, say: reading it tells what is wrong
+        if config is not None:
             return _from_directory(path, config, model_class, overrides)
     elif not path.is_file() and os.path.exists(text):  # a pipe or a device, such as <(...), is read as a config
         return from_config(read_piped_config(text), text, model_class, overrides)
@@ -174,7 +173,9 @@ def _below(base: str) -> str:
         described = from_config(known.config, base, None, None)
     except ConfigError:
         return ""
-    return f"the model below, {base}, has {count(described.tree):,} parameters as {described.class_name}"
+    return Text(
+        "the model below, {base}, has {number:,} parameters as {name}", base=base, number=count(described.tree), name=described.class_name
+    )
 
 
 def _from_directory(path: Path, config: Path, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:

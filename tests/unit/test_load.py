@@ -8,6 +8,7 @@ import pytest
 
 import weighbridge
 from weighbridge import SourceError, UsageError
+from weighbridge.config.read import find_config
 from weighbridge.core.tree import Part
 from weighbridge.load import load
 from weighbridge.value import ModelValue
@@ -46,3 +47,10 @@ def test_public_functions_take_what_model_takes(tmp_path: Path) -> None:
     assert not weighbridge.audit("12 × 768 = 9,216", model=config).wrong
     with pytest.raises(SourceError, match="no such file or directory; verify needs weights"):
         weighbridge.verify(tmp_path / "none")
+
+
+def test_a_directory_with_two_configs_is_read_by_the_library_own(tmp_path: Path) -> None:
+    (tmp_path / "bert_config.json").write_text('{"hidden_size": 32, "num_attention_heads": 2, "vocab_size": 50, "type_vocab_size": 2}')
+    assert find_config(tmp_path) == tmp_path / "bert_config.json"
+    (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
+    assert load(tmp_path).model_type == "gpt2"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from weighbridge.config.fields import AtInit, Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import Quantity, UndecidedError
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def say_value(value: object) -> str:
 
 
 def _show_default(field: Field) -> object:
-    return "derived from other fields" if callable(field.default) else field.default
+    return mark("derived from other fields") if callable(field.default) else field.default
 
 
 def _labels(field: Field, value: Any, raw: Mapping[str, Any], path: str) -> Any:

@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+CONFIG_NAMES = ("config.json", "bert_config.json", "open_clip_config.json")
+"""What the config of a directory is called: in the reference library, in google-research/bert, and in open_clip."""
+
+
+def find_config(directory: Path) -> Path | None:
+    """Return the config of a directory, the first of :data:`CONFIG_NAMES` that is a file, or None.
+
+    >>> from pathlib import Path
+    >>> find_config(Path("no/such/directory")) is None
+    True
+    """
+    return next((directory / name for name in CONFIG_NAMES if (directory / name).is_file()), None)
+
+
 def read_config(path: Path | str) -> dict[str, Any]:
     """Read a JSON config from a file, or from what answers like a path.
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote, urlsplit
 
+from weighbridge.config.read import find_config
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.core.messages import Text
 from weighbridge.readers import objects
@@ -195,4 +196,4 @@ def _folder_in_cache(found: Repository) -> Path | None:
     snapshot = folder / "snapshots" / commit
     if not re.fullmatch(r"[\w.-]+", commit) or not snapshot.is_dir():
         return None
-    return snapshot if any((snapshot / name).is_file() for name in ("config.json", "bert_config.json")) else None
+    return None if find_config(snapshot) is None else snapshot

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.parameters import tally_of, unique_of
-from weighbridge.config.read import read_config
+from weighbridge.config.read import find_config, read_config
 from weighbridge.core.errors import ReadError, SourceError, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.load import load, place
@@ -77,13 +77,13 @@ def _own_config(path: Path, listing: Listing) -> tuple[dict[str, Any], str]:
 
 
 def _beside(path: Path) -> Path:
-    folder = path if path.is_dir() else path.parent
-    for name in ("config.json", "bert_config.json"):
-        if (folder / name).is_file():
-            return folder / name
-    raise SourceError(
-        Text("{path}: no config.json beside the weights; name one: weigh verify {name} CONFIG", path=path, name=path.name), source=str(path)
-    )
+    config = find_config(path if path.is_dir() else path.parent)
+    if config is None:
+        raise SourceError(
+            Text("{path}: no config.json beside the weights; name one: weigh verify {name} CONFIG", path=path, name=path.name),
+            source=str(path),
+        )
+    return config
 
 
 def verify(described: ModelValue, listing: Listing, source: str = "", compare: Compare = lambda one, other: None) -> Verification:
