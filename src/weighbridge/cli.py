@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _interrupt(words: list[str]) -> int:
-    """Say that somebody stopped it; what is written to files is written whole or not at all."""
+    """Report an interrupt; what is written to files is written whole or not at all."""
     from weighbridge.commands import output
 
     try:

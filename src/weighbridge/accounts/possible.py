@@ -139,7 +139,7 @@ def _long_enough(convolved: list[Length], given: Inputs) -> bool:
 
 
 def usual_lengths(model: ModelValue, usual: int, decoder_seq: int | None = None) -> tuple[int, int | None]:
-    """Return how many tokens are taken where nobody says: the usual number, or as many as there are positions; of a decoder, too.
+    """Return the number of tokens where none is given: the usual number, or as many as there are positions; of a decoder, too.
 
     >>> from weighbridge import model
     >>> usual_lengths(model("gpt2"), 4096), usual_lengths(model("llama-2-7b"), 4096), usual_lengths(model("whisper-tiny"), 4096)

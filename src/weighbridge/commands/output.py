@@ -200,7 +200,7 @@ def complain(error: WeighbridgeError, words: list[str]) -> None:
 
 
 def say_interrupted(words: list[str]) -> None:
-    """Say in one line that somebody stopped the work."""
+    """Report in one line that the work was interrupted."""
     if sys.stderr is not None:
         from weighbridge.core.messages import translator
 

@@ -252,7 +252,7 @@ def _check_size(field: Field, value: Any, path: str) -> Any:
 
 
 def say_value(value: object) -> str:
-    """Say what stands in a config, in JSON's words.
+    """Describe a config's value in JSON's words.
 
     >>> say_value("768"), say_value([768]), say_value(True), say_value(None), say_value(1.5)
     ("the string '768'", 'the list [768]', 'true', 'null', '1.5')
@@ -316,7 +316,7 @@ def _concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
 
 
 def _read(field: Field, value: Any, path: str) -> Any:
-    """Turn a raw value into what the blueprint sees; one that its rule does not bear, a word where a list belongs, is refused."""
+    """Turn a raw value into what the blueprint sees; a value of the wrong type, such as a word for a list, is refused."""
     assert field.read is not None
     try:
         return field.read(value)

@@ -1,4 +1,4 @@
-"""What a config says beside its sizes: fields left out, keys nobody knows, names that disagree, what must be refused."""
+"""What a config says beside its sizes: fields left out, unknown keys, names that disagree, what must be refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def check_and_bind(
     fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str] = frozenset()
 ) -> tuple[Config, list[str], list[str]]:
-    """Check a config's fields against each other, and return its sizes, what is to be said of them, and the keys nobody knows.
+    """Check a config's fields against each other, and return its sizes, the notes on them, and the unknown keys.
 
     Raises:
         ConfigError: A value that is wrong, or what no field describes.

@@ -79,7 +79,7 @@ class Field(NamedTuple):
 
     @property
     def smallest(self) -> int:
-        """The smallest value that the class builds: a model without any layer, or any label, is one, though nobody means it.
+        """The smallest value that the class builds: a model without any layer, or any label, is one, though rarely meant.
 
         >>> LAYERS.smallest, LABELS.smallest, HIDDEN.smallest
         (0, 0, 1)

@@ -1,4 +1,4 @@
-"""``modules.json`` of sentence-transformers: which modules stand in a row, and each one's own config.
+"""``modules.json`` of sentence-transformers: which modules follow one another, and the config of each.
 
 Source: sentence-transformers 6.2.0, base/model.py: a list of objects with name, path (a folder beside it) and type (a class).
 """

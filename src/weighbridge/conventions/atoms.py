@@ -1,4 +1,4 @@
-"""A model as counting conventions see it: how many parameters of which role stand in which component."""
+"""A model as counting conventions see it: its parameters by role and component."""
 
 from __future__ import annotations
 

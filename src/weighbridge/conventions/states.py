@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class State(NamedTuple):
-    """A way in which a class comes about, other than being built from its config.
+    """How a class is made other than from its config: loaded from its published file, or by an older release.
 
     Attributes:
         name: In words that follow "as".
@@ -32,7 +32,7 @@ AS_LOADED = State(mark("loaded from its published file"), mark("a head of its ow
 
 
 def states(model: ModelValue) -> Iterator[tuple[State, Part]]:
-    """Yield the ways in which the class of *model* comes about that give another number than building it, with the trees."""
+    """Yield the states of the model's class whose count differs from that of building it, each with its tree."""
     if untied_heads(model):
         yield AS_LOADED, untie(model.tree)
     elif (older := older_tree(model)) is not model.tree:

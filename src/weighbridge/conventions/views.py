@@ -266,7 +266,7 @@ def _towers_with_projection(whole: View, taken: Parts, omissions: tuple[Omission
 
 
 def _tower(atom: Atom) -> str:
-    """Return the path of the tower, projector or language model that an atom stands in."""
+    """Return the path of the tower, projector or language model that an atom belongs to."""
     pieces = atom.path.split(".")
     return ".".join(pieces[: 2 if pieces[0] == "model" and len(pieces) > 1 else 1])
 

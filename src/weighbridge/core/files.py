@@ -1,4 +1,4 @@
-"""Files as they lie beside each other on somebody's disk: opened without waiting, read without end never.
+"""Files on disk: names that are safe on every system, opening that never blocks, reading that ends.
 
 A name such as ``config.json`` may be a pipe nobody writes to, a device that never ends, a link to itself, or three gigabytes. Whatever is not
 an ordinary file is refused as the system would refuse it, with an :class:`OSError`, so that every reader says so in its own words.
@@ -36,7 +36,7 @@ RESERVED = frozenset("con prn aux nul conin$ conout$".split()) | {f"{name}{digit
 
 
 def is_file_name(name: str) -> bool:
-    """Tell whether a name that stands in a file can be that of another file beside it, on any system.
+    """Tell whether a name found in a file can name another file in the same folder, on any system.
 
     A folder, a drive, a server, a stream or a device of Windows is none on Linux either: what one of them reads, the others read too.
 
@@ -50,7 +50,7 @@ def is_file_name(name: str) -> bool:
 
 
 def is_path_below(name: str) -> bool:
-    """Tell whether a path that stands in a file, with slashes, leads to a file below its own folder, on any system.
+    """Tell whether a path found in a file, with slashes, stays below that file's folder, on any system.
 
     >>> is_path_below("d/a-1"), is_path_below("../a"), is_path_below("/etc/passwd"), is_path_below("d/CON")
     (True, False, False, False)

@@ -1,4 +1,4 @@
-"""What somebody may have meant by a name that is not known."""
+"""Suggestions for a name that is not known."""
 
 from __future__ import annotations
 

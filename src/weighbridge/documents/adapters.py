@@ -150,7 +150,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _table(found: AdapterCount, say: Say) -> Table:
-    """Return what each kind of module gets: modules that differ by their layer alone stand in one row."""
+    """Return what each kind of module gets: modules that differ by their layer alone share one row."""
     rows = [
         Row(
             (

@@ -44,7 +44,7 @@ def answer_json(answer: FlopsReconciliation) -> dict[str, Any]:
 
 
 def answer_document(answer: FlopsReconciliation, lang: str = "en") -> Document:
-    """Lay the ways out that give a number of FLOPs, each with what it comes about from."""
+    """Lay out the conventions that give a number of FLOPs, each with its terms."""
     say = translator(lang)
     head = say(mark("{number} against one pass of {name}")).format(number=answer.number, name=answer.class_name)
     columns = (

@@ -30,7 +30,7 @@ ATTENTION = mark("Attention multiplies queries with keys, and the scores with va
 
 
 def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:
-    """Lay out how the matrix arithmetic of one forward pass comes about.
+    """Lay out the derivation of the matrix arithmetic of one forward pass.
 
     >>> from weighbridge import model
     >>> document(model("bert-base-uncased"), Inputs()).figure

@@ -82,7 +82,7 @@ def document(
     lang: str = "en",
     idle: tuple[str, ...] = (),
 ) -> Document:
-    """Return the document of ``weigh memory``: what memory is for, and, with *derive*, how every byte of it comes about.
+    """Return the document of ``weigh memory``: what memory is for, and, with *derive*, the derivation of every byte.
 
     Options that were given and change nothing, *idle*, are named.
     """

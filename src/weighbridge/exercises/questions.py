@@ -169,7 +169,7 @@ def _module(model: ModelValue, found: Derivation, draw: Random, say: Say) -> _Dr
 
 
 def _lines(section: Section, layered: bool = False) -> Iterator[tuple[Line, bool]]:
-    """Yield every line, and whether it stands in a repeated layer."""
+    """Yield every line, and whether it is in a repeated layer."""
     for part in section.parts:
         if isinstance(part, Line):
             yield part, layered

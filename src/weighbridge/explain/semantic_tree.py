@@ -95,12 +95,12 @@ class Leaf(NamedTuple):
 
     @property
     def in_layer(self) -> bool:
-        """Whether it stands in a repeated part."""
+        """Whether it is in a repeated part."""
         return any(pair.repeated for pair in (*self.around, self.pair))
 
 
 def topic(part: Part, around: tuple[Part, ...]) -> str:
-    """Tell what a part is for from its own kind and the parts it stands in, outermost first.
+    """Tell what a part is for from its own kind and the parts around it, outermost first.
 
     >>> topic(Part("dense", kind="linear"), (Part("layer", kind="layer"), Part("attention", kind="self_attention")))
     'attention'

@@ -139,7 +139,7 @@ class _Total:
 def _all_done(
     work: Iterator[Shard], folder: Path, jobs: int | None, cluster: str | None, fresh: bool
 ) -> Generator[tuple[ShardResult, bool]]:
-    """Yield what every shard came to, and whether an earlier run had done it; as many are under way as there are workers, twice."""
+    """Yield the result of every shard, and whether an earlier run had made it; at most two shards a worker are in flight."""
     workers = _Workers(jobs, cluster)
     under_way: dict[Future[ShardResult], Shard] = {}
     again: list[Shard] = []
@@ -237,7 +237,7 @@ class _Workers:
         return self._tried[shard.name] < TRIES
 
     def end(self, *, complete: bool) -> None:
-        """Stop; what is still under way is given up, what is written stays."""
+        """Stop: unfinished shards are given up, what is written stays."""
         if self.breaks:
             for process in [] if complete else list((getattr(self._executor, "_processes", None) or {}).values()):
                 process.terminate()  # it would wait for more after the program has gone, with its streams open

@@ -56,7 +56,7 @@ def _close_all(idle: dict[tuple[object, ...], list[HTTPConnection]]) -> None:
 
 
 class Connections:
-    """The connections of one source that nobody uses at the moment."""
+    """The idle connections of one source."""
 
     def __init__(self) -> None:
         self.idle: dict[tuple[object, ...], list[HTTPConnection]] = {}

@@ -79,7 +79,7 @@ def list_ranks(folder: Path, files: list[Path]) -> Listing:
 
 
 def _match(path: Path) -> re.Match[str]:
-    """Return the match of a rank's file, or of the folder it stands in."""
+    """Return the match of a rank's file, or of the folder it is in."""
     match = _RANKS.fullmatch(path.name) or _RANKS.fullmatch(path.parent.name)
     assert match is not None
     return match

@@ -202,7 +202,7 @@ def _with_dtype(tensor: AddedTensor, dtype: str) -> AddedTensor:
 
 
 def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> AdapterCount:
-    """Count a model with a learned prompt: all of the base is frozen but what stands in no module."""
+    """Count a model with a learned prompt; the base is frozen, except parameters that belong to no module."""
     task = raw.get("task_type")
     config: dict[str, Any] = {**{key: value for key, value in raw.items() if value is not None}, "peft_type": name}
     saves = names_of(config, "modules_to_save")

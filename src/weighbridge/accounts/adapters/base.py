@@ -153,7 +153,7 @@ def _kind(module: Module, known: Mapping[str, Module], model_type: str, facts: M
 
 
 def _owner_type(path: str, model_type: str, facts: Mapping[str, Any]) -> str:
-    """Return the type of the model that a module stands in: of an encoder or a decoder with a config of its own, that one's."""
+    """Return the model type that a module belongs to: that of its encoder or decoder, where this has a config of its own."""
     inner = facts.get(path.partition(".")[0])
     return str(inner.get("model_type", "")) if isinstance(inner, Mapping) else model_type
 

@@ -48,7 +48,7 @@ def biases(base: Base, config: Config) -> Iterable[Row]:
 
 
 def rows_to_train(base: Base, config: Config) -> Iterable[Row]:
-    """Return what stands in the modules that *train* names, or outside of those that *freeze* names."""
+    """Return the tensors of the modules that *train* names, or those outside the modules that *freeze* names."""
     train, freeze = config.get("train"), config.get("freeze")
     if (train is None) == (freeze is None):
         raise ConfigError("expected one of train and freeze, a list of modules", key="train", value=train)

@@ -1,4 +1,4 @@
-"""Layers that stand in a model several times, with one set of weights and an adapter for each: ``layer_replication``.
+"""Layers that are repeated in a model, with one set of weights and an adapter for each copy: ``layer_replication``.
 
 Source: huggingface/peft 0.21.2, tuners/tuners_utils.py (replicate_layers)
 """

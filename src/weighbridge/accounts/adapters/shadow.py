@@ -70,7 +70,7 @@ def prepare_shadow(model: ModelValue, below: Base, raw: Config) -> dict[str, Any
 
 
 def _decoder(below: Base) -> tuple[str, str]:
-    """Return where the decoder's layers stand: the name of what holds their list with a dot behind it, and the list's."""
+    """Return the path of the decoder's layers: the parent module's name with a trailing dot, and the name of the list."""
     if below.input_embedding is None:
         raise UsageError("SHADOW: mirrors language models alone; this one has no table of tokens")
     outer = [f"{name}." for name in BACKBONES if name in below.modules]

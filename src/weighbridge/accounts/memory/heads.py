@@ -187,7 +187,7 @@ def electra_heads(run: ForwardPass, part: Part, states: Value, pooled: Value | N
 
 
 def active(name: str) -> Callable[[ForwardPass, Part, Value, Value | None], Value]:
-    """Return a linear map of every token with an activation behind it."""
+    """Return a linear map of every token, followed by an activation."""
     return lambda run, part, states, pooled: activate(run.tape, name or run.activation, linear(run.tape, part, states))
 
 

@@ -48,7 +48,7 @@ def need(part: Part, *names: str) -> Part:
 
 
 def attend_of(part: Part) -> Any:
-    """Return the attention that stands in a part."""
+    """Return the attention of a part."""
     return next(node for node in part.children if not isinstance(node, (Part, Tensor)) and getattr(node, "head_dim", None) is not None)
 
 

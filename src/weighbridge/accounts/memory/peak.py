@@ -1,4 +1,4 @@
-"""The most that one step of training holds at once, from what its forward keeps: an estimate, in the order in which backward lets go.
+"""The most memory that one training step holds at once: an estimate from what its forward keeps, freed in the order of the backward pass.
 
 Backward walks the kept storages from the last to the first. At each, what is kept before it is still held, with the gradients of the
 parameters behind it, and with the gradients that flow through it: one that comes in and one that goes out. After it the optimizer makes
@@ -129,7 +129,7 @@ def unreached_elements(part: Part, lengths: Mapping[str, int]) -> int:
 
 
 def _outside(tree: Part, inside: set[int]) -> int:
-    """Count the learned elements that stand in no layer, but for tables, whose gradients come last."""
+    """Count the learned elements outside the layers, without tables, whose gradients come last."""
     return sum(elements(tensor.shape) for tensor in _tensors_outside(tree, inside) if tensor.role != "embedding")
 
 

@@ -42,7 +42,7 @@ INDEX, FLOAT, BOOL = 8, 4, 1
 
 
 class Storage:
-    """A piece of memory: its bytes, and whether somebody holds it already (parameters and inputs are held from the start)."""
+    """A piece of memory: its bytes, and whether it is held already (parameters and inputs are from the start)."""
 
     __slots__ = ("bytes", "held")
 
@@ -171,7 +171,7 @@ class Tape:
         return sum(row.bytes * row.times for row in self.rows)
 
     def save(self, value: Value, call: str) -> None:
-        """Keep a value's storage, if nobody holds it; whether a gradient flows through it does not matter here."""
+        """Keep a value's storage, unless it is held already; whether a gradient flows through it does not matter here."""
         storage = value.storage
         if not storage.held and not self.muted:
             storage.held = True

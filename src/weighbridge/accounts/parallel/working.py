@@ -1,4 +1,4 @@
-"""What a device holds beside states of training: the activations of the micro-batches under way, and in serving its part of the cache.
+"""What a device holds beside the states of training: activations of the micro-batches in flight and, in serving, its share of the cache.
 
 Attention and the MLP's inner width are cut among tensor-parallel devices; what stands between them is whole on each, unless it is
 cut along the sequence. A stage keeps the activations of as many micro-batches as its schedule has under way.
