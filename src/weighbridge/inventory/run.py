@@ -97,7 +97,7 @@ def census(
     skipped = 0
     total = _Total(named) if progress is not None else None
     try:
-        with closing(_all_done(shards(items(named), seconds), folder, jobs, cluster, fresh)) as work:
+        with closing(_shard_results(shards(items(named), seconds), folder, jobs, cluster, fresh)) as work:
             for done, earlier in work:
                 counts.update(done.counts)
                 names.append(done.name)
@@ -136,7 +136,7 @@ class _Total:
             self.rows = sum(item.rows for item in items(sources))
 
 
-def _all_done(
+def _shard_results(
     work: Iterator[Shard], folder: Path, jobs: int | None, cluster: str | None, fresh: bool
 ) -> Generator[tuple[ShardResult, bool]]:
     """Yield the result of every shard, and whether an earlier run had made it; at most two shards a worker are in flight."""

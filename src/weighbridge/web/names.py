@@ -62,7 +62,7 @@ def find_names(text: str, most: int = MOST) -> list[Name]:
     wanted = pieces(text)
     if not wanted:
         return list(all_names()[:most])
-    meant = _presets_meant(text)
+    meant = _possible_presets(text)
     ranked = [
         (rank, not name.preset, meant.get(name.value, index), name)
         for index, name in enumerate(all_names())
@@ -71,7 +71,7 @@ def find_names(text: str, most: int = MOST) -> list[Name]:
     return [name for *_, name in sorted(ranked)[:most]]
 
 
-def _presets_meant(text: str) -> dict[str, int]:
+def _possible_presets(text: str) -> dict[str, int]:
     """Return the presets that people mean by a name, with their place; none of a family's name alone."""
     found = lookup(text)
     return {name: place for place, name in enumerate(found.names)} if found is not None and found.kind == MODEL else {}
