@@ -9,7 +9,7 @@ A text flows through six steps, and the files follow them.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
-   ``column_sums``, ``comments``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
+   ``column_sums``, ``comments``, ``list_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
    ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``modules``, ``tensors``, ``totals``, ``towers``, ``model_tables`` with ``table_counts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
@@ -39,6 +39,7 @@ from weighbridge.auditing.checks import (
     fields,
     formulas,
     identities,
+    list_sums,
     memory,
     mistyped,
     model_tables,
@@ -128,6 +129,7 @@ def _judge(
         summaries.check(scene),
         dtypes.check(scene),
         totals.check(scene, tabled),
+        list_sums.check(scene),
         memory.check(scene),
         work.check(scene),
         results.check(scene),

@@ -16,7 +16,8 @@ from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import LEAST_ROWS
 from weighbridge.core.messages import mark
 
-_TOTAL = re.compile(r"^\W*(?:(?:grand |sub)?total|sum|合计|总计|小计|总和|总参数)|小计|subtotal", re.IGNORECASE)
+TOTAL = re.compile(r"^\W*(?:(?:grand |sub)?total|sum|合计|总计|小计|总和|总参数)|小计|subtotal", re.IGNORECASE)
+"""What a line or a row begins with that is the sum of those above it."""
 
 
 def check(scene: Scene) -> Iterator[Claim]:
@@ -35,7 +36,7 @@ def _column(scene: Scene, table: Table, column: int) -> Iterator[Claim]:
         figure = _figure(row, column)
         if figure is None:
             continue
-        if not _TOTAL.search(row.cells[0].text):
+        if not TOTAL.search(row.cells[0].text):
             above.append(figure)
             since.append(figure)
             continue

@@ -1,0 +1,50 @@
+"""Sums of a list: the line that calls itself the total against the results of the lines above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.checks.column_sums import TOTAL
+from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import likeliest_value, whole
+from weighbridge.auditing.thresholds import BLOCK_LINES, LEAST_ROWS
+from weighbridge.core.messages import mark
+
+_SMALLEST = 1000
+"""A smaller total is no count that a list of components adds up to."""
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check each total below a list; one that is no sum of the lines above it is wrong only if one slip of the pen makes it one."""
+    results = {found.line: found for statement in scene.statements if (found := _result(statement)) is not None}
+    for line, total in results.items():
+        number = likeliest_value(total) or Fraction(0)
+        if number < _SMALLEST or not TOTAL.search(scene.lines[line].text[: total.start]):
+            continue
+        parts = _lines_above(results, line)
+        right = sum((likeliest_value(part) or Fraction(0) for part in parts), Fraction(0))
+        if len(parts) >= LEAST_ROWS and right != number and is_slip(str(int(number)), str(int(right))):
+            reason = because(mark("the lines above add up to {right}"), right=right)
+            facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right), "reason": reason}
+            yield claim(scene.lines, total, total, "arithmetic", "wrong", **facts)
+
+
+def _result(statement: Sequence[Token]) -> Token | None:
+    """Return what a line comes to: its last whole number that has no unit."""
+    numbers = [token for token in statement if token.kind == "num" and token.unit != "%"]
+    last = numbers[-1] if numbers and numbers[-1].line == statement[0].line else None
+    return last if last is not None and not last.unit and not last.places and last.value else None
+
+
+def _lines_above(results: dict[int, Token], line: int) -> list[Token]:
+    """Return the results of the lines right above a total, down from the first of them."""
+    found: list[Token] = []
+    for above in range(line - 1, max(-1, line - 1 - BLOCK_LINES), -1):
+        if above not in results:
+            break
+        found.append(results[above])
+    return found[::-1]
