@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge import model
-from weighbridge.presets import fold_name, preset, preset_like, presets
+from weighbridge.presets import fold_name, preset, preset_like, presets, typed_names
 
 HELD = [found for found in presets() if found.total is not None]
 TYPED = [
@@ -39,8 +39,12 @@ def test_names_that_people_type(typed: str, name: str) -> None:
 def test_no_two_presets_answer_to_one_name() -> None:
     seen: dict[str, str] = {}
     for found in presets():
-        for name in {fold_name(known) for known in (found.name, found.hub, *found.names) if known}:
+        for name in set(map(fold_name, typed_names(found))):
             assert seen.setdefault(name, found.name) == found.name
+
+
+def test_a_model_of_another_owner_leaves_a_name_to_its_own() -> None:
+    assert [preset(name).name for name in ("klue/roberta-base", "roberta-base")] == ["klue-roberta-base", "roberta-base"]  # type: ignore[union-attr]
 
 
 def test_other_names_are_known_as_they_stand() -> None:

@@ -133,11 +133,19 @@ def _begins(name: str, wanted: str) -> bool:
 
 
 def typed_names(found: Preset) -> Iterator[str]:
-    """Yield all that one may type for a preset: its name, its Hub id, the id without its owner, other names."""
+    """Yield all that one may type for a preset: its name, its Hub id, the id without its owner, other names.
+
+    A name that carries the owner says that the id without it is another model's: ``klue/roberta-base`` is no ``roberta-base``.
+
+    >>> list(typed_names(preset("klue-roberta-base")))[:3]
+    ['klue-roberta-base', 'klue/roberta-base', 'ko-sroberta-multitask']
+    """
     yield found.name
     if found.hub:
         yield found.hub
-        yield found.hub.rpartition("/")[2]
+        owner, _, short = found.hub.rpartition("/")
+        if found.name.lower() != f"{owner}-{short}".lower():
+            yield short
     yield from found.names
 
 
