@@ -94,7 +94,7 @@ def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -
     Traceback (most recent call last):
     weighbridge.core.errors.UsageError: seq: Wav2Vec2ForCTC needs an input of at least 400; 399 is too short
     """
-    convolved = list(_convolved(model.tree))
+    convolved = list(_convolution_lengths(model.tree))
     if not _long_enough(convolved, given):
         least = bisect_left(range(1, LONGEST_KERNELS), True, key=lambda seq: _long_enough(convolved, given._replace(seq=seq))) + 1
         raise UsageError(
@@ -120,7 +120,7 @@ LONGEST_KERNELS = 1 << 20
 """An input of which any model's convolutions leave something."""
 
 
-def _convolved(part: Part) -> Iterator[Length]:
+def _convolution_lengths(part: Part) -> Iterator[Length]:
     """Yield what convolutions make of a text or wave, as a length over ``seq``."""
     if part.requires is not None:
         return
@@ -128,7 +128,7 @@ def _convolved(part: Part) -> Iterator[Length]:
         yield part.stream
     for child in part.children:
         if isinstance(child, Part):
-            yield from _convolved(child)
+            yield from _convolution_lengths(child)
 
 
 def _long_enough(convolved: list[Length], given: Inputs) -> bool:

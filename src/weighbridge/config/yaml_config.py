@@ -49,13 +49,13 @@ def parse_yaml(text: str, name: str) -> dict[str, Any]:
     ]
     if not lines:
         raise ConfigError(Text("{name} is empty; expected a config as a JSON object", name=name))
-    found, rest = _mapping(lines, 0, name, 0)
+    found, rest = _read_mapping(lines, 0, name, 0)
     if rest < len(lines):
         raise _unreadable(lines[rest], name)
     return found
 
 
-def _mapping(lines: list[Line], start: int, name: str, depth: int) -> tuple[dict[str, Any], int]:
+def _read_mapping(lines: list[Line], start: int, name: str, depth: int) -> tuple[dict[str, Any], int]:
     """Read the keys that stand at the indentation of the line at *start*; return them and the place of the line after them."""
     found: dict[str, Any] = {}
     indent, place = lines[start].indent, start
@@ -72,7 +72,7 @@ def _mapping(lines: list[Line], start: int, name: str, depth: int) -> tuple[dict
         if (not stated or stated.startswith("#")) and below is not None and below.text.startswith("- ") and below.indent >= indent:
             found[key], place = _list(lines, place, name)
         elif (not stated or stated.startswith("#")) and below is not None and below.indent > indent:
-            found[key], place = _mapping(lines, place, name, depth + 1)
+            found[key], place = _read_mapping(lines, place, name, depth + 1)
         else:
             found[key] = _scalar(stated, line, name)
     return found, place

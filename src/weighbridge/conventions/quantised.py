@@ -79,7 +79,7 @@ def _bitsandbytes(model: ModelValue, said: Mapping[str, Any]) -> int | None:
     storage = STORAGE_BYTES.get(stated) if isinstance(stated, str) else None
     if storage is None or not (said.get("load_in_4bit") or said.get("_load_in_4bit")) or model.model_type not in BITSANDBYTES:
         return None
-    found = _replaced(model, said.get("llm_int8_skip_modules"))
+    found = _replaced_matrices(model, said.get("llm_int8_skip_modules"))
     if found is None:
         return None
     values = [shape[0] * shape[1] for shape, _ in found if len(shape) == 2]
@@ -108,14 +108,14 @@ def fp8_scales(model: ModelValue) -> int | None:
         return None
     if said.get("expert_dtype", "fp8") != "fp8" or model.model_type not in TRIED:
         return None
-    found = _replaced(model, said.get("modules_to_not_convert", said.get("ignored_layers")))
+    found = _replaced_matrices(model, said.get("modules_to_not_convert", said.get("ignored_layers")))
     if found is None:
         return None
     static = said.get("activation_scheme") == "static"
     return sum(_scales(shape, block, fused=fused, static=static) for shape, fused in found)
 
 
-def _replaced(model: ModelValue, skipped: Any) -> list[tuple[tuple[int, ...], bool]] | None:
+def _replaced_matrices(model: ModelValue, skipped: Any) -> list[tuple[tuple[int, ...], bool]] | None:
     """Return the matrices that a quantizer replaces: shape, and whether gate and up-projection are one; None if that is not known."""
     try:
         rows = list_rows(model.tree, MOST_ROWS)

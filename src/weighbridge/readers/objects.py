@@ -229,7 +229,7 @@ class Bucket(NamedTuple):
         if not self.probed:
             return
         below = url.removeprefix(self.root)
-        for address in (self.probed + below, *(_signed(store, unquote(below)) for store in self.stores[:1])):
+        for address in (self.probed + below, *(_signed_address(store, unquote(below)) for store in self.stores[:1])):
             host = redirected_host(address, 20.0) if address else ""
             if host:
                 raise ReadError(Text("the store leads on to {host}, where the token of the session is not sent", host=host), path=url)
@@ -246,7 +246,7 @@ class Bucket(NamedTuple):
         return ReadError(Text("cannot be reached: {rpartition:.300}", rpartition=first.rpartition(" - ")[2]), path=url)
 
 
-def _signed(store: Any, key: str) -> str:
+def _signed_address(store: Any, key: str) -> str:
     """Return an object's address that bears a signature for a minute; empty if it cannot be signed, which the request itself tells."""
     from datetime import timedelta
 

@@ -313,7 +313,7 @@ def _ways_to_serve(model: ModelValue, dtype: str) -> Iterator[Plan]:
 def _cache_bytes(model: ModelValue, dtype: str) -> Need:
     most, keeps = _positions(model), keeps_cache(model)
 
-    def kept(batch: int, seq: int) -> int | None:
+    def cache_bytes(batch: int, seq: int) -> int | None:
         if seq > most:
             return None
         if not keeps:
@@ -322,7 +322,7 @@ def _cache_bytes(model: ModelValue, dtype: str) -> Need:
             return cache_of(model, Inputs(batch=batch, seq=seq), "bfloat16").bytes // 2
         return cache_of(model, Inputs(batch=batch, seq=seq), dtype).bytes
 
-    return kept
+    return cache_bytes
 
 
 def _positions(model: ModelValue) -> int:

@@ -133,14 +133,14 @@ def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None
     return linear(tape, part, tape.drop(states, "tokens") if part.stream is None else states)
 
 
-def distilled(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+def distilled_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Classify what the first two tokens became: the class and, before this head, the teacher's."""
     if len(states.shape) == 2:  # the second: it sees the same storage
         return states
     return linear(run.tape, part, first(states))
 
 
-def ended(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+def end_token_classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Classify the token with which each text ends, picked out of the decoder's by a mask (BART, T5)."""
     tape = run.tape
     tape.save(Value(states.shape[:2], BOOL, grad=False), "index")
@@ -154,7 +154,7 @@ def reconstruction(run: ForwardPass, part: Part, states: Value, pooled: Value | 
     return run.tape.keep(states, "conv2d")
 
 
-def spoken(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+def speech_classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Map every frame, and take the mean of all (Whisper); of a weighted sum of all layers the stack of them is kept."""
     if run.config.get("use_weighted_layer_sum"):
         count = run.config.get("num_hidden_layers", run.config.get("encoder_layers", 4)) + 1
@@ -165,7 +165,7 @@ def spoken(run: ForwardPass, part: Part, states: Value, pooled: Value | None) ->
     return Value((mapped.shape[0], mapped.shape[2]), mapped.size)
 
 
-def chosen(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+def multiple_choice_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Summarize a text, by default in its last token, picked by an index as wide as the states, and score it (GPT-2's multiple choice)."""
     tape, kind, summary = run.tape, run.config.get("summary_type", "cls_index"), child(part, "summary")
     one = (states.shape[0], states.shape[2])
@@ -186,7 +186,7 @@ def electra_heads(run: ForwardPass, part: Part, states: Value, pooled: Value | N
     return norm(tape, need(part, "LayerNorm"), activate(tape, "gelu", linear(tape, need(part, "dense"), states)))
 
 
-def active(name: str) -> Callable[[ForwardPass, Part, Value, Value | None], Value]:
+def linear_with_activation(name: str) -> Callable[[ForwardPass, Part, Value, Value | None], Value]:
     """Return a linear map of every token, followed by an activation."""
     return lambda run, part, states, pooled: activate(run.tape, name or run.activation, linear(run.tape, part, states))
 
@@ -200,9 +200,9 @@ HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
     "cls": bert_heads, "predictions": vocabulary, "lm_head": vocabulary, "proj_out": straight, "score": straight,
     "qa_outputs": answers, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, need(part, "classifier"), states, pooled),
     "discriminator_predictions": electra_heads, "generator_predictions": electra_heads, "generator_lm_head": straight,
-    "sequence_summary": summarize, "vocab_transform": active(""), "vocab_projector": straight, "pre_classifier": after_first,
-    "cls_classifier": distilled, "distillation_classifier": distilled, "classification_head": ended, "decoder": reconstruction, "projector": spoken,
-    "multiple_choice_head": chosen, "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
+    "sequence_summary": summarize, "vocab_transform": linear_with_activation(""), "vocab_projector": straight, "pre_classifier": after_first,
+    "cls_classifier": distilled_head, "distillation_classifier": distilled_head, "classification_head": end_token_classifier, "decoder": reconstruction, "projector": speech_classifier,
+    "multiple_choice_head": multiple_choice_head, "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
 }  # fmt: skip
 """By the name under which classes hold them."""
 

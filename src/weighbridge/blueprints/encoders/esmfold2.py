@@ -26,14 +26,14 @@ def maps(*named: tuple[str, Size, Size]) -> tuple[Part, ...]:
     return tuple(linear(name, inputs, outs, bias=False) for name, inputs, outs in named)
 
 
-def gated(name: str, width: Size, inner: Size) -> Part:
+def gated_mlp(name: str, width: Size, inner: Size) -> Part:
     """Describe a gated MLP whose gate and first map are one."""
     return part(name, *maps(("gate_up_proj", width, 2 * inner), ("down_proj", inner, width)), kind="feed_forward")
 
 
 def transition(name: str, width: Size, inner: Size) -> Part:
     """Describe a norm and a gated MLP."""
-    return part(name, layer_norm("norm", width), gated("mlp", width, inner), kind="feed_forward")
+    return part(name, layer_norm("norm", width), gated_mlp("mlp", width, inner), kind="feed_forward")
 
 
 def pair_update(c: Config) -> tuple[Part, ...]:
@@ -56,7 +56,7 @@ def atom_layers(a: Config) -> Part:
     attention = part(
         "self_attn", *maps(*((name, H, H) for name in names)), attend(heads=a.heads, head_dim=a.head_dim), kind="self_attention"
     )
-    layer = linear("adaln_linear", H, 6 * H, bias=False), attention, gated("mlp", H, a.mlp)
+    layer = linear("adaln_linear", H, 6 * H, bias=False), attention, gated_mlp("mlp", H, a.mlp)
     return part("layers", *layer, kind="layer", repeat=a.layers)
 
 
@@ -132,7 +132,7 @@ def diffusion(c: Config, d: Config) -> Part:
         part("self_attn", linear("q_proj", H, H), *others, attend(heads=d.heads, head_dim=d.head_dim), kind="self_attention"),
         linear("attn_gate", H, H),
         adaptive_norm("post_attention_layernorm", H),
-        gated("mlp", H, d.mlp),
+        gated_mlp("mlp", H, d.mlp),
         linear("mlp_gate", H, H),
         layer_norm("pair_norm", P),
         linear("pair_bias_proj", P, d.heads, bias=False),

@@ -113,7 +113,7 @@ def _fits(c: Config) -> bool:
     return True
 
 
-def _limited(default: Mapping[str, int]) -> tuple[Field, ...]:
+def _window_widths(default: Mapping[str, int]) -> tuple[Field, ...]:
     """Declare the widths of the layers that see a window."""
     return tuple(
         size(
@@ -147,7 +147,7 @@ FIELDS = variant(
     (EACH_SHARED, *LATENT, *latent(q=1024, kv=512, plain=128, rope=64, value=128)),
     size("kv_heads", "num_key_value_heads", 128, "K", "key-value heads", null=lambda c: c.heads),
     size("head_dim", "head_dim", 256, "D", "width of a head that rotary positions are told for"),
-    *_limited(SWA),
+    *_window_widths(SWA),
     Field("older_sight", "sliding_window_size", 512, "choice", report_default=False),
     size("sight", "sliding_window", lambda c: c.older_sight, "W", "attention window"),
     Field("indexed", "use_dsa", True, "choice", report_default=False, nullable=True),

@@ -78,7 +78,7 @@ def refinement(c: Config) -> Part:
     return part("refinement_layer", first, module_list("out_conv_layers", *steps), kind="neck")
 
 
-def matching(c: Config) -> Part:
+def keypoint_matching(c: Config) -> Part:
     """Describe EfficientLoFTRForKeypointMatching."""
     return part("", as_child("efficientloftr", matcher(c)), refinement(c), kind="model", stream=PAIR)
 
@@ -112,5 +112,5 @@ IGNORED_KEYS = frozenset(
     fine_matching_regress_temperature fine_matching_slice_dim kv_aggregation_kernel_size kv_aggregation_stride mlp_activation_function
     q_aggregation_stride activation_function batch_norm_eps""".split()
 )
-CLASSES = {"EfficientLoFTRModel": matcher, "EfficientLoFTRForKeypointMatching": matching}
+CLASSES = {"EfficientLoFTRModel": matcher, "EfficientLoFTRForKeypointMatching": keypoint_matching}
 FAMILIES = {"efficientloftr": Family("efficientloftr", FIELDS, CLASSES, "EfficientLoFTRModel", IGNORED_KEYS)}

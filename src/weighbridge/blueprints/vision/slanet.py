@@ -79,7 +79,7 @@ def table_backbone(c: Config) -> Part:
     return part("", as_child("vision_backbone", network), pyramid, kind="model", stream=PAGE)
 
 
-def _seen(c: Config) -> tuple[int, ...]:
+def _pyramid_widths(c: Config) -> tuple[int, ...]:
     """Return the widths of the maps that the pyramid is built for: of all stages but the first, whichever of them are output."""
     known = getattr(c.backbone, "blocks", ())
     if c.backbone.model_type not in ("pp_lcnet", "pp_lcnet_v3"):
@@ -107,7 +107,7 @@ TABLE = (
     HIDDEN.with_default(256),
     number("kernel", "csp_kernel_size", 5),
     number("blocks", "csp_num_blocks", 1, minimum=0),
-    computed("seen", _seen),
+    computed("seen", _pyramid_widths),
 )
 NEXT = (
     model_config("vision", "vision_config", "slanext_vision", fixed=True),
