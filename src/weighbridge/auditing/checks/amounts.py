@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -31,10 +32,16 @@ _ON = re.compile(r"[,，;；。|]|\band\b")
 
 
 class Amount(NamedTuple):
-    """A number of bytes that a figure may be, and why."""
+    """A number of bytes that a figure may be, and a sentence that says why, with what stands in its braces."""
 
-    number: Fraction
-    reason: Reason
+    number: int | Fraction
+    sentence: str
+    facts: Mapping[str, object]
+
+    @property
+    def reason(self) -> Reason:
+        """Why it may be so many; made for the one of many that is said."""
+        return because(self.sentence, **self.facts)
 
 
 class Figure(NamedTuple):
@@ -85,16 +92,32 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | Non
     if not amounts or mine is None or token.value is None:
         return None
     said_bytes = [token.value * scale for scale in UNITS[token.unit]]
-    away = [(min(abs(number - amount.number) / amount.number for number in said_bytes), amount) for amount in amounts if amount.number]
-    nearest = min(away, key=lambda one: one[0], default=None)
-    if nearest is not None and (nearest[0] <= MEMORY_TOLERANCE or _shows(token, nearest[1].number)):
+    nearest = _nearest(said_bytes, amounts)
+    if nearest is not None and (nearest[0] <= MEMORY_TOLERANCE or _shows(token, Fraction(nearest[1].number))):
         return _claim(place, "rounded", nearest[1].number, nearest[1].reason)
     if firm and all(n > amount.number * MEMORY_FAR or n * MEMORY_FAR < amount.number for amount in amounts for n in said_bytes):
-        right = amounts[0].number
+        right = Fraction(amounts[0].number)
         direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
         reason = because(direction, right=write_like(token, right), number=write_like(token, abs(mine - right))) + amounts[0].reason
         return _claim(place, "wrong", right, reason)
     return None
+
+
+def _nearest(said: Sequence[Fraction], amounts: Sequence[Amount]) -> tuple[Fraction, Amount] | None:
+    """Return the first of the amounts that a figure is nearest to, and how far it is from it, as a share of the amount.
+
+    There are dozens of amounts for each figure: they are compared as whole numbers, over the figure's own denominator.
+    """
+    shared = lcm(*(number.denominator for number in said))
+    numbers = [number.numerator * (shared // number.denominator) for number in said]
+    far, whole_amount, nearest = 1, 0, None
+    for amount in amounts:
+        right, each = amount.number.numerator * shared, amount.number.denominator
+        if right:
+            distance = min([abs(number * each - right) for number in numbers])
+            if nearest is None or distance * whole_amount < far * right:
+                far, whole_amount, nearest = distance, right, amount
+    return (Fraction(far, whole_amount), nearest) if nearest is not None else None
 
 
 def _shows(token: Token, number: Fraction) -> bool:
@@ -107,8 +130,8 @@ def _shows(token: Token, number: Fraction) -> bool:
     return significant_digits(token) <= 2 and any(low < number < high for low, high in ranges)
 
 
-def _claim(place: Figure, verdict: str, true: Fraction, reason: Reason) -> Claim:
+def _claim(place: Figure, verdict: str, true: int | Fraction, reason: Reason) -> Claim:
     number = likeliest_value(place.token)
     assert number is not None
-    facts = {"value": whole(number), "expected": whole(true), "difference": whole(number - true), "reason": reason}
+    facts = {"value": whole(number), "expected": whole(Fraction(true)), "difference": whole(number - true), "reason": reason}
     return claim(place.scene.lines, place.token, place.token, "total", verdict, **facts)

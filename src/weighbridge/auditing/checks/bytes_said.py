@@ -84,27 +84,32 @@ def _amounts(scene: Scene, token: Token, text: str, above: str) -> Iterator[Amou
     sizes = _sizes(text) or _sizes(above[-300:])
     for size in dict.fromkeys(sizes):
         for count in dict.fromkeys(counts):
-            yield Amount(count * size, because(mark("{count} parameters of {size} bytes"), count=count, size=size))
+            yield Amount(count * size, mark("{count} parameters of {size} bytes"), {"count": count, "size": size})
 
 
-def _of_models(scene: Scene, token: Token) -> list[Fraction]:
+def _of_models(scene: Scene, token: Token) -> list[int | Fraction]:
     subject = subject_of(scene, token, max(0, token.start - _REACH), token.end + _REACH)
     counts = [own_count(model) for model in (subject.models if subject is not None else ())[:MOST_MODELS]]
-    return [Fraction(count) for count in counts if count]
+    return [count for count in counts if count]
 
 
 @lru_cache(maxsize=256)
-def _counts(text: str) -> list[Fraction]:
+def _counts(text: str) -> list[int | Fraction]:
     return [
-        Fraction(match[1]) * _SCALES[match[2].lower()] if match[1] else Fraction(match[3].replace(",", ""))
+        _plain(Fraction(match[1]) * _SCALES[match[2].lower()]) if match[1] else int(match[3].replace(",", ""))
         for match in _COUNT.finditer(text)
     ][:8]
 
 
+def _plain(number: Fraction) -> int | Fraction:
+    """Return an int where the number is one: a text of many figures multiplies each count by each size."""
+    return number.numerator if number.denominator == 1 else number
+
+
 @lru_cache(maxsize=256)
-def _sizes(text: str) -> Sequence[Fraction]:
+def _sizes(text: str) -> Sequence[int | Fraction]:
     """Return the bytes that each parameter may take by the words of a text."""
     found = [Fraction(match[1] or match[2] or match[3]) for match in _EACH.finditer(text)]
     found += dtype_sizes(text)
     found += [Fraction(size) for pattern, sizes in _STATES if pattern.search(text) for size in sizes]
-    return [size for size in found if size][:16]
+    return [_plain(size) for size in found if size][:16]

@@ -89,7 +89,9 @@ def _every_head(place: Figure, found: Claim, own: Sequence[Amount]) -> Claim:
     right = own[0]
     reason = because(mark("counted as if every head had its own keys and values")) + right.reason
     number = found.value if isinstance(found.value, (int, Fraction)) else right.number
-    return found._replace(verdict="wrong", expected=whole(right.number), difference=whole(number - right.number), reason=reason)
+    return found._replace(
+        verdict="wrong", expected=whole(Fraction(right.number)), difference=whole(Fraction(number - right.number)), reason=reason
+    )
 
 
 def _amounts(models: Sequence[ModelValue], lengths: Sequence[Fraction], sizes: Sequence[int], *, every: bool) -> Iterator[Amount]:
@@ -97,9 +99,10 @@ def _amounts(models: Sequence[ModelValue], lengths: Sequence[Fraction], sizes: S
         elements = _per_token(model)[every]
         for length in lengths if elements else ():
             for size in sizes:
-                number = Fraction(elements * size) * length
-                reason = because(mark("keys and values of every layer: {bytes} bytes, {size} for each element"), bytes=number, size=size)
-                yield Amount(number, reason)
+                number = elements * size * length
+                yield Amount(
+                    number, mark("keys and values of every layer: {bytes} bytes, {size} for each element"), {"bytes": number, "size": size}
+                )
 
 
 def _tokens(text: str) -> list[Fraction]:

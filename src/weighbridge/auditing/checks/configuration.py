@@ -144,7 +144,7 @@ def _is_wrong(scene: Scene, size: StatedSize, judged: _JudgedSize, used: set[int
     if model is not None and model.description is not None and any(isinstance(part, dict) for part in model.description.raw.values()):
         return False  # a model of several models has several sizes of each kind
     agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
-    near = {other.word for other in scene.stated if _is_beside(other, size) and own.get(other.word) == other.value}
+    near = {other.word for other in _beside(scene, size) if own.get(other.word) == other.value}
     passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
     if passed:
         mistyped = judged.right is not None and is_slip(str(judged.said), str(judged.right))
@@ -177,8 +177,9 @@ def _is_said_of_the_named(scene: Scene, size: StatedSize) -> bool:
     between = text[named[0].end : max(size.token.end, size.label.end)]
     model = scene.model_at(size.label.line, size.label.start)
     own = words_of(model) if model is not None else {}
-    others = [one for one in scene.stated if one.token.line == size.token.line and one.word != size.word]
-    alone = sum(one.token.line == size.token.line and one.word == size.word for one in scene.stated) == 1
+    on_line = scene.stated_index.on[size.token.line]
+    others = [one for one in on_line if one.word != size.word]
+    alone = len(on_line) - len(others) == 1
     translates = model is None or model.description is None or hasattr(model.description.sizes, "decoder_layers")
     agreed = sum(own.get(one.word) == one.value for one in others)
     return alone and not translates and agreed == len(others) >= 1 and not _OF_A_PART.search(between) and not _NEXT_SENTENCE.search(between)
@@ -205,12 +206,14 @@ _ARGUMENT = re.compile(r"[(,]\s*\w+\s*=\s*$|\w=$|[\"']\s*:\s*$")
 """What stands before a value that is passed to a call: a setting, which claims nothing of the model by itself."""
 
 
-def _is_beside(other: StatedSize, size: StatedSize) -> bool:
-    return other.word != size.word and abs(other.token.line - size.token.line) <= BESIDE_LINES
+def _beside(scene: Scene, size: StatedSize) -> Iterator[StatedSize]:
+    """Yield the sizes of other kinds that are stated on the lines about one."""
+    for line in range(size.token.line - BESIDE_LINES, size.token.line + BESIDE_LINES + 1):
+        yield from (other for other in scene.stated_index.on.get(line, ()) if other.word != size.word)
 
 
 def _is_stated(scene: Scene, word: str, value: int) -> bool:
-    return any(size.word == word and size.value == value for size in scene.stated)
+    return (word, value) in scene.stated_index.values
 
 
 def _is_of_some(scene: Scene, line: int, right: int | None) -> bool:

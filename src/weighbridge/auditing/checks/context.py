@@ -12,7 +12,7 @@ from weighbridge.auditing.checks.family_members import by_sizes, majority_sizes,
 from weighbridge.auditing.checks.main_model import AssumedModel, assume
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import is_whole
-from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.checks.scene import Scene, index_stated, words_of
 from weighbridge.auditing.checks.subjects import contexts as bound
 from weighbridge.auditing.checks.subjects import models_by_line
 from weighbridge.auditing.claims import Line, because
@@ -92,6 +92,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         laid,
         odd,
         tuple(accumulate((index if line.heading else -1 for index, line in enumerate(lines)), max)),
+        index_stated(sizes),
     )
 
 

@@ -61,10 +61,17 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     found = [said for index in range(len(scene.lines)) if index not in skipped for said in _of_line(scene, index)]
     for block in _blocks(found):
         agreed = len({said.field.word for said in block if _is_own(said)})
+        by_line: dict[int, list[_StatedField]] = {}
+        for said in block:
+            by_line.setdefault(said.line, []).append(said)
         for said in block:
             if _is_own(said):
                 yield _claim(scene, said, "exact", said.field.value)
-            elif _is_listed_wrong(scene, said, block, agreed) or _is_said_wrong(scene, said) or _is_enumerated_wrong(scene, said, block):
+            elif (
+                _is_listed_wrong(scene, said, block, agreed)
+                or _is_said_wrong(scene, said)
+                or _is_enumerated_wrong(scene, said, by_line[said.line])
+            ):
                 right = min(_main_values(said), default=None)
                 if right is not None:
                     yield _claim(scene, said, "wrong", right)
@@ -197,14 +204,14 @@ def _is_said_wrong(scene: Scene, said: _StatedField) -> bool:
     return not others and not _SENTENCE.search(between) and not _OTHERWISE.search(around)
 
 
-def _is_enumerated_wrong(scene: Scene, said: _StatedField, block: Sequence[_StatedField]) -> bool:
+def _is_enumerated_wrong(scene: Scene, said: _StatedField, on_line: Sequence[_StatedField]) -> bool:
     """Tell whether one of the sizes that a sentence gives its one model is not the model's, though all the others are."""
     text, named = scene.lines[said.line].text, scene.mentions.get(said.line, ())
     before = [m for m in named if m.end <= said.field.start]
     if not _can_be_wrong(said, _PLAIN) or len(before) != 1 or said.field.labelled:
         return False
-    others = [other for other in block if other.line == said.line and other.field.word != said.field.word]
-    alone = not any(other is not said and other.line == said.line and other.field.word == said.field.word for other in block)
+    others = [other for other in on_line if other.field.word != said.field.word]
+    alone = len(on_line) - len(others) == 1
     clause = _SENTENCE.split(text[said.field.end : said.field.end + FIELD_GAP])[0]
     around = _IN_EACH.sub(" ", f"{text[before[0].end : said.field.start]} {re.split('[,，、]', clause)[0]}")
     return alone and bool(others) and all(map(_is_own, others)) and not _SENTENCE.search(around) and not _OTHERWISE.search(around)

@@ -15,7 +15,7 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_places import head_of, member_of_row
 from weighbridge.auditing.checks.table_subjects import column_heads
-from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Table
@@ -98,7 +98,7 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
     usual = state or told or ([Fraction(2), Fraction(4)] if _OF_WEIGHTS.search(place.sentence) else [])
     usual = usual or ([Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2)] if table is not None else [])
     amounts = [
-        Amount(count * size, because(mark("{count} parameters of {size} bytes"), count=count, size=size))
+        Amount(count * size, mark("{count} parameters of {size} bytes"), {"count": count, "size": size})
         for size in usual
         for count in counts
     ]
@@ -170,7 +170,7 @@ def _others(scene: Scene, line: int, text: str) -> bool:
 
 def _around(scene: Scene, line: int, table: Table | None, *, own: bool) -> str:
     """Return the words that are said of a whole table or list: its head, and the label above it."""
-    first = min(table.lines) if table is not None else line
+    first = (table.head or table.rows)[0].line if table is not None else line
     heads = column_heads(table) if table is not None else []
     head = " ".join(one for one in heads if own or not OF_CACHE.search(one))  # another column's cache is not this one's
     above = (scene.lines[index] for index in range(first - 1, max(-1, first - 1 - ABOVE), -1))

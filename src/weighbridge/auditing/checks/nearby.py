@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
+from math import lcm
 
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
@@ -142,13 +143,32 @@ def _shares(scene: Scene, figures: Sequence[Sequence[Token]]) -> Iterator[Claim]
             if token.kind != "num" or token.unit != "%" or not token.value or token.value >= 100 or significant_digits(token) < SUM_DIGITS:
                 continue
             near = [t for line in range(token.line - SHARE_REACH, token.line + SHARE_REACH + 1) for t in by_line.get(line, ())]
-            step = Fraction(1, 10**token.places)
-            bounded = [(t, _bounds(t)) for t in sorted(near, key=lambda t: likeliest_value(t) or 0)[-MOST:]]
-            for (_, (least, most)), (every, (low, high)) in combinations(bounded, 2):
-                if low and 100 * least / high - step / 2 <= token.value <= 100 * most / low + step / 2 and most * 100 < least * 102:
+            half = Fraction(1, 2 * 10**token.places)
+            above, below = (token.value + half) / 100, (token.value - half) / 100
+            for (_, least, most), (every, low, high) in combinations(_whole_bounds(sorted(near, key=_size)[-MOST:]), 2):
+                if (
+                    low
+                    and least * above.denominator <= high * above.numerator
+                    and low * below.numerator <= most * below.denominator
+                    and most * 100 < least * 102
+                ):
                     facts: Reason = because(mark("of {whole}"), whole=likeliest_value(every))
                     yield _claim(scene, token, "share", "rounded", facts)
                     break
+
+
+def _size(token: Token) -> Fraction | int:
+    return likeliest_value(token) or 0
+
+
+def _whole_bounds(figures: Sequence[Token]) -> list[tuple[Token, int, int]]:
+    """Return each figure with the numbers that it may stand for, as whole numbers over one denominator: hundreds of pairs are tried."""
+    bounded = [(figure, *_bounds(figure)) for figure in figures]
+    shared = lcm(*(bound.denominator for _, *both in bounded for bound in both))
+    return [
+        (figure, low.numerator * (shared // low.denominator), high.numerator * (shared // high.denominator))
+        for figure, low, high in bounded
+    ]
 
 
 def _claim(scene: Scene, token: Token, kind: str, verdict: str, reason: Reason) -> Claim:

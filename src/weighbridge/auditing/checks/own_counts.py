@@ -38,6 +38,7 @@ def _tally(model: ModelValue) -> Tally:
     return tally_of(model)
 
 
+@lru_cache(maxsize=1024)
 def own_count(model: ModelValue, what: str = "total") -> int | None:
     """Return the plain count of a model: all its parameters, or those that work on one token.
 

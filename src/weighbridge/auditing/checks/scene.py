@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,34 @@ from weighbridge.auditing.text.tables import Table
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
+
+
+class StatedIndex(NamedTuple):
+    """Sizes that a text states plainly, so that those of one line are found without a look at ten thousand others.
+
+    Attributes:
+        on: By line.
+        values: Each word with each value that is stated of it.
+        hidden: Lines in order, each with the hidden size that is stated last up to it.
+    """
+
+    on: Mapping[int, Sequence[StatedSize]]
+    values: frozenset[tuple[str, int]]
+    hidden: Sequence[tuple[int, int]]
+
+
+def index_stated(stated: Sequence[StatedSize]) -> StatedIndex:
+    """Index the sizes that a text states."""
+    on: dict[int, list[StatedSize]] = {}
+    for size in stated:
+        on.setdefault(size.token.line, []).append(size)
+    hidden: list[tuple[int, int]] = []
+    latest = -1
+    for line, order, value in sorted((size.token.line, order, size.value) for order, size in enumerate(stated) if size.word == "hidden"):
+        if order > latest:
+            latest = order
+            hidden.append((line, value))
+    return StatedIndex(on, frozenset((size.word, size.value) for size in stated), hidden)
 
 
 class Scene(NamedTuple):
@@ -42,6 +71,7 @@ class Scene(NamedTuple):
         tables: Its tables.
         odd: The letters of a table of symbols that are not the sizes of the model it names: slips.
         headings: By index of line, the line of the heading that it stands under, or -1.
+        stated_index: The sizes that are stated, by where and by what they are.
     """
 
     lines: Sequence[Line]
@@ -62,6 +92,7 @@ class Scene(NamedTuple):
     tables: Sequence[Table]
     odd: Sequence[str] = ()
     headings: Sequence[int] = ()
+    stated_index: StatedIndex = StatedIndex({}, frozenset(), ())
 
     @property
     def given(self) -> bool:
@@ -96,8 +127,9 @@ class Scene(NamedTuple):
         own = words_of(model).get("hidden") if model is not None else None
         if own is None:
             return False
-        last = next((size.value for size in reversed(self.stated) if size.word == "hidden" and size.token.line <= line), None)
-        return last is not None and last != own
+        hidden = self.stated_index.hidden
+        place = bisect_right(hidden, line, key=lambda one: one[0])
+        return place > 0 and hidden[place - 1][1] != own
 
     def sizes_at(self, line: int, column: int) -> dict[str, int]:
         """Return what names and letters amount to at a place."""

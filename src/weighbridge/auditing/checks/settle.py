@@ -60,7 +60,7 @@ def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, h
 def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """The count itself, of the model's class and of the others of its family."""
     for index, (name, count) in enumerate(list_named_counts(model, what)):
-        found = fit(token, Fraction(count), loose=hedged)
+        found = fit(token, count, loose=hedged)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             verdict = "convention" if found.verdict == "exact" and index else found.verdict
             yield Judgement(verdict, Fraction(count), found.reason + because(mark("{name} has {right}"), name=name, right=count))
@@ -92,7 +92,7 @@ def _with_untied_head(token: Token, model: ModelValue, what: str, hedged: bool) 
     own = own_count(model)
     for amount in tied_tables(model) if what == "total" and own is not None else ():
         assert own is not None
-        found = fit(token, Fraction(own + amount))
+        found = fit(token, own + amount)
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             yield Judgement(
                 "convention" if found.verdict == "exact" else found.verdict, Fraction(own + amount), because(mark("with its head untied"))
@@ -144,9 +144,12 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
     """Cut off or rounded up instead of rounded; said to be approximate and near."""
     if token.value is None or not (token.unit or token.places or hedged):
         return
+    reaches = [(scale, token.value * scale, max(10 * scale, token.value * scale, Fraction(1))) for scale in scales(token)]
     for index, (name, count) in enumerate(list_named_counts(model, what)):
-        for scale in scales(token):
-            step, said_number = scale / 10**token.places, token.value * scale
+        for scale, said_number, reach in reaches:
+            if not hedged and abs(said_number.numerator - count * said_number.denominator) > reach * said_number.denominator:
+                continue  # most are far
+            step = scale / 10**token.places
             near = said_number <= count or index == 0  # another class is not rounded up
             if near and abs(said_number - count) < step and (token.unit or token.places):
                 reason = because(mark("cut off, not rounded")) if said_number < count else because(mark("rounded up"))

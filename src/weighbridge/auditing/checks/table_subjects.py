@@ -77,9 +77,17 @@ def is_grid(table: Table) -> bool:
 
 
 def column_heads(table: Table) -> list[str]:
-    """Return the words at the head of each column."""
-    width = max(len(row.cells) for row in (*table.head, *table.rows))
-    return [" ".join(row.cells[i].text for row in table.head if i < len(row.cells)).strip() for i in range(width)]
+    """Return the words at the head of each column; of the table that was asked for last, which each of its rows asks for, they are kept."""
+    global _last_heads
+    last, heads = _last_heads
+    if last is not table:
+        width = max(len(row.cells) for row in (*table.head, *table.rows))
+        heads = [" ".join(row.cells[i].text for row in table.head if i < len(row.cells)).strip() for i in range(width)]
+        _last_heads = table, heads
+    return heads
+
+
+_last_heads: tuple[Table | None, list[str]] = (None, [])
 
 
 def kind_of(head: str) -> str:

@@ -35,7 +35,15 @@ def likeliest_value(token: Token) -> Fraction | None:
     return token.value * scales(token)[0]
 
 
-def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
+class _Gap(NamedTuple):
+    """How far a figure lies above a number in one meaning of its unit, and what one unit is, as whole numbers over one denominator."""
+
+    scale: Fraction
+    size: int
+    unit: int
+
+
+def fit(token: Token, true: int | Fraction, *, loose: bool = False) -> Fit | None:
     """Tell how a printed figure agrees with the *true* number; None if it does not.
 
     Args:
@@ -44,25 +52,32 @@ def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
         loose: Whether it is said to be approximate, so that one digit will do.
 
     >>> from weighbridge.auditing.text.tokens import tokens
-    >>> fit(tokens("22.7 M", 0)[0], Fraction(23_835_648)).verdict
+    >>> fit(tokens("22.7 M", 0)[0], 23_835_648).verdict
     'rounded'
     """
     if token.value is None or _is_far(token, true):
         return None
+    gaps = _gaps(token.value, scales(token), true)
     for check in (_exact, _fit_by_rounding, _fit_by_zeros, _cut):
-        for scale in scales(token):
-            found = check(token, true, scale, loose)
+        for gap in gaps:
+            found = check(token, true, gap, loose)
             if found is not None:
                 return found
     if token.unit in BYTES:
         for size in (4, 2, 8, 1):
-            for scale in scales(token):
-                if _exact(token, true * size, scale, loose) or _fit_by_rounding(token, true * size, scale, loose):
-                    return Fit("convention", because(mark("{size} bytes for each parameter"), size=size), true)
+            for gap in _gaps(token.value, scales(token), true * size):
+                if _exact(token, true * size, gap, loose) or _fit_by_rounding(token, true * size, gap, loose):
+                    return Fit("convention", because(mark("{size} bytes for each parameter"), size=size), Fraction(true))
     return None
 
 
-def _is_far(token: Token, true: Fraction) -> bool:
+def _gaps(value: Fraction, scales: tuple[Fraction, ...], true: int | Fraction) -> list[_Gap]:
+    """Return how far a figure is from a number in each meaning of its unit: a text of many figures tries each against many numbers."""
+    top, bottom, part = value.numerator * true.denominator, true.numerator * value.denominator, value.denominator * true.denominator
+    return [_Gap(scale, top * scale.numerator - bottom * scale.denominator, scale.numerator * part) for scale in scales]
+
+
+def _is_far(token: Token, true: int | Fraction) -> bool:
     """Tell whether a number is out of reach of every rounding; most are, and whole numbers tell it quickly."""
     value = token.value
     if not value:
@@ -76,22 +91,21 @@ def _is_far(token: Token, true: Fraction) -> bool:
 _REACH = {unit: (min(scales), max(scales)) for unit, scales in _SCALES.items()}
 
 
-def _exact(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
-    if token.value is None or token.value * scale != true:
+def _exact(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
+    if gap.size:
         return None
-    return Fit("convention", _unit(scale), true) if _is_binary(scale) else Fit("exact", (), true)
+    return Fit("convention", _unit(gap.scale), Fraction(true)) if _is_binary(gap.scale) else Fit("exact", (), Fraction(true))
 
 
-def _fit_by_rounding(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+def _fit_by_rounding(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
     if token.value is None or not (token.unit or token.places or true.denominator > 1):
         return None
-    step = scale / 10**token.places
-    if abs(token.value * scale - true) * 2 > step or not token.value:
+    if abs(gap.size) * 2 * 10**token.places > gap.unit or not token.value:
         return None
-    return Fit("rounded", because(mark("rounded")) + _unit(scale), token.value * scale)
+    return Fit("rounded", because(mark("rounded")) + _unit(gap.scale), token.value * gap.scale)
 
 
-def _fit_by_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+def _fit_by_zeros(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
     """Take the zeros at the end as not significant, down to two digits; down to one where it is said to be rough."""
     powered = not token.unit and "e" in token.text.lower()  # ``3.16e16`` shows three digits
     if token.value is None or token.places or token.value.denominator != 1 or not (token.unit or loose or powered):
@@ -100,19 +114,18 @@ def _fit_by_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) ->
     zeros = len(digits) - len(digits.rstrip("0"))
     least = 1 if loose else 2
     for dropped in range(1, min(zeros, len(digits) - least) + 1):
-        if abs(token.value * scale - true) * 2 <= scale * 10**dropped:
+        if abs(gap.size) * 2 <= gap.unit * 10**dropped:
             kept = len(digits) - dropped
             reason = because(mark("rounded to one digit")) if kept == 1 else because(mark("rounded to {digits} digits"), digits=kept)
-            return Fit("rounded", reason + _unit(scale), token.value * scale)
+            return Fit("rounded", reason + _unit(gap.scale), token.value * gap.scale)
     return None
 
 
-def _cut(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+def _cut(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
     if token.value is None or not (token.unit or token.places):
         return None
-    step = scale / 10**token.places
-    if 0 < true - token.value * scale < step:
-        return Fit("note", because(mark("cut off, not rounded")), token.value * scale)
+    if 0 < -gap.size * 10**token.places < gap.unit:
+        return Fit("note", because(mark("cut off, not rounded")), token.value * gap.scale)
     return None
 
 
