@@ -52,8 +52,11 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             continue
         # A fact has no key, and an empty key in a config is nobody's.
         value = raw.get(field.key) if field.key else None
-        if field.aliases and kind != "derived" and (other := alias_value(field, raw)) is not None:
-            value = other
+        if field.aliases and kind != "derived":
+            if (other := alias_value(field, raw)) is not None:
+                value = other
+            elif kind == "switch" and any(alias in raw for alias in field.aliases):
+                value = None  # a null under another name is put in its place, too, and switches off
         if value is None and type(field.default) is AtInit and (before := without_aliases(fields, raw)) is not raw:
             value = _default_at_init(fields[: fields.index(field) + 1], before, path)
         if kind == "size":

@@ -52,10 +52,11 @@ def stages_of(c: Config) -> int:
     if any(kernel % 2 == 0 for kernel in c.kernels) or len(c.stem_widths) != 3 or len(c.stem_strides) != 5:
         raise ConfigError("expected odd kernels, three widths and five strides of the stem", key="stage_kernel_size", value=c.kernels)
     lists = {"stage_mid_channels": c.middles, "stage_out_channels": c.outs, "stage_num_blocks": c.blocks, "stage_downsample": c.halving}
-    equal_length(
+    count = equal_length(
         stage_in_channels=c.inputs, **lists, stage_light_block=c.light, stage_kernel_size=c.kernels, stage_numb_of_layers=c.layers_of
     )
-    return equal_length(stage_in_channels=c.inputs, stage_downsample_strides=c.halves)
+    # Of strides alone there may be more than stages.
+    return equal_length(stage_in_channels=c.inputs, stage_downsample_strides=c.halves[:count])
 
 
 def strided_map(grid: Grid, kernel: int, stride: tuple[int, int]) -> Grid:
