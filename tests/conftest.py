@@ -48,3 +48,20 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
         gc.freeze()
         gc.set_threshold(10_000, 20, 20)
+
+
+BY_TYPE = ("test_blueprint_laws.py", "test_truth.py")
+"""Files whose tests of one model type share what they draw or read."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of one type together: they come to one worker then, and what they share is made once."""
+    first: dict[Path, int] = {}
+    for index, item in enumerate(items):
+        first.setdefault(item.path, index)
+    items.sort(key=lambda item: (first[item.path], _model_type(item)))
+
+
+def _model_type(item: pytest.Item) -> str:
+    given = getattr(item, "callspec", None)
+    return str(given.params.get("model_type", "")) if given is not None and item.path.name in BY_TYPE else ""
