@@ -92,7 +92,7 @@ def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -
     >>> from weighbridge import model
     >>> refuse_lengths(model("wav2vec2-base"), Inputs(seq=399))
     Traceback (most recent call last):
-    weighbridge.core.errors.UsageError: seq: Wav2Vec2ForCTC needs an input of at least 400; 399 is too short
+    weighbridge.core.errors.UsageError: seq: Wav2Vec2ForPreTraining needs an input of at least 400; 399 is too short
     """
     convolved = list(_convolution_lengths(model.tree))
     if not _long_enough(convolved, given):

@@ -65,6 +65,7 @@ def _of_kind(kind: str, roles: tuple[str, ...], tensors: Sequence[tuple[Tensor, 
 def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
     """Say what the letters of a module's formula are: the inputs and outputs of a map, the rows of a table; empty where nothing helps.
 
+    >>> from weighbridge.core.formula import Symbol
     >>> print(shape_sentence("linear", [(Tensor("weight", (3072, 768)), Tensor("weight", (Symbol("I"), Symbol("H"))))]))
     from H inputs to I outputs
     """

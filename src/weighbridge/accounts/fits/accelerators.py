@@ -137,7 +137,7 @@ MAKERS = frozenset(("nvidia", "amd", "intel", "google", "cloud", "aws", "habana"
 def _device_key(name: str) -> tuple[str, int | None]:
     """Reduce a name to what tells devices apart: its letters and digits without the maker, and the GB that it says, if any.
 
-    >>> _device_key("NVIDIA A100-SXM4-80GB"), _spelling("h100-80g-pcie"), _spelling("GeForce RTX 4090")
+    >>> _device_key("NVIDIA A100-SXM4-80GB"), _device_key("h100-80g-pcie"), _device_key("GeForce RTX 4090")
     (('a100', 80), ('h100pcie', 80), ('rtx4090', None))
     """
     size = re.search(r"(?<![a-z0-9])([0-9]{1,4})[ _-]?g(?:i?b)?(?![a-z0-9])", name.lower())
