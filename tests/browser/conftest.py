@@ -64,30 +64,33 @@ def server() -> Iterator[str]:
     listener.close()
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
-        yield found
-        found.close()
-
-
 class Session(NamedTuple):
-    """Where tabs are opened that ask for nothing special, and the first of them, which keeps the process alive that draws them."""
+    """A running Chromium, where its tabs are opened that ask for nothing special, and the first of them, which keeps the process that draws."""
 
+    browser: Browser
     context: BrowserContext
     first: Page
 
 
 @pytest.fixture(scope="session")
-def session(server: str, browser: Browser) -> Iterator[Session]:
-    context = browser.new_context()
-    first = context.new_page()
-    first.goto(f"{server}/health")
-    yield Session(context, first)
-    context.close()
+def session(server: str) -> Iterator[Callable[[], Session]]:
+    """Return what gives the running session; one that has died with its test, or been ended from outside, is not the next test's fault."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running: list[Session] = []
+
+        def current() -> Session:
+            if not running or not running[-1].browser.is_connected():
+                browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+                context = browser.new_context()
+                running.append(Session(browser, context, context.new_page()))
+                running[-1].first.goto(f"{server}/health")
+            return running[-1]
+
+        yield current
+        for one in running:
+            one.browser.close()
 
 
 class Seen(NamedTuple):
@@ -102,14 +105,15 @@ Opened = Callable[..., Any]
 
 
 @pytest.fixture
-def opened(server: str, browser: Browser, session: Session) -> Opened:
+def opened(server: str, session: Callable[[], Session]) -> Opened:
     """Return a context manager that opens an address in a tab of its own and checks its manners when it closes."""
 
     @contextmanager
     def open_page(
         address: str, *, width: int = 1280, theme: str = "light", expected: tuple[str, ...] = (), **options: Any
     ) -> Iterator[tuple[Page, Seen]]:
-        context = browser.new_context(**options) if options else session.context
+        running = session()
+        context = running.browser.new_context(**options) if options else running.context
         page, seen = context.new_page(), Seen([], [], [])
         page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
         page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
@@ -121,7 +125,7 @@ def opened(server: str, browser: Browser, session: Session) -> Opened:
             page.close()
             if options:
                 context.close()
-            session.first.evaluate("localStorage.clear()")  # the next tab remembers nothing of this one
+            running.first.evaluate("localStorage.clear()")  # the next tab remembers nothing of this one
         assert not seen.outside, f"requests left this machine: {seen.outside}"
         unexpected = [text for text in seen.complaints if not any(words in text for words in expected)]
         assert not unexpected, f"the console says: {unexpected}"
