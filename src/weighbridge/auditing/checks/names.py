@@ -47,6 +47,14 @@ _FILE = re.compile(r"[\w./-]*\.(?:md|py|sh|ipynb|rst|html?|ya?ml|toml|txt|png|sv
 _QUOTES = frozenset("'\"`")
 _MAKERS = frozenset("meta google facebook openai microsoft mistralai".split())
 _RUN = re.compile(r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*")
+_WORDS = frozenset(
+    "ada afm align clip command ctrl curie dia dit donut funnel git glam know led luke mit mra opt orion sam solar switch turing yi".split()
+)
+"""Families that are called by a word of ordinary prose: ``git`` and ``which led to`` name no model, ``GIT`` and ``LED`` do."""
+_PARTS = frozenset("distil long prot sentence".split())
+"""Words that begin models' names, and are none alone."""
+_OPENING = re.compile(r"(?:^|[.!?。！？:：;；|>#*•\-(（])[\s\W]*$")
+"""What stands before the first word of a sentence, whose capital says nothing."""
 _GAP = re.compile(r"[\s\-_/.,()\[\]*:\"'’“”]{1,3}")
 _MOST = 8
 
@@ -71,6 +79,10 @@ def within(text: str) -> Iterator[Mention]:
             if own is not None and own[0] > best[0]:
                 index += 1  # ``OpenAI GPT OSS 120B`` is no ``OpenAI GPT``
                 best = own
+        last = best[0] if best is not None else index
+        if _is_prose(text, runs[index].start(), runs[last].end()):
+            index = last + 1
+            continue
         if best is not None:
             mention = _mention(lower, runs, index, *best)
             if mention is not None:
@@ -81,6 +93,17 @@ def within(text: str) -> Iterator[Mention]:
             if _OTHER.fullmatch(first) and following not in _LIKENESS:
                 yield Mention(runs[index].start(), None, runs[index].end())
             index += 1
+
+
+def _is_prose(text: str, start: int, end: int) -> bool:
+    """Tell whether a word that is also a family's name is only a word here, by how it is written."""
+    written = text[start:end]
+    word = written.lower()
+    if word in _PARTS:
+        return True
+    if word not in _WORDS or written.isupper():
+        return False
+    return written.islower() or (written.istitle() and _OPENING.search(text, max(0, start - 8), start) is not None)
 
 
 def _longest(lower: str, runs: list[re.Match[str]], index: int, names: Mapping[str, Meaning]) -> tuple[int, Meaning] | None:

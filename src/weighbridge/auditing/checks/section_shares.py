@@ -6,6 +6,7 @@ stands nowhere else, but for one digit in its own section, is that number mistyp
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -53,10 +54,28 @@ def check(scene: Scene) -> Iterator[Claim]:
             if token.kind == "num" and token.value is not None:
                 times[token.value] = times.get(token.value, 0) + 1
     others = [count for model in scene.models.values() if (count := own_count(model))]
+    headed = _headed(scene)
     for pair, stretches in zip(pairs, true_of, strict=True):
         agrees = any(total in stretch for stretch in stretches)
-        if agrees or not any(count in stretches[0] for count in others):  # else a share of another model that the text names
+        above = next((number for line, number in reversed(headed) if line <= pair.share.line), total)
+        if not agrees and above in stretches[0]:
+            yield from _judge(scene, pair, Fraction(above), times, agrees=True)
+        elif agrees or not any(count in stretches[0] for count in others):  # else a share of another model that the text names
             yield from _judge(scene, pair, Fraction(total), times, agrees=agrees)
+
+
+_HEAD = re.compile(r"(?<![\d,.])(\d{1,3}(?:,\d{3})+) (?:parameters|个?参数)\s*$")
+
+
+def _headed(scene: Scene) -> list[tuple[int, int]]:
+    """Return the lines that end in a count of parameters, as the head of a derivation does, each with that count."""
+    return [
+        (index, int(found[1].replace(",", ""))) for index, line in enumerate(scene.lines) if (found := _HEAD.search(line.text[-_TAIL:]))
+    ]
+
+
+_TAIL = 40
+"""Characters of a line in which such a count stands."""
 
 
 def _pairs(statement: Sequence[Token]) -> Iterator[Pair]:

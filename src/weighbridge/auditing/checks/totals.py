@@ -25,7 +25,10 @@ SENTENCE = 300
 REST = 40
 """Characters behind a count that may still be said of it, up to a comma."""
 _SENTENCE = re.compile(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
-_PARAMETERS = re.compile(r"par[aáâ]m|参数|參數|\bweights\b|파라미터|매개변수|パラメ", re.IGNORECASE)
+_WEIGHTS = r"\bweights\b"
+_PARAMETERS = re.compile(rf"par[aáâ]m|参数|參數|{_WEIGHTS}|파라미터|매개변수|パラメ", re.IGNORECASE)
+_BYTES = re.compile(rf"{_WEIGHTS}(?!.*par[aáâ]m)", re.IGNORECASE)
+"""A whole number that is only said to be of weights may be their bytes."""
 _TOTAL = re.compile(r"\W{0,2}(?:total|active|activated|in total)\b", re.IGNORECASE)
 _SUMMED = re.compile(r"(?:\btotal|\bin all|总计|合计|共计|总量|总共)\W{0,6}(?:约为?|about|roughly)?\W*$", re.IGNORECASE)
 """A label that calls what follows the whole, of whatever is counted there."""
@@ -130,7 +133,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     found = settle(token, subject.models, what, hedged=hedged)
     if found is not None:
         yield total_claim(scene, token, found.verdict, found.expected, found.reason)
-    elif subject.firm and counted and not _is_blocked(before, after, what) and not is_summed(scene, token.line):
+    elif subject.firm and counted and (token.unit or not _BYTES.search(beside)) and not _is_blocked(before, after, what) and not is_summed(scene, token.line):
         yield from wrong(scene, token, subject, what)
 
 
