@@ -131,11 +131,11 @@ def _is_wrong(scene: Scene, size: StatedSize, judged: _JudgedSize, used: set[int
         return False
     if not (size.firm or _is_said_of_the_named(scene, size)) or _is_of_some(scene, size.token.line, judged.right):
         return False  # ``all 5 layers: (6 − 1) × ...`` is said of some of them
-    if size.word == "layers" and judged.right is not None and _is_stated(scene, "layers", judged.right - judged.said):
+    if size.word == "layers" and judged.right is not None and ("layers", judged.right - judged.said) in scene.stated_index.values:
         return False  # 12 layers of one kind and 36 of another
     if (judged.said in used and judged.right not in used) or (size.word != "kv_heads" and judged.said in _other_sizes(scene, size)):
         return False
-    if judged.right is not None and _is_stated(scene, size.word, judged.right) and not is_slip(str(judged.said), str(judged.right)):
+    if (size.word, judged.right) in scene.stated_index.values and not is_slip(str(judged.said), str(judged.right)):
         return False  # the text states two such sizes: it has two models, and this one need not be that one's
     if size.word != "hidden" and scene.is_at_other_sizes(size.token.line):
         return False
@@ -210,10 +210,6 @@ def _beside(scene: Scene, size: StatedSize) -> Iterator[StatedSize]:
     """Yield the sizes of other kinds that are stated on the lines about one."""
     for line in range(size.token.line - BESIDE_LINES, size.token.line + BESIDE_LINES + 1):
         yield from (other for other in scene.stated_index.on.get(line, ()) if other.word != size.word)
-
-
-def _is_stated(scene: Scene, word: str, value: int) -> bool:
-    return (word, value) in scene.stated_index.values
 
 
 def _is_of_some(scene: Scene, line: int, right: int | None) -> bool:

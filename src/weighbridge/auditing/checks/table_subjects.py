@@ -39,13 +39,8 @@ _COLUMNS = (
 )  # fmt: skip
 """What a column holds, by the words of its head; the first that fits."""
 
-
 SIZE_COLUMNS = ("mlp", "vocab", "heads", "kv_heads", "layers", "hidden", "head_dim")
-
-
 _COUNTS = ("total", "active", "non_embedding", "part")
-
-
 _GRID = re.compile(r"\b([A-Z])\s*=\s*\d+")
 
 

@@ -25,11 +25,13 @@ SENTENCE = 300
 REST = 40
 """Characters behind a count that may still be said of it, up to a comma."""
 _SENTENCE = re.compile(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
-_WEIGHTS = r"\bweights\b"
-_PARAMETERS = re.compile(rf"par[aáâ]m|参数|參數|{_WEIGHTS}|파라미터|매개변수|パラメ", re.IGNORECASE)
-_BYTES = re.compile(rf"{_WEIGHTS}(?!.*par[aáâ]m)", re.IGNORECASE)
+_PARAMETERS = re.compile(r"par[aáâ]m|参数|參數|\bweights\b|파라미터|매개변수|パラメ", re.IGNORECASE)
+_BYTES = re.compile(r"\bweights\b(?!.*par[aáâ]m)", re.IGNORECASE)
 """A whole number that is only said to be of weights may be their bytes."""
-_TOTAL = re.compile(r"\W{0,2}(?:total|active|activated|in total)\b", re.IGNORECASE)
+_TOTAL = re.compile(
+    r"\W{0,2}(?:total|active|activated|in total)\b(?! *(?:[a-z]+ )?(?:tokens?|users?|words|steps|images|samples|cost|flops?))",
+    re.IGNORECASE,
+)
 _SUMMED = re.compile(r"(?:\btotal|\bin all|总计|合计|共计|总量|总共)\W{0,6}(?:约为?|about|roughly)?\W*$", re.IGNORECASE)
 """A label that calls what follows the whole, of whatever is counted there."""
 _ACTIVE = re.compile(r"activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
@@ -111,7 +113,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     before = _label_above(scene, token, text) + _first_cell(text, token) + before
     beside = after[:28] + " " + before[-48:]
     bracketed = before.rstrip().endswith(("(", "（")) and bool(named)
-    counted = bool(_PARAMETERS.search(beside) or (token.unit in ("m", "b", "t") and named and _TOTAL.match(after)))
+    counted = bool(_PARAMETERS.search(beside) or (token.unit in ("m", "b", "t") and _TOTAL.match(after)))
     beside_name = token.unit in ("m", "b") and any(m.kind != UNKNOWN and _BESIDE.fullmatch(text, m.end, token.start) for m in named)
     counted = counted or (beside_name and _SAID_BY_VERB.search(text[: token.start]) is not None and _PARAMETERS.search(text) is not None)
     labelled = bool(token.unit) and _SUMMED.search(before) is not None
@@ -133,7 +135,13 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     found = settle(token, subject.models, what, hedged=hedged)
     if found is not None:
         yield total_claim(scene, token, found.verdict, found.expected, found.reason)
-    elif subject.firm and counted and (token.unit or not _BYTES.search(beside)) and not _is_blocked(before, after, what) and not is_summed(scene, token.line):
+    elif (
+        subject.firm
+        and counted
+        and (token.unit or not _BYTES.search(beside))
+        and not _is_blocked(before, after, what)
+        and not is_summed(scene, token.line)
+    ):
         yield from wrong(scene, token, subject, what)
 
 
@@ -157,8 +165,6 @@ _OF_EXPERTS = re.compile(
 )
 """A number of experts, whose word for working is not the next count's: ``8 are active, 671B parameters in total``."""
 _ACTIVE_OR_TOTAL = re.compile(r"总|total|activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
-
-
 _TURN = re.compile(
     r"[\d,，;；。(（]|\bbut\b|\bwhile\b|\bwith\b|\bof which\b|\band\b|\byet\b|\bonly\b|但|而|其中|仅|只|却|并", re.IGNORECASE
 )
