@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.core.tree import Part, Tensor, positions
-from weighbridge.explain.semantic_tree import HEADS, NORMS, Leaf, Pair, join_path, leaves
+from weighbridge.explain.semantic_tree import HEADS, NORMS, Leaf, Pair, join_path, leaves, leaves_of
 from weighbridge.explain.wording import role_name
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Parts(NamedTuple):
 @lru_cache(maxsize=8)
 def parts_of(model: ModelValue) -> Parts:
     """Take a model's own tree apart, once."""
-    return parts(model.tree)
+    return _parts(model.tree, leaves_of(model) if model.description is None else leaves(Pair(model.tree, model.tree)))
 
 
 def parts(tree: Part) -> Parts:
@@ -104,7 +105,11 @@ def parts(tree: Part) -> Parts:
     >>> parts(model("bert-base-uncased").tree).unique
     109482240
     """
-    found = [(atom, tensor.tied_to is not None) for leaf in leaves(Pair(tree, tree)) for atom, tensor in _atoms(leaf)]
+    return _parts(tree, leaves(Pair(tree, tree)))
+
+
+def _parts(tree: Part, owners: Iterable[Leaf]) -> Parts:
+    found = [(atom, tensor.tied_to is not None) for leaf in owners for atom, tensor in _atoms(leaf)]
     if len({atom.component for atom, _ in found if atom.component.startswith("head:")}) > MOST_HEADS:
         found = [(atom._replace(component="head:heads") if atom.component.startswith("head:") else atom, tied) for atom, tied in found]
     owned = tuple(atom for atom, tied in found if not tied)
@@ -160,7 +165,8 @@ def _layer(leaf: Leaf) -> tuple[str, int, int]:
 
 def _component(leaf: Leaf, in_layer: bool) -> str:
     part, kinds = leaf.pair.part, {pair.part.kind for pair in leaf.around}
-    topic = "attention" if leaf.topic == "latent_attention" else leaf.topic
+    topic = leaf.topic
+    topic = "attention" if topic == "latent_attention" else topic
     if kinds & HEADS or topic == "head":
         return "head:" + _head(leaf)
     if part.kind in NORMS:

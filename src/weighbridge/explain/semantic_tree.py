@@ -6,6 +6,7 @@ what derivations are divided by and what counting conventions leave out.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.core.formula import Expression, Number, Product, Symbol, letters, times, total
@@ -126,6 +127,12 @@ def pair(model: ModelValue) -> tuple[Pair, dict[str, Symbol], dict[str, int]]:
         return Pair(model.tree, model.tree), {}, {}
     tree, table, values = symbolic(model)
     return Pair(model.tree, tree), table, values
+
+
+@lru_cache(maxsize=2)
+def leaves_of(model: ModelValue) -> tuple[Leaf, ...]:
+    """List the parts of a model that own tensors, once for all accounts of one file."""
+    return tuple(leaves(pair(model)[0]))
 
 
 def leaves(root: Pair, path: str = "", around: tuple[Pair, ...] = ()) -> list[Leaf]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ class Cell(NamedTuple):
     layered: bool
 
 
-def list_cells(found: list[Leaf]) -> Iterator[Cell]:
+def list_cells(found: Iterable[Leaf]) -> Iterator[Cell]:
     """Yield a model's tensors by component."""
     for leaf in found:
         topic, in_layer = leaf.topic, leaf.in_layer

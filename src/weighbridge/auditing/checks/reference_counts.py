@@ -13,7 +13,7 @@ from weighbridge.auditing.text.polynomial_terms import symbol
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Polynomial
-from weighbridge.explain.semantic_tree import leaves, pair
+from weighbridge.explain.semantic_tree import leaves_of, pair
 from weighbridge.load import load
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def reference_counts_of(model: ModelValue) -> ReferenceCounts:
     >>> [h.number for h in reference_counts_of(model("bert-base-uncased")).components["pooler"]]
     [Fraction(590592, 1), Fraction(589824, 1)]
     """
-    root, _, values = pair(model)
-    cells = tuple(list_cells(leaves(root)))
+    values = pair(model)[2]
+    cells = tuple(list_cells(leaves_of(model)))
     components = {name: _distinct(found) for name, found in _components(cells, values)}
     tally = tally_of(model)
     reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]

@@ -27,12 +27,14 @@ _BETWEEN = re.compile(
 def check(scene: Scene) -> Iterator[Claim]:
     """Check every shape that a count follows, against the shape and against the model's tensor of that name."""
     guessed = scene.main is not None and not scene.main.firm
-    shapes = {name: _shapes(model) for name, model in scene.models.items() if name or not guessed}
-    for statement in scene.statements:
-        places = [index for index, token in enumerate(statement) if token.kind == "shape"]
-        if len(places) != 1:
-            continue
-        found = _check(scene, statement, places[0], shapes)
+    shaped = [
+        (statement, places[0])
+        for statement in scene.statements
+        if len(places := [index for index, token in enumerate(statement) if token.kind == "shape"]) == 1
+    ]
+    shapes = {name: _shapes(model) for name, model in scene.models.items() if shaped and (name or not guessed)}
+    for statement, place in shaped:
+        found = _check(scene, statement, place, shapes)
         if found is not None:
             yield found
 
