@@ -111,7 +111,10 @@ def _judge(
     numbers = {scene.lines[index].number for index in tabled}
     claims += lettered + list(tensors.check(scene))
     claims += [c for c in configuration.check(scene, firm=firm) if c.line not in numbers]
-    claims += components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
+    explained = list(nearby.check(scene))
+    follows = _places(claim for claim in explained if _has_unit(claim))
+    components_held = components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
+    claims += [c for c in components_held if c.verdict != "wrong" or (c.line, c.end) not in follows]
     claims += model_tables.check(scene, bound)
     claims += shares.check(scene, held, offered, firm=firm)
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
@@ -134,7 +137,7 @@ def _judge(
         work.check(scene),
         results.check(scene),
         modules.check(scene),
-        nearby.check(scene),
+        explained,
         bytes_said.check(scene),
         fields.check(scene, tabled),
         identities.check(scene),
@@ -166,6 +169,11 @@ def _widest(claims: Sequence[Claim]) -> list[Claim]:
 
 def _places(claims: Iterable[Claim]) -> set[tuple[int, int]]:
     return {(claim.line, claim.end) for claim in claims}
+
+
+def _has_unit(claim: Claim) -> bool:
+    """Tell whether a figure is rounded: what follows from rounded figures above it is off as they are, and not wrong for it."""
+    return claim.text[-1:].isalpha()
 
 
 def _is_firm(scene: Scene) -> bool:
