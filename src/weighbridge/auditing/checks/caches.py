@@ -54,6 +54,7 @@ def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] 
     every = [] if _GROUPED.search(place.text) and not _SUPPOSED.search(place.text) else list(_amounts(models, spans, sizes, every=True))
     if len(own) + len(every) > MOST_READINGS:
         return None
+    firm = firm and not (_BATCHED.search(place.text) and not _BATCH.search(place.text))
     found = hold(place, own, firm=False) or hold(place, every, firm=False)
     if found is None or (firm and spans and found.expected not in {amount.number for amount in own} and not _SUPPOSED.search(place.text)):
         return (
@@ -62,6 +63,11 @@ def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] 
             else _every_head(place, found, own)
         )
     return found
+
+
+_SEVERAL = r"(?:two|three|four|eight|ten|sixteen|several|many)"
+_BATCHED = re.compile(rf"\b{_SEVERAL} (?:requests|sequences|users|prompts)|\bbatch(?: size)? (?:of )?{_SEVERAL}\b|两条|多条", re.IGNORECASE)
+"""More than one sequence, where no figure need say how many: ``4 GB for a batch of two``."""
 
 
 def _clause(place: Figure) -> str:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.arithmetic import EquationClaims
+from weighbridge.auditing.checks.count_subjects import is_resized
 from weighbridge.auditing.checks.left_out import find_omissions
 from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.own_counts import is_whole
@@ -85,6 +86,8 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
     if model is not None and offer.number.denominator == 1 and is_whole(model, int(offer.number)):
         return None  # the whole model in some way of counting: DPR calls it its encoder
     if _is_of_other_parts(own, offer, checked):
+        return None
+    if offer.figure is not None and not offer.computed and is_resized(scene, offer.first.line, offer.first.start):
         return None
     if scene.is_at_other_sizes(offer.first.line) or _OPERATIONS.match(scene.lines[offer.last.line].text, offer.last.end):
         return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
-from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import FAMILY_REACH, LEFTOVER, LISTED, NAME_REACH
 from weighbridge.presets.aliases import FAMILY, MODEL
@@ -45,7 +45,8 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
         if len(before) > 1 and _subject_by_place(text, token, before) is None and _in_list(text, token):
             return of_mention(scene, mention, firm=False)  # two lists that do not pair up
         rest = len(re.sub(r"\s", "", _FILLER.sub("", between)))
-        return of_mention(scene, mention, firm=rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
+        sister = len(before) == 1 and _SISTER.search(between) is not None
+        return of_mention(scene, mention, firm=not sister and rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
     after = [m for m in named if m.column >= token.end]
     if after and re.fullmatch(
         r"\W*(?:参数的?|parameters?|params?)?\W*(?:version|variant|model)?s?\W*(?:of|的|in|for|for the|in the)?\W*",
@@ -61,6 +62,19 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
     if earlier:
         return of_mention(scene, earlier[-1], firm=False)
     return _of_lines(scene, token)
+
+
+_SISTER = re.compile(r"(?<![\w.-])(?:tiny|mini|small|base|medium|large|huge|giant|x+l|x*large)(?![\w-])", re.IGNORECASE)
+"""A size between a name and a count, which may be its sister's: ``Whisper tiny has 39M parameters, base 74M``."""
+
+
+def is_resized(scene: Scene, line: int, start: int) -> bool:
+    """Tell whether a line gives its model a size, before a place, that is not the model's: ``BERT-base with 6 layers has 66M``."""
+    model = scene.model_at(line, start)
+    own = words_of(model) if model is not None else {}
+    return any(
+        size.word in own and own[size.word] != size.value and size.token.end <= start for size in scene.stated_index.on.get(line, ())
+    )
 
 
 def _subject_by_place(text: str, token: Token, before: Sequence[Mention]) -> Mention | None:

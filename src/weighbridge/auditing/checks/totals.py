@@ -43,7 +43,7 @@ _BLOCKED = re.compile(
     r"reduc|sav|减少|节省|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different", re.IGNORECASE
 )  # fmt: skip
 _COMPARED = re.compile(
-    r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假设|suppose|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每",
+    r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假设|suppose|若|改为|改成|换成|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每",
     re.IGNORECASE,
 )
 """Words anywhere in a sentence that make its counts other than the model's."""
