@@ -117,7 +117,7 @@ def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str
         yield line.format(loaded=f"{found.loaded:,}", scales=f"{found.quantizer:,}", built=built)
     elif found.quantizer:
         line = say(
-            "As loaded with its quantization_config (bitsandbytes, 4 bits): {loaded} elements, of which each packed one holds several values; as built {built}."
+            "As loaded with its quantization_config (bitsandbytes, 4 bits): {loaded} elements (a packed one holds several values); as built {built}."
         )
         yield line.format(loaded=f"{found.loaded:,}", built=built)
     if found.separate:

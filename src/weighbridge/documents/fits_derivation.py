@@ -19,8 +19,8 @@ def derivation(found: Fit, say: Say) -> Iterator[Block]:
     yield Paragraph(
         1,
         say(
-            "`weigh memory` and `weigh cache` derive these terms, tensor by tensor and layer by layer, with --explain. What is cut among"
-            " devices is rounded up."
+            "`weigh memory` and `weigh cache` derive these terms, tensor by tensor and layer by layer, with --explain. Shares of"
+            " several devices are rounded up."
         ),
     )
     for number, way in enumerate(found.ways, start=1):
@@ -42,15 +42,15 @@ def _steps(term: Term) -> tuple[Floor | Number, ...]:
 def _verdict(way: Setup, memory: int, say: Say) -> str:
     rest = memory - way.bytes
     if rest >= 0:
-        return say("Of {memory} bytes {rest} are left: it fits.").format(memory=f"{memory:,}", rest=f"{rest:,}")
-    return say("Of {memory} bytes {rest} too many: it does not fit.").format(memory=f"{memory:,}", rest=f"{-rest:,}")
+        return say("{rest} of {memory} bytes are left: it fits.").format(memory=f"{memory:,}", rest=f"{rest:,}")
+    return say("That is {rest} bytes more than the {memory} there are: it does not fit.").format(memory=f"{memory:,}", rest=f"{-rest:,}")
 
 
 def _limits(way: Setup, found: Fit, say: Say) -> Iterator[str]:
     """Say how much more of each would fit: of a batch of none, nothing does."""
     if way.batch:
-        line = say("The largest batch of {seq} tokens each is {batch}: one more takes more than there is, or than is looked for.")
+        line = say("The largest batch of {seq} tokens each is {batch}: one more would not fit, or lies beyond the range searched.")
         yield line.format(seq=f"{found.seq:,}", batch=f"{way.batch:,}")
     if way.seq:
-        line = say("The longest context of a batch of {batch} is {seq} tokens: one more takes more than there is, or than the model reads.")
+        line = say("The longest context of a batch of {batch} is {seq} tokens: one more would not fit, or exceeds the model's positions.")
         yield line.format(seq=f"{way.seq:,}", batch=f"{found.batch:,}")

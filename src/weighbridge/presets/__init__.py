@@ -66,8 +66,7 @@ def preset(name: str) -> Preset | None:
             if start >= 0:  # each preset stands in a line of its own
                 text = "{" + text[start + 1 : text.index("\n", start + 1)].rstrip().removesuffix(",") + "}"
             if needle in text:
-                # not under the end of a Hub id: klue/roberta-base is no roberta-base
-                _CACHE.update({key: found for found in _presets(text) for key in (found.name, found.hub, *found.names) if key})
+                _CACHE.update({key: found for found in _presets(text) for key in typed_names(found)})
             if name in _CACHE:
                 break
     return _CACHE.get(name)
@@ -84,11 +83,7 @@ def preset_like(name: str) -> Preset | None:
     'bloom-560m'
     """
     if not _FOLDED:
-        known = list(presets())
-        _FOLDED.update({fold_name(found.name): found for found in reversed(known)})
-        for found in known:
-            for typed in typed_names(found):
-                _FOLDED.setdefault(fold_name(typed), found)
+        _FOLDED.update({fold_name(typed): found for found in presets() for typed in typed_names(found)})
     plain, _, language = name.rpartition("_")  # KerasHub writes the language behind a name of the Hub's
     return _FOLDED.get(fold_name(name)) or (_FOLDED.get(fold_name(plain)) if language in ("en", "multi", "zh", "hi") and plain else None)
 

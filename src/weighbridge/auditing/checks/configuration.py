@@ -21,9 +21,9 @@ from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
 NAMES = {
-    "vocab": mark("vocabulary size"), "hidden": mark("hidden size"), "layers": mark("layers"), "heads": mark("attention heads"),
-    "mlp": mark("intermediate size"), "positions": mark("positions"), "types": mark("token types"), "head_dim": mark("width of a head"),
-    "kv_heads": mark("key-value heads"),
+    "vocab": mark("vocabulary size"), "hidden": mark("hidden size"), "layers": mark("number of layers"), "heads": mark("number of attention heads"),
+    "mlp": mark("intermediate size"), "positions": mark("number of positions"), "types": mark("number of token types"), "head_dim": mark("head size"),
+    "kv_heads": mark("number of key-value heads"),
 }  # fmt: skip
 
 

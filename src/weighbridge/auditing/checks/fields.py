@@ -26,7 +26,7 @@ TITLES = {
     **NAMES,
     "experts": mark("number of experts"),
     "active": mark("number of experts for each token"),
-    "shared": mark("shared experts"),
+    "shared": mark("number of shared experts"),
 }
 LONGEST = 10_000
 """Characters of a line that is a sentence or a row of a table."""
