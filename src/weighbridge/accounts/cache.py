@@ -14,7 +14,7 @@ from weighbridge.accounts.cache_engines import ENGINES, Engine
 from weighbridge.accounts.cache_windows import WHOLE, Limit, limit_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.weights import bits
-from weighbridge.accounts.possible import refuse_lengths
+from weighbridge.accounts.possible import refuse_lengths, without_decoder
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
@@ -109,6 +109,7 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     why = UNKNOWN.get(model.model_type or "")
     if why is not None:
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
+    given = without_decoder(model, given)
     refuse_lengths(model, given)
     tree = _limit_windows(model) if engine == "reference" else model.tree
     layers = list_caches(tree, given, size, ENGINES[engine])

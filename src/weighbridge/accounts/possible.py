@@ -70,6 +70,18 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
     refuse_lengths(model, given, usual=Inputs().seq)
 
 
+def without_decoder(model: ModelValue, given: Inputs) -> Inputs:
+    """Return *given* without the length of a decoder, for a model that has none beside an encoder: there it says nothing.
+
+    >>> from weighbridge import model
+    >>> without_decoder(model("gpt2"), Inputs(decoder_seq=3)).decoder_seq, without_decoder(model("t5-small"), Inputs(decoder_seq=3)).decoder_seq
+    (None, 3)
+    """
+    if given.decoder_seq is None or any("decoder" in length_names(part) for _, part in walk(model.tree)):
+        return given
+    return given._replace(decoder_seq=None)
+
+
 BESIDE = (
     ("images", "images", mark("images: {name} takes no images")),
     ("audios", "audios", mark("audios: {name} takes no audio")),

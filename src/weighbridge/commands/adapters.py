@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.commands.idle import with_idle
 from weighbridge.commands.inputs import TEXT
 from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -47,6 +48,10 @@ OPTIONS = (
 
 def answer(arguments: Arguments) -> Answer:
     """Count the model with the adapter."""
+    return with_idle(_answer, arguments, OPTIONS)
+
+
+def _answer(arguments: Arguments) -> Answer:
     from weighbridge.accounts.adapters.costs import costs_of
     from weighbridge.accounts.adapters.source import adapter_config, adapters_of
     from weighbridge.accounts.inputs import inputs

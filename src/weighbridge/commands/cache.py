@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.commands.idle import with_idle
 from weighbridge.commands.inputs import INPUTS
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -29,9 +30,13 @@ OPTIONS = (
 
 def answer(arguments: Arguments) -> Answer:
     """Add up what the model keeps between tokens."""
+    return with_idle(_answer, arguments, OPTIONS)
+
+
+def _answer(arguments: Arguments) -> Answer:
     from weighbridge.accounts.cache import SEQ
     from weighbridge.accounts.inputs import inputs
-    from weighbridge.accounts.possible import usual_lengths
+    from weighbridge.accounts.possible import usual_lengths, without_decoder
     from weighbridge.documents import cache
 
     model = arguments.model()
@@ -40,7 +45,7 @@ def answer(arguments: Arguments) -> Answer:
         if arguments.seq is not None
         else dict(zip(("seq", "decoder_seq"), usual_lengths(model, SEQ, arguments.decoder_seq), strict=True))
     )
-    given = inputs({**vars(arguments), **lengths})
+    given = without_decoder(model, inputs({**vars(arguments), **lengths}))
 
     def document() -> Document:
         if not arguments.explain:

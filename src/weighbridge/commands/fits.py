@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.commands.idle import with_idle
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
@@ -31,6 +32,10 @@ OPTIONS = (
 
 def answer(arguments: Arguments) -> Answer:
     """Tell whether the model fits, and what makes it fit."""
+    return with_idle(_answer, arguments, OPTIONS)
+
+
+def _answer(arguments: Arguments) -> Answer:
     from weighbridge.accounts.fits.account import device_memory, fits_of
     from weighbridge.documents import fits
 

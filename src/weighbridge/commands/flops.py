@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.commands.idle import with_idle
 from weighbridge.commands.inputs import INPUTS
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -32,6 +33,10 @@ OPTIONS = (
 
 def answer(arguments: Arguments) -> Answer:
     """Count the arithmetic of one pass."""
+    return with_idle(_answer, arguments, OPTIONS)
+
+
+def _answer(arguments: Arguments) -> Answer:
     from weighbridge.accounts.inputs import inputs
 
     model = arguments.model()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.commands.idle import SAME, with_idle
 from weighbridge.commands.inputs import INPUTS
 from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -47,15 +48,19 @@ OPTIONS = (
     ),
     *OUTPUT,
 )
-OF_TRAINING = (
-    *(option.name for option in LENGTHS), "optimizer", "precision", "attention", "checkpointing", "device", "no_dropout", "no_loss",
-)  # fmt: skip
-"""Options on which nothing depends where a model is not trained."""
+OF_TRAINING = mark(
+    "Without --training nothing here depends on {options}. What a model keeps of its tokens while it generates: weigh cache."
+)
+"""What is said of options that change nothing where a model is not trained."""
 SETTINGS = ("dtype", "quantization", "optimizer", "precision", "attention", "checkpointing", "device")
 
 
 def answer(arguments: Arguments) -> Answer:
     """Add up the bytes of the model at work."""
+    return with_idle(_answer, arguments, OPTIONS, SAME if arguments.training else OF_TRAINING)
+
+
+def _answer(arguments: Arguments) -> Answer:
     from weighbridge.accounts.inputs import Inputs, inputs
     from weighbridge.accounts.memory.account import settings_of
     from weighbridge.accounts.possible import usual_lengths
@@ -72,21 +77,11 @@ def answer(arguments: Arguments) -> Answer:
     dropout = arguments.training and not arguments.no_dropout
     how = settings_of(model, arguments.training, **words, dropout=dropout, loss=not arguments.no_loss)
 
-    idle = (
-        ()
-        if arguments.training
-        else tuple(option.switch for option in OPTIONS if option.name in OF_TRAINING and _is_said(arguments, option))
-    )
-
     def document() -> Document:
         if not arguments.explain:
-            return memory.document(model, given, how, training=arguments.training, lang=arguments.lang, idle=idle)
+            return memory.document(model, given, how, training=arguments.training, lang=arguments.lang)
         from weighbridge.documents.memory_derivation import derivation
 
-        return memory.document(model, given, how, training=arguments.training, derive=derivation, lang=arguments.lang, idle=idle)
+        return memory.document(model, given, how, training=arguments.training, derive=derivation, lang=arguments.lang)
 
-    return Answer(lambda: memory.as_json(model, given, how, training=arguments.training, explain=arguments.explain, idle=idle), document)
-
-
-def _is_said(arguments: Arguments, option: Option) -> bool:
-    return bool(getattr(arguments, option.name, None) not in (None, False, option.default))
+    return Answer(lambda: memory.as_json(model, given, how, training=arguments.training, explain=arguments.explain), document)

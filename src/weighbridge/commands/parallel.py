@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.commands.idle import with_idle
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core.messages import mark
 
@@ -39,6 +40,10 @@ NAMES = ("tp", "pp", "dp", "ep", "fsdp", "sequence_parallel", "micro_batches", "
 
 def answer(arguments: Arguments) -> Answer:
     """Lay the model out on devices."""
+    return with_idle(_answer, arguments, [option for option in OPTIONS if option.name not in ("tp", "pp", "dp")])
+
+
+def _answer(arguments: Arguments) -> Answer:
     from weighbridge.accounts.parallel.account import parallel_of
     from weighbridge.accounts.parallel.layout import Layout
     from weighbridge.documents import parallel

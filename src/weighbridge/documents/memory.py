@@ -32,10 +32,8 @@ TRUST = (mark("exact"), mark("bound"), mark("estimate"))
 """What a figure can be worth."""
 
 
-def as_json(
-    model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False, idle: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    """Return the answer of ``weigh memory --json``; *idle* are options that were given and change nothing.
+def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False) -> dict[str, Any]:
+    """Return the answer of ``weigh memory --json``.
 
     >>> from weighbridge import model
     >>> from weighbridge.accounts.inputs import Inputs
@@ -51,8 +49,6 @@ def as_json(
     if stated is not None:
         taken = stated.scheme is not None and (how.quantization, how.dtype) == (stated.scheme, stated.dtype)
         answer["published"] = {"method": stated.method, "quantization": stated.scheme, "dtype": stated.dtype, "taken": taken}
-    if idle:
-        answer["idle"] = list(idle)
     if found.refused:
         answer["refused"] = found.refused
     if found.kept is not None:
@@ -80,12 +76,8 @@ def document(
     training: bool = False,
     derive: Derive | None = None,
     lang: str = "en",
-    idle: tuple[str, ...] = (),
 ) -> Document:
-    """Return the document of ``weigh memory``: what memory is for, and, with *derive*, the derivation of every byte.
-
-    Options that were given and change nothing, *idle*, are named.
-    """
+    """Return the document of ``weigh memory``: what memory is for, and, with *derive*, the derivation of every byte."""
     say = translator(lang)
     found = memory_of(model, given, how, training=training)
     blocks: list[Block] = [_parts(found, say)]
@@ -96,19 +88,8 @@ def document(
         *_remarks(given, how, found, training, say),
         *(_unreached_lines(model, given, say) if training else ()),
         *_quantization_lines(model, how, say),
-        *_idle_lines(idle, say),
     ]
     return Document(headline(model, say), figure, (*blocks, *notes(remarks)), lang)
-
-
-def _idle_lines(idle: tuple[str, ...], say: Say) -> list[str]:
-    """Name the options that change nothing."""
-    if not idle:
-        return []
-    sentence = say(
-        "Without --training nothing here depends on {options}. What a model keeps of its tokens while it generates: weigh cache."
-    )
-    return [sentence.format(options=", ".join(idle))]
 
 
 def _parts(found: Memory, say: Say) -> Table:

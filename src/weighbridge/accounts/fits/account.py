@@ -185,7 +185,7 @@ def fits_of(
         ways,
         next((way for way in ways if way.fits), None),
         tuple(roofline_bounds(model, device, batch, seq, dtype, purpose)) if device is not None else (),
-        tuple(_notes(model, purpose, ways)),
+        tuple(_notes(model, purpose, seq, ways)),
     )
 
 
@@ -212,7 +212,7 @@ def _way(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Setup:
     if grown is None:
         raise UsageError(Text("seq: the model takes no {seq:,} tokens at once", seq=seq))
 
-    need, room = plan.need, memory - overhead
+    need, room, near = plan.need, memory - overhead, {seq + 1, max(seq - 1, 1)}
     terms = (*plan.fixed, *((Term(plan.grown, grown),) if plan.grown else ()))
     asked = sum(term.bytes for term in terms)
     return Setup(
@@ -220,7 +220,7 @@ def _way(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Setup:
         asked + overhead,
         asked <= room,
         _largest(lambda size: need(size, seq), room, MOST) if need(batch + 1, seq) != asked else None,
-        _largest(lambda size: need(batch, size), room, MOST << 6) if need(batch, seq + 1) != asked else None,
+        _largest(lambda size: need(batch, size), room, MOST << 6) if any(need(batch, size) not in (asked, None) for size in near) else None,
         plan.trust,
         (*terms, Term(RESERVE, overhead)),
     )
@@ -411,7 +411,7 @@ def _lora(model: ModelValue, dtype: str) -> Iterator[Plan]:
             yield Plan(measure, "estimate", fixed, ACTIVATIONS, partial(kept, checkpointing))
 
 
-def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator[str]:
+def _notes(model: ModelValue, purpose: str, seq: int, ways: tuple[Setup, ...]) -> Iterator[str]:
     stated = quantization_of(model)
     if stated is not None and stated.scheme is None:
         yield Text("The published file is quantised ({method}); how many bytes it has is not worked out here.", method=stated.method)
@@ -422,7 +422,7 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator
         if not keeps_cache(model):
             yield mark("This model keeps no cache, so batch and length cost nothing here.")
         return
-    if forward_activations(model, Inputs(seq=1), settings(loss=True))[0] is None:
+    if not _activation_bytes(model, {"loss": True}, 1, seq):
         yield mark("The activations of this model are not described, and are left out.")
     if purpose == "lora":
         yield mark("Activations are counted as in full training, which is more than training an adapter keeps.")
