@@ -48,6 +48,8 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
         sister = len(before) == 1 and _SISTER.search(between) is not None
         return of_mention(scene, mention, firm=not sister and rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
     after = [m for m in named if m.column >= token.end]
+    if after and opens_sentence(text, token, after[0]):
+        return of_mention(scene, after[0], firm=True)
     if after and re.fullmatch(
         r"\W*(?:参数的?|parameters?|params?)?\W*(?:version|variant|model)?s?\W*(?:of|的|in|for|for the|in the)?\W*",
         text[token.end : after[0].column],
@@ -64,6 +66,17 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
     return _of_lines(scene, token)
 
 
+def opens_sentence(text: str, token: Token, mention: Mention) -> bool:
+    """Tell whether a count opens the sentence of its model: ``With 355M parameters, RoBERTa-large is ...``."""
+    return (
+        _WITH.search(text, max(0, token.start - LISTED), token.start) is not None
+        and _SAID_AHEAD.fullmatch(text, token.end, mention.column) is not None
+    )
+
+
+_WITH = re.compile(r"(?:^|[.;。；])\W*(?:with|at|having) (?:its |only |about |around |roughly |just )?[*_`~]*$", re.IGNORECASE)
+_SAID_AHEAD = re.compile(r"[*_` ]*(?:parameters|params),\s+(?:the )?[*_`]*", re.IGNORECASE)
+"""Around a count that opens the sentence of its model."""
 _SISTER = re.compile(r"(?<![\w.-])(?:tiny|mini|small|base|medium|large|huge|giant|x+l|x*large)(?![\w-])", re.IGNORECASE)
 """A size between a name and a count, which may be its sister's: ``Whisper tiny has 39M parameters, base 74M``."""
 
