@@ -4,13 +4,13 @@ A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``numbers``, ``statements``, ``expressions`` with ``values`` and ``polynomial_terms``, ``equations``,
-   ``letters``, ``sizes``, ``field_words``, ``tables``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``field_words``, ``plain_sizes``, ``tables``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
    ``column_sums``, ``comments``, ``list_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
-   ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``modules``, ``tensors``, ``totals``, ``towers``, ``model_tables`` with ``table_counts``, ``shares``, ``adapters`` with
+   ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values`` and ``plain_fields``, ``modules``, ``tensors``, ``totals``, ``towers``, ``model_tables`` with ``table_counts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
 5. Confirm what is said again (``restated``) and what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
@@ -46,6 +46,7 @@ from weighbridge.auditing.checks import (
     modules,
     nearby,
     offers,
+    plain_fields,
     ratios,
     restated,
     results,
@@ -139,6 +140,7 @@ def _judge(
         modules.check(scene),
         explained,
         bytes_said.check(scene),
+        plain_fields.check(scene, tabled),
         fields.check(scene, tabled),
         identities.check(scene),
         mistyped.check(scene, held, claims, checked.slips),
@@ -154,17 +156,20 @@ _MOST_OF_LINE = 100
 
 
 def _widest(claims: Sequence[Claim]) -> list[Claim]:
-    """Leave out a confirmed size whose number stands within another claim: it is said once."""
-    spans: dict[int, list[tuple[int, int]]] = {}
+    """Leave out a size whose number stands within another claim of the same verdict: it is said once."""
+    spans: dict[int, list[tuple[int, int, str]]] = {}
     for one in claims:
-        spans.setdefault(one.line, []).append((one.start, one.end))
+        spans.setdefault(one.line, []).append((one.start, one.end, one.verdict))
 
     def is_inside(one: Claim) -> bool:
         if len(spans[one.line]) > _MOST_OF_LINE:
             return False
-        return any((start, end) != (one.start, one.end) and start <= one.start and one.end <= end for start, end in spans[one.line])
+        return any(
+            (start, end) != (one.start, one.end) and start <= one.start and one.end <= end and (one.verdict in ("exact", verdict))
+            for start, end, verdict in spans[one.line]
+        )
 
-    return [one for one in claims if one.kind != "configuration" or one.verdict != "exact" or not is_inside(one)]
+    return [one for one in claims if one.kind != "configuration" or one.verdict not in ("exact", "wrong") or not is_inside(one)]
 
 
 def _places(claims: Iterable[Claim]) -> set[tuple[int, int]]:

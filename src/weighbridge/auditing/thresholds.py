@@ -110,6 +110,10 @@ LEAD_LETTERS = 12
 FIELD_GAP = 60
 """Characters between a name and a size that one sentence says of it."""
 
+# plain_fields
+TOKENIZER_SHORT = 20
+"""The part of a table's rows, one of so many, by which a tokenizer may have fewer words: 50,257 of phi-2's 51,200."""
+
 # ratios
 SHARE_STEPS = 1
 """Units of the last place that a share may be off: some are cut and not rounded."""

@@ -34,7 +34,7 @@ _PLAIN = ("layers", "heads", "kv_heads", "experts", "active")
 """Sizes that one sentence says plainly enough to be wrong."""
 _LISTED = (*_PLAIN, "hidden")
 """And those that a list of a model's sizes does."""
-_OTHERWISE = re.compile(
+OTHERWISE = re.compile(
     r"\b(?:our|ours|my|custom|scratch|toy|reduced|prun\w*|draft|modif\w*|scaled|smaller|bigger|if|would|could|suppose|e\.g|such as|instead|than|versus|vs|compared?|unlike|only|"
     r"first|last|top|bottom|freez\w*|frozen|each|every|per (?:node|group|device|gpu|layer)|group|groups|nodes?|gpus?|devices?|more|fewer|less|extra|another|remov\w*|drop\w*|keep|kept|student|"
     r"teacher|distil\w*|from|into|up to|at least|at most|around|about|between|ratio|split|subset|vision|image|audio|speech|text encoder|draft|mtp|dense|like|not|never|wrong|instead)\b|"
@@ -162,11 +162,11 @@ def _main_values(said: _StatedField) -> frozenset[int]:
 
 
 def _can_be_wrong(said: _StatedField, words: Collection[str]) -> bool:
-    one_of_a_kind = all(model.description is not None and not _is_composite(model) for model in said.models)
+    one_of_a_kind = all(model.description is not None and not is_composite(model) for model in said.models)
     return said.near and said.field.word in words and said.field.value > 0 and one_of_a_kind and not _is_any(said)
 
 
-def _is_composite(model: ModelValue) -> bool:
+def is_composite(model: ModelValue) -> bool:
     """Tell whether a model is made of several, or has an encoder and a decoder: it has several sizes of each kind."""
     description = model.description
     return (
@@ -183,7 +183,7 @@ def _is_listed_wrong(scene: Scene, said: _StatedField, block: Sequence[_StatedFi
         return False
     text = scene.lines[said.line].text
     inside = text[: said.field.start] if not said.field.labelled else text
-    return not (_OTHERWISE.search(inside) or is_of_their_own(scene, block[0].line))
+    return not (OTHERWISE.search(inside) or is_of_their_own(scene, block[0].line))
 
 
 def _is_bullet(scene: Scene, said: _StatedField) -> bool:
@@ -201,7 +201,7 @@ def _is_said_wrong(scene: Scene, said: _StatedField) -> bool:
     clause = _SENTENCE.split(text[said.field.end : said.field.end + FIELD_GAP])[0]
     others = any(m.names != before[-1].names for m in named if m.column >= first)
     around = _IN_EACH.sub(" ", f"{text[first : before[-1].column]} {between} {clause}")
-    return not others and not _SENTENCE.search(between) and not _OTHERWISE.search(around)
+    return not others and not _SENTENCE.search(between) and not OTHERWISE.search(around)
 
 
 def _is_enumerated_wrong(scene: Scene, said: _StatedField, on_line: Sequence[_StatedField]) -> bool:
@@ -212,11 +212,15 @@ def _is_enumerated_wrong(scene: Scene, said: _StatedField, on_line: Sequence[_St
         return False
     others = [other for other in on_line if other.field.word != said.field.word]
     alone = len(on_line) - len(others) == 1
+    if len({other.field.word for other in others}) < AGREED_FIELDS and BUILT_WITH.match(text, before[0].end):
+        return False
     clause = _SENTENCE.split(text[said.field.end : said.field.end + FIELD_GAP])[0]
     around = _IN_EACH.sub(" ", f"{text[before[0].end : said.field.start]} {re.split('[,，、]', clause)[0]}")
-    return alone and bool(others) and all(map(_is_own, others)) and not _SENTENCE.search(around) and not _OTHERWISE.search(around)
+    return alone and bool(others) and all(map(_is_own, others)) and not _SENTENCE.search(around) and not OTHERWISE.search(around)
 
 
+BUILT_WITH = re.compile(r"[*_`]*,? (?:with|using|having) ", re.IGNORECASE)
+"""Behind a name, what may make another model of it: ``a BERT-base with 6 layers and 12 heads``."""
 _IN_EACH = re.compile(
     r"\b(?:in|for|at|per) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer) )?(?:layers?|tokens?|blocks?)\b",
     re.IGNORECASE,

@@ -220,7 +220,12 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[C
         return  # of models so large, published totals count more or less than the class: layers for speculation, scales
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
     near = right < number * SAME_COUNT and number < right * SAME_COUNT
-    if not (near or swapped or _is_power_off(token, subject, what) or (what == "total" and (_is_said_plainly(scene, token) or _stands_with_its_sizes(scene, token, subject)))):
+    if not (
+        near
+        or swapped
+        or _is_power_off(token, subject, what)
+        or (what == "total" and (_is_said_plainly(scene, token) or _stands_with_its_sizes(scene, token, subject)))
+    ):
         return
     name = subject.models[0].class_name or subject.name
     sentence = mark("{name} has {right}") if what == "total" else mark("of {name}, {right} are active on a token")

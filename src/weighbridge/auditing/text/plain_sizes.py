@@ -1,0 +1,113 @@
+"""Sentences that give one model sizes and say nothing else: ``Mistral 7B has 32 layers and a hidden size of 4096``."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from weighbridge.auditing.text.size_words import LOOSE, SIZES
+
+
+class PlainSize(NamedTuple):
+    """A size that a plain sentence gives its model: our word for it, the number, and where that stands."""
+
+    word: str
+    value: int
+    start: int
+    end: int
+
+
+NAME = "\x00"
+"""What stands for the model's name in a sentence that is read here."""
+
+_NUMBER = r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d%]|[.,]\d|[kKMBTG]\b|\s?[×x*+/^=])"
+_LINK = r"\s?(?:(?:(?:of|in|for|的)\s?" + NAME + r"\s?)?(?:size\s)?(?:is|of|=|:|：|has|equals|为|是|有|共|达到?)|\((?=\d))?\s?"
+_OF_EACH = r"(?:\s(?:per|in each|in every|for each) (?:layer|block))?"
+_KEYS = r"(?:key[-/ ]?(?:and[- ])?value|kv|k/v)"
+_WORDS = {"width": "hidden", "depth": "layers", "head dimensionality": "head_dim", "dimension of each head": "head_dim", "每个头的维度": "head_dim",
+          "每个注意力头的维度": "head_dim", "每个头维度": "head_dim", "number of key-value heads": "kv_heads", "number of key/value heads": "kv_heads"}  # fmt: skip
+_LABELS = {phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("positions", "types")} | _WORDS
+_LABEL = re.compile(
+    "(?P<label>" + "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(_LABELS, key=len, reverse=True)) + ")" + _LINK + _NUMBER
+    + r"(?:\s?维)?",
+    re.IGNORECASE,
+)  # fmt: skip
+_COUNTED = (
+    ("kv_heads", re.compile(rf"{_NUMBER}[- ]?(?:个\s?)?{_KEYS}[- ]?(?:attention )?(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
+    ("heads", re.compile(rf"{_NUMBER}[- ]?(?:个\s?)?(?:self-attention |attention |parallel |query |注意力|查询)*(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
+    ("layers", re.compile(rf"{_NUMBER}[- ]?(?:个\s?)?(?:identical |stacked |hidden |transformer |decoder |encoder |transformer|编码器|解码器|隐藏)*(?:layers\b|blocks\b|层)", re.IGNORECASE)),
+    ("vocab", re.compile(rf"(?:vocabulary|vocab)(?: (?:of|in) {NAME})?\s(?:of|has|contains|with|is)\s{_NUMBER} (?:bpe |wordpiece |sentencepiece |subword )?(?:tokens|words|entries|wordpieces|subwords)\b", re.IGNORECASE)),
+    ("vocab", re.compile(rf"(?:vocabulary|vocab|词汇?表)(?:\s?大小)?{_LINK}{_NUMBER}(?:\s?个?\s?(?:token|词|tokens)\b)?", re.IGNORECASE)),
+    ("head_dim", re.compile(rf"(?:each head(?: (?:of|in) {NAME})? (?:is|has)(?: a)?|(?<=heads) of) (?:dimension|size|width)(?: of| is)? {_NUMBER}(?: each)?", re.IGNORECASE)),
+    ("head_dim", re.compile(rf"each head(?: (?:of|in) {NAME})? (?:is|has) {_NUMBER}[- ]dimensions?(?:al)?\b|{_NUMBER.replace('number', 'other')}-dimensional heads\b", re.IGNORECASE)),
+    ("hidden", re.compile(rf"{_NUMBER} hidden (?:units|dimensions)\b", re.IGNORECASE)),
+)  # fmt: skip
+_GLUE = re.compile(
+    r"[\s,，、;；:：*_`\"'’“”()（）#>•·-]+|(?:ha[sd]|have|having|is|are|uses?|used|using|employs|contains|consists|comprises|features|includes|stacks|of|in|the|an?|its|it|and|with|each|which|"
+    r"that|model|network|architecture|there|all|where|s|mlp|mlps|ffn|feed[- ]?forward|layers?|blocks?|transformer)(?![A-Za-z])|每层|每个|[有共的含用由其为是和及与个]|包含|具有|采用|使用|堆叠|组成|模型|以及",
+    re.IGNORECASE,
+)
+"""Words that change nothing of a size, whatever stands between."""
+_LONGEST = 400
+
+
+def read_plain_sizes(sentence: str) -> list[PlainSize]:
+    """Read a sentence in which :data:`NAME` stands for a model's name: its sizes, or none if it says anything else.
+
+    >>> [(size.word, size.value) for size in read_plain_sizes("\\x00 has 32 layers and a hidden size of 4,096")]
+    [('layers', 32), ('hidden', 4096)]
+    >>> read_plain_sizes("\\x00 has 32 layers more than 12 heads")
+    []
+    """
+    if len(sentence) > _LONGEST or sentence.count(NAME) != 1:
+        return []
+    found: list[PlainSize] = []
+    place = named = 0
+    while place < len(sentence):
+        size = _size_at(sentence, place)
+        if size is not None:
+            found.append(size[0])
+            named += sentence.count(NAME, place, size[1])
+            place = size[1]
+        elif sentence[place] == NAME:
+            named, place = named + 1, place + 1
+        elif glue := _GLUE.match(sentence, place):
+            place = glue.end()
+        else:
+            return []
+    return found if named == 1 and not _is_changed(sentence) else []
+
+
+def _size_at(sentence: str, place: int) -> tuple[PlainSize, int] | None:
+    """Return the size that begins at a place, and where it ends."""
+    if (
+        place
+        and sentence[place - 1].isascii()
+        and sentence[place - 1].isalnum()
+        and sentence[place].isascii()
+        and sentence[place].isalnum()
+    ):
+        return None
+    label = _LABEL.match(sentence, place)
+    if label is not None:
+        word = (
+            _LABELS[re.sub("[ _-]", " ", label["label"].lower())]
+            if label["label"].lower() not in _LABELS
+            else _LABELS[label["label"].lower()]
+        )
+        return _made(word, label)
+    for word, pattern in _COUNTED:
+        match = pattern.match(sentence, place)
+        if match is not None:
+            return _made(word, match)
+    return None
+
+
+def _made(word: str, match: re.Match[str]) -> tuple[PlainSize, int]:
+    group = "number" if match["number"] else "other"
+    return PlainSize(word, int(match[group].replace(",", "")), *match.span(group)), match.end()
+
+
+def _is_changed(sentence: str) -> bool:
+    """Tell whether a name is followed by sizes that make it another model: ``BERT-base with 6 layers``."""
+    return re.search(NAME + r"\W{0,3}\s(?:with|using|having)\b", sentence, re.IGNORECASE) is not None
