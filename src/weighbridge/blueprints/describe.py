@@ -101,7 +101,10 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
             *notes,
             Text("the config names code of its own (auto_map); what is counted is {name} of the reference library", name=class_name),
         )
-    sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys)
+    try:
+        sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys)
+    except AttributeError as error:  # a rule that asks a sub-config of another type than it knows
+        raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None
     if is_remote(model_type):
         known = known._replace(remote=frozenset(known.classes))
     return ModelValue(

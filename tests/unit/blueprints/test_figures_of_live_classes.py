@@ -40,3 +40,44 @@ def test_esm_has_a_formula_where_its_config_states_the_width_of_a_head() -> None
 def test_deimv2_over_a_dinov3_has_the_network_beside_it() -> None:
     config = {"model_type": "deimv2", "backbone_config": {"model_type": "dinov3_vit", "out_features": ["stage10", "stage11", "stage12"]}}
     assert count(config, "Deimv2ForObjectDetection").unique == 37_333_894
+
+
+UNUSUAL: list[tuple[str, dict[str, Any], int]] = [
+    (
+        "Cohere2VisionModel",
+        {"model_type": "cohere2_vision", "vision_config": {"model_type": "swin"}, "text_config": {"num_hidden_layers": 1}},
+        3_211_057_530,
+    ),
+    (
+        "GlmAsrModel",
+        {"model_type": "glmasr", "text_config": {"model_type": "xlstm"}, "audio_config": {"num_hidden_layers": 1}},
+        1_593_545_152,
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "config", "expected"), UNUSUAL, ids=[case[0] for case in UNUSUAL])
+def test_sub_configs_of_other_types_are_what_the_auto_class_makes_of_them(name: str, config: dict[str, Any], expected: int) -> None:
+    assert count(config, name).unique == expected
+
+
+@pytest.mark.parametrize(
+    ("rope", "scales"),
+    [
+        ({"partial_rotary_factor": 8}, 256),
+        ({"rope_scaling": {"rope_type": "proportional", "partial_rotary_factor": 0.25}}, 32),
+        ({"rope_parameters": {"rope_type": "default", "partial_rotary_factor": 0.5}}, 32),
+    ],
+)
+def test_mistral_large_4_learns_a_scale_for_each_frequency(rope: dict[str, Any], scales: int) -> None:
+    assert count({"model_type": "mistral_large4_text", "num_hidden_layers": 1, **rope}).buffers == scales
+
+
+def test_a_tower_that_nothing_around_it_is_described_for_is_refused() -> None:
+    with pytest.raises(ConfigError, match="only gemma4_vision is described here"):
+        count({"model_type": "embedding_gemma2", "vision_config": {"model_type": "siglip_vision_model"}})
+
+
+def test_a_tower_without_what_the_whole_asks_for_is_refused() -> None:
+    with pytest.raises(ConfigError, match="the blueprint asks for 'image'"):
+        count({"model_type": "gemma3", "vision_config": {"model_type": "bert"}})

@@ -60,7 +60,7 @@ FIELDS = (
     sequence("scales", "projector_scale_factors", [], read=scales),
     settable("levels", "num_feature_levels", lambda c: len(c.scales), "N", "maps that the decoder looks at"),
     switch("biased", "attention_bias", True),
-    model_config("backbone", "backbone_config", "lw_detr_vit", fixed=True, absent=VIT),
+    model_config("backbone", "backbone_config", "lw_detr_vit", only=True, absent=VIT),
     computed("wide", lambda c: c.backbone.hidden > 512),
     LABELS,
 )

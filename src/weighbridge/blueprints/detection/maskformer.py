@@ -50,7 +50,7 @@ FIELDS = (
     size("pyramid", "fpn_feature_size", 256, "P", "channels of the pyramid"),
     size("mask", "mask_feature_size", 256, "M", "channels of the masks", "hidden_size"),
     backbone("swin resnet", SWIN),
-    model_config("decoder", "decoder_config", "detr", fixed=True),
+    model_config("decoder", "decoder_config", "detr", only=True),
     image(384, report_default=False),
     computed("whole", whole),
     computed("projected", lambda c: backbone_features(c).widths[-1] != c.decoder.hidden),

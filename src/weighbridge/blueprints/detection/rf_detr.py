@@ -31,7 +31,7 @@ FIELDS = variant(
     number("levels", "num_feature_levels", 1),
     size("mask_mlp", "intermediate_size", 1024, "I_m", "intermediate size of the head of masks"),
     number("shrunk", "mask_downsample_ratio", 4),
-    backbone=model_config("backbone", "backbone_config", "rf_detr_dinov2", fixed=True, absent=DINOV2),
+    backbone=model_config("backbone", "backbone_config", "rf_detr_dinov2", only=True, absent=DINOV2),
 )
 
 

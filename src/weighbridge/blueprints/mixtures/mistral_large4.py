@@ -12,9 +12,11 @@ from weighbridge.blueprints.mixtures.deepseek_v32 import ROUTED, SHARED_INDEXERS
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS
 from weighbridge.blueprints.modules.layer_types import listed_or, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import mlp
+from weighbridge.blueprints.modules.stage_fields import scale_width, simplest_fraction
 from weighbridge.config.family import Family
-from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Config, Field, computed, constant, variant
+from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Config, Field, constant, derived, variant
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, rms_norm, stack
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
@@ -31,7 +33,7 @@ def text(c: Config) -> Part:
 
     kinds = list(zip(c.kinds, c.indexers, c.rotary, c.sharing, strict=True))
     layers = stack("layers", kinds, c.layers, layer)
-    learned = part("rotary_emb", Tensor("alpha", ((c.rope_dim + 1) // 2,), "buffer"), kind="rotary", stream=0)
+    learned = part("rotary_emb", Tensor("alpha", (c.frequencies,), "buffer"), kind="rotary", stream=0)
     return part("", embedding("embed_tokens", c.vocab, H), *layers, rms_norm("norm", H), learned, kind="model")
 
 
@@ -73,12 +75,27 @@ def _rotary(c: Config) -> list[bool]:
     return [bool(rotary) for rotary in one_per_layer(c, stated, "no_rope_layers", longer=True)]
 
 
-def _all_rotary(c: Config) -> bool:
-    """Refuse rotary positions on a share of the width alone: the frequencies that are saved would be fewer."""
-    share = (c.rope if isinstance(c.rope, dict) else {}).get("partial_rotary_factor", 1)
-    if share != 1:
-        raise ConfigError("a share of the rotary width is not described", key="rope_parameters.partial_rotary_factor", value=share)
-    return True
+def _rotary_share(c: Config) -> tuple[str, tuple[int, int]]:
+    """Return how frequencies are made, and on which share of the rotary width; without parameters the class takes yarn."""
+    stated = c.older_rope or c.rope
+    rope = stated if isinstance(stated, dict) else {}
+    kind = "yarn" if stated is None else str(rope.get("rope_type", rope.get("type", "default")))
+    share = rope.get("partial_rotary_factor", 1.0 if c.rope_share is None else c.rope_share)
+    if type(share) not in (int, float) or not 0 < share < 2**20:
+        raise ConfigError(
+            Text("expected a ratio, found {value!r:.60}", value=share), key="rope_parameters.partial_rotary_factor", value=share
+        )
+    return kind, simplest_fraction(share)
+
+
+def _frequencies(c: Config) -> Size:
+    """Return how many frequencies the rotary embedding learns a scale for: those that stay put count where the share is a proportion."""
+    kind, share = c.rotary_share
+    if kind == "default" or (kind == "proportional" and share[0] <= share[1]):
+        return c.rope_dim // 2 if kind == "proportional" else (c.rope_dim + 1) // 2
+    if kind == "proportional":
+        return scale_width(c.rope_dim, (share[0], 2 * share[1]))
+    return (scale_width(c.rope_dim, share) + 1) // 2
 
 
 def _shares_latents(c: Config) -> list[bool]:
@@ -110,7 +127,10 @@ FIELDS = variant(
     Field("sources", "kv_source_layers", None, "choice", report_default=False),
     constant("sharing", _shares_latents),
     Field("rope", "rope_parameters", None, "choice", report_default=False),
-    computed("all_rotary", _all_rotary),
+    Field("older_rope", "rope_scaling", None, "choice", report_default=False),
+    Field("rope_share", "partial_rotary_factor", None, "choice", report_default=False),
+    constant("rotary_share", _rotary_share),
+    derived("frequencies", _frequencies, "qk_rope_head_dim", "rope_parameters.partial_rotary_factor"),
     vocab=204800,
     hidden=6144,
     mlp=24576,

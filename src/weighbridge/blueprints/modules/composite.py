@@ -27,7 +27,7 @@ from functools import cache
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.config.alias import TYPES
-from weighbridge.config.fields import Config, Field, SubConfig
+from weighbridge.config.fields import Config, Field, SubConfig, derived
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import Stream
@@ -43,6 +43,31 @@ if TYPE_CHECKING:
 CAUSAL = ("ForCausalLM", "LMHeadModel", "GenerationDecoder")
 """How the names of the causal language models end that the reference's auto class picks."""
 
+AUTO_MODEL = {
+    "blt": "BltModel",
+    "glmasr": "GlmAsrModel",
+    "higgs_audio_v2": "HiggsAudioV2ForConditionalGeneration",
+    "kyutai_speech_to_text": "KyutaiSpeechToTextModel",
+    "mgp-str": "MgpstrForSceneTextRecognition",
+    "moshi": "MoshiModel",
+    "omdet-turbo": "OmDetTurboForObjectDetection",
+    "qwen2_5_omni_thinker": "Qwen2_5OmniThinkerModel",
+    "qwen3_asr": "Qwen3ASRModel",
+    "qwen3_omni_moe_thinker": "Qwen3OmniMoeThinkerModel",
+    "vibevoice": "VibeVoiceForConditionalGeneration",
+    "voxtral_realtime": "VoxtralRealtimeModel",
+    "xlstm": "xLSTMModel",
+}
+"""The class that the reference's ``AutoModel`` makes of a sub-config, where it is another than the type's base class here."""
+
+OWN = "own_hidden"
+_LAST_STAGE = (
+    derived(OWN, lambda c: c.hidden),
+    derived("hidden", lambda c: c.own_hidden * 2 ** (len(c.depths) - 1)),
+)
+WIDTHS = dict.fromkeys(("donut-swin", "maskformer-swin", "swin", "swinv2"), _LAST_STAGE)
+"""What the outer model reads as ``hidden_size`` where the type's own ``hidden`` is another width: that of the last stage."""
+
 
 def model_config(
     word: str,
@@ -50,6 +75,7 @@ def model_config(
     model_types: str,
     *,
     fixed: bool = False,
+    only: bool = False,
     optional: bool = False,
     absent: Mapping[str, Any] | None = None,
     more: tuple[Field, ...] = (),
@@ -62,6 +88,7 @@ def model_config(
         key: The config's key, such as ``vision_config``.
         model_types: The type meant where the sub-config names none, then others that are common here (random configs draw them).
         fixed: The outer class always takes the first type, whatever ``model_type`` the sub-config names.
+        only: Another type than these is refused: the reference takes any there, and what surrounds it is described for these alone.
         optional: An absent sub-config means that there is none (the word is None), and not the default type's defaults.
         absent: What the outer class puts into the sub-config where it is absent altogether.
         more: Fields that the outer class reads there, beside the type's own.
@@ -77,6 +104,8 @@ def model_config(
             return None
         raw = (absent or {}) if value is None else value
         stated = types[0] if fixed else raw.get("model_type", types[0])
+        if only and stated not in types:
+            raise ConfigError(Text("only {types} is described here", types=either(types)), key=f"{path}.model_type", value=stated)
         if stated in TYPES and stated not in MODULES:
             stated, raw = TYPES[stated].model_type, TYPES[stated].read(raw)
         if not isinstance(stated, str) or stated not in MODULES:
@@ -97,7 +126,7 @@ def _fields(model_type: str, more: tuple[Field, ...]) -> tuple[Field, ...]:
     fields = family(model_type).fields
     words = {field.word for field in fields}
     own = (replace(field, key="") if field.kind == "switch" and not field.report_default else field for field in fields)
-    return (*own, *(field for field in more if field.word not in words))
+    return (*own, *(field for field in more if field.word not in words), *WIDTHS.get(model_type, ()))
 
 
 def submodel(c: Config, *endings: str) -> Part:
@@ -111,8 +140,10 @@ def submodel(c: Config, *endings: str) -> Part:
     ['embeddings', 'encoder', 'pooler']
     """
     known = family(c.model_type)
+    if OWN in vars(c):
+        c = Config(**{**vars(c), "hidden": getattr(c, OWN)})
     if not endings:
-        return known.classes[known.base](c)
+        return known.classes[AUTO_MODEL.get(c.model_type, known.base)](c)
     found = next((blueprint for name, blueprint in known.classes.items() if name.endswith(endings)), None)
     if found is None:
         raise ConfigError(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.config.family import Blueprint
 from weighbridge.config.fields import Config, Field, choice, computed, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -62,7 +63,8 @@ def with_lm_head(body: Callable[[Config], tuple[Node, ...]], table: str = "langu
     def blueprint(c: Config) -> Part:
         owner = f"model.{table}.weight" if c.tied else None
         head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner)
-        return part("", part("model", *body(c), kind="backbone"), head, kind="model")
+        inside = reroot(part("model", *body(c), kind="backbone"), "model.", {})
+        return part("", inside, head, kind="model")
 
     return blueprint
 

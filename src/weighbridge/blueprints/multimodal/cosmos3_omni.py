@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FIELDS = (
-    model_config("vision", "vision_config", "qwen3_vl_vision", fixed=True),
+    model_config("vision", "vision_config", "qwen3_vl_vision", only=True),
     model_config("text", "text_config", "qwen3_vl_text"),
     switch("tied", "tie_word_embeddings", False),
 )

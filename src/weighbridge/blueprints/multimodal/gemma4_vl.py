@@ -70,7 +70,8 @@ BOTH = (
 
 EMBEDDING = (
     model_config("text", "text_config", "embedding_gemma2_text", fixed=True),
-    *(field for field in BOTH if field.word in ("vision", "audio")),
+    model_config("vision", "vision_config", "gemma4_vision", only=True, optional=True),
+    model_config("audio", "audio_config", "gemma4_audio", only=True, optional=True),
 )
 
 

@@ -113,6 +113,7 @@ GLM_TEXT = {
     "num_hidden_layers": 28,
     "num_attention_heads": 16,
     "num_key_value_heads": 4,
+    "max_position_embeddings": 8192,
 }
 VOXTRAL_TEXT = {
     "vocab_size": 131072,

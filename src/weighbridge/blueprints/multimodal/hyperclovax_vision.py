@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FIELDS = (
-    model_config("vision", "vision_config", "qwen2_5_vl_vision", fixed=True),
+    model_config("vision", "vision_config", "qwen2_5_vl_vision", only=True),
     model_config("text", "text_config", "hyperclovax"),
     switch("tied", "tie_word_embeddings", True),
 )

@@ -34,7 +34,7 @@ VISION = (
     constant("kinds", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("conv", "full_attention"))),
 )
 BOTH = (
-    model_config("vision", "vision_config", "lfm3_vl_vision"),
+    model_config("vision", "vision_config", "lfm3_vl_vision", fixed=True),
     model_config("text", "text_config", "lfm3"),
     size("inside", "projector_hidden_size", 4096, "E", "width inside the projector"),
     switch("bias", "projector_bias", True),

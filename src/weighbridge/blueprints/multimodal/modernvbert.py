@@ -16,7 +16,7 @@ from weighbridge.core.tree import Node, Part
 
 FIELDS = (
     model_config("vision", "vision_config", "siglip_vision_model"),
-    model_config("text", "text_config", "modernbert", fixed=True),
+    model_config("text", "text_config", "modernbert"),
     size("factor", "pixel_shuffle_factor", 4, "F", "patches merged along an axis"),
     LABELS,
     switch("tied", "tie_word_embeddings", False),

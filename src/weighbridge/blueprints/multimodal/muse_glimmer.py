@@ -87,7 +87,7 @@ VISION = (
 )
 BOTH = (
     model_config("vision", "vision_config", "muse_glimmer_vision", fixed=True),
-    model_config("text", "text_config", "muse_glimmer_text"),
+    model_config("text", "text_config", "muse_glimmer_text", fixed=True),
     size("shuffled", "out_hidden_size", 6144, "O", "width of merged patches"),
     size("projected", "projector_hidden_size", 4096, "E", "width inside the projector"),
     TIED.with_default(False),

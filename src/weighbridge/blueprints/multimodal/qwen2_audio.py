@@ -39,6 +39,7 @@ VOXTRAL = {
     "num_hidden_layers": 30,
     "num_key_value_heads": 8,
     "head_dim": 128,
+    "max_position_embeddings": 131072,
 }
 MASKED = unknown("clips are as long as their mask says")
 

@@ -53,7 +53,7 @@ def width(c: Config, side: str) -> Size:
         raise ConfigError(
             Text("a {model_type} has no hidden size that the other side could be joined to", model_type=inner.model_type), key=side
         )
-    return found * 2 ** (len(inner.depths) - 1) if inner.model_type in HALVING else found
+    return found
 
 
 def needs_projection(c: Config) -> bool:

@@ -36,6 +36,7 @@ COHERE_ENCODER = {
     "num_mel_bins": 128,
     "subsampling_conv_kernel_size": 3,
     "subsampling_conv_stride": 2,
+    "max_position_embeddings": 5000,
 }
 """What CohereAsrConfig puts into every encoder whose config does not say otherwise."""
 

@@ -48,7 +48,7 @@ def transducer(c: Config) -> Part:
 
 def encoder_fields(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
     """List the fields of a whole model over an encoder."""
-    return (VOCAB.with_default(vocab), model_config("encoder", "encoder_config", kind), *more)
+    return (VOCAB.with_default(vocab), model_config("encoder", "encoder_config", kind, fixed=True), *more)
 
 
 def transducer_fields(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:

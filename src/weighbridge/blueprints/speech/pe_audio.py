@@ -26,7 +26,7 @@ STREAMS: dict[str, Stream] = {"seq": FRAMES}
 CODEC = {"downsampling_ratios": [2, 8, 10, 12], "encoder_hidden_size": 64, "codebook_dim": 128}
 TEXT = {"hidden_size": 1024, "intermediate_size": 2624, "num_hidden_layers": 22, "num_attention_heads": 16}
 FIELDS = (
-    model_config("dac", "dac_config", "dac", fixed=True, absent=CODEC),
+    model_config("dac", "dac_config", "dac", only=True, absent=CODEC),
     HIDDEN.with_default(1792),
     MLP.with_default(4800),
     LAYERS.with_default(6),

@@ -91,7 +91,7 @@ NETWORK = (
     number("kernel", "kernel_size", 5),
 )
 UVDOC = (
-    model_config("network", "backbone_config", "uvdoc_backbone", fixed=True),
+    model_config("network", "backbone_config", "uvdoc_backbone", only=True),
     choice("activation", "hidden_act", "prelu"),
     number("kernel", "kernel_size", 5),
     numbers("connector", "bridge_connector", (128, 128)),
