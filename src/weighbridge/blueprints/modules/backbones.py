@@ -130,14 +130,8 @@ def features(c: Config, picture: Grid) -> Features:
 def hidden_size(c: Config, otherwise: Size | None = None) -> Size:
     """Return the one width that a backbone's config class has, which the necks of vision transformers ask for; else *otherwise*, or nothing.
 
-    Swin and related models have that of the last stage, Hiera too; classes with a width for each stage alone have none.
+    Classes with a width for each stage alone have none.
     """
-    if c.model_type in ("swin", "swinv2", "maskformer-swin"):
-        return c.hidden * 2 ** (len(c.depths) - 1)
-    if c.model_type == "hiera":
-        above, below = c.wider
-        last = len(c.depths) - 1
-        return c.embed * above**last // below**last
     if c.model_type == "focalnet" or not hasattr(c, "hidden"):
         if otherwise is None:
             raise ConfigError(

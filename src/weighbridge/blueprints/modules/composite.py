@@ -61,11 +61,12 @@ AUTO_MODEL = {
 """The class that the reference's ``AutoModel`` makes of a sub-config, where it is another than the type's base class here."""
 
 OWN = "own_hidden"
-_LAST_STAGE = (
+_DOUBLED = (
     derived(OWN, lambda c: c.hidden),
     derived("hidden", lambda c: c.own_hidden * 2 ** (len(c.depths) - 1)),
 )
-WIDTHS = dict.fromkeys(("donut-swin", "maskformer-swin", "swin", "swinv2"), _LAST_STAGE)
+_WIDENED = (derived("hidden", lambda c: c.embed * c.wider[0] ** (len(c.depths) - 1) // c.wider[1] ** (len(c.depths) - 1)),)
+WIDTHS = dict.fromkeys(("donut-swin", "maskformer-swin", "swin", "swinv2"), _DOUBLED) | {"hiera": _WIDENED}
 """What the outer model reads as ``hidden_size`` where the type's own ``hidden`` is another width: that of the last stage."""
 
 

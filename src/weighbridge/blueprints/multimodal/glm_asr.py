@@ -82,7 +82,7 @@ def kin(
     inside, (encoder, blueprint) = body(joins[stem]), encoders[stem]
     merged = stem != "qwen3_asr"
     fields = (
-        model_config("text", "text_config", words, absent=text),
+        model_config("text", "text_config", words, absent=text, only=stem == "voxtral_realtime"),
         model_config("audio", "audio_config", f"{stem}_encoder"),
         switch("tied", "tie_word_embeddings", True),
         *more,
