@@ -17,9 +17,11 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components
-from weighbridge.auditing.text.rounding import fit, whole
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import fit, scales, significant_digits, whole
 from weighbridge.auditing.thresholds import LARGE_NUMBER
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import MODEL
 
 
 def check(
@@ -91,8 +93,10 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
         return None
     if scene.is_at_other_sizes(offer.first.line) or _OPERATIONS.match(scene.lines[offer.last.line].text, offer.last.end):
         return None
-    if offer.figure is not None and offer.figure.unit and (not _near(offer.number, choices) or _is_rounded_part(own, offer)):
-        return None
+    if offer.figure is not None and offer.figure.unit:
+        near = _near(offer.number, choices) or _is_said_plainly(scene, offer)
+        if not near or _is_rounded_part(own, offer):
+            return None
     nearest = min(choices, key=lambda h: (abs(h.number - offer.number), not h.exact))
     best = choices[0] if abs(choices[0].number - offer.number) <= 3 * abs(nearest.number - offer.number) else nearest
     reason = because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=best.number)
@@ -122,6 +126,21 @@ def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) 
         and re.fullmatch(r"\W*(?:约为?|大约|about|roughly|approximately)?\W*", clause[named[-1].end :]) is not None
     )
     return (celled or adjacent or bool(_LABELLED.search(before))) and "model" not in before.lower()
+
+
+def _is_said_plainly(scene: Scene, offer: Offer) -> bool:
+    """Tell whether a line names one model, and a verb and ``parameters`` stand around a count: it is wrong however far off it is."""
+    text, named = scene.lines[offer.first.line].text, scene.mentions.get(offer.first.line, ())
+    return (
+        not offer.computed
+        and len(named) == 1
+        and named[0].kind == MODEL
+        and _LABELLED.search(text[: offer.first.start]) is not None
+        and _PARAMETERS.match(text, offer.last.end) is not None
+    )
+
+
+_PARAMETERS = re.compile(r"\s?(?:个\s?)?(?:parameters|params|参数)\s?(?:$|[.,;:)，。；）]|and\b|each\b)|\s?。", re.IGNORECASE)
 
 
 def _near(number: Fraction, choices: Sequence[ComponentCount]) -> bool:
@@ -190,10 +209,18 @@ def _is_of_these_sizes(scene: Scene, offer: Offer) -> bool:
 
 
 def _is_rounded_part(own: ReferenceCounts, offer: Offer) -> bool:
-    """Tell whether a rounded figure is that of another component: ``30522 × 768 = 23.4M`` of what the text calls its embedding layer."""
+    """Tell whether a rounded figure is that of another component, or of both tables of words: ``23.4M`` of an embedding layer."""
     assert offer.figure is not None
     every = {h.number for holdings in own.components.values() for h in holdings}
-    return any(fit(offer.figure, number) is not None for number in every)
+    both = {2 * h.number for name in ("word", "tables", "embeddings") for h in own.components.get(name, ())}
+    return any(fit(offer.figure, number) is not None or _is_neighbour(offer.figure, number) for number in every | both)
+
+
+def _is_neighbour(figure: Token, number: Fraction) -> bool:
+    """Tell whether a figure of two digits is one off in its last: ``86M`` of 85.05 million, with or without something small."""
+    assert figure.value is not None
+    digits = significant_digits(figure)
+    return digits <= 2 and not figure.places and any(abs(figure.value * scale - number) < scale for scale in scales(figure))
 
 
 def _is_of_other_parts(own: ReferenceCounts, offer: Offer, checked: EquationClaims) -> bool:

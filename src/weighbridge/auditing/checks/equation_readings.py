@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 from weighbridge.auditing.checks.readings import FACTORS, raise_last_digits, shows, value_in_unit, without_item
+from weighbridge.auditing.checks.reference_counts import component_numbers
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import because
 from weighbridge.auditing.text.equations import Chain, Side
@@ -84,12 +85,20 @@ class Equation:
 
     def _is_known(self, token: Token, term: Term, rounded: Sequence[Token]) -> bool:
         """Tell whether the inputs round numbers that the text or the model has in full, and the result is computed from those."""
-        for full in self.scene.numbers if len(rounded) == 1 else ():
+        for full in self._full_numbers() if len(rounded) == 1 else ():
             if fit(rounded[0], full) is not None:
                 again = value(term, lambda t, full=full: full if t is rounded[0] else likeliest_value(t), self.sizes)  # type: ignore[misc]
                 if again is not None and fit(token, again) is not None:
                     return True
         return False
+
+    def _full_numbers(self) -> Iterator[Fraction]:
+        """Yield the numbers that a rounded one may stand for: those of the text, and the parts of the model that its place is about."""
+        first = self.chain.tokens[self.chain.start]
+        model = self.scene.model_at(first.line, first.start)
+        yield from self.scene.numbers
+        if model is not None:
+            yield from component_numbers(model)
 
     def _other_units(self, token: Token) -> Fit | None:
         """Tell whether the units stand on one side only: ``32 * 7 = 224GiB``, ``67 + 8.4 + 8.4 = 83.8M``."""

@@ -20,10 +20,13 @@ from weighbridge.auditing.text.values import names, numbers, value
 _FILLERS = re.compile(
     r"参数量|参数个数|参数总量|参数总数|总参数量|总参数|参数|数量|个数|总量|总计|共有|共|有|的|为|是|约|大约|层|部分|模块|合计|得到|得|即|量|个|网络|机制|"
     r"parameters?|params?|\bha[sv]e?\b|\bis\b|\bare\b|\bof\b|\bwith\b|\ba\b|\btotal\b|\bcounts?\b|\babout\b|\bnumber\b|\bthe\b|\bin\b|\blayers?\b|\bblock\b|"
-    r"\bsize\b|\bequals?\b|\btable\b|\bgives?\b|\bmodule\b|\bto\b|\bso\b|\bcontains?\b|\baround\b|\broughly\b|\bapproximately\b|\bcomes?\b|\bone\b|\beach\b|\bevery\b|\bsingle\b|\ban\b"
+    r"\bsize\b|\bequals?\b|\btable\b|\bgives?\b|\bmodule\b|\bto\b|\bso\b|\bcontains?\b|\bholds?\b|\baround\b|\broughly\b|\bapproximately\b|\bcomes?\b|\bone\b|\beach\b|\bevery\b|\bsingle\b|\ban\b"
 )
 
 _MODEL_WORDS = re.compile(r"bert|base|large|model|chinese|uncased|cased|模型|整个|全部|whole|entire|full")
+
+_SHAPE = re.compile(r"[(（]\s?\d[\d,]*(?: ?[×x*] ?\d[\d,]*)+\s?[)）]")
+"""The shape of a table behind its name: ``the embedding matrix (50257 × 768) holds``."""
 
 _BREAKS = frozenset("。；;!?！？|")
 
@@ -185,7 +188,8 @@ def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, 
         if name == "total" and section not in (None, "total"):
             return section, False
         last = find_components(label)[-1]
-        rest = _MODEL_WORDS.sub("", _FILLERS.sub("", label[last.end :].lower()))
+        words = _SHAPE.sub("", nameless(label[last.end :].lower()))
+        rest = _MODEL_WORDS.sub("", _FILLERS.sub("", words))
         plain = clear and not re.sub(r"[\W\d_]", "", rest) and len(label) < 120 and "+" not in label
         if name is None:
             return last.subject if len({m.subject for m in find_components(label)}) > 1 else None, False

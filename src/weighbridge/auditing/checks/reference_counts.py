@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of, unique_of
@@ -67,6 +68,17 @@ def reference_counts_of(model: ModelValue) -> ReferenceCounts:
     tally = tally_of(model)
     reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]
     return ReferenceCounts(cells, components, _classes(model), model.class_name or model.kind, reference, {}, _is_simple(cells), {}, active)
+
+
+@lru_cache(maxsize=32)
+def component_numbers(model: ModelValue) -> frozenset[Fraction]:
+    """Return the counts of all that a model is made of, as texts speak of it.
+
+    >>> from weighbridge import model
+    >>> Fraction(7_087_872) in component_numbers(model("bert-base-uncased"))
+    True
+    """
+    return frozenset(one.number for found in reference_counts_of(model).components.values() for one in found)
 
 
 def _is_simple(cells: tuple[Cell, ...]) -> bool:

@@ -255,7 +255,7 @@ def _is_said_plainly(scene: Scene, token: Token) -> bool:
     named = [m for m in on_line if m.end <= token.start]
     if not named and len(on_line) == 1 and len(on_line[0].names) == 1:
         return opens_sentence(text, token, on_line[0])
-    if len(named) != 1 or len(named[0].names) != 1:
+    if len(named) != 1 or len(named[0].names) != 1 or not _is_opening(text, named[0].column):
         return False
     verb = _PLAIN_VERB.fullmatch(text, named[0].end, token.start)
     noun = _PLAIN_NOUN.match(text, token.end)
@@ -270,10 +270,21 @@ def _stands_with_its_sizes(scene: Scene, token: Token, subject: Subject) -> bool
     if token.line - first > BESIDE_LINES or len(scene.mentions.get(first, ())) != 1:
         return False
     own = words_of(subject.models[0])
+    if not _is_opening(scene.lines[first].text, scene.mentions[first][0].column):
+        return False
     beside = [size for line in range(first, token.line + 1) for size in scene.stated_index.on.get(line, ()) if size.word in own]
     return len({size.word for size in beside}) >= AGREED_FIELDS and all(own[size.word] == size.value for size in beside)
 
 
+def _is_opening(text: str, column: int) -> bool:
+    """Tell whether nothing that could be counted stands before a name in its sentence: ``The up projection of Llama 2 7B has 45M``."""
+    return _OPENING.fullmatch(_SENTENCE.split(text[max(0, column - SENTENCE) : column])[-1]) is not None
+
+
+_OPENING = re.compile(
+    r"[\W\d_]*(?:(?:the|an?|so|thus|and|but|however|note that|model|in fact|here|we|i|us(?:e|es|ed|ing)|load|loaded|例如|比如|其中|我们|使用|采用|而|但|模型)(?![a-z])\W*)*",
+    re.IGNORECASE,
+)
 _PLAIN_VERB = re.compile(
     r"[*_`'\"]{0,4}\s*(?:[:：,，(（]?\s*(?:has|have|with|contains|模型)?\s*|(?:模型)?\s*(?:一?共|总共)?(?:包?含有?|拥有|具?有)\s*|的?\s*(?P<noun>(?:总|模型)?参数(?:总?量|总?数量?))\s*(?:是|为|有)?\s*)"
     r"(?:exactly|about|around|approximately|roughly|a total of|in total|约为?|大约为?|大概|共)?\s*[*_`~≈]{0,3}\s*",

@@ -19,7 +19,7 @@ _PHRASES = {
     "value": r"\bv[ _]proj\b|值变换|值矩阵|\bw_?v\b",
     "qkv": r"query ?[,、/] ?key ?(?:[,、/]|and|和) ?value|q ?[,、/] ?k ?(?:[,、/]|,? and|和) ?v\b|\bqkv\b|查询、键、值",
     "out": r"output projection|(?:attention|attn)[ .]output(?:[ .]dense)?|输出投影|输出变换|\bw_?o\b|\bo[ _]proj\b",
-    "ffn": r"feed[ -_]?forward(?: neural)?(?: networks?| layers?| block)?|\bffnn?\b|\bmlp\b(?: block)?|前馈神经网络|前馈网络|前馈层|前馈",
+    "ffn": r"feed[ -_]?forward(?: neural)?(?: networks?| layers?| block)?|\bffnn?\b|\bmlps?(?: blocks?| layers?)?\b|前馈神经网络|前馈网络|前馈层|前馈",
     "gate": r"\bgate[ _]proj\b|\bw_gate\b",
     "up": r"\bup[ _]proj\b|\bw_up\b|intermediate(?: dense| layer)|中间层|第一个线性层|第一层线性|第一个全连接层|\bfc1\b|\bw1\b|first linear(?: layer)?",
     "down": r"\bdown[ _]proj\b|\bw_down\b|第二个线性层|第二层线性|第二个全连接层|\bfc2\b|\bw2\b|second linear(?: layer)?",
