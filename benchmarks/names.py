@@ -19,9 +19,12 @@ CONFIG = {
     "model_type": "llama", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 100,
 }  # fmt: skip
 COMMANDS = (
-    "count {f}", "tensors {f} --csv", "verify {d}", "diff {f} {f}", "report {f} -o {d}/report.html", "counts {f}", "reconcile 1234567 {f}",
-    "audit {d}/notes.md --model {f}", "explain {f}",
+    "count {f}", "tensors {f} --csv", "verify {d}", "diff {f} {f}", "diff {f} {d}/other/changed.safetensors", "compare {f} {d}/other/changed.safetensors",
+    "report {f} -o {d}/report.html", "report {f} -o {d}/report.xlsx", "counts {f}", "reconcile 1234567 {f}", "audit {d}/notes.md --model {f}",
+    "explain {f}", "quiz {f}", "memory {f}", "parallel {f} --tp 2", "fits {f}", "adapters {f} {d}/adapter", "census {d} -o {d}/census.parquet",
 )  # fmt: skip
+"""Every command that takes a file; the others (formula, flops, cache, solve ...) refuse one without a config once it is read."""
+ADAPTER = {"peft_type": "LORA", "r": 8, "target_modules": "all-linear"}
 
 
 KINDS = ("equal", "unlike", "bare", "heads", "mixed")
@@ -47,12 +50,28 @@ def shapes(kind: str, count: int) -> dict[str, tuple[int, ...]]:
     return equal | {f"layers.{half + i}.w{i}.weight": (4, i % 89 + 1) for i in range(half)}
 
 
+def changed(tensors: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Return tensors a third of which have another shape, and a third another name.
+
+    >>> changed({"a": (1,), "b": (2,), "c": (3,)})
+    {'a': (2,), 'b_': (2,), 'c': (3,)}
+    """
+    return {
+        f"{name}_" if number % 3 == 1 else name: (shape[0] + 1, *shape[1:]) if number % 3 == 0 else shape
+        for number, (name, shape) in enumerate(tensors.items())
+    }
+
+
 def main() -> int:
     """Make the files, run the commands, print what each took."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     for kind in KINDS:
         with tempfile.TemporaryDirectory() as folder:
+            for inside in ("other", "adapter"):
+                (Path(folder) / inside).mkdir()
             write(Path(folder) / "model.safetensors", shapes(kind, count))
+            write(Path(folder) / "other" / "changed.safetensors", changed(shapes(kind, count)))
+            (Path(folder) / "adapter" / "adapter_config.json").write_text(json.dumps(ADAPTER))
             (Path(folder) / "config.json").write_text(json.dumps(CONFIG))
             (Path(folder) / "notes.md").write_text(NOTES)
             for command in COMMANDS:

@@ -187,6 +187,8 @@ TEXTS: tuple[HostileConfig, ...] = (
     HostileConfig("heads that do not divide", json.dumps({**SMALL, "num_attention_heads": 3}).encode()),
     HostileConfig("stages without end", json.dumps({**DECODERS["resnet"], "depths": [10**9, 10**9]}).encode(), ANY),
     HostileConfig("a hundred thousand stages", json.dumps({**DECODERS["resnet"], "depths": [1] * 100_000, "hidden_sizes": [8] * 100_000}).encode(), ANY),
+    HostileConfig("a stride that is no number", b'{"model_type": "sam2_video", "mask_downsampler_stride": NaN}'),
+    HostileConfig("blocks without end", b'{"model_type": "janus_vqgan", "num_res_blocks": 1000000000}'),
     HostileConfig("code of its own", json.dumps({**SMALL, "model_type": "own", "auto_map": {"AutoModel": "evil.Model"}}).encode()),
     HostileConfig("a type that is a path", json.dumps({**SMALL, "model_type": "../../bert"}).encode()),
     HostileConfig("a type of Python", json.dumps({**SMALL, "model_type": "__init__"}).encode()),

@@ -24,7 +24,8 @@ STATISTICS = frozenset(("running_mean", "running_var"))
 ROUTERS = frozenset(("gate", "router"))
 """Maps that choose experts, which stay in higher precision."""
 MOST_HEADS = 24
-"""Heads that are told apart: all of a file with more are one component, ``head:heads``."""
+"""Heads that are told apart: all of a file with more are one component."""
+HEADS_TOGETHER = "head:heads"
 SENSES = frozenset(("vision", "audio", "text"))
 """Kinds of towers."""
 
@@ -109,18 +110,20 @@ def parts(tree: Part) -> Parts:
 
 
 def _parts(tree: Part, owners: Iterable[Leaf]) -> Parts:
-    found = [(atom, tensor.tied_to is not None) for leaf in owners for atom, tensor in _atoms(leaf)]
-    if len({atom.component for atom, _ in found if atom.component.startswith("head:")}) > MOST_HEADS:
-        found = [(atom._replace(component="head:heads") if atom.component.startswith("head:") else atom, tied) for atom, tied in found]
+    heads: set[str] = set()
+    found = [(atom, tensor.tied_to is not None) for leaf in owners for atom, tensor in _atoms(leaf, heads)]
+    if len(heads) > MOST_HEADS:
+        found = [(atom._replace(component=HEADS_TOGETHER) if atom.component in heads else atom, tied) for atom, tied in found]
     owned = tuple(atom for atom, tied in found if not tied)
     tied = tuple(atom for atom, tied in found if tied)
-    return Parts(owned, tied, _buffers(tree), _buffers(tree, STATISTICS))
+    return Parts(owned, tied, *_buffers(tree))
 
 
-def _atoms(leaf: Leaf) -> list[tuple[Atom, Tensor]]:
+def _atoms(leaf: Leaf, heads: set[str]) -> list[tuple[Atom, Tensor]]:
+    """Make the atoms of one module; *heads* are those that were met so far."""
     layer, copies, inner = _layer(leaf)
-    general = _component(leaf, bool(layer))
-    sense = next((pair.part.kind for pair in leaf.around if pair.part.kind in SENSES), "")
+    general = _component(leaf, bool(layer), heads)
+    sense = next((kind for kind in leaf.kinds if kind in SENSES), "")
     found = []
     for tensor, _ in leaf.pair.tensors():
         size = inner
@@ -150,6 +153,8 @@ def _rows(component: str, tensor: Tensor) -> int:
 def _layer(leaf: Leaf) -> tuple[str, int, int]:
     """Return the outermost repeated part, its copies, and the copies of the module inside one of them."""
     path, copies, inner, layer = "", 1, 1, ""
+    if not leaf.is_repeated:
+        return layer, copies, inner
     for pair in (*leaf.around, leaf.pair):
         path = join_path(path, pair.part.name)
         repeat = pair.part.repeat
@@ -163,12 +168,15 @@ def _layer(leaf: Leaf) -> tuple[str, int, int]:
     return layer, copies, inner
 
 
-def _component(leaf: Leaf, in_layer: bool) -> str:
-    part, kinds = leaf.pair.part, {pair.part.kind for pair in leaf.around}
+def _component(leaf: Leaf, in_layer: bool, heads: set[str]) -> str:
+    part, kinds = leaf.pair.part, leaf.kinds
     topic = leaf.topic
     topic = "attention" if topic == "latent_attention" else topic
-    if kinds & HEADS or topic == "head":
-        return "head:" + _head(leaf)
+    if topic == "head" or not HEADS.isdisjoint(kinds):
+        if len(heads) > MOST_HEADS:
+            return HEADS_TOGETHER
+        heads.add(head := "head:" + _head(leaf))
+        return head
     if part.kind in NORMS:
         return "layer_norm" if in_layer else "embedding_norm" if "embeddings" in kinds else "norm"
     if topic == "embedding":
@@ -186,18 +194,18 @@ def _head(leaf: Leaf) -> str:
     return ".".join(pieces[:2]) if outer.kind == "head" and len(pieces) > 1 else pieces[0]
 
 
-def _buffers(part: Part, named: frozenset[str] | None = None) -> int:
-    """Count the elements of saved buffers, of all or of those *named*."""
-    total = 0
+def _buffers(part: Part) -> tuple[int, int]:
+    """Count the elements of saved buffers: of all, and of the statistics of batch norms."""
+    every = statistics = 0
     for node in part.children:
         if isinstance(node, Part):
-            total += _buffers(node, named)
-        elif isinstance(node, Tensor) and node.role == "buffer" and (named is None or node.name in named):
-            size = 1
-            for length in node.shape:
-                size *= _int(length)
-            total += size
-    return total * (1 if part.repeat is None else _int(part.repeat))
+            inside = _buffers(node)
+            every, statistics = every + inside[0], statistics + inside[1]
+        elif isinstance(node, Tensor) and node.role == "buffer":
+            size = prod(map(_int, node.shape))
+            every, statistics = every + size, statistics + (size if node.name in STATISTICS else 0)
+    copies = 1 if part.repeat is None else _int(part.repeat)
+    return every * copies, statistics * copies
 
 
 def _int(size: object) -> int:

@@ -112,8 +112,9 @@ def counts(model: ModelValue, lang: str = "en") -> tuple[Count, ...]:
     def row(key: str, group: str, class_name: str, name: str, value: int | None, definition: str, source: str, written: str = "") -> Count:
         return Count(key, group, class_name, say(name), value, written, say(definition), say(source))
 
-    rows = [row("unique", "class", name, name, value, *_class_words(name, index)) for index, name, value in _classes(model)]
-    own = parts_of(model)
+    classes = class_counts(model).items()
+    rows = [row("unique", "class", name, name, value, *_class_words(name, index)) for index, (name, value) in enumerate(classes)]
+    own = _merge_alike(parts_of(model))
     unique = own.unique
     for custom in CUSTOMS:
         value = custom.count(own)
@@ -179,11 +180,29 @@ def _class_words(name: str, index: int) -> tuple[str, str]:
     return mark("unique parameters of this class for the same config"), source
 
 
-def _classes(model: ModelValue) -> Iterator[tuple[int, str, int]]:
-    for index, (name, tree) in enumerate(trees(model)):
+def class_counts(model: ModelValue) -> dict[str, int]:
+    """Return the unique parameters of a model in its class, and in the others of its family for the same config.
+
+    >>> from weighbridge import model
+    >>> class_counts(model("bert-base-uncased"))["BertForMaskedLM"]
+    109514298
+    """
+    found: dict[str, int] = {}
+    for name, tree in trees(model):
         value = count(tree)
         assert isinstance(value, int)
-        yield index, name, value
+        found[name] = value
+    return found
+
+
+def _merge_alike(taken: Parts) -> Parts:
+    """Put the atoms of one component, role and layer together: a general convention asks for no more of them."""
+    sums: dict[tuple[str, str, str, int], int] = {}
+    for atom in taken.atoms:
+        key = (atom.component, atom.role, atom.layer, atom.copies)
+        sums[key] = sums.get(key, 0) + atom.each
+    merged = (Atom(component, role, "", layer, each, copies, 0, False, "", 0, 0) for (component, role, layer, copies), each in sums.items())
+    return taken._replace(atoms=tuple(merged))
 
 
 def _towers(model: ModelValue) -> Iterator[tuple[str, int]]:

@@ -44,6 +44,19 @@ OMISSIONS = (
     Omission("fixed-positions", mark("fixed position tables"), lambda atom: atom.frozen and atom.component == "position"),
     Omission("cross-attention", mark("cross-attention"), lambda atom: atom.component == "cross_attention", 2),
 )
+
+
+def traits(atom: Atom) -> tuple[object, ...]:
+    """Return all that an omission looks at: it covers both or neither of two atoms of the same traits.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.conventions.atoms import parts_of
+    >>> traits(parts_of(model("bert-base-uncased")).atoms[0])
+    ('word', 'embedding', '', False, False)
+    """
+    return atom.component, atom.role, atom.sense, atom.frozen, atom.path.rpartition(".")[2] in QKV
+
+
 LABELS = {
     "embeddings": mark("embeddings"),
     "layers": mark("repeated layers"),

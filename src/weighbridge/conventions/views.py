@@ -11,7 +11,16 @@ from weighbridge.config.bind import bind
 from weighbridge.conventions.additions import LABELS as LABEL_COUNTS
 from weighbridge.conventions.additions import additions
 from weighbridge.conventions.atoms import Atom, Parts, parts, parts_of
-from weighbridge.conventions.omissions import LABELS, OFFSET, OMISSIONS, TABLES, TWICE_NOT_WITHOUT, Omission, tower_and_head_omissions
+from weighbridge.conventions.omissions import (
+    LABELS,
+    OFFSET,
+    OMISSIONS,
+    TABLES,
+    TWICE_NOT_WITHOUT,
+    Omission,
+    tower_and_head_omissions,
+    traits,
+)
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.quantised import quantizer_change
 from weighbridge.conventions.states import states
@@ -279,12 +288,15 @@ def _view(name: str, unique: int, scope: str, atoms: Sequence[Atom], omissions: 
 def _cells(atoms: Sequence[Atom], omissions: tuple[Omission, ...]) -> tuple[Cell, ...]:
     """Gather atoms that the same omissions cover."""
     found: Counter[tuple[int, str]] = Counter()
+    known: dict[object, int] = {}
     for atom in atoms:
-        covered = sum(1 << index for index, omission in enumerate(omissions) if omission.covers(atom))
-        spare = _spare(atom)
+        covered = known.get(alike := traits(atom))
+        if covered is None:
+            covered = known[alike] = sum(1 << index for index, omission in enumerate(omissions) if omission.covers(atom))
+        spare, part = _spare(atom), coarse_part(atom)
         if spare:
-            found[covered | 1 << omissions.index(OFFSET), coarse_part(atom)] += spare
-        found[covered, coarse_part(atom)] += atom.total - spare
+            found[covered | 1 << omissions.index(OFFSET), part] += spare
+        found[covered, part] += atom.total - spare
     return tuple(Cell(covered, label, amount) for (covered, label), amount in found.items())
 
 

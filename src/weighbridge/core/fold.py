@@ -146,7 +146,7 @@ def _common_modules(rows: list[Row], start: int) -> list[str]:
 
 def _named_part(piece: str, grown: tuple[Node, ...], seen: _Seen | None) -> list[Part]:
     """Return the module of this name; numbered ones and nothing else in it take the name themselves."""
-    if any(child.name or not isinstance(child, Part) for child in grown):
+    if grown[0].name if len(grown) == 1 else any(child.name or not isinstance(child, Part) for child in grown):
         return [_part(piece, grown, seen)]
     return [_part(piece, child.children, seen, child) for child in grown if isinstance(child, Part)]
 
@@ -187,7 +187,7 @@ def is_index(piece: str) -> bool:
     >>> is_index("11"), is_index("01"), is_index("layer")
     (True, False, False)
     """
-    return piece.isascii() and piece.isdigit() and len(piece) < 10 and (piece[0] != "0" or piece == "0")
+    return piece.isdigit() and piece.isascii() and len(piece) < 10 and (piece[0] != "0" or piece == "0")
 
 
 def _at(indices: list[int]) -> Every | tuple[int, ...] | None:
@@ -217,8 +217,8 @@ def kind_of(name: str, children: tuple[Node, ...]) -> str:
     >>> kind_of("dense", (Tensor("weight", (4, 4)), Tensor("bias", (4,), "bias")))
     'linear'
     """
-    if len(children) == 1 and type(children[0]) is not Tensor:
-        return _kind_by_name(name.lower())
+    if len(children) == 1 and (type(children[0]) is not Tensor or children[0].name != "weight"):
+        return _kind_by_name(name.lower()) if type(children[0]) is not Tensor else "block"
     own = {child[0]: child for child in children if type(child) is Tensor}
     if not own:
         return _kind_by_name(name.lower())

@@ -118,6 +118,10 @@ class Polynomial:
         return f"<Polynomial {self}>"
 
 
+ONE = Polynomial({(): 1})
+"""The polynomial that is the number one."""
+
+
 def polynomial(size: Size) -> Polynomial:
     """Expand an expression into its canonical polynomial.
 

@@ -97,7 +97,11 @@ def exact(numerator: Size, denominator: Size) -> Size:
         return quotient
     if isinstance(numerator, Quantity):
         return numerator.divided_exactly(denominator)
-    assert isinstance(denominator, Quantity)
+    if not isinstance(denominator, Quantity):
+        raise ConfigError(
+            Text("{numerator!r:.60} / {denominator!r:.60}: sizes are whole numbers", numerator=numerator, denominator=denominator),
+            value=numerator,
+        )
     return denominator.dividing_exactly(numerator)
 
 

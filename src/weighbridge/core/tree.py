@@ -189,7 +189,12 @@ def list_rows(node: Part, most: int = MOST_ROWS) -> list[Row]:
 
 def _count_rows(node: Part) -> int:
     """Count the tensors by their full names, without writing these out."""
-    each = sum(_count_rows(child) if isinstance(child, Part) else isinstance(child, Tensor) for child in node.children)
+    each = 0
+    for child in node.children:
+        if isinstance(child, Tensor):
+            each += 1
+        elif isinstance(child, Part):
+            each += _count_rows(child)
     return each * (node.repeat if isinstance(node.repeat, int) else 1)
 
 

@@ -24,7 +24,9 @@ def folded_name(names: Sequence[str]) -> str:
     >>> folded_name(["layer.3.bias"]), folded_name(["layer.0.bias", "layer.1.bias", "layer.2.bias"])
     ('layer.3.bias', 'layer.*.bias × 3')
     """
+    if len(names) == 1:
+        return names[0]
     columns = zip(*(NUMBER.findall(name) for name in names), strict=True)
     shown = iter([column[0] if len(set(column)) == 1 else "*" for column in columns])
     name = NUMBER.sub(lambda _: next(shown), names[0])
-    return f"{name} × {len(names)}" if len(names) > 1 else name
+    return f"{name} × {len(names)}"

@@ -51,7 +51,7 @@ class Pair(NamedTuple):
     def children(self) -> list[Pair]:
         """Pair up the parts inside."""
         if self.part is self.symbolic:
-            return [Pair(node, node) for node in self.part.children if isinstance(node, Part)]
+            return [Pair(node, node) for node in self.part.children if type(node) is Part]
         ours = (node for node in self.part.children if isinstance(node, Part))
         theirs = (node for node in self.symbolic.children if isinstance(node, Part))
         return [Pair(a, b) for a, b in zip(ours, theirs, strict=True)]
@@ -59,10 +59,15 @@ class Pair(NamedTuple):
     def tensors(self) -> list[tuple[Tensor, Tensor]]:
         """Pair up the tensors of its own, buffers left out."""
         if self.part is self.symbolic:
-            return [(node, node) for node in self.part.children if isinstance(node, Tensor) and node.role != "buffer"]
+            return [(node, node) for node in self.part.children if type(node) is Tensor and node.role != "buffer"]
         ours = (node for node in self.part.children if isinstance(node, Tensor))
         theirs = (node for node in self.symbolic.children if isinstance(node, Tensor))
         return [(a, b) for a, b in zip(ours, theirs, strict=True) if a.role != "buffer"]
+
+    @property
+    def has_tensors(self) -> bool:
+        """Whether any tensor of its own is there, buffers left out."""
+        return any(type(node) is Tensor and node.role != "buffer" for node in self.part.children)
 
     @property
     def repeated(self) -> bool:
@@ -86,8 +91,18 @@ class Leaf(NamedTuple):
     @property
     def topic(self) -> str:
         """What it is for: a topic of :data:`TOPICS`, or ``norm``, ``embedding``, ``pooler``, ``head``, ``other``."""
-        found = topic(self.pair.part, tuple(pair.part for pair in self.around))
+        found = _topic(self.pair.part, self.kinds)
         return topic_of_name(self.pair.part.name) or found if found == "other" and self.in_layer else found
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the parts around it, outermost first."""
+        return tuple([pair.part.kind for pair in self.around])
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether it or a part around it has a repeat, be it of one."""
+        return self.pair.part.repeat is not None or any(pair.part.repeat is not None for pair in self.around)
 
     @property
     def copies(self) -> Size:
@@ -97,7 +112,7 @@ class Leaf(NamedTuple):
     @property
     def in_layer(self) -> bool:
         """Whether it is in a repeated part."""
-        return any(pair.repeated for pair in (*self.around, self.pair))
+        return self.is_repeated and any(pair.repeated for pair in (*self.around, self.pair))
 
 
 def topic(part: Part, around: tuple[Part, ...]) -> str:
@@ -106,19 +121,34 @@ def topic(part: Part, around: tuple[Part, ...]) -> str:
     >>> topic(Part("dense", kind="linear"), (Part("layer", kind="layer"), Part("attention", kind="self_attention")))
     'attention'
     """
+    return _topic(part, tuple([outer.kind for outer in around]))
+
+
+def _topic(part: Part, around: tuple[str, ...]) -> str:
+    """Tell what a part is for from its kind and name and the kinds around it."""
     if part.kind in NORMS:
         return "norm"
-    kinds = [outer.kind for outer in (*around, part)]
+    found = _topic_of_kinds((*around, part.kind))
+    if found in STRUCTURAL or found == "head":
+        return found
+    if part.name in HEAD_NAMES or (part.name in TOP_HEADS and part.kind == "linear" and len(around) == 1):
+        return "head"
+    if part.name == "pooler":
+        return "pooler"
+    return "projector" if found == "other" and part.name in PROJECTIONS else found
+
+
+@lru_cache(maxsize=4096)
+def _topic_of_kinds(kinds: tuple[str, ...]) -> str:
+    """Tell what a part is for from its kind and those around it, outermost first, as far as they tell it; few differ in a file."""
     topics = [TOPICS[kind] for kind in kinds if kind in TOPICS]
     if topics:
         return "experts" if "experts" in topics else topics[0]
-    if not HEADS.isdisjoint(kinds) or part.name in HEAD_NAMES or (part.name in TOP_HEADS and part.kind == "linear" and len(around) == 1):
+    if not HEADS.isdisjoint(kinds):
         return "head"
-    if "pooler" in kinds or part.name == "pooler":
+    if "pooler" in kinds:
         return "pooler"
-    if "embeddings" in kinds or part.kind == "embedding":
-        return "embedding"
-    return "projector" if part.name in PROJECTIONS else "other"
+    return "embedding" if "embeddings" in kinds or kinds[-1] == "embedding" else "other"
 
 
 def pair(model: ModelValue) -> tuple[Pair, dict[str, Symbol], dict[str, int]]:
@@ -137,10 +167,17 @@ def leaves_of(model: ModelValue) -> tuple[Leaf, ...]:
 
 def leaves(root: Pair, path: str = "", around: tuple[Pair, ...] = ()) -> list[Leaf]:
     """List every part that owns tensors, in the reference's order."""
-    found = [Leaf(path, root, around)] if root.tensors() else []
-    for child in root.children():
-        found += leaves(child, join_path(path, child.part.name), (*around, root))
+    found: list[Leaf] = []
+    _collect_leaves(root, path, around, found)
     return found
+
+
+def _collect_leaves(root: Pair, path: str, around: tuple[Pair, ...], found: list[Leaf]) -> None:
+    if root.has_tensors:
+        found.append(Leaf(path, root, around))
+    inside = (*around, root)
+    for child in root.children():
+        _collect_leaves(child, join_path(path, child.part.name), inside, found)
 
 
 def join_path(path: str, name: str) -> str:

@@ -94,12 +94,11 @@ def _in_names_of(first: dict[str, Row], b: ModelValue, rows: list[Row]) -> tuple
     names = [row.name for row in rows]
     steps = [tuple(Step(re.compile(pattern), targets) for pattern, targets in pairs) for pairs in steps_for_names(names)]
     namings = [choose_naming(keys, names, first, prefixes(first), steps=own) for own in steps or [()]]
-    chosen = max(namings, key=lambda candidate: sum(1 for name in names if resolve(name, candidate, first)))
-    if len(names) > 1 and sum(1 for name in names if resolve(name, chosen, first)) < 2:
+    resolved = max(([resolve(name, naming, first) for name in names] for naming in namings), key=lambda targets: sum(map(bool, targets)))
+    if len(names) > 1 and sum(map(bool, resolved)) < 2:
         return {row.name: row for row in rows}, False  # one name that fits by a prefix of its own is chance
     found: dict[str, Row] = {}
-    for row in rows:
-        targets = resolve(row.name, chosen, first)
+    for row, targets in zip(rows, resolved, strict=True):
         name = targets[0] if len(targets) == 1 and "experts" not in row.name else row.name
         found[row.name if name in found else name] = row
     return found, any(name != row.name for name, row in found.items())

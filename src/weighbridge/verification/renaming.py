@@ -116,6 +116,10 @@ def _score(sample: list[tuple[str, ...]], candidate: Naming, expected: Container
     return sum(1 for spellings in sample if any(put[0] in expected for text in spellings for put in _with_prefixes((text,), candidate)))
 
 
+MOST_PREFIXES = 24
+"""Prefixes that are tried."""
+
+
 def prefixes(names: Iterable[str]) -> list[str]:
     """Return what one to three leading modules of *names* could be as a prefix, shortest first.
 
@@ -123,12 +127,18 @@ def prefixes(names: Iterable[str]) -> list[str]:
     ['bert.', 'bert.encoder.', 'bert.encoder.layer.']
     """
     found: dict[str, None] = {}
+    single = 0
     for name in names:
-        pieces = name.split(".")[:-1]
-        for count in range(1, 4):
-            if count <= len(pieces) and not any(piece.isdigit() for piece in pieces[:count]):
-                found[".".join(pieces[:count]) + "."] = None
-    return sorted(found, key=lambda prefix: prefix.count("."))[:24]
+        pieces = name.split(".", 3)[:-1]
+        for count, piece in enumerate(pieces, 1):
+            if piece.isdigit():
+                break
+            prefix = ".".join(pieces[:count]) + "."
+            single += count == 1 and prefix not in found
+            found[prefix] = None
+        if single == MOST_PREFIXES:
+            break  # the longer ones come after them
+    return sorted(found, key=lambda prefix: prefix.count("."))[:MOST_PREFIXES]
 
 
 def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, ...]:

@@ -26,6 +26,11 @@ def test_exact_division_refuses_a_remainder() -> None:
         exact(770, 12)
 
 
+def test_exact_division_refuses_what_is_no_whole_number() -> None:
+    with pytest.raises(ConfigError, match=r"1 / 2\.5: sizes are whole numbers"):
+        exact(1, 2.5)  # type: ignore[arg-type]
+
+
 def test_exact_division_of_symbols_either_way_round() -> None:
     H, A = Symbol("H"), Symbol("A", order=1)
     assert polynomial(exact(H, A) * A) == polynomial(H)

@@ -160,7 +160,8 @@ def _count_sites(
     resized: bool,
 ) -> AdapterCount:
     own = "float32" if autocast and base.dtype in WIDENED else base.dtype
-    given = tuple((place, tuple(_with_dtype(tensor, base.dtype) for tensor in tensors)) for place, tensors in given)
+    if any(tensor.dtype == BASE for _, tensors in given for tensor in tensors):
+        given = tuple((place, tuple(_with_dtype(tensor, base.dtype) for tensor in tensors)) for place, tensors in given)
     shared = tuple(_with_dtype(tensor, base.dtype) for tensor in shared)
     added = [tensor for _, tensors in given for tensor in tensors] + list(shared)
     saved = SavedTensors()

@@ -103,8 +103,9 @@ class Base(NamedTuple):
 def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = None, dtype: str = "float32", class_name: str = "") -> Base:
     """Read the model below an adapter from its tree."""
     rows, facts = tuple(list_rows(tree)), config or {}
-    found = modules(tree)
-    known = {path: module._replace(kind=_kind(module, found, model_type, facts)) for path, module in found.items()}
+    found = modules(tree, rows)
+    taken_for = {path: _kind(module, found, model_type, facts) for path, module in found.items()}
+    known = {path: module if taken_for[path] == module.kind else module._replace(kind=taken_for[path]) for path, module in found.items()}
     inputs = _input_embedding(known, facts, model_type)
     table = known[inputs].weight if inputs else None
     shared = _tied_with(table, rows) if table is not None else []

@@ -121,7 +121,7 @@ def _in_blocks(
 
 def _is_on(config: Mapping[str, Any], name: str) -> bool:
     value = config.get(name)
-    return isinstance(value, Mapping) or bool(value)
+    return value is not None and (bool(value) or isinstance(value, Mapping))
 
 
 def _variant(site: Site, config: Mapping[str, Any]) -> str:

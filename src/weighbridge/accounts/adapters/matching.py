@@ -128,11 +128,11 @@ def fewest_suffixes(targets: Collection[str], names: Iterable[str]) -> set[str]:
     """
     others = {suffix for name in names if not ends_with(name, targets) for suffix in _suffixes(name)}
     required: set[str] = set()
-    for name, suffixes in sorted({name: _suffixes(name) for name in targets}.items(), key=lambda entry: entry[1]):
+    for suffixes in sorted(map(_suffixes, set(targets))):
         for suffix in suffixes:
             if suffix in required or suffix in others:
                 continue
-            if not any(name.endswith("." + other) for other in required):
+            if required.isdisjoint(suffixes[:-1]):
                 required.add(suffix)
                 break
     return required or set(targets)

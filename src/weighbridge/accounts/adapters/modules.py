@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.tree import Part, Row, copy_name, list_rows, positions
@@ -32,8 +32,8 @@ class Module(NamedTuple):
         return next((row for row in self.tensors if row.name.rpartition(".")[2] == "bias"), None)
 
 
-def modules(tree: Part) -> dict[str, Module]:
-    """List the modules of *tree* by name, in the order of ``named_modules``, repeats unrolled.
+def modules(tree: Part, rows: Iterable[Row] | None = None) -> dict[str, Module]:
+    """List the modules of *tree* by name, in the order of ``named_modules``, repeats unrolled; *rows* are its tensors, where they are known.
 
     >>> from weighbridge.core.parts import linear
     >>> list(modules(Part("", (Part("layer", (linear("dense", 2, 2),), repeat=2),))))
@@ -41,14 +41,14 @@ def modules(tree: Part) -> dict[str, Module]:
     """
     kinds = dict(_kinds(tree, ""))
     own: dict[str, list[Row]] = {}
-    for row in list_rows(tree):
+    for row in list_rows(tree) if rows is None else rows:
         path, _, _ = row.name.rpartition(".")
         _name_levels(path, own)
         own[path].append(row)
     for path in kinds:
         _name_levels(path, own)
     own.pop("", None)
-    return {path: Module(path, kinds.get(path, "container"), tuple(rows)) for path, rows in own.items()}
+    return {path: Module(path, kinds.get(path, "container"), tuple(within)) for path, within in own.items()}
 
 
 def _name_levels(path: str, own: dict[str, list[Row]]) -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from weighbridge.auditing.text.polynomial_terms import plain
-from weighbridge.core.polynomials import Polynomial, polynomial
+from weighbridge.core.polynomials import ONE, Polynomial, polynomial
 from weighbridge.core.sizes import Size, product
 from weighbridge.explain.semantic_tree import HEADS, Leaf
 
@@ -46,12 +46,17 @@ def list_cells(found: Iterable[Leaf]) -> Iterator[Cell]:
     for leaf in found:
         topic, in_layer = leaf.topic, leaf.in_layer
         place = _place(leaf, topic)
-        copies = _formula(product(p.symbolic.repeat for p in (*leaf.around, leaf.pair) if p.symbolic.repeat is not None))
+        copies = (
+            _formula(product(p.symbolic.repeat for p in (*leaf.around, leaf.pair) if p.symbolic.repeat is not None))
+            if leaf.is_repeated
+            else ONE
+        )
+        many = int(leaf.copies) if leaf.is_repeated else 1  # type: ignore[arg-type]
         for ours, theirs in leaf.pair.tensors():
             if ours.tied_to is None:
                 bias = ours.role == "bias" or (ours.role == "shift" and topic != "norm")
                 number = int(product(ours.shape))  # type: ignore[arg-type]
-                yield Cell(place, bias, number, _formula(product(theirs.shape)), int(leaf.copies), copies, in_layer)  # type: ignore[arg-type]
+                yield Cell(place, bias, number, _formula(product(theirs.shape)), many, copies, in_layer)
 
 
 def _formula(size: Size) -> Polynomial:
@@ -65,8 +70,8 @@ def _number(size: int) -> Polynomial:
 
 
 def _place(leaf: Leaf, topic: str) -> str:
-    name, kinds, path = leaf.path.rpartition(".")[2], {p.part.kind for p in (*leaf.around, leaf.pair)}, leaf.path
-    if kinds & HEADS or topic == "head":
+    name, kinds, path = leaf.path.rpartition(".")[2], (*leaf.kinds, leaf.pair.part.kind), leaf.path
+    if topic == "head" or not HEADS.isdisjoint(kinds):
         return "head"
     if topic == "norm":
         return "layer_norm" if leaf.in_layer else "embedding_norm" if "embeddings" in kinds else "final_norm"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.conventions.atoms import parts_of
-from weighbridge.conventions.counts import counts
+from weighbridge.conventions.counts import class_counts, counts
 from weighbridge.conventions.rules import Conventions, conventions
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.load import load
@@ -73,9 +73,7 @@ def list_named_counts(model: ModelValue, what: str) -> tuple[tuple[str, int], ..
         return ((f"{name}, embeddings", own),)
     if what == "non_embedding":
         return ((f"{name}, without embeddings", own), *_without_tables(model))
-
-    rows = [(row.class_name, row.value) for row in counts(model) if row.group == "class" and row.value]
-    return ((name, own), *((row, value) for row, value in rows if value != own))
+    return ((name, own), *((other, value) for other, value in class_counts(model).items() if value not in (own, 0)))
 
 
 def _active_without_tables(model: ModelValue, active: int) -> Iterator[tuple[str, int]]:

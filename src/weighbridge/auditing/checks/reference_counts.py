@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +13,7 @@ from weighbridge.auditing.claims import OmittedCount, Reason, because
 from weighbridge.auditing.text.polynomial_terms import symbol
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
-from weighbridge.core.polynomials import Polynomial
+from weighbridge.core.polynomials import ONE, Coefficient, Monomial, Polynomial
 from weighbridge.explain.semantic_tree import leaves_of, pair
 from weighbridge.load import load
 
@@ -123,23 +123,46 @@ class _Sum(NamedTuple):
     formula: Polynomial
 
 
-def _sum(cells: tuple[Cell, ...], places: tuple[str, ...], *, biases: bool = True, every: bool = False) -> _Sum:
-    number, formula = 0, Polynomial({})
+_Sums = dict[tuple[str, bool, bool], _Sum]
+"""What the cells of a place hold: by the place, whether they are biases, and whether all copies count; worked out once for many questions."""
+
+
+def _sums_of(cells: Iterable[Cell]) -> _Sums:
+    groups: dict[tuple[str, bool], list[Cell]] = {}
     for cell in cells:
-        if cell.place in places and (biases or not cell.bias):
-            number += cell.number * (cell.copies if every else 1)
-            formula = formula + (cell.formula * cell.all_copies if every else cell.formula)
+        groups.setdefault((cell.place, cell.bias), []).append(cell)
+    return {(*key, every): _sum_of(group, every=every) for key, group in groups.items() for every in (False, True)}
+
+
+def _sum_of(cells: list[Cell], *, every: bool) -> _Sum:
+    terms: dict[Monomial, Coefficient] = {}
+    for cell in cells:
+        formula = cell.formula * cell.all_copies if every and cell.all_copies != ONE else cell.formula
+        for monomial, coefficient in formula.terms.items():
+            terms[monomial] = terms.get(monomial, 0) + coefficient
+    return _Sum(sum(cell.number * cell.copies if every else cell.number for cell in cells), Polynomial(terms))
+
+
+def _sum(sums: _Sums, places: tuple[str, ...], *, biases: bool = True, every: bool = False) -> _Sum:
+    number, formula = 0, Polynomial({})
+    for place in dict.fromkeys(places):
+        for bias in (False, True)[: 1 + biases]:
+            found = sums.get((place, bias, every))
+            if found is not None:
+                number, formula = number + found.number, formula + found.formula
     return _Sum(number, formula)
 
 
 def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tuple[str, list[ComponentCount]]]:
     layers = max((cell.copies for cell in cells), default=1)
+    sums, norms = _sums_of(cells), tuple(cell for cell in cells if cell.place == "layer_norm")
+    half = _sums_of(norms[: len(norms) // 2])
     for name in ("word", "position", "type", "pooler", "head", "final_norm", "embedding_norm"):
-        yield name, _plain(cells, (name,))
-    yield "tables", _plain(cells, _TABLES)
+        yield name, _plain(sums, (name,))
+    yield "tables", _plain(sums, _TABLES)
     yield (
         "embeddings",
-        [*_plain(cells, (*_TABLES, "embedding_norm")), _component_count(_sum(cells, _TABLES), because(mark("without its norm")))],
+        [*_plain(sums, (*_TABLES, "embedding_norm")), _component_count(_sum(sums, _TABLES), because(mark("without its norm")))],
     )
     for name, places in (
         ("query", ("query",)),
@@ -148,35 +171,34 @@ def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tup
         ("out", ("out",)),
         ("qkv", ("query", "key", "value")),
     ):
-        yield name, _scopes(cells, places, layers)
+        yield name, _scopes(sums, places, layers)
     for name, places in (("up", ("up",)), ("down", ("down",)), ("gate", ("gate",))):
-        yield name, _scopes(cells, places, layers)
-    yield "ffn", [*_scopes(cells, FEED, layers), *_with_norm(cells, FEED, layers)]
-    yield "attention", list(_attention(cells, layers, values))
-    yield "norm", list(_norms(cells, layers))
-    yield "layer", list(_layer(cells, layers))
-    yield "encoder", [h for h in _layer(cells, layers) if h.number >= _sum(cells, ("up",), every=True).number]
+        yield name, _scopes(sums, places, layers)
+    yield "ffn", [*_scopes(sums, FEED, layers), *_with_norm(sums, half, FEED, layers)]
+    yield "attention", list(_attention(sums, half, layers, values))
+    yield "norm", list(_norms(cells, norms, layers))
+    layer = list(_layer(cells, layers))
+    yield "layer", layer
+    yield "encoder", [h for h in layer if h.number >= _sum(sums, ("up",), every=True).number]
 
 
-def _plain(cells: tuple[Cell, ...], places: tuple[str, ...]) -> list[ComponentCount]:
-    return [_component_count(_sum(cells, places)), _component_count(_sum(cells, places, biases=False), because(_BARE))]
+def _plain(sums: _Sums, places: tuple[str, ...]) -> list[ComponentCount]:
+    return [_component_count(_sum(sums, places)), _component_count(_sum(sums, places, biases=False), because(_BARE))]
 
 
-def _scopes(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int, reason: Reason = ()) -> list[ComponentCount]:
+def _scopes(sums: _Sums, places: tuple[str, ...], layers: int, reason: Reason = ()) -> list[ComponentCount]:
     """In one layer and in all, with biases and without."""
     found = []
     for every in (False, True):
         scope = because(_LAYERS, layers=layers) if every else ()
-        found.append(_component_count(_sum(cells, places, every=every), reason + scope, exact=not reason))
-        found.append(_component_count(_sum(cells, places, biases=False, every=every), reason + because(_BARE) + scope))
+        found.append(_component_count(_sum(sums, places, every=every), reason + scope, exact=not reason))
+        found.append(_component_count(_sum(sums, places, biases=False, every=every), reason + because(_BARE) + scope))
     return found
 
 
-def _with_norm(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int) -> list[ComponentCount]:
-    """With the one norm that stands beside it in the layer."""
-    norms = [cell for cell in cells if cell.place == "layer_norm"]
-    half = len(norms) // 2
-    with_norm = tuple(cell for cell in cells if cell.place in places) + tuple(norms[:half])
+def _with_norm(sums: _Sums, norms: _Sums, places: tuple[str, ...], layers: int) -> list[ComponentCount]:
+    """With the one norm that stands beside it in the layer: half of the *norms*."""
+    with_norm = {key: found for key, found in sums.items() if key[0] in places} | norms
     found = []
     for every in (False, True):
         scope = because(_LAYERS, layers=layers) if every else ()
@@ -186,37 +208,36 @@ def _with_norm(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int) ->
     return found
 
 
-def _attention(cells: tuple[Cell, ...], layers: int, values: dict[str, int]) -> Iterator[ComponentCount]:
-    yield from _scopes(cells, ATTENTION, layers)
-    yield from _with_norm(cells, ATTENTION, layers)
+def _attention(sums: _Sums, norms: _Sums, layers: int, values: dict[str, int]) -> Iterator[ComponentCount]:
+    yield from _scopes(sums, ATTENTION, layers)
+    yield from _with_norm(sums, norms, ATTENTION, layers)
     projections = ("query", "key", "value")
-    yield from _scopes(cells, projections, layers, because(mark("without the output projection")))
+    yield from _scopes(sums, projections, layers, because(mark("without the output projection")))
     heads = values.get("A")
     if heads:
         for biases in (True, False):
-            whole = _sum(cells, projections, biases=biases)
+            whole = _sum(sums, projections, biases=biases)
             one = whole.formula.over(Polynomial({((symbol("A"), 1),): 1}))
             each = Polynomial({(): Fraction(1, heads)}) * whole.formula if one is None else one
             bare = () if biases else because(_BARE)
             yield ComponentCount(Fraction(whole.number, heads), each, because(mark("for each head")) + bare, False)
 
 
-def _norms(cells: tuple[Cell, ...], layers: int) -> Iterator[ComponentCount]:
-    norms = tuple(cell for cell in cells if cell.place == "layer_norm")
+def _norms(cells: tuple[Cell, ...], norms: tuple[Cell, ...], layers: int) -> Iterator[ComponentCount]:
     outside = tuple(cell for cell in cells if cell.place in ("embedding_norm", "final_norm"))
-    pairs = (norms[:2], norms, tuple(cell for cell in outside))
-    for found in pairs:
-        yield _component_count(_sum(found, ("layer_norm", "embedding_norm", "final_norm")), exact=True)
-    yield _component_count(_sum(norms, ("layer_norm",), every=True), because(_LAYERS, layers=layers), exact=True)
-    yield _component_count(_sum(norms[:2], ("layer_norm",), every=True), because(_LAYERS, layers=layers), exact=True)
-    everything = _sum(norms + outside, ("layer_norm", "embedding_norm", "final_norm"), every=True)
-    yield _component_count(everything, because(mark("all norms of the model")), exact=True)
-    yield _component_count(_sum(norms[:1], ("layer_norm",)), because(mark("gains only")))
+    names = ("layer_norm", "embedding_norm", "final_norm")
+    first, within, beyond = _sums_of(norms[:2]), _sums_of(norms), _sums_of(outside)
+    for found in (first, within, beyond):
+        yield _component_count(_sum(found, names), exact=True)
+    yield _component_count(_sum(within, names, every=True), because(_LAYERS, layers=layers), exact=True)
+    yield _component_count(_sum(first, names, every=True), because(_LAYERS, layers=layers), exact=True)
+    yield _component_count(_sum(within | beyond, names, every=True), because(mark("all norms of the model")), exact=True)
+    yield _component_count(_sum(_sums_of(norms[:1]), names), because(mark("gains only")))
 
 
 def _layer(cells: tuple[Cell, ...], layers: int) -> Iterator[ComponentCount]:
-    layered = tuple(cell for cell in cells if cell.layered)
-    places = tuple({cell.place for cell in layered})
+    layered = _sums_of(cell for cell in cells if cell.layered)
+    places = tuple({place for place, _, _ in layered})
     matrices = tuple(place for place in places if place != "layer_norm")
     for every in (False, True):
         scope = because(_LAYERS, layers=layers) if every else ()

@@ -134,6 +134,8 @@ def _in_table(scene: Scene, token: Token, table: Table, row: Row, heads: list[st
 
 def _in_prose(scene: Scene, statement: Sequence[Token], index: int) -> tuple[str, Reason] | None:
     token, text = statement[index], scene.lines[statement[index].line].text
+    if not token.unit and (token.places or token.value is None or token.value.numerator < 10_000 * token.value.denominator):
+        return None
     near = text[max(0, token.start - 60) : token.end + 40]
     if _OTHERWISE.search(near) or any(t.kind == "op" and t.text in "*/^" for t in statement[max(0, index - 1) : index + 2]):
         return None

@@ -54,6 +54,8 @@ def parse(tokens: Sequence[Token], start: int, end: int) -> ParsedTerm | None:
     >>> parse(tokens("2 * (3 + 4) words", 0), 0, 8).end
     7
     """
+    if start < end and tokens[start].kind == "num" and (start + 1 == end or tokens[start + 1].kind not in ("op", "name", "(")):
+        return ParsedTerm(tokens[start], start + 1, False)  # a number alone, as most are
     if all(token.kind == "(" for token in tokens[start : start + _DEEPEST]):
         return None
     try:

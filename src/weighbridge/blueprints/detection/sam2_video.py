@@ -17,6 +17,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.feature_maps import Grid, area, height_width
 from weighbridge.blueprints.modules.sam_mask_decoder import FIELDS as DECODER
 from weighbridge.blueprints.modules.sam_mask_decoder import perceptron
+from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import IMAGE, PATCH, Config, Field, computed, nested, size, switch, variant
 from weighbridge.core.errors import ConfigError
@@ -58,8 +59,8 @@ def memory_fields(layers: int, mlp: str) -> tuple[Field, ...]:
         size("memory", "memory_encoder_output_channels", 64, "O", "channels of the memory"),
         size("mask_width", "mask_downsampler_embed_dim", 256, "W", "channels of a mask"),
         height_width("mask_kernel", "mask_downsampler_kernel_size", 3),
-        Field("mask_stride", "mask_downsampler_stride", 2, "choice"),
-        Field("mask_total", "mask_downsampler_total_stride", 16, "choice"),
+        number("mask_stride", "mask_downsampler_stride", 2),
+        number("mask_total", "mask_downsampler_total_stride", 16),
         computed("mask_steps", _mask_steps),
         size("fuser_layers", "memory_fuser_num_layers", 2, "N", "layers of the memory fuser"),
         size("fuser", "memory_fuser_embed_dim", 256, "F", "width of the memory fuser"),

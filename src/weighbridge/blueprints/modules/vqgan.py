@@ -48,8 +48,7 @@ def resolution_level(
     index: int, c: Config, before: int, after: int, *, blocks: int, attends: bool, stream: Size, after_it: tuple[Part, ...]
 ) -> Part:
     """Describe the blocks of one resolution, with attention behind each where it is the coarsest, and the way to the next."""
-    widths = [before, *[after] * blocks]
-    inside = tuple(resnet(str(number), c, widths[number], widths[number + 1]) for number in layer_range(blocks))
+    inside = tuple(resnet(str(number), c, after if number else before, after) for number in layer_range(blocks))
     looks = tuple(attention_block(str(number), c, after) for number in layer_range(blocks)) if attends else ()
     return part(
         str(index),

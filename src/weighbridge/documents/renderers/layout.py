@@ -350,15 +350,12 @@ def _text(row: Row, index: int, kind: str) -> str:
 def _row(cells: list[str], columns: list[Column], sizes: list[int], row: Row, style: str) -> Iterator[Line]:
     """Set one row, on as many lines as its tallest cell takes."""
     lengths = [len(cell) if cell.isascii() else measure(cell) for cell in cells]
-    line: Line = []
     if all(map(le, lengths, sizes)):
-        for cell, length, size, column in zip(cells, lengths, sizes, columns, strict=True):
-            if line:
-                line.append(_GAP)
+        line: Line = []
+        for cell, length, size, (_, kind) in zip(cells, lengths, sizes, columns, strict=True):
             blank = " " * (size - length)
-            text = blank + cell if column[1] in FLUSH_RIGHT else cell + blank
-            line.append(Span(text, style or _style(row, column[1])))
-        yield line
+            line += (_GAP, Span(blank + cell if kind in FLUSH_RIGHT else cell + blank, style or _style(row, kind)))
+        yield line[1:]
         return
     flush = [column.kind in FLUSH_RIGHT for column in columns]
     blocks = [_cell(cell, size) if length > size else [cell] for cell, length, size in zip(cells, lengths, sizes, strict=True)]
