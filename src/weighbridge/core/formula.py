@@ -166,7 +166,8 @@ def total(sizes: Iterable[Size]) -> Expression:
         if isinstance(term, Sum):
             terms.extend(term.terms)
         elif isinstance(term, Number) and terms and isinstance(terms[-1], Number):
-            terms[-1] = Number(terms[-1].value + term.value)
+            both = terms.pop().value + term.value
+            terms.extend([Number(both)] if both else [])
         elif not (isinstance(term, Number) and term.value == 0):
             terms.append(term)
     if len(terms) == 1:

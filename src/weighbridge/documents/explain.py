@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from weighbridge.core.formula import Expression, Number, Product, Sum, letters
@@ -179,8 +179,11 @@ class _Writer:
             names = [key.key if key.value is None else f"{key.key} = {key.value}" for key in keys]
             text = self.say("The layers are of several kinds; {keys} decides which is which.")
             text = text if len(keys) == 1 else self.say("The layers are of several kinds; {keys} decide which is which.")
-            listed = self.say(" and ").join(filter(None, (self.say(", ").join(names[:-1]), names[-1])))
-            yield Paragraph(level, text.format(keys=listed))
+            yield Paragraph(level, text.format(keys=self.listed(names)))
+
+    def listed(self, names: Sequence[str]) -> str:
+        """Write names one after another, the last behind "and"."""
+        return self.say(" and ").join(filter(None, (self.say(", ").join(names[:-1]), names[-1])))
 
     def active(self) -> Iterator[Block]:
         """Derive how many parameters work on one token, where not all of them do."""
@@ -195,8 +198,9 @@ class _Writer:
         yield Item(level, line.number, self.title_of(line), line.paths)
         yield from self.once(line.says, level + 1)
         if line.tied:
-            text = self.say("Shares the storage of {names}, which is counted above.").format(names=self.say(", ").join(line.tied))
-            yield Paragraph(level + 1, text)
+            text = self.say("Shares the storage of {names}, which is counted above.")
+            text = text if len(line.tied) == 1 else self.say("Shares the storage of {names}, which are counted above.")
+            yield Paragraph(level + 1, text.format(names=self.listed(line.tied)))
         yield Equation(level + 1, chain(line.formula, self.values))
 
     def title_of(self, line: Line) -> str:

@@ -110,12 +110,23 @@ def sum_by_module(section: Section) -> ByModule | None:
     >>> print(found.numbers)
     39383808 + 12*(2362368 + 4722432 + 3072) + 1536
     """
-    words = list(_terms(section, lambda part: Symbol(part.title)))
+    words = _words(section)
     if not any(part.copies != 1 or letters(part.times) for part in _sections(section)) or sum(map(_length, words)) > LONGEST:
         return None
     formula = Sum(tuple(_terms(section, _own_formula)))
     numbers = Sum(tuple(_terms(section, lambda part: Number(part.value), in_numbers=True)))
     return ByModule(write(Sum(tuple(words)), UNICODE), formula, numbers)
+
+
+def _words(section: Section) -> list[Expression]:
+    """Write the terms by their titles; one layer of a stack by its index too, where that tells every layer from the others."""
+    numbered = [str(name) for name in _terms(section, lambda part: Symbol(_indexed(part)) if _indexed(part) != part.title else Number(0))]
+    layers = [name for name in numbered if name != "0"]
+    return list(_terms(section, lambda part: Symbol(_indexed(part) if len(set(layers)) == len(layers) else part.title)))
+
+
+def _indexed(part: Line | Section) -> str:
+    return f"{part.title} {part.where}" if isinstance(part, Section) and part.where.isdigit() else part.title
 
 
 def _own_formula(part: Line | Section) -> Expression:

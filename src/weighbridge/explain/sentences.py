@@ -7,6 +7,7 @@ of tensors and from the config changed by one, and fails on a sentence that it c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from weighbridge.core.formula import Symbol, evaluate, letters
@@ -80,11 +81,20 @@ def section_name(scope: Scope, usual: str) -> str:
     """
     if scope.topic == "attention":
         return _attention_title(scope, usual)
-    if scope.topic == "layer" and not scope.attends():
-        return mark("Layers")
+    if scope.topic == "layer":
+        return _layers_title(scope)
+    if scope.topic == "experts" and scope.part is not None and scope.part.experts is not None and scope.part.repeat is not None:
+        return mark("Experts")
     if scope.topic in ("convolution", "embedding") and scope.kinds() == {"convolution"} and _of_patches(scope):
         return mark("Patch embedding")
     return usual
+
+
+def _layers_title(scope: Scope) -> str:
+    attention = bool(scope.attends()) or {"attention", "feed_forward"} <= {leaf.topic for leaf in scope.leaves}
+    if scope.part is not None and scope.part.repeat == 1 and isinstance(scope.part.repeat, int):
+        return mark("Transformer layer") if attention else mark("Layer")
+    return mark("Transformer layers") if attention else mark("Layers")
 
 
 def _attention_title(scope: Scope, usual: str) -> str:
@@ -175,12 +185,12 @@ def _stands_in(path: str, places: Iterable[str]) -> bool:
 
 
 def _spectrogram(scope: Scope) -> Iterator[str]:
-    """Say what enters the maps whose input is as wide as a spectrogram's frame."""
-    for ours, theirs in scope.tensors():
-        width = theirs.shape[1] if ours.role == "weight" and len(theirs.shape) > 1 else None
+    """Say what enters a part whose first map is as wide as a spectrogram's frame."""
+    weights = ((ours, theirs) for ours, theirs in scope.tensors() if ours.role == "weight" and len(theirs.shape) > 1)
+    for ours, theirs in islice(weights, 1):  # what a later map takes in is not what enters the part
+        width = theirs.shape[1]
         if isinstance(width, Symbol) and width.word == "mels":
             yield Text(mark("Its input is a spectrogram, with {bins} mel bins in each frame."), bins=f"{_whole(ours.shape[1]):,}")
-            return
 
 
 def _cross_attention(scope: Scope) -> Iterator[str]:

@@ -36,6 +36,15 @@ PARTS: dict[str, str] = {
     "mask_downsampler": mark("Downsampling of the mask"), "res_units": mark("Residual units"), "wavenet": mark("WaveNet"), "hifi_gan": mark("HiFi-GAN"),
     **dict.fromkeys(("time_embed", "time_embedding"), mark("Time embedding")), "pos_embed": mark("Position embeddings"),
     **dict.fromkeys(("duration_predictor", "dur_predictor"), mark("Duration predictor")),
+    "layers": mark("Stages"), "convolution": mark("Convolution"), "layer": mark("Convolutions"), "layer_norm": mark("Norms"),
+    **dict.fromkeys(("adapter_1", "layer_1", "post_csp_pan", "bridge"), mark("Neck")), "channel_projector": mark("Channel projection"),
+    "resnet_head": mark("Stem"), **dict.fromkeys(("resnet_down", "embedder", "conv_dds", "post_conv_dds"), mark("Convolutions")),
+    "post_flows": mark("Flows"), "semantic_adapter": mark("Semantic adapter"),
+    "prior_net": mark("Residual blocks before the transformer"), "post_net": mark("Residual blocks after the transformer"),
+    "cross_modal_text_link_tower": mark("Links into the text layers"), "cross_modal_image_link_tower": mark("Links into the image layers"),
+    "conditioning_encoder": mark("Conditioning encoder"), "adaln_single": mark("Adaptive layer norm"), "spatial_perceiver": mark("Spatial perceiver"),
+    "altup_projections": mark("AltUp projections"), "altup_unembed_projections": mark("AltUp output projections"), "text_model": mark("Text model"),
+    **dict.fromkeys(("decoder_class_head", "class_embed"), mark("Class head")), "decoder_order_head": mark("Reading-order head"),
     **dict.fromkeys(("single_stream_modulation", "double_stream_modulation_img", "double_stream_modulation_txt"), mark("Modulation")),
 }  # fmt: skip
 """The titles of sections that no kind tells apart, by the names that several architectures give them."""
@@ -59,6 +68,7 @@ _ATTENTION = {
     **dict.fromkeys(("relative_attention_bias", "relative_position_bias_table", "relative_position_bias"), mark("relative position bias")),
     **dict.fromkeys(("q_norm", "query_norm", "q_layernorm"), mark("query norm")),
     **dict.fromkeys(("k_norm", "key_norm", "k_layernorm"), mark("key norm")),
+    "distance_embedding": mark("embeddings of the distance"),
     "sinks": mark("attention sinks"),
     "q_a_proj": mark("query, compressed"),
     "q_b_proj": mark("query, expanded"),
@@ -85,13 +95,14 @@ NAMES: dict[str, dict[str, str]] = {
     "feed_forward": _FEED_FORWARD,
     "experts": {**_FEED_FORWARD, **dict.fromkeys(("router", "gate"), mark("router")), "shared_expert_gate": mark("gate of the shared expert")},
     "embedding": {
-        **dict.fromkeys(("word_embeddings", "embed_tokens", "wte", "shared", "tok_embeddings", "word_embedding", "token_embedding", "embed_in"), mark("Word embeddings")),
-        **dict.fromkeys(("position_embeddings", "wpe", "embed_positions", "position_embedding", "embed_position"), mark("Position embeddings")),
+        **dict.fromkeys(("word_embeddings", "embed_tokens", "wte", "shared", "tok_embeddings", "word_embedding", "token_embedding", "embed_in", "tokens_embed"), mark("Word embeddings")),
+        **dict.fromkeys(("position_embeddings", "wpe", "embed_positions", "position_embedding", "embed_position", "positions_embed"), mark("Position embeddings")),
         **dict.fromkeys(("token_type_embeddings", "token_type_embedding"), mark("Token type embeddings")),
         **dict.fromkeys(("patch_embeddings", "patch_embedding", "patch_embed"), mark("Patch embedding")),
         **dict.fromkeys(("cls_token", "class_embedding"), mark("Class token")),
         **dict.fromkeys(("x_position_embeddings", "y_position_embeddings", "h_position_embeddings", "w_position_embeddings"), mark("Places on the page")),
         "distillation_token": mark("Distillation token"), "mask_token": mark("Mask token"), "register_tokens": mark("Register tokens"),
+        "masked_spec_embed": mark("Vector for masked frames"),
     },
     "head": {
         **dict.fromkeys(("lm_head", "decoder", "embed_out", "output_projection", "proj_out", "output_layer"), VOCABULARY_HEAD),
@@ -108,13 +119,22 @@ NAMES: dict[str, dict[str, str]] = {
         "rg_lru": mark("gated recurrence (RG-LRU)"), "x_proj": mark("step Δ (compressed), B and C"), "dt_proj": mark("step Δ, expanded"), "dt_bias": mark("bias of the step Δ"),
         "A_log": mark("decay rates A, as logarithms"), "D": mark("skip weights D"),
     },
-    "other": {"logit_scale": mark("Scale of the logits"), "logit_bias": mark("Bias of the logits")},
+    "pooler": {"probe": mark("Learned query (probe)")},
+    "other": {"masked_spec_embed": mark("Vector for masked frames"), "logit_scale": mark("Scale of the logits"), "logit_bias": mark("Bias of the logits")},
     "norm": {
         **dict.fromkeys(("q_norm", "query_norm", "q_layernorm"), mark("query norm")),
         **dict.fromkeys(("k_norm", "key_norm", "k_layernorm"), mark("key norm")),
     },
 }  # fmt: skip
 """What a module's own name says, by topic: the same role has many spellings."""
+_INDEXER = {
+    **dict.fromkeys(("wq_b", "q_proj", "q_b_proj"), mark("query of the indexer")),
+    **dict.fromkeys(("wk", "k_proj"), mark("key of the indexer")),
+    "weights_proj": mark("head weights of the indexer"),
+    "q_norm": mark("query norm of the indexer"),
+    "k_norm": mark("key norm of the indexer"),
+}
+"""The names inside a sparse attention's indexer, which scores earlier tokens and has queries and keys of its own."""
 
 
 def section_title(topic: str, kind: str = "", name: str = "") -> str:
@@ -151,8 +171,9 @@ def role_name(topic: str, path: str) -> str:
     >>> role_name("feed_forward", "intermediate.dense"), role_name("attention", "self.query")
     ('up', 'query')
     """
-    names = NAMES.get(topic, {})
-    return next((names[piece] for piece in reversed(path.split(".")) if piece in names), "")
+    pieces = path.split(".")
+    names = _INDEXER if "indexer" in pieces else NAMES.get(topic, {})
+    return next((names[piece] for piece in reversed(pieces) if piece in names), "")
 
 
 def topic_of_name(name: str) -> str:
