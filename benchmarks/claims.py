@@ -249,7 +249,7 @@ def report(stated: dict[str, int], claims: list[Claim], rows: list[dict[str, Any
     for claim, row in sorted(wrong, key=lambda pair: -abs(pair[0].stated / pair[1]["unique"] - 1)):
         lines.append(
             f"| {claim.package} | `{claim.model}` | {claim.stated:,} | {row['unique']:,} ({row['class']}) | "
-            f"{100 * (claim.stated / row['unique'] - 1):+,.1f} % |"
+            f"{100 * (claim.stated / row['unique'] - 1):+,.1f}% |"
         )
     lines += ["", "## Conventions", "", "Which ways of counting the exact ones that are not the class itself come from:", ""]
     lines += ["| package | way of counting | claims | for example |", "|---|---|---:|---|"]

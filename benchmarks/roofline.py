@@ -107,7 +107,7 @@ def main() -> None:
     for name, number in sorted(counts.items()):
         print(f"{name}: {number:,}")
     for name, (share, which) in nearest.items():
-        print(f"nearest bound of the {name} token: {100 * share:.1f} % of what was measured ({which})")
+        print(f"nearest bound of the {name} token: {100 * share:.1f}% of what was measured ({which})")
 
 
 def _peak(device: Accelerator, precision: str) -> int:

@@ -222,7 +222,7 @@ def runs(rows: list[dict[str, Any]]) -> tuple[list[str], int]:
             continue
         ours, asked = getattr(figures, RUNS[row["what"]]), asked + 1
         apart = 100 * (ours / row["value"] - 1)
-        found.setdefault(name, []).append(f"{row['value']:,} / {ours:,} ({apart:+.2f} %)")
+        found.setdefault(name, []).append(f"{row['value']:,} / {ours:,} ({apart:+.2f}%)")
     return [f"| {name} | {' | '.join((*entries, '', '')[:3])} |" for name, entries in found.items()], asked
 
 
@@ -238,7 +238,7 @@ def told(rows: list[dict[str, Any]]) -> tuple[list[str], int]:
             continue
         ours, asked = adapter_rows.figures(question)[row["what"]], asked + 1
         why = adapter_rows.WHY.get((row["model"], row["value"]))
-        lines.append(f"{start} | {ours:,} | {100 * (ours / row['value'] - 1):+.2f} %{f' ({why})' if why else ''} |")
+        lines.append(f"{start} | {ours:,} | {100 * (ours / row['value'] - 1):+.2f}%{f' ({why})' if why else ''} |")
     return lines, asked
 
 
@@ -303,7 +303,7 @@ def outputs(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
         except WeighbridgeError:
             continue
         found.append(
-            (row, f"| {row['model']} | {side[1]} × {side[1]} | {row['value']} | {ours:.2f} | {100 * (ours / row['value'] - 1):+.2f} % |")
+            (row, f"| {row['model']} | {side[1]} × {side[1]} | {row['value']} | {ours:.2f} | {100 * (ours / row['value'] - 1):+.2f}% |")
         )
     return found
 
@@ -350,7 +350,7 @@ def _line(row: dict[str, Any], question: Question) -> str:
     note = f"({WHY[row['model']]}) " if abs(error) > 1 and row["model"] in WHY else ""
     if question.bound:
         note = "(a lower bound, which holds) " if error <= 0 else "(**a lower bound that does not hold**) "
-    return f"| {row['model']} | {row['what']}: {row['setting'][:70]} | {row['value']:,} {row['unit']} | {ours:,.2f} | {error:+.2f} % {note}| {source[:90]} |"
+    return f"| {row['model']} | {row['what']}: {row['setting'][:70]} | {row['value']:,} {row['unit']} | {ours:,.2f} | {error:+.2f}% {note}| {source[:90]} |"
 
 
 def _count(cases: list[Case]) -> str:
@@ -417,7 +417,7 @@ def _head() -> list[str]:
         f"| activations, fused attention, dropout, loss, 16 bits, in all combinations | the same hooks | {_ways()} |",
         f"| peak of a training step | torch's memory tracker under fake tensors, eager attention, float32, no dropout | {_count(recorded('peaks'))} | {max(map(max, _peak_errors('peaks').values())):.1%} |",
         *_peaks_by_way(), "",
-        "GPU kernels are not held to an oracle here: they are called estimate. So are peaks: with full checkpointing of an encoder and a decoder, and of decoders taken alone, up to 39 % off.", "",
+        "GPU kernels are not held to an oracle here: they are called estimate. So are peaks: with full checkpointing of an encoder and a decoder, and of decoders taken alone, up to 39% off.", "",
         "## Beside published figures", "",
         "| model | figure | published | ours | difference | source |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
@@ -454,7 +454,7 @@ def peaks(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
             continue
         bound = "" if ours <= row["value"] else " (**a lower bound that does not hold**)"
         found.append(
-            (row, f"| {str(row['model']).partition(' + ')[2]} | {row['value']:,} | {ours:,} | {100 * ours / row['value']:.1f} %{bound} |")
+            (row, f"| {str(row['model']).partition(' + ')[2]} | {row['value']:,} | {ours:,} | {100 * ours / row['value']:.1f}%{bound} |")
         )
     return found
 

@@ -99,7 +99,7 @@ def page(found: dict[str, Any]) -> str:
         "# Coverage",
         "",
         f"Of the {found['classes']:,} classes of {found['types']} model types that {found['library']} can build,",
-        f"Weighbridge agrees with {found['classes_exact']:,} ({share:.1f} %) tensor for tensor: names, shapes, order, ties and buffers, on",
+        f"Weighbridge agrees with {found['classes_exact']:,} ({share:.1f}%) tensor for tensor: names, shapes, order, ties and buffers, on",
         f"{found['configs']}. All classes of {found['types_exact']} types agree{some_more}.",
         "",
         "A class counts if the library builds it on the meta device, from its default config or with one of a few overrides where a",

@@ -116,4 +116,4 @@ def _line(one: Further) -> str:
     ours = one.ask(model(one.source)) / UNITS[one.unit]
     note = f" ({one.why})" if one.why else ""
     apart = 100 * (ours / one.value - 1)
-    return f"| {one.source} | {one.figure} | {one.value:,g} {one.unit} | {ours:,.3f} | {apart:+.2f} %{note} | {one.where} |"
+    return f"| {one.source} | {one.figure} | {one.value:,g} {one.unit} | {ours:,.3f} | {apart:+.2f}%{note} | {one.where} |"

@@ -13,8 +13,8 @@ GENERATED = ("accuracy", "coverage", "census-report")
 SENTENCES = (
     # coverage
     (r"^# Coverage$", "# 覆盖范围"),
-    (r"Of the ([\d,]+) classes of ([\d,]+) model types that transformers ([\d.]+) can build,\nWeighbridge agrees with ([\d,]+) \((.*?) %\) tensor for tensor: names, shapes, order, ties and buffers, on\nthe default of each class and (\d+) random ones. All classes of ([\d,]+) types agree.",
-     r"transformers \3 能构建的 \2 种模型类型共 \1 个类，其中 \4 个（\5 %）在每个类的默认配置和 \6 份随机配置上与 Weighbridge 逐张量一致：名称、形状、次序、共享与缓冲区。"
+    (r"Of the ([\d,]+) classes of ([\d,]+) model types that transformers ([\d.]+) can build,\nWeighbridge agrees with ([\d,]+) \((.*?)%\) tensor for tensor: names, shapes, order, ties and buffers, on\nthe default of each class and (\d+) random ones. All classes of ([\d,]+) types agree.",
+     r"transformers \3 能构建的 \2 种模型类型共 \1 个类，其中 \4 个（\5%）在每个类的默认配置和 \6 份随机配置上与 Weighbridge 逐张量一致：名称、形状、次序、共享与缓冲区。"
      r"有 \7 种类型的所有类都一致。"),
     (r"A class counts if the library builds it.*?these come from\n",
      "库能用默认配置（没有默认值的字段另给几个值）在 meta 设备上构建的类都算；没有配置点名的内部类（如 `BartEncoder`）也在内。`truth/census.json` 列出每个类，以及不能构建的原因。"
@@ -36,8 +36,8 @@ SENTENCES = (
      r"| 适配器，PEFT \1 | 真实的库在随机小模型上的可训练、总计、保存的元素与字节 | \3 种方法的 \2 个样例 |"),
     (r"\| optimizer states \| states after one step of small live models \| (\d+) optimizers of `torch.optim` \|",
      r"| 优化器状态 | 真实小模型一步之后的状态 | `torch.optim` 的 \1 种优化器 |"),
-    (r"\| activations, fused attention and dropout \| the same hooks, as (`[^`]*`) has them \| four families \| below ([\d.]+) % \|",
-     r"| 激活值，融合注意力与 dropout | 同样的 hook，见 \1 | 四个家族 | 低于 \2 % |"),
+    (r"\| activations, fused attention and dropout \| the same hooks, as (`[^`]*`) has them \| four families \| below ([\d.]+)% \|",
+     r"| 激活值，融合注意力与 dropout | 同样的 hook，见 \1 | 四个家族 | 低于 \2% |"),
     (r"\| peak of a training step \| torch's memory tracker under fake tensors, eager attention, float32, no dropout \| (\d+) cases of (\d+) types \|",
      r"| 一步训练的峰值 | 假张量下 torch 的内存跟踪器，eager 注意力，float32，不用 dropout | \2 种类型的 \1 个样例 |"),
     (r"Checkpointing, other types than float32 and GPU kernels are not held to an oracle here: they are called estimate\.",

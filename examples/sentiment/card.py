@@ -105,5 +105,5 @@ def training(result: dict[str, Any]) -> dict[str, Any]:
 def table_row(row: dict[str, Any]) -> str:
     """Return a row of the last table."""
     places = 1 if row["within"] is None else 0
-    how = "a lower bound" if row["within"] is None else "within 5 %" if row["within"] else "equal"
+    how = "a lower bound" if row["within"] is None else "within 5%" if row["within"] else "equal"
     return f"| {row['name']} | {row['predicted']:,.{places}f} | {row['measured']:,.{places}f} | {how}{'' if row['holds'] else ': DOES NOT HOLD'} |"

@@ -107,14 +107,14 @@ CHINESE = {
     "seconds of training": "训练的秒数",
     "equal": "相等",
     "at least": "下界",
-    "within 5 %": "相差不超过 5%",
+    "within 5%": "相差不超过 5%",
 }
 
 
 def row(one: dict[str, Any], words: dict[str, str] | None = None) -> str:
     """Return a row of the table of predictions and measurements."""
     places = 1 if one["within"] is None else 0
-    how = "at least" if one["within"] is None else "within 5 %" if one["within"] else "equal"
+    how = "at least" if one["within"] is None else "within 5%" if one["within"] else "equal"
     name, how = ((words or {}).get(word, word) for word in (one["name"], how))
     return f"| {name} | {one['predicted']:,.{places}f} | {one['measured']:,.{places}f} | {how} |"
 

@@ -94,16 +94,26 @@ def _command(name: str) -> str:
 
 
 def _refuse_mistyped(words: list[str]) -> None:
-    """Say that a first word, followed by others, is a mistyped command."""
-    error = _no_command(words[0]) if len(words) > 1 and words[0] not in COMMANDS else None
+    """Say that a first word, followed by others, is a mistyped command, or that a command stands behind what it is asked of."""
+    if len(words) < 2 or words[0] in COMMANDS:
+        return
+    error = _no_command(words[0])
     if error is not None:
         raise error from None
+    near = [words[1]] if words[1] in COMMANDS else _near_commands(words[1])
+    if near:
+        text = Text("{name}: the command comes first: weigh {near} {source}", name=words[1][:60], near=near[0], source=words[0][:60])
+        raise UsageError(text) from None
 
 
 def _no_command(name: str) -> SourceError | None:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, COMMANDS, n=1, cutoff=0.7)
+    near = _near_commands(name)
     if not near:
         return None
     return SourceError(Text("{name}: no such command; did you mean {near}?", name=name, near=near[0]), source=name, suggestions=tuple(near))
+
+
+def _near_commands(name: str) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(name, COMMANDS, n=1, cutoff=0.7)

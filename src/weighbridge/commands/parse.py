@@ -130,7 +130,8 @@ def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option]
                 )
             )
     if loose:
-        raise UsageError(Text("{word}: one argument too many", word=repr(loose[0][:60])))
+        expected = " ".join(place.metavar for place in places)
+        raise UsageError(Text("{word}: one argument too many; expected only {expected}", word=repr(loose[0][:60]), expected=expected))
 
 
 def _unknown(name: str, flags: Mapping[str, Option]) -> Option:

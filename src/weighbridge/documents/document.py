@@ -194,7 +194,7 @@ def notes(texts: Sequence[str]) -> tuple[Paragraph, ...]:
 def shares(amounts: Sequence[int], whole: int) -> list[Share]:
     """Return the share of each of *amounts* in *whole*, rounded to the nearest tenth of a percent.
 
-    Equal amounts have equal shares, and each can be checked by itself; so the shares of all parts may add up to 99.9 % or 100.1 %.
+    Equal amounts have equal shares, and each can be checked by itself; so the shares of all parts may add up to 99.9% or 100.1%.
 
     >>> [str(share) for share in shares([16622592, 85054464, 590592], 102267648)]
     ['16.3%', '83.2%', '0.6%']

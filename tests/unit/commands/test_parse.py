@@ -55,7 +55,7 @@ def test_an_option_may_stand_anywhere_and_be_written_either_way(words: str, chan
     ("words", "message"),
     [
         ("", "SOURCE: missing; expected a model"),
-        ("a b c", "'c': one argument too many"),
+        ("a b c", "'c': one argument too many; expected only SOURCE EXTRA"),
         ("bert --sqe 5", "no option --sqe; did you mean --set or --seq?"),
         ("bert --zzzzz", "no option --zzzzz; see --help"),
         ("bert -x", "no option -x; see --help"),

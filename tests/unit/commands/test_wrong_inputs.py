@@ -21,6 +21,9 @@ FILES = {
 }
 ANSWERS = (
     ("explian bert-base-uncased", "explian: no such command; did you mean explain?"),
+    ("bert-base-uncased explain", "explain: the command comes first: weigh explain bert-base-uncased"),
+    ("bert-base-uncased explian", "explian: the command comes first: weigh explain bert-base-uncased"),
+    ("cache gpt2 llama-3-8b", "'llama-3-8b': one argument too many; expected only SOURCE"),
     (
         "bert-base-uncasd",
         "bert-base-uncasd: no such preset or file; did you mean bert-base-uncased, bert-base-cased or rubert-base-cased?",

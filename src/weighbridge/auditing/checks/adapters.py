@@ -98,7 +98,7 @@ def _share(scene: Scene, index: int, written: str, span: tuple[int, int], right:
     away = abs(value - right) * 10 ** min(places, 10)
     if away <= 1:
         return _claim(scene, index, span, value, right, because(mark("rounded")), kind="share", verdict="rounded")
-    reason = because(mark("should be {right} %"), right=f"{float(right):.{max(2, min(places, 4))}f}")
+    reason = because(mark("should be {right}%"), right=f"{float(right):.{max(2, min(places, 4))}f}")
     return _claim(scene, index, span, value, right, reason, kind="share", verdict="wrong")
 
 

@@ -120,6 +120,6 @@ def _claim(scene: Scene, token: Token, part: Token, whole: Token) -> Claim | Non
         return None
     close = 100 * low / most - step <= token.value <= 100 * high / least + step
     right = Fraction(round(right * 10 ** (token.places + 1)), 10 ** (token.places + 1))
-    reason = because(mark("rounded")) if close else because(mark("should be {right} %"), right=f"{float(right):.{token.places + 1}f}")
+    reason = because(mark("rounded")) if close else because(mark("should be {right}%"), right=f"{float(right):.{token.places + 1}f}")
     facts = {"value": token.value, "expected": right, "difference": token.value - right, "reason": reason}
     return claim(scene.lines, token, token, "share", "rounded" if close else "wrong", **facts)

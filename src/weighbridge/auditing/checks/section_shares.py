@@ -122,6 +122,6 @@ def _judge(scene: Scene, pair: Pair, total: Fraction, times: dict[Fraction, int]
         yield claim(scene.lines, share, share, "share", "rounded", **facts, reason=because(mark("of {whole}"), whole=total))
     elif not agrees and (computed or not alone):
         right = round(count.value * 100 / total, 1)
-        reason = because(mark("{number} of {whole} is {share} %"), number=count.value, whole=total, share=f"{float(right):.1f}")
+        reason = because(mark("{number} of {whole} is {share}%"), number=count.value, whole=total, share=f"{float(right):.1f}")
         facts = {"value": share.value, "expected": right, "difference": (share.value or Fraction(0)) - right}
         yield claim(scene.lines, share, share, "share", "wrong", **facts, reason=reason)

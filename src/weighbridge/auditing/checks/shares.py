@@ -71,7 +71,7 @@ def _beside(scene: Scene, statement: Sequence[Token], index: int, own: Reference
     inside = before.value not in every and any(h.number == before.value and h.formula == p.formula for h, p in _layer_pairs(own))
     right = before.value * (layers if inside else 1) / own.reference
     reason = because(
-        mark("{number} of {whole} is {share} %"),
+        mark("{number} of {whole} is {share}%"),
         number=before.value * (layers if inside else 1),
         whole=own.reference,
         share=f"{float(right * 100):.1f}",
@@ -126,7 +126,7 @@ def _of_words(
         return claim(scene.lines, token, token, "share", fits[0].verdict, **_facts(token, right), reason=fits[0].reason)
     if not clear or len({m.subject for m in find_components(last.lower())}) > 1 or re.search(r"分别|respectively", line):
         return None  # of two components, in an order that is not read
-    reason = because(mark("of {name}, {what} is {share} %"), name=own.class_name, what=_title(str(name)), share=f"{float(right * 100):.1f}")
+    reason = because(mark("of {name}, {what} is {share}%"), name=own.class_name, what=_title(str(name)), share=f"{float(right * 100):.1f}")
     return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
 
 
@@ -153,7 +153,7 @@ def _leading_term_claim(scene: Scene, token: Token, own: ReferenceCounts) -> Cla
     found = fit(token, right)
     if found is not None and found.verdict in ("exact", "rounded"):
         return claim(scene.lines, token, token, "share", found.verdict, **_facts(token, right), reason=found.reason)
-    reason = because(mark("{number} of {whole} is {share} %"), number=term.value, whole=own.reference, share=f"{float(right * 100):.1f}")
+    reason = because(mark("{number} of {whole} is {share}%"), number=term.value, whole=own.reference, share=f"{float(right * 100):.1f}")
     return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
 
 
