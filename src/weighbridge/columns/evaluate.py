@@ -120,7 +120,7 @@ def _accounts(accounts: Sequence[str] | Mapping[str, Callable[[Part], Size]]) ->
                 Text(
                     "no account {name!r}; {did_you_mean}",
                     name=name,
-                    did_you_mean=did_you_mean(name, ACCOUNTS) or "known: " + ", ".join(ACCOUNTS),
+                    did_you_mean=did_you_mean(name, ACCOUNTS) or Text("known: {names}", names=", ".join(ACCOUNTS)),
                 )
             )
     return {name: ACCOUNTS[name] for name in accounts}

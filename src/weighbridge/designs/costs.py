@@ -76,7 +76,7 @@ def _bytes(model: ModelValue, workload: Workload) -> int:
             Text(
                 "dtype: {dtype!r} is unknown; {did_you_mean}",
                 dtype=workload.dtype,
-                did_you_mean=did_you_mean(workload.dtype, BITS) or "known: " + ", ".join(BITS),
+                did_you_mean=did_you_mean(workload.dtype, BITS) or Text("known: {names}", names=", ".join(BITS)),
             )
         )
     return -(-whole(tally_of(model).unique) * BITS[workload.dtype] // 8)
@@ -121,7 +121,9 @@ def costs_of(model: ModelValue, workload: Workload, names: Iterable[str]) -> dic
         if name not in COSTS:
             raise UsageError(
                 Text(
-                    "no measure {name!r}; {did_you_mean}", name=name, did_you_mean=did_you_mean(name, COSTS) or "known: " + ", ".join(COSTS)
+                    "no measure {name!r}; {did_you_mean}",
+                    name=name,
+                    did_you_mean=did_you_mean(name, COSTS) or Text("known: {names}", names=", ".join(COSTS)),
                 )
             )
     return {name: COSTS[name](model, workload) for name in wanted}

@@ -170,7 +170,7 @@ def _check(sort: str, limit: int, budget: Budget) -> None:
             Text(
                 "sort: {sort!r} is no order; {did_you_mean}",
                 sort=sort,
-                did_you_mean=did_you_mean(sort, SORTS) or "known: " + ", ".join(SORTS),
+                did_you_mean=did_you_mean(sort, SORTS) or Text("known: {names}", names=", ".join(SORTS)),
             )
         )
     if type(limit) is not int or limit < 1:

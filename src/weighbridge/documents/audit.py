@@ -76,7 +76,9 @@ def summary(audit: Audit, say: Say) -> str:
     """Return the summary: the model, the errors, what was not judged and why, and the text's own method with its errors corrected."""
     lines = []
     if audit.model:
-        lines.append(say(mark("Model: {name} ({why})")).format(name=audit.model, why=say_reason(audit.assumed, say)))
+        lines.append(
+            say(mark("Model: {name} ({why})")).format(name=audit.model.replace(", ", say(", "), 1), why=say_reason(audit.assumed, say))
+        )
     slips = len(audit.wrong)
     counts = audit.summary
     counted = say(mark("Errors: {errors}; judged {judged} of {seen} numeric claims."))
@@ -115,7 +117,7 @@ def _reasons_not_judged(audit: Audit, say: Say) -> list[str]:
     texts = []
     for reason, found in reasons.items():
         lines = list(dict.fromkeys(found))
-        first = say(", ").join(map(str, lines[:_LINES])) + (", ..." if len(lines) > _LINES else "")
+        first = say(", ").join(map(str, lines[:_LINES])) + (say(", ") + "..." if len(lines) > _LINES else "")
         line = mark("{number} {reason} (lines {lines})") if len(lines) > 1 else mark("{number} {reason} (line {lines})")
         texts.append(say(line).format(number=len(found), reason=reason, lines=first))
     return texts

@@ -24,7 +24,7 @@ def derivation(found: Fit, say: Say) -> Iterator[Block]:
         ),
     )
     for number, way in enumerate(found.ways, start=1):
-        yield Heading(1, str(number), f"{say(way.measure)} ({say(way.trust)})", f"{way.bytes:,}")
+        yield Heading(1, str(number), say("{title} ({shape})").format(title=say(way.measure), shape=say(way.trust)), f"{way.bytes:,}")
         for term in way.terms:
             yield Equation(2, _steps(term), say("{label}: ").format(label=say(term.what)))
         yield from sum_line([term.bytes for term in way.terms], 2, say("{label}: ").format(label=say("sum")))

@@ -251,7 +251,7 @@ def test_ways_to_serve_say_what_they_are_and_halve_what_they_say(dtype: str, bit
     base = model("llama-3.2-1b")
     plain, eight, four, both = base.fits(gib=24, dtype=dtype, seq=1000).ways
     assert [way.measure for way in (plain, eight, four, both)] == [
-        f"weights in {bits} bits", "weights in 8 bits", "weights in 4 bits", "and the cache in 8 bits",
+        f"weights in {bits} bits", "weights in 8 bits", "weights in 4 bits", "weights in 4 bits, cache in 8 bits",
     ]  # fmt: skip
     assert [way.trust for way in (plain, eight, four, both)] == ["bound", "estimate", "estimate", "estimate"]
     cache = base.cache(seq=1000, dtype=dtype).bytes

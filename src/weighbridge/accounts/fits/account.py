@@ -300,14 +300,15 @@ def _weight_formats(model: ModelValue, dtype: str) -> Iterator[WeightFormat]:
 
 
 def _ways_to_serve(model: ModelValue, dtype: str) -> Iterator[Plan]:
-    """Yield ways to serve: weights in fewer and fewer bits, then the cache."""
+    """Yield ways to serve: weights in fewer and fewer bits, then, with the fewest, the cache."""
     fixed: tuple[Term, ...] = ()
+    weights = ""
     grown = CACHE if keeps_cache(model) else ""
     for held in _weight_formats(model, dtype):
-        fixed = (Term(WEIGHTS, held.bytes),)
+        fixed, weights = (Term(WEIGHTS, held.bytes),), held.name
         yield Plan(held.name, held.trust, fixed, grown, _cache_bytes(model, dtype))
     if grown:
-        yield Plan(mark("and the cache in 8 bits"), "estimate", fixed, grown, _cache_bytes(model, "int8"))
+        yield Plan(Text("{weights}, cache in 8 bits", weights=weights), "estimate", fixed, grown, _cache_bytes(model, "int8"))
 
 
 def _cache_bytes(model: ModelValue, dtype: str) -> Need:
