@@ -166,8 +166,9 @@ def total(sizes: Iterable[Size]) -> Expression:
         if isinstance(term, Sum):
             terms.extend(term.terms)
         elif isinstance(term, Number) and terms and isinstance(terms[-1], Number):
-            both = terms.pop().value + term.value
-            terms.extend([Number(both)] if both else [])
+            terms[-1] = Number(terms[-1].value + term.value)
+            if terms[-1].value == 0:
+                terms.pop()
         elif not (isinstance(term, Number) and term.value == 0):
             terms.append(term)
     if len(terms) == 1:
