@@ -446,10 +446,10 @@ class Model(ModelValue):
         found, memory, kept = device_memory(device, gib, overhead)
         return fits_of(self, memory, purpose, batch=batch, seq=seq, dtype=dtype, overhead=kept, device=found)
 
-    def named(self, source: str) -> Model:
+    def with_name(self, source: str) -> Model:
         """Return the same model under another name.
 
-        >>> model({"model_type": "bert"}).named("mine").source
+        >>> model({"model_type": "bert"}).with_name("mine").source
         'mine'
         """
         return self.replace(source=source)

@@ -52,7 +52,7 @@ def _refuse(*_: object) -> NoReturn:
 
 for _name in "add radd sub rsub mul rmul floordiv rfloordiv".split():
     setattr(Probe, f"__{_name}__", _next)
-for _name in ("divided_exactly", "dividing_exactly"):
+for _name in ("divide_exactly", "rdivide_exactly"):
     setattr(Probe, _name, _next)
 for _name in """eq ne lt le gt ge bool hash int index float round len iter contains neg abs
                 truediv rtruediv mod rmod divmod pow rpow str format""".split():

@@ -121,11 +121,11 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
         per_token = grown
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
     return CacheSize(
-        total, per_token, total - per_token * tokens, layers, engine, ENGINES[engine].trust if _is_held(model, given) else "estimate"
+        total, per_token, total - per_token * tokens, layers, engine, ENGINES[engine].trust if _is_checked(model, given) else "estimate"
     )
 
 
-def _is_held(model: ModelValue, given: Inputs) -> bool:
+def _is_checked(model: ModelValue, given: Inputs) -> bool:
     """Tell whether the reference keeps the same bytes, as far as we held it to that."""
     assert model.description is not None
     if model.class_name in model.description.family.remote or model.model_type in UNEQUAL:
@@ -278,22 +278,22 @@ class _Walk(NamedTuple):
     engine: Engine
 
 
-def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, asked: _Walk) -> Iterator[LayerCache]:
+def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, walk: _Walk) -> Iterator[LayerCache]:
     """Yield what *part* keeps; *causal* says whether a layer around it has causal attention."""
-    if part.requires is not None and part.requires not in asked.known:
+    if part.requires is not None and part.requires not in walk.known:
         return
     stream = stream if part.stream is None else part.stream
-    often = evaluate(part.executions, asked.known) if part.executions is not None else 1 if part.repeat is None else part.repeat
+    often = evaluate(part.executions, walk.known) if part.executions is not None else 1 if part.repeat is None else part.repeat
     copies = copies * often
     # attention to an encoder is kept where the layer is a decoder's, that is, where it has causal attention too
     causal = causal if part.repeat is None else causal or _is_causal(part)
     for node in part.children:
         if isinstance(node, Attend) and (node.causal or (causal and node.keys is not None)):
-            yield from _attention(node, path, stream, copies, asked)
+            yield from _attention(node, path, stream, copies, walk)
         elif isinstance(node, State):
-            yield _memory(node, path, stream, copies, asked) if node.per_token else _state(node, part, path, copies, asked)
+            yield _memory(node, path, stream, copies, walk) if node.per_token else _state(node, part, path, copies, walk)
         elif isinstance(node, Part):
-            yield from _walk(node, _below(path, node), stream, copies, causal, asked)
+            yield from _walk(node, _below(path, node), stream, copies, causal, walk)
 
 
 def _is_causal(part: Part) -> bool:
@@ -301,22 +301,22 @@ def _is_causal(part: Part) -> bool:
     return any(node.causal if isinstance(node, Attend) else isinstance(node, Part) and _is_causal(node) for node in part.children)
 
 
-def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Walk) -> Iterator[LayerCache]:
+def _attention(node: Attend, path: str, stream: Stream, copies: Any, walk: _Walk) -> Iterator[LayerCache]:
     """Yield what attention keeps: the layers without a window, and those with one."""
     if isinstance(node.cache, int) and not node.cache:
         return  # a State beside it says what is kept
-    elements = _elements(node, asked.engine)
+    elements = _elements(node, walk.engine)
     kept = node.keys if node.kept is None else node.kept
-    tokens = evaluate(stream if kept is None else kept, asked.known)
+    tokens = evaluate(stream if kept is None else kept, walk.known)
     assert isinstance(tokens, int), "lengths need ints"
-    limited = 0 if node.window is None else copies if node.windowed is None else _share(node, path, copies, asked)
+    limited = 0 if node.window is None else copies if node.windowed is None else _share(node, path, copies, walk)
     if limited is not copies:
         kind = "attention" if node.causal else "cross attention"
-        held = asked.engine.tokens(tokens, None) if node.causal else tokens
-        yield _entry(path, kind, copies - limited, held, elements, None, asked)
+        held = walk.engine.tokens(tokens, None) if node.causal else tokens
+        yield _entry(path, kind, copies - limited, held, elements, None, walk)
     if node.window is not None and not (isinstance(limited, int) and limited == 0):
         assert isinstance(node.window, int), "windows need ints"
-        yield _entry(path, "window", limited, asked.engine.tokens(tokens, node.window), elements, node.window, asked)
+        yield _entry(path, "window", limited, walk.engine.tokens(tokens, node.window), elements, node.window, walk)
 
 
 def _elements(node: Attend, engine: Engine) -> Size:
@@ -331,40 +331,40 @@ def _elements(node: Attend, engine: Engine) -> Size:
     return once if repeated else node.cache
 
 
-def _share(node: Attend, path: str, copies: Any, asked: _Walk) -> int:
+def _share(node: Attend, path: str, copies: Any, walk: _Walk) -> int:
     """Return how many of these layers have a window: ``windowed`` counts those of the whole list, which layers of other kinds share."""
     assert isinstance(node.windowed, int)
-    left = asked.left.setdefault(path, node.windowed)
+    left = walk.left.setdefault(path, node.windowed)
     least = getattr(copies, "low", copies)
     assert copies is least or left <= least, "of a column of layers it must be certain how many have a window"
     taken = left if left < least else int(least)
-    asked.left[path] -= taken
+    walk.left[path] -= taken
     return taken
 
 
-def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window: int | None, asked: _Walk) -> LayerCache:
-    total = asked.batch * copies * tokens * elements * asked.size
-    return LayerCache(path, kind, copies, tokens, elements, window, asked.size, total)
+def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window: int | None, walk: _Walk) -> LayerCache:
+    total = walk.batch * copies * tokens * elements * walk.size
+    return LayerCache(path, kind, copies, tokens, elements, window, walk.size, total)
 
 
-def _memory(node: State, path: str, stream: Stream, copies: Any, asked: _Walk) -> LayerCache:
+def _memory(node: State, path: str, stream: Stream, copies: Any, walk: _Walk) -> LayerCache:
     """Return the entry of a state that is kept of each token of a stream."""
-    tokens = evaluate(stream if node.tokens is None else node.tokens, asked.known)
+    tokens = evaluate(stream if node.tokens is None else node.tokens, walk.known)
     assert isinstance(tokens, int), "lengths need ints"
     assert node.window is None or isinstance(node.window, int), "windows need ints"
-    held = asked.engine.tokens(tokens, node.window)
-    size = asked.size if node.dtype is None else STATES[node.dtype]
+    held = walk.engine.tokens(tokens, node.window)
+    size = walk.size if node.dtype is None else STATES[node.dtype]
     kind = "memory" if node.window is None else "window"
-    total = asked.batch * copies * held * node.size * size
+    total = walk.batch * copies * held * node.size * size
     return LayerCache(f"{path}.{node.name}", kind, copies, held, node.size, node.window, size, total)  # type: ignore[arg-type]
 
 
-def _state(node: State, part: Part, path: str, copies: Any, asked: _Walk) -> LayerCache:
+def _state(node: State, part: Part, path: str, copies: Any, walk: _Walk) -> LayerCache:
     """Return the entry of a state that has one size, whatever the length; some engines keep one token less of a convolution."""
     elements: Any = node.size
     kernel = next((tensor.shape[-1] for tensor in part.children if isinstance(tensor, Tensor) and len(tensor.shape) == 3), None)
-    if asked.engine.shorter and part.kind == "convolution" and isinstance(kernel, int):
+    if walk.engine.shorter and part.kind == "convolution" and isinstance(kernel, int):
         elements = elements // kernel * (kernel - 1)
-    size = asked.size if node.dtype is None else STATES[node.dtype]
-    size = asked.engine.state_bytes or size
-    return LayerCache(f"{path}.{node.name}", "state", copies, 1, elements, None, size, asked.batch * copies * elements * size)
+    size = walk.size if node.dtype is None else STATES[node.dtype]
+    size = walk.engine.state_bytes or size
+    return LayerCache(f"{path}.{node.name}", "state", copies, 1, elements, None, size, walk.batch * copies * elements * size)

@@ -101,10 +101,10 @@ def _run_through(tree: Part, known: Mapping[str, Size], measure: Callable[[Part,
     def multiplicity(part: Part) -> Size:
         return evaluate(part.executions, known) if part.executions is not None else part.repeat if part.repeat is not None else 1
 
-    def included(part: Part) -> bool:
+    def is_included(part: Part) -> bool:
         return part.requires is None or part.requires in known
 
-    return ledger(tree, Rule(measure, multiplicity, active_only=True, included=included))
+    return ledger(tree, Rule(measure, multiplicity, active_only=True, included=is_included))
 
 
 def outputs_of(model: ModelValue, given: Inputs) -> int:

@@ -107,8 +107,8 @@ def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -
     weighbridge.core.errors.UsageError: seq: Wav2Vec2ForPreTraining needs an input of at least 400; 399 is too short
     """
     convolved = list(_convolution_lengths(model.tree))
-    if not _long_enough(convolved, given):
-        least = bisect_left(range(1, LONGEST_KERNELS), True, key=lambda seq: _long_enough(convolved, given._replace(seq=seq))) + 1
+    if not _is_long_enough(convolved, given):
+        least = bisect_left(range(1, LONGEST_KERNELS), True, key=lambda seq: _is_long_enough(convolved, given._replace(seq=seq))) + 1
         raise UsageError(
             Text(
                 "seq: {name} needs an input of at least {least}; {seq} is too short",
@@ -143,7 +143,7 @@ def _convolution_lengths(part: Part) -> Iterator[Length]:
             yield from _convolution_lengths(child)
 
 
-def _long_enough(convolved: list[Length], given: Inputs) -> bool:
+def _is_long_enough(convolved: list[Length], given: Inputs) -> bool:
     known: dict[str, Size] = {"seq": given.seq}
     with suppress(UsageError):
         return all(not isinstance(left := evaluate(stream, known), int) or left > 0 for stream in convolved)

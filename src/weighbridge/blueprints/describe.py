@@ -8,7 +8,7 @@ from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
 from weighbridge.blueprints.modules.timm_models import built_with, is_timm
 from weighbridge.config.alias import TYPES, known_class
 from weighbridge.config.bind import UNREADABLE, say_value, with_overrides, within
-from weighbridge.config.check import alias_notes, check_and_bind, refuse_deep, unknown
+from weighbridge.config.check import alias_notes, check_and_bind, refuse_deep, unknown_keys
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -319,7 +319,7 @@ def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[s
     for key, value in overrides.items():
         if type(value) is int and type(raw.get(key)) is int and raw[key] != value:
             raise ConfigError(Text("the class makes {size} of other keys, whatever is said here", size=raw[key]), key=key, value=value)
-    strangers = unknown(known.fields, raw, known.ignored_keys)
+    strangers = unknown_keys(known.fields, raw, known.ignored_keys)
     for key in overrides:
         if key in strangers:
             keys = list(dict.fromkeys(name for field in known.fields for name in (field.key, *field.aliases) if name))

@@ -65,11 +65,11 @@ class Column(Quantity):
     def __rfloordiv__(self, other: Size) -> Column:
         return _divide(_plain(other), self.values, exactly=False)
 
-    def divided_exactly(self, other: Size) -> Column:
+    def divide_exactly(self, other: Size) -> Column:
         """Divide without remainder, naming the first row that has one."""
         return _divide(self.values, _plain(other), exactly=True)
 
-    def dividing_exactly(self, other: Size) -> Column:
+    def rdivide_exactly(self, other: Size) -> Column:
         """Divide an int by this column without remainder."""
         return _divide(_plain(other), self.values, exactly=True)
 

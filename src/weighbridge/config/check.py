@@ -29,7 +29,7 @@ def check_and_bind(
     """
     refuse_undescribed(fields, raw)
     sizes = bind(fields, raw)
-    return sizes, derivation_notes(fields, raw, sizes), unknown(fields, raw, ignored_keys)
+    return sizes, derivation_notes(fields, raw, sizes), unknown_keys(fields, raw, ignored_keys)
 
 
 DEEPEST = 60
@@ -130,10 +130,10 @@ def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: 
             refuse_undescribed(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
 
 
-def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str], path: str = "") -> list[str]:
+def unknown_keys(fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str], path: str = "") -> list[str]:
     """Return the key paths that neither *fields* nor the ignored keys name.
 
-    >>> unknown((), {"hiden_size": 1, "use_cache": True}, frozenset())
+    >>> unknown_keys((), {"hiden_size": 1, "use_cache": True}, frozenset())
     ['hiden_size']
     """
     known: set[str] = set()
@@ -148,7 +148,7 @@ def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: fro
     for field in nested:
         if isinstance(raw.get(field.key), Mapping):
             inner = within(field, raw, path)
-            strangers += unknown(inner.fields, inner.raw, ignored_keys | inner.ignored_keys, f"{path}{field.key}.") if inner else []
+            strangers += unknown_keys(inner.fields, inner.raw, ignored_keys | inner.ignored_keys, f"{path}{field.key}.") if inner else []
     return strangers
 
 

@@ -57,10 +57,10 @@ class Expression(Quantity):
     def __rfloordiv__(self, other: Size) -> Expression:
         return Floor(as_expression(other), self)
 
-    def divided_exactly(self, other: Size) -> Expression:
+    def divide_exactly(self, other: Size) -> Expression:
         return self if type(other) is int and other == 1 else Quotient(self, as_expression(other))
 
-    def dividing_exactly(self, other: Size) -> Expression:
+    def rdivide_exactly(self, other: Size) -> Expression:
         return Quotient(as_expression(other), self)
 
     def __bool__(self) -> bool:

@@ -54,11 +54,11 @@ class Quantity:
     def __rfloordiv__(self, other: Size) -> Quantity:
         raise NotImplementedError
 
-    def divided_exactly(self, other: Size) -> Quantity:
+    def divide_exactly(self, other: Size) -> Quantity:
         """Divide without remainder; what has a remainder is an error."""
         raise NotImplementedError
 
-    def dividing_exactly(self, other: Size) -> Quantity:
+    def rdivide_exactly(self, other: Size) -> Quantity:
         """Divide *other*, an int, by this quantity without remainder."""
         raise NotImplementedError
 
@@ -96,13 +96,13 @@ def exact(numerator: Size, denominator: Size) -> Size:
             )
         return quotient
     if isinstance(numerator, Quantity):
-        return numerator.divided_exactly(denominator)
+        return numerator.divide_exactly(denominator)
     if not isinstance(denominator, Quantity):
         raise ConfigError(
             Text("{numerator!r:.60} / {denominator!r:.60}: sizes are whole numbers", numerator=numerator, denominator=denominator),
             value=numerator,
         )
-    return denominator.dividing_exactly(numerator)
+    return denominator.rdivide_exactly(numerator)
 
 
 def is_some(number: Size) -> bool:

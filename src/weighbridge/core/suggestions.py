@@ -24,11 +24,11 @@ def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str
 
     close = get_close_matches(name, list(known), n=3, cutoff=0.7)
     if typos:
-        close = [found for found in close if _slip(name, found)]
+        close = [found for found in close if _is_slip(name, found)]
     return Text("did you mean {names}?", names=either(close)) if close else ""
 
 
-def _slip(name: str, meant: str) -> bool:
+def _is_slip(name: str, meant: str) -> bool:
     """Say whether one letter too many or too few, two exchanged, or one wrong in a long name makes one of the other."""
     digits = [[letter for letter in text if letter.isdigit()] for text in (name, meant)]
     if digits[0] != digits[1] or name[:1] != meant[:1]:

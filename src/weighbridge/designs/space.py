@@ -120,24 +120,24 @@ class ConfigTemplate:
         return whole(count(from_config(self.config(hidden, mlp, layers), "design", None, None).tree))
 
 
-def _part_to_search(like: ModelValue, asked: str | None) -> tuple[str, tuple[Field, ...], Config]:
+def _part_to_search(like: ModelValue, part_name: str | None) -> tuple[str, tuple[Field, ...], Config]:
     """Return the sub-config that is searched (nothing where the model has a hidden size of its own), its fields, and its sizes."""
     assert like.description is not None
     known, raw, sizes = like.description
     missing = _first_missing(known.fields)
-    if asked is None and missing is None:
+    if part_name is None and missing is None:
         return "", known.fields, sizes
     parts: dict[str, tuple[tuple[Field, ...], Config]] = {}
     for field in known.fields:
         inner = within(field, raw) if field.kind == "nested" else None
         if inner is not None and _first_missing(inner.fields) is None:
             parts[field.key] = (inner.fields, getattr(sizes, field.word))
-    if asked is not None and asked not in parts:
+    if part_name is not None and part_name not in parts:
         have = ", ".join(parts) or "none"
         raise UsageError(
             Text(
-                "part: {asked!r:.60} is no part of {model_type} with layers; it has {have}",
-                asked=asked,
+                "part: {part_name!r:.60} is no part of {model_type} with layers; it has {have}",
+                part_name=part_name,
                 model_type=known.model_type,
                 have=have,
             )
@@ -150,7 +150,7 @@ def _part_to_search(like: ModelValue, asked: str | None) -> tuple[str, tuple[Fie
                 what=missing,
             )
         )
-    chosen = asked or ("text_config" if "text_config" in parts else next(iter(parts)))
+    chosen = part_name or ("text_config" if "text_config" in parts else next(iter(parts)))
     return (chosen, *parts[chosen])
 
 

@@ -182,7 +182,7 @@ def _doublings(model: ModelValue, ranges: Mapping[str, Sequence[int]]) -> list[D
     before = whole(tally_of(model).unique)
     found = []
     for key in ranges:
-        value = _own(model, key)
+        value = _current_value(model, key)
         if value is None:
             continue
         try:
@@ -193,7 +193,7 @@ def _doublings(model: ModelValue, ranges: Mapping[str, Sequence[int]]) -> list[D
     return found
 
 
-def _own(model: ModelValue, key: str) -> int | None:
+def _current_value(model: ModelValue, key: str) -> int | None:
     assert model.description is not None
     for field in model.description.family.fields:
         if key in (field.key, *field.aliases) and field.kind == "size":

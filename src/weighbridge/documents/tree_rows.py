@@ -139,7 +139,7 @@ def _groups(around: Entry, shown: Callable[[Entry], list[Line]]) -> Iterator[tup
         lines = shown(entry)
         if not lines and not any(holds(child, shown) for child in entry.children):
             continue
-        if run and _alike(run[0][1], entry) and before == lines:
+        if run and _is_alike(run[0][1], entry) and before == lines:
             run.append((name, entry))
             continue
         if run:
@@ -149,7 +149,7 @@ def _groups(around: Entry, shown: Callable[[Entry], list[Line]]) -> Iterator[tup
         yield tuple(run)
 
 
-def _alike(a: Entry, b: Entry) -> bool:
+def _is_alike(a: Entry, b: Entry) -> bool:
     """Tell whether two modules are alike but for what they show."""
     return not a.children and not b.children and a.part.repeat is None and b.part.repeat is None and a.part.kind == b.part.kind
 

@@ -115,18 +115,18 @@ def exercise_about(model: ModelValue, level: str = "layer", seed: int = 1, lang:
     _check(level, seed)
     say = translator(lang)
     found = derive(model, lang)
-    asked = _LEVELS[level](model, found, Random(f"{level} {seed} {model.class_name}"), say)
-    used = set(_letters(asked.root))
-    found = found if asked.model is None else derive(asked.model, lang)
+    draft = _LEVELS[level](model, found, Random(f"{level} {seed} {model.class_name}"), say)
+    used = set(_letters(draft.root))
+    found = found if draft.model is None else derive(draft.model, lang)
     symbols = tuple((s.letter, s.key, meaning, found.values[s.letter]) for s, meaning in found.symbols if s.letter in used)
     name = " · ".join(text for text in (model.class_name, model.source) if text)
     title = say("Exercise {seed} ({level}): {model}").format(seed=seed, level=say(LEVEL_WORDS[level]), model=name)
     solution = Derivation(
-        name, lang, asked.root, tuple(pair for pair in found.symbols if pair[0].letter in used), {s[0]: s[3] for s in symbols}, None
+        name, lang, draft.root, tuple(pair for pair in found.symbols if pair[0].letter in used), {s[0]: s[3] for s in symbols}, None
     )
     return Exercise(
-        level, seed, asked.model or model, lang, title, asked.question, symbols, asked.choices, asked.answer, asked.hints, solution, asked.working,
-        asked.traps,
+        level, seed, draft.model or model, lang, title, draft.question, symbols, draft.choices, draft.answer, draft.hints, solution, draft.working,
+        draft.traps,
     )  # fmt: skip
 
 

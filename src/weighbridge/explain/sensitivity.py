@@ -90,11 +90,11 @@ def _terms(book: ClosedFormula, known: Mapping[str, Expression], copies: tuple[E
 def _relations(table: Mapping[str, Symbol], values: Mapping[str, int]) -> tuple[tuple[Symbol, Expression], ...]:
     """Find sizes of feed-forward networks that are whole multiples of their hidden size."""
 
-    def belong(symbol: Symbol, other: Symbol) -> bool:
+    def belongs(symbol: Symbol, other: Symbol) -> bool:
         same = symbol.letter.partition("_")[2] == other.letter.partition("_")[2]
         return symbol.word == "mlp" and other.word == "hidden" and same and values[symbol.letter] % values[other.letter] == 0
 
-    pairs = ((symbol, other) for symbol in table.values() for other in table.values() if belong(symbol, other))
+    pairs = ((symbol, other) for symbol in table.values() for other in table.values() if belongs(symbol, other))
     return tuple((symbol, values[symbol.letter] // values[other.letter] * other) for symbol, other in pairs)
 
 

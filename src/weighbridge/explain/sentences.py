@@ -85,7 +85,7 @@ def section_name(scope: Scope, usual: str) -> str:
         return _layers_title(scope)
     if scope.topic == "experts" and scope.part is not None and scope.part.experts is not None and scope.part.repeat is not None:
         return mark("Experts")
-    if scope.topic in ("convolution", "embedding") and scope.kinds() == {"convolution"} and _of_patches(scope):
+    if scope.topic in ("convolution", "embedding") and scope.kinds() == {"convolution"} and _is_of_patches(scope):
         return mark("Patch embedding")
     return usual
 
@@ -283,11 +283,11 @@ def _embedding(scope: Scope) -> Iterator[str]:
                 yield mark("Lookup tables: each position takes one row from each, and the rows are added.")
         elif not several and tokens:
             yield mark("A lookup table: each token takes its row.")
-    elif _of_patches(scope) and "convolution" in scope.kinds():
+    elif _is_of_patches(scope) and "convolution" in scope.kinds():
         yield mark("An image is cut into patches, and one convolution maps each patch to a vector.")
 
 
-def _of_patches(scope: Scope) -> bool:
+def _is_of_patches(scope: Scope) -> bool:
     """Tell whether a convolution has kernels as large as a patch, by the letter of its shape."""
     sizes = [letters(size) for leaf in scope.leaves if leaf.pair.part.kind == "convolution"
              for _, theirs in leaf.pair.tensors() for size in theirs.shape[2:] if not isinstance(size, int)]  # fmt: skip
@@ -295,7 +295,7 @@ def _of_patches(scope: Scope) -> bool:
 
 
 def _convolution(scope: Scope) -> Iterator[str]:
-    if _of_patches(scope):
+    if _is_of_patches(scope):
         yield mark("An image is cut into patches, and one convolution maps each patch to a vector.")
         return
     kernels = [ours.shape[2:] for ours, _ in scope.tensors() if ours.role == "weight" and len(ours.shape) > 2]

@@ -108,7 +108,7 @@ def suggestions(name: str) -> list[str]:
     from difflib import get_close_matches
 
     known, wanted = list(presets()), fold_name(name)
-    starts = [found for found in known if wanted and _begins(fold_name(found.name), wanted)]
+    starts = [found for found in known if wanted and _starts_with(fold_name(found.name), wanted)]
     starts.sort(key=lambda found: _distance(found, name.lower()))
     return [found.name for found in starts[:3]] or get_close_matches(name.lower(), [found.name for found in known], n=3, cutoff=0.7)
 
@@ -122,7 +122,7 @@ def _distance(found: Preset, wanted: str) -> tuple[bool, bool]:
     return bool(longer_word), not fold_name(str(found.config.get("model_type", ""))).startswith(family)
 
 
-def _begins(name: str, wanted: str) -> bool:
+def _starts_with(name: str, wanted: str) -> bool:
     """Tell whether a folded name begins so, with no number cut in two: llama3 is no llama30b."""
     return name.startswith(wanted) and not (wanted[-1].isdigit() and name[len(wanted) :][:1].isdigit())
 

@@ -99,9 +99,9 @@ def rows(listing: Listing) -> list[Row]:
 
 def as_model(listing: Listing, source: str) -> ModelValue:
     """Fold a listing into a model."""
-    tree = fold(sorted(rows(listing), key=_bias_last) if not listing.ordered else rows(listing), None if listing.ordered else rank)
+    tree = fold(sorted(rows(listing), key=_is_bias) if not listing.ordered else rows(listing), None if listing.ordered else rank)
     return ModelValue(source, "checkpoint", tree, notes=listing.notes, stored=listing.stored)
 
 
-def _bias_last(row: Row) -> bool:
+def _is_bias(row: Row) -> bool:
     return row.name.endswith((".bias", ".beta"))

@@ -55,14 +55,14 @@ def listing_from(data: bytes) -> Listing:
     if not isinstance(entries, dict):
         raise ReadError("the metadata names no tensors")
     listing = listing_of(_nest(entries, metadata.get("planner_data")), {})
-    return listing._replace(format="distributed", tensors=tuple(map(_own, listing.tensors)))
+    return listing._replace(format="distributed", tensors=tuple(map(_with_own_bytes, listing.tensors)))
 
 
 def _metadata(data: bytes) -> dict[Any, Any]:
     return _attributes(load(data, MAKERS, storage_of)[0], "Metadata")
 
 
-def _own(tensor: StoredTensor) -> StoredTensor:
+def _with_own_bytes(tensor: StoredTensor) -> StoredTensor:
     """Give back its bytes to a tensor: chunks are never shared, and their file is another."""
     return tensor._replace(size_bytes=prod(tensor.shape) * BYTES[tensor.dtype], note="" if tensor.role is None else tensor.note)
 

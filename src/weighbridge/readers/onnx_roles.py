@@ -78,7 +78,7 @@ FLOATS = ("F", "BF")
 def with_role(tensor: StoredTensor, uses: list[Use], names: Collection[str]) -> StoredTensor:
     """Give a tensor its role, from the operators that take it."""
     overhead = next((kind for use in uses if (kind := QUANTISED.get(use.kind, {}).get(use.position))), None)
-    if overhead is None and _named_scale(tensor.name, names):
+    if overhead is None and _is_scale_name(tensor.name, names):
         overhead = ZERO if tensor.name.endswith("_zero_point") else SCALE
     if overhead is not None:
         return tensor._replace(role="buffer", note=overhead)
@@ -95,7 +95,7 @@ def with_role(tensor: StoredTensor, uses: list[Use], names: Collection[str]) -> 
     return tensor._replace(role="buffer", note=OTHER)
 
 
-def _named_scale(name: str, names: Collection[str]) -> bool:
+def _is_scale_name(name: str, names: Collection[str]) -> bool:
     """Tell a scale by the names that onnxruntime's quantisation gives: W_quantized, W_scale, W_zero_point."""
     for ending in ("_scale", "_zero_point"):
         if name.endswith(ending):

@@ -36,7 +36,7 @@ def read_reference(raw: Mapping[str, Any], source: str, model_class: str | None 
         raise UsageError(Text("--via transformers needs torch and transformers installed ({error})", error=error)) from None
     stated = raw.get("architectures")
     name = model_class or (str(stated[0]) if isinstance(stated, list) and stated else None)
-    build = _remote(raw, source, name) if trust_remote_code and "auto_map" in raw else _own(raw, name)
+    build = _remote(raw, source, name) if trust_remote_code and "auto_map" in raw else _library_builder(raw, name)
     with torch.device("meta"), _safe_creation(), torch.no_grad():
         try:
             module = build()
@@ -53,7 +53,7 @@ def read_reference(raw: Mapping[str, Any], source: str, model_class: str | None 
     return model.replace(source=source, notes=(how, *model.notes))
 
 
-def _own(raw: Mapping[str, Any], name: str | None) -> Any:
+def _library_builder(raw: Mapping[str, Any], name: str | None) -> Any:
     """Return a builder for a class of the library itself."""
     mapping = import_module("transformers.models.auto.configuration_auto").CONFIG_MAPPING
     model_type = raw.get("model_type")

@@ -35,7 +35,7 @@ class Inside(NamedTuple):
     holder: str = ""
 
     @property
-    def bare(self) -> bool:
+    def is_bare(self) -> bool:
         """Whether the class that holds it held only its inside, as CLIP's own classes do: the files have no level for it."""
         stem = re.sub("(Text|Vision)Model$", "", self.class_name)
         return bool(self.holder) and self.holder.startswith(stem)
@@ -131,10 +131,10 @@ def steps(known: Description, class_name: str) -> list[Step]:
     seen: dict[str, list[str]] = {}
     for one in models(known, class_name):
         key = one.class_name if one.class_name in ways else one.model_type
-        if key not in ways or any(_within(one.path, seen.get(name, ())) for name in (one.class_name, key)):
+        if key not in ways or any(_is_within(one.path, seen.get(name, ())) for name in (one.class_name, key)):
             continue
         scope = one.path.removeprefix(base).removeprefix(".") if one.path else None
-        found += [step._replace(scope=scope, base=base) for step in ways[key] if not (step.tower and one.bare)]
+        found += [step._replace(scope=scope, base=base) for step in ways[key] if not (step.tower and one.is_bare)]
         for name in {one.class_name, key}:
             seen.setdefault(name, []).append(one.path)
     return found
@@ -146,7 +146,7 @@ def entry(class_name: str) -> dict[str, Any]:
     return found
 
 
-def _within(path: str, outer: Iterable[str]) -> bool:
+def _is_within(path: str, outer: Iterable[str]) -> bool:
     return any(not other or path.startswith(other + ".") for other in outer)
 
 

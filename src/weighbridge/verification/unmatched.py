@@ -74,7 +74,7 @@ def _explain_alone(judge: Judge, row: Row, predicted: int) -> str:
         return judge.notes[row.name]
     if row.role == "buffer":
         return "a buffer: saved, not learned"
-    if predicted and (re.search(r"(^|[._])mtp[._]", row.name) or _layer_beyond(judge, row.name, predicted)):
+    if predicted and (re.search(r"(^|[._])mtp[._]", row.name) or _is_layer_beyond(judge, row.name, predicted)):
         return "a multi-token-prediction layer, which the class leaves out"
     return ""
 
@@ -91,7 +91,7 @@ def _predicted_layers(raw: Mapping[str, object]) -> int:
     return 0
 
 
-def _layer_beyond(judge: Judge, name: str, most: int) -> bool:
+def _is_layer_beyond(judge: Judge, name: str, most: int) -> bool:
     """Tell whether *name* is in one of the *most* layers right behind the class's last one."""
     match = _LAYER.search(name)
     return match is not None and 0 < int(match[1]) - _last_layer(tuple(judge.expected)) <= most

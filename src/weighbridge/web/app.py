@@ -131,8 +131,8 @@ def _language(request: Request) -> str:
     """Return the language that a call asked for, in its address or its body; English where it asked for none there is."""
     from weighbridge.core.messages import languages
 
-    asked = getattr(request.state, "language", None) or request.query_params.get("lang")
-    return asked if asked in languages() else "en"
+    lang = getattr(request.state, "language", None) or request.query_params.get("lang")
+    return lang if lang in languages() else "en"
 
 
 async def _wrong_method(request: Request, error: Exception) -> Response:

@@ -90,7 +90,7 @@ def _rank(name: Name, wanted: Sequence[str], text: str) -> int:
     hub = pieces(name.hub.rpartition("/")[2])
     if hub[: len(wanted)] == tuple(wanted):
         return 2
-    if _begins(own, wanted) or _begins(hub, wanted):
+    if _starts_with(own, wanted) or _starts_with(hub, wanted):
         return 3
     if all(any(piece.startswith(word) for piece in own) for word in wanted):
         return 4
@@ -101,7 +101,7 @@ def _rank(name: Name, wanted: Sequence[str], text: str) -> int:
     return 7 if all(word in low for word in text.lower().split()) else _NONE
 
 
-def _begins(own: Sequence[str], wanted: Sequence[str]) -> bool:
+def _starts_with(own: Sequence[str], wanted: Sequence[str]) -> bool:
     """Tell whether a name begins with what is wanted, whose last piece need not be complete."""
     *first, last = wanted
     return list(own[: len(first)]) == first and len(own) > len(first) and own[len(first)].startswith(last)

@@ -26,7 +26,7 @@ class Offer(NamedTuple):
     link: str
 
 
-def offers(asked: Query, error: WeighbridgeError) -> list[Offer]:
+def offers(query: Query, error: WeighbridgeError) -> list[Offer]:
     """Return ways out of a refusal: for each changed field and each field that the refusal names, the nearest value that works.
 
     >>> from weighbridge.web.query import query
@@ -40,17 +40,17 @@ def offers(asked: Query, error: WeighbridgeError) -> list[Offer]:
     if not isinstance(error, ConfigError) or not error.key:
         return []
     named = [key.strip() for key in error.key.split(" and ")]
-    changed = dict(asked.overrides)
-    before = asked._replace(overrides=tuple((key, value) for key, value in asked.overrides if key not in named))
+    changed = dict(query.overrides)
+    before = query._replace(overrides=tuple((key, value) for key, value in query.overrides if key not in named))
     found = []
     for key in sorted(named, key=lambda key: key in changed):
-        value = next(_near(asked, before, key, named, changed), None)
+        value = next(_near(query, before, key, named, changed), None)
         if value is not None:
-            found.append(Offer(key, value, _with(asked, key, value).link("/model")))
+            found.append(Offer(key, value, _with(query, key, value).link("/model")))
     return found
 
 
-def _near(asked: Query, before: Query, key: str, named: list[str], changed: dict[str, Any]) -> Iterator[int]:
+def _near(query: Query, before: Query, key: str, named: list[str], changed: dict[str, Any]) -> Iterator[int]:
     """Yield values of a field that work, the likeliest first: in the proportion that held before, then the nearest."""
     old = _value(before, key)
     start = changed.get(key, old)
@@ -64,18 +64,18 @@ def _near(asked: Query, before: Query, key: str, named: list[str], changed: dict
     for step in range(1, TRIES):
         likely += [start - step, start + step]
     for value in dict.fromkeys(likely):
-        if value > 0 and _works(_with(asked, key, value)):
+        if value > 0 and _works(_with(query, key, value)):
             yield value
 
 
-def _with(asked: Query, key: str, value: int) -> Query:
-    return asked._replace(overrides=(*((name, known) for name, known in asked.overrides if name != key), (key, value)))
+def _with(query: Query, key: str, value: int) -> Query:
+    return query._replace(overrides=(*((name, known) for name, known in query.overrides if name != key), (key, value)))
 
 
-def _value(asked: Query, key: str) -> object:
+def _value(query: Query, key: str) -> object:
     """Return what a field is in a model that can be weighed."""
     try:
-        found = asked.model().description
+        found = query.model().description
     except WeighbridgeError:
         return None
     if found is None:
@@ -84,9 +84,9 @@ def _value(asked: Query, key: str) -> object:
     return None if field is None else getattr(found.sizes, field.word, None)
 
 
-def _works(asked: Query) -> bool:
+def _works(query: Query) -> bool:
     try:
-        asked.model()
+        query.model()
     except WeighbridgeError:
         return False
     return True

@@ -16,7 +16,7 @@ from weighbridge.documents.document import Document, Heading
 from weighbridge.web import views
 from weighbridge.web.controls import controls, groups_of
 from weighbridge.web.offers import Offer, offers
-from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, query, whole
+from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, read_query, whole
 from weighbridge.web.strings import STRINGS
 
 if TYPE_CHECKING:
@@ -39,57 +39,57 @@ def home(request: Request, form: Form) -> Response:
 
 def model_page(request: Request, form: Form) -> Response:
     """Show one model: controls, totals, table, pictures, formula, counts, arithmetic."""
-    asked = query(request.query_params)
-    return weighed_page(request, asked._replace(source=DEFAULT) if asked.dropped else asked, asked.model())
+    query = read_query(request.query_params)
+    return page_of_model(request, query._replace(source=DEFAULT) if query.dropped else query, query.model())
 
 
-def weighed_page(request: Request, asked: Query, found: Model) -> Response:
+def page_of_model(request: Request, query: Query, found: Model) -> Response:
     """Show a model that has been weighed."""
-    asked = asked if found.kind == "config" else asked._replace(dropped=found.source)
-    return _page(request, "model", asked, {**_where(found, asked), **_class_choices(found, asked), **_why(found, asked)})
+    query = query if found.kind == "config" else query._replace(dropped=found.source)
+    return _page(request, "model", query, {**_where(found, query), **_class_choices(found, query), **_why(found, query)})
 
 
-def _class_choices(found: Model, asked: Query) -> dict[str, Any]:
+def _class_choices(found: Model, query: Query) -> dict[str, Any]:
     """Return what the class may be, and which one the config itself names."""
     own = found.class_name
-    if asked.class_name and found.description is not None:
-        own = asked._replace(class_name="").model().class_name
+    if query.class_name and found.description is not None:
+        own = query._replace(class_name="").model().class_name
     return {"classes": _classes(found), "own_class": own}
 
 
 def where_part(request: Request, form: Form) -> Response:
     """Answer what a change of a size moves first: the total, the table and the pictures; the rest of the page stays."""
-    asked = query(request.query_params)
-    return _page(request, "part_where", asked, _where(asked.model(), asked))
+    query = read_query(request.query_params)
+    return _page(request, "part_where", query, _where(query.model(), query))
 
 
 def why_part(request: Request, form: Form) -> Response:
     """Answer what is shown below: formula, counts, arithmetic."""
-    asked = query(request.query_params)
-    return _page(request, "part_why", asked, _why(asked.model(), asked))
+    query = read_query(request.query_params)
+    return _page(request, "part_why", query, _why(query.model(), query))
 
 
-def _where(found: Model, asked: Query) -> dict[str, Any]:
+def _where(found: Model, query: Query) -> dict[str, Any]:
     from weighbridge.documents.count import headline
 
     facts = {
         "tally": found.count(),
-        "headline": headline(found, translator(asked.lang)),
+        "headline": headline(found, translator(query.lang)),
         "defaulted": found.defaulted,
         "unknown": found.unknown,
     }
-    return {**facts, **views.where(found, asked)}
+    return {**facts, **views.where(found, query)}
 
 
-def _why(found: Model, asked: Query) -> dict[str, Any]:
-    groups = groups_of(controls(found, translator(asked.lang)))
-    return {"groups": groups, **views.why(found, asked), **views.arithmetic(found, asked), **views.reconciliation(found, asked)}
+def _why(found: Model, query: Query) -> dict[str, Any]:
+    groups = groups_of(controls(found, translator(query.lang)))
+    return {"groups": groups, **views.why(found, query), **views.arithmetic(found, query), **views.reconciliation(found, query)}
 
 
 def costs_part(request: Request, form: Form) -> Response:
     """Answer what the model costs: memory, cache, whether it fits."""
-    asked = query(request.query_params)
-    return _page(request, "part_costs", asked, views.costs(asked.model(), asked))
+    query = read_query(request.query_params)
+    return _page(request, "part_costs", query, views.costs(query.model(), query))
 
 
 def names_part(request: Request, form: Form) -> Response:
@@ -119,19 +119,19 @@ def compare_page(request: Request, form: Form) -> Response:
     from weighbridge.documents.renderers import html
     from weighbridge.verification.attribution import with_causes
 
-    asked = query(request.query_params)
+    query = read_query(request.query_params)
     names = [name for name in request.query_params.getlist("with") if name][:MOST_COMPARED] or [DEFAULT, "bert-large-uncased"]
-    asked = asked._replace(compared=tuple(names))
-    models = [asked._replace(source=name, config="", class_name="", overrides=()).model() for name in names]
-    found = with_causes(compare(models, asked.batch, asked.seq))
-    say = translator(asked.lang)
-    links = [asked.link("/model", source=name, class_name="", overrides=()) for name in names]
+    query = query._replace(compared=tuple(names))
+    models = [query._replace(source=name, config="", class_name="", overrides=()).model() for name in names]
+    found = with_causes(compare(models, query.batch, query.seq))
+    say = translator(query.lang)
+    links = [query.link("/model", source=name, class_name="", overrides=()) for name in names]
     groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in GROUPS.items()]
     view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
-            "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.cost_rows(models, asked))],
-            "devices": list(ACCELERATORS), "fits": views.fit_rows(models, asked), "untold": [error_text(why, asked.lang) for why in found.untold],
+            "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.cost_rows(models, query))],
+            "devices": list(ACCELERATORS), "fits": views.fit_rows(models, query), "untold": [error_text(why, query.lang) for why in found.untold],
             "causes": html.body(Document("", blocks=tuple(tables_of_causes(found, names, say))))}  # fmt: skip
-    return _page(request, "compare", asked, view)
+    return _page(request, "compare", query, view)
 
 
 def explain_page(request: Request, form: Form) -> Response:
@@ -139,9 +139,9 @@ def explain_page(request: Request, form: Form) -> Response:
     from weighbridge.documents import explain
     from weighbridge.documents.renderers import html, render
 
-    asked = query(request.query_params)
-    found = asked.model()
-    document = explain.document(found.explain(asked.lang, asked.module))
+    query = read_query(request.query_params)
+    found = query.model()
+    document = explain.document(found.explain(query.lang, query.module))
     forms = {"LaTeX": render(document, "latex"), "Markdown": render(document, "markdown")}
     outline = [block.text for block in document.blocks if isinstance(block, Heading) and block.level == 1]
     view = {
@@ -149,14 +149,14 @@ def explain_page(request: Request, form: Form) -> Response:
         "body": views.with_anchors(html.body(document)),
         "forms": forms,
         "outline": outline,
-        **_class_choices(found, asked),
+        **_class_choices(found, query),
     }
-    return _page(request, "explain", asked, view)
+    return _page(request, "explain", query, view)
 
 
 def audit_page(request: Request, form: Form) -> Response:
     """Show an article marked up line by line; the text is posted, never part of an address."""
-    asked = query({**request.query_params, **({"lang": str(form["lang"])} if form.get("lang") else {})})
+    query = read_query({**request.query_params, **({"lang": str(form["lang"])} if form.get("lang") else {})})
     text = str(form.get("text") or "")
     about = str(form.get("source") or "").strip()[:200]
     view: dict[str, Any] = {"text": text, "audited": None, "about": about}
@@ -164,8 +164,8 @@ def audit_page(request: Request, form: Form) -> Response:
         from weighbridge.auditing import audit
         from weighbridge.documents import audit as auditing
 
-        say = translator(asked.lang)
-        found = audit(text, model=asked._replace(source=about).model() if about else None)
+        say = translator(query.lang)
+        found = audit(text, model=query._replace(source=about).model() if about else None)
         tallied = [
             (verdict, say(auditing.LABELS[verdict]), number)
             for verdict, number in found.summary.items()
@@ -176,7 +176,7 @@ def audit_page(request: Request, form: Form) -> Response:
             "closing": auditing.summary(found, say).splitlines(),
             "tallied": tallied,
         }
-    return _page(request, "audit", asked, view)
+    return _page(request, "audit", query, view)
 
 
 def design_page(request: Request, form: Form) -> Response:
@@ -185,7 +185,7 @@ def design_page(request: Request, form: Form) -> Response:
     from weighbridge.web.api import CALLS, read_asked
 
     given = dict(request.query_params)
-    asked = query({key: value for key, value in given.items() if not key.startswith("set.")})
+    query = read_query({key: value for key, value in given.items() if not key.startswith("set.")})
     name = given.get("tool") if given.get("tool") in TOOLS else None
     document = None
     if name is not None:
@@ -194,7 +194,7 @@ def design_page(request: Request, form: Form) -> Response:
         call = next(call for call in CALLS if call.name == name)
         document = call.module.answer(read_asked(call, given)).document()
     body = "" if document is None else html.body(document)
-    return _page(request, "design", asked, {"tool": name, "given": given, "document": document, "body": body})
+    return _page(request, "design", query, {"tool": name, "given": given, "document": document, "body": body})
 
 
 TOOLS = ("solve", "design", "sweep")
@@ -206,14 +206,14 @@ def api_page(request: Request, form: Form) -> Response:
     from weighbridge.web.api import CALLS, options
 
     calls = [(call, any(option.needed for option in options(call))) for call in CALLS]
-    return _page(request, "api", query(request.query_params), {"calls": calls, "base": str(request.base_url)})
+    return _page(request, "api", read_query(request.query_params), {"calls": calls, "base": str(request.base_url)})
 
 
 def models_page(request: Request, form: Form) -> Response:
     """Show what can be weighed by name: presets by family, then model types; those alone that hold a word."""
-    asked = query(request.query_params)
+    query = read_query(request.query_params)
     word = request.query_params.get("filter", "")[:80].strip()
-    return _page(request, "models", asked, {"word": word, **views.presets_with(word, asked)})
+    return _page(request, "models", query, {"word": word, **views.presets_with(word, query)})
 
 
 def quiz_page(request: Request, form: Form) -> Response:
@@ -224,19 +224,19 @@ def quiz_page(request: Request, form: Form) -> Response:
     from weighbridge.exercises.questions import LEVEL_WORDS, choose_preset, exercise_about
 
     given = request.query_params
-    asked = query(given)
+    query = read_query(given)
     level, seed, answer = given.get("level") or "layer", whole(given, "seed", 1), given.get("answer", "").strip()
     named = given.get("source", "").strip()
-    exercise = exercise_about(asked._replace(source=named or choose_preset(level, seed)).model(), level, seed, asked.lang)
-    say = translator(asked.lang)
+    exercise = exercise_about(query._replace(source=named or choose_preset(level, seed)).model(), level, seed, query.lang)
+    say = translator(query.lang)
     marking = mark_answer(exercise, answer) if answer else None
     view = {
         "levels": [(name, say(words)) for name, words in LEVEL_WORDS.items()], "level": level, "seed": seed, "named": named, "answer": answer, "exercise": exercise, "marking": marking,
         "verdict": say(VERDICTS[marking.verdict]) if marking else "",
-        "marked": html.body(Document("", "", tuple(marking_blocks(marking, say)), asked.lang)) if marking else "",
-        "solution": html.body(Document("", "", tuple(solution_blocks(exercise, say)), asked.lang)),
+        "marked": html.body(Document("", "", tuple(marking_blocks(marking, say)), query.lang)) if marking else "",
+        "solution": html.body(Document("", "", tuple(solution_blocks(exercise, say)), query.lang)),
     }  # fmt: skip
-    return _page(request, "quiz", asked, view)
+    return _page(request, "quiz", query, view)
 
 
 PAGES = {
@@ -265,7 +265,7 @@ def refusal_page(request: Request, status: int, error: WeighbridgeError) -> Resp
         error = ConfigError(error.message, key=error.key, hint=hint)
     detail = error_text(error, language(request))
     try:
-        found = offers(query(request.query_params), error) if request.url.path in ("/part/where", "/model") else []
+        found = offers(read_query(request.query_params), error) if request.url.path in ("/part/where", "/model") else []
     except WeighbridgeError:
         found = []
     return failure_page(request, status, detail, found)
@@ -295,17 +295,17 @@ async def missing(request: Request, error: Exception) -> Response:
 
 def language(request: Request) -> str:
     """Return the language an address asks for; English where it asks for none that there is."""
-    asked = request.query_params.get("lang", "en")
-    return asked if asked in languages() else "en"
+    lang = request.query_params.get("lang", "en")
+    return lang if lang in languages() else "en"
 
 
-def _page(request: Request, name: str, asked: Query, view: dict[str, Any], status: int = 200) -> Response:
+def _page(request: Request, name: str, query: Query, view: dict[str, Any], status: int = 200) -> Response:
     from starlette.responses import HTMLResponse
 
-    say = translator(asked.lang)
+    say = translator(query.lang)
     common = {
-        "asked": asked, "page": "model" if name.startswith("part_") else name, "tabs": TABS, "w": _words(asked.lang), "say": say,
-        "other": "en" if asked.lang == "zh" else "zh", "path": f"/{name}" if name in PAGES else "/model",
+        "query": query, "page": "model" if name.startswith("part_") else name, "tabs": TABS, "w": _words(query.lang), "say": say,
+        "other": "en" if query.lang == "zh" else "zh", "path": f"/{name}" if name in PAGES else "/model",
     }  # fmt: skip
     html = _environment().get_template(f"{name}.html").render(**common, **view)
     return HTMLResponse(html, status)

@@ -91,26 +91,26 @@ class Query(NamedTuple):
 
     def link(self, page: str, **changes: Any) -> str:
         """Return the address of *page* that asks the same, but for *changes*."""
-        asked = self._replace(**changes)
-        pairs: list[tuple[str, Any]] = [("config", asked.config)] if asked.config else [("source", asked.source)]
+        query = self._replace(**changes)
+        pairs: list[tuple[str, Any]] = [("config", query.config)] if query.config else [("source", query.source)]
         if page == "/compare":
-            asked = asked._replace(class_name="", module="", overrides=())
-            pairs = [("with", name) for name in asked.compared]
+            query = query._replace(class_name="", module="", overrides=())
+            pairs = [("with", name) for name in query.compared]
         plain = Query()
         for name in ("class_name", "lang", "module", *PUT_IN, "patches", "number", "device"):
-            if getattr(asked, name) != getattr(plain, name):
-                pairs.append(({"class_name": "class"}.get(name, name), getattr(asked, name)))
-        pairs += [(f"set.{key}", _value_as_text(value)) for key, value in asked.overrides]
+            if getattr(query, name) != getattr(plain, name):
+                pairs.append(({"class_name": "class"}.get(name, name), getattr(query, name)))
+        pairs += [(f"set.{key}", _value_as_text(value)) for key, value in query.overrides]
         return f"{page}?{urlencode(pairs)}"
 
 
-def query(parameters: Mapping[str, str]) -> Query:
+def read_query(parameters: Mapping[str, str]) -> Query:
     """Read a question from an address's parameters, or from the same keys in a JSON body.
 
     Raises:
         UsageError: An invalid parameter.
 
-    >>> query({"source": "bert-tiny", "set.num_hidden_layers": "3"}).overrides
+    >>> read_query({"source": "bert-tiny", "set.num_hidden_layers": "3"}).overrides
     (('num_hidden_layers', 3),)
     """
     lang = language(parameters.get("lang") or "en")

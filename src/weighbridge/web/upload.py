@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.core.errors import UsageError
 from weighbridge.web.header import HeaderResult, header_model, slices
 from weighbridge.web.middleware import Limits, in_time, problem
-from weighbridge.web.query import query
+from weighbridge.web.query import read_query
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -22,7 +22,7 @@ def page(limits: Limits) -> Callable[[Request], Any]:
     """Return the endpoint that answers with the page of a model."""
     from weighbridge.web import pages
 
-    return _endpoint(limits, lambda request, model: pages.weighed_page(request, query(request.query_params), model))
+    return _endpoint(limits, lambda request, model: pages.page_of_model(request, read_query(request.query_params), model))
 
 
 def call(limits: Limits) -> Callable[[Request], Any]:
@@ -52,11 +52,11 @@ def _endpoint(limits: Limits, answer: Callable[[Request, Model], Response]) -> C
 
 
 def _weigh(request: Request, body: bytes) -> HeaderResult:
-    asked = request.query_params
-    size, name = asked.get("size", ""), asked.get("name", "")[:200]
+    query = request.query_params
+    size, name = query.get("size", ""), query.get("name", "")[:200]
     if not size.isascii() or not size.isdecimal() or len(size) > 18:
         raise UsageError("size: expected the file's size in bytes")
-    return header_model(slices(body, asked.get("slices", ""), int(size)), int(size), name)
+    return header_model(slices(body, query.get("slices", ""), int(size)), int(size), name)
 
 
 def _ask_for_more(found: HeaderResult) -> Response:

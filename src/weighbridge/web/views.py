@@ -37,19 +37,19 @@ MOST_ROWS = 120
 """Beyond so many rows, the table leaves the deepest levels to a zoom into the module."""
 
 
-def where(found: Model, asked: Query) -> dict[str, Any]:
+def where(found: Model, query: Query) -> dict[str, Any]:
     """Return the table, the pictures and the roles of the module in view."""
-    say = translator(asked.lang)
-    trail = _trail(ledger(found.tree, PARAMETERS), asked.module)
+    say = translator(query.lang)
+    trail = _trail(ledger(found.tree, PARAMETERS), query.module)
     path, entry = trail[-1]
     around = tuple(outer.part for _, outer in trail[:-1])
     within = 1
     for _, outer in trail[:-1]:
         within *= _whole(outer.times)
-    crumbs = [(name.rpartition(".")[2], asked.link("/model", module=name)) for name, _ in trail]
+    crumbs = [(name.rpartition(".")[2], query.link("/model", module=name)) for name, _ in trail]
     tile = _with_tensors(tiles(entry, path, within=within, around=around), entry, path)
     # A dropped file is not in the address, so no link leads into it.
-    link = asked.link("/model", module="MODULE").replace("MODULE", "{}") if found.kind == "config" else ""
+    link = query.link("/model", module="MODULE").replace("MODULE", "{}") if found.kind == "config" else ""
     rows = tree_table(entry, all_tensors, say=say, spot=Spot(path=path, around=around)).rows
     kept = _shallow(rows)
     copies = within * _whole(entry.times)
@@ -111,16 +111,16 @@ def _trail(book: Entry, path: str) -> list[tuple[str, Entry]]:
     return trail
 
 
-def why(found: Model, asked: Query) -> dict[str, Any]:
+def why(found: Model, query: Query) -> dict[str, Any]:
     """Return the closed formula with its symbols, and all legitimate counts, group by group."""
     from weighbridge.conventions.counts import counts
     from weighbridge.documents.counts import GROUPS
 
     if found.description is None:
         return {"formula": None, "count_groups": ()}
-    formula, say = found.formula(), translator(asked.lang)
+    formula, say = found.formula(), translator(query.lang)
     symbols = [(s.letter, s.key, say(s.meaning), formula.values[s.letter]) for s in formula.symbols]
-    listed = counts(found, asked.lang)
+    listed = counts(found, query.lang)
     groups = [(say(title), [row for row in listed if row.group == group]) for group, title in GROUPS.items()]
     by_place = [(place, write(module.closed.expression(), UNICODE)) for place, module in _places(found, formula) if place]
     return {
@@ -170,41 +170,41 @@ def _walk(entry: Entry, place: str) -> Iterator[tuple[str, Entry]]:
         yield from _walk(child, join_path(place, name))
 
 
-def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
+def arithmetic(found: Model, query: Query) -> dict[str, Any]:
     """Return the FLOPs of one pass, or why they cannot be told, and what can be put in; the rest of the page stands either way."""
     optional = {part.requires for _, part in walk(found.tree)}
-    takes: dict[str, int | str] = {"batch": asked.batch, "seq": asked.seq}
-    takes |= {name: getattr(asked, name) for name in ("images", "audios") if name in optional}
-    takes |= {"question": asked.question} if any("question" in lengths(part) for _, part in walk(found.tree)) else {}
-    takes |= {"patches": asked.patches} if any("rows" in lengths(part) for _, part in walk(found.tree)) else {}
+    takes: dict[str, int | str] = {"batch": query.batch, "seq": query.seq}
+    takes |= {name: getattr(query, name) for name in ("images", "audios") if name in optional}
+    takes |= {"question": query.question} if any("question" in lengths(part) for _, part in walk(found.tree)) else {}
+    takes |= {"patches": query.patches} if any("rows" in lengths(part) for _, part in walk(found.tree)) else {}
     try:
-        return {"takes": takes, "flops": flops_of(found, asked.inputs()), "untold": ""}
+        return {"takes": takes, "flops": flops_of(found, query.inputs()), "untold": ""}
     except UsageError as error:
-        return {"takes": takes, "flops": None, "untold": error_text(error, asked.lang)}
+        return {"takes": takes, "flops": None, "untold": error_text(error, query.lang)}
 
 
-def reconciliation(found: Model, asked: Query) -> dict[str, Any]:
+def reconciliation(found: Model, query: Query) -> dict[str, Any]:
     """Return which way of counting gives the number that was asked for, or why there is none."""
-    if not asked.number.strip():
+    if not query.number.strip():
         return {"answer": None, "answer_refused": ""}
     try:
-        answer = reconcile_document(found.reconcile(asked.number, asked.lang), asked.lang)
+        answer = reconcile_document(found.reconcile(query.number, query.lang), query.lang)
     except UsageError as error:
-        return {"answer": None, "answer_refused": error_text(error, asked.lang)}
+        return {"answer": None, "answer_refused": error_text(error, query.lang)}
     return {"answer": (answer.title, answer.figure, html.body(answer)), "answer_refused": ""}
 
 
-def costs(found: Model, asked: Query) -> dict[str, Any]:
+def costs(found: Model, query: Query) -> dict[str, Any]:
     """Return what a model costs at work: memory of serving and training, cache, whether it fits a device."""
-    say = translator(asked.lang)
-    lines = [(say(title), _human(amount), note) for title, amount, note in _cost_lines(found, asked)]
+    say = translator(query.lang)
+    lines = [(say(title), _human(amount), note) for title, amount, note in _cost_lines(found, query)]
     answer, why = "", ""
-    if asked.device:
+    if query.device:
         try:
-            device = accelerator(asked.device)
-            answer = html.body(fits_document(found, found.fits(asked.device, batch=asked.batch, seq=asked.seq), device, asked.lang))
+            device = accelerator(query.device)
+            answer = html.body(fits_document(found, found.fits(query.device, batch=query.batch, seq=query.seq), device, query.lang))
         except WeighbridgeError as error:
-            why = error_text(error, asked.lang)
+            why = error_text(error, query.lang)
     return {"costs": lines, "devices": list(ACCELERATORS), "fit": answer, "fit_refused": why}
 
 
@@ -215,47 +215,47 @@ COSTS = {
 }
 
 
-def _cost_lines(found: Model, asked: Query) -> Iterator[tuple[str, int | None, str]]:
+def _cost_lines(found: Model, query: Query) -> Iterator[tuple[str, int | None, str]]:
     """Yield title, bytes and, where they cannot be told, why."""
 
     def training() -> tuple[int | None, str]:
-        memory = found.memory(training=True, batch=asked.batch, seq=asked.seq)
+        memory = found.memory(training=True, batch=query.batch, seq=query.seq)
         return memory.total, memory.refused or ""
 
     asks: dict[str, Callable[[], tuple[int | None, str]]] = {
-        "weights": lambda: (found.memory(dtype="bfloat16", batch=asked.batch, seq=asked.seq).weights, ""),
-        "cache": lambda: (found.cache(batch=asked.batch, seq=asked.seq).bytes, ""),
+        "weights": lambda: (found.memory(dtype="bfloat16", batch=query.batch, seq=query.seq).weights, ""),
+        "cache": lambda: (found.cache(batch=query.batch, seq=query.seq).bytes, ""),
         "training": training,
     }
     for key, ask in asks.items():
         try:
             amount, why = ask()
         except WeighbridgeError as error:
-            amount, why = None, error_text(error, asked.lang)
-        yield COSTS[key], amount, translator(asked.lang)(why) if amount is None else ""
+            amount, why = None, error_text(error, query.lang)
+        yield COSTS[key], amount, translator(query.lang)(why) if amount is None else ""
 
 
 def _human(amount: int | None) -> str:
     return "–" if amount is None else f"{human_bytes(amount)} ({amount:,})"
 
 
-def cost_rows(models: Sequence[Model], asked: Query) -> list[Measure]:
+def cost_rows(models: Sequence[Model], query: Query) -> list[Measure]:
     """Return the costs of models side by side, in bytes."""
-    columns = [[(title, amount) for title, amount, _ in _cost_lines(model, asked)] for model in models]
+    columns = [[(title, amount) for title, amount, _ in _cost_lines(model, query)] for model in models]
     return [Measure(title, "costs", title, tuple(column[row][1] for column in columns)) for row, (title, _) in enumerate(columns[0])]
 
 
-def fit_rows(models: Sequence[Model], asked: Query) -> list[str]:
+def fit_rows(models: Sequence[Model], query: Query) -> list[str]:
     """Return for each model whether it fits the device that was chosen, and by what measure; nothing where none was."""
-    if not asked.device:
+    if not query.device:
         return []
     answers = []
     for model in models:
         try:
-            device = accelerator(asked.device)
-            answers.append(fits_document(model, model.fits(asked.device, batch=asked.batch, seq=asked.seq), device, asked.lang).figure)
+            device = accelerator(query.device)
+            answers.append(fits_document(model, model.fits(query.device, batch=query.batch, seq=query.seq), device, query.lang).figure)
         except WeighbridgeError as error:
-            answers.append(error_text(error, asked.lang))
+            answers.append(error_text(error, query.lang))
     return answers
 
 
@@ -298,14 +298,14 @@ def legend_of(models: Sequence[Model], say: Say) -> list[tuple[str, str]]:
     return [(role, say(words)) for role, (words, *_) in ROLES.items() if any(role in one for one in held)]
 
 
-def presets_with(word: str, asked: Query) -> dict[str, Any]:
+def presets_with(word: str, query: Query) -> dict[str, Any]:
     """Return presets that hold a word, by family, each with its count and what its authors state; families alone where no word is given."""
     families: dict[str, list[tuple[Preset, str]]] = {}
     for preset in presets():
         kind = str(preset.config.get("model_type", ""))
         if word.lower() in f"{preset.name} {preset.hub} {kind}".lower():
-            families.setdefault(kind, []).append((preset, _fresh(asked, preset.name)))
-    types = [(name, _fresh(asked, name)) for name in MODULES if word.lower() in name]
+            families.setdefault(kind, []).append((preset, _fresh(query, preset.name)))
+    types = [(name, _fresh(query, name)) for name in MODULES if word.lower() in name]
     shown = dict(sorted(families.items())) if word else {}
     listed = {
         kind: [(preset, link, count_of(preset.name) if number < MOST_COUNTED else None) for number, (preset, link) in enumerate(found)]
@@ -323,8 +323,8 @@ MOST_COUNTED = 120
 """Presets of one family that are counted for a page; more have their authors' figure alone."""
 
 
-def _fresh(asked: Query, name: str) -> str:
-    return asked.link("/model", source=name, config="", class_name="", overrides=(), module="", number="", device="")
+def _fresh(query: Query, name: str) -> str:
+    return query.link("/model", source=name, config="", class_name="", overrides=(), module="", number="", device="")
 
 
 def with_anchors(body: str) -> str:

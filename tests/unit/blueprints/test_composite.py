@@ -7,7 +7,7 @@ import pytest
 import weighbridge
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.config.bind import bind
-from weighbridge.config.check import alias_notes, missing_fields, unknown
+from weighbridge.config.check import alias_notes, missing_fields, unknown_keys
 from weighbridge.config.fields import Config, constant, with_changes
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
@@ -50,7 +50,7 @@ def test_what_cannot_be_read_is_refused_by_its_key_path(raw: dict[str, object], 
 
 def test_scrutiny_reaches_into_it() -> None:
     raw = {"text_config": {"model_type": "bert", "hiden_size": 3, "hidden_size": 8}}
-    assert unknown(FIELDS, raw, frozenset()) == ["text_config.hiden_size"]
+    assert unknown_keys(FIELDS, raw, frozenset()) == ["text_config.hiden_size"]
     missing = missing_fields(FIELDS, raw)
     assert missing["text.layers"] == "text_config.num_hidden_layers" and "text.hidden" not in missing
     assert "text.layers" in missing_fields(FIELDS, {}) and missing_fields(OPTIONAL, {}) == {}
@@ -72,7 +72,7 @@ def test_arguments_of_the_inner_class_are_out_of_reach() -> None:
     fields = (model_config("text", "text_config", "bert", more=(constant("extra", 1),)),)
     raw = {"text_config": {"add_pooling_layer": False}}
     assert (bind(fields, raw).text.pooled, bind(fields, raw).text.extra) == (True, 1)
-    assert unknown(fields, raw, frozenset()) == ["text_config.add_pooling_layer"]
+    assert unknown_keys(fields, raw, frozenset()) == ["text_config.add_pooling_layer"]
 
 
 def test_a_submodel_is_the_tree_of_its_own_family() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import weighbridge
 from weighbridge.config.bind import LARGEST, bind, with_overrides, without_key
-from weighbridge.config.check import derivation_notes, missing_fields, refuse_deep, unknown
+from weighbridge.config.check import derivation_notes, missing_fields, refuse_deep, unknown_keys
 from weighbridge.config.fields import (
     LABELS,
     TIED,
@@ -66,7 +66,7 @@ def test_a_key_path_reaches_into_sub_configs() -> None:
         bind(INNER, {"text_config": {"hidden_size": 0}})
     with pytest.raises(ConfigError, match="text_config: expected an object, found the list"):
         bind(INNER, {"text_config": []})
-    assert unknown(INNER, {"text_config": {"hiden": 1}}, frozenset()) == ["text_config.hiden"]
+    assert unknown_keys(INNER, {"text_config": {"hiden": 1}}, frozenset()) == ["text_config.hiden"]
     assert missing_fields(INNER, {"text_config": {"gated": True}}) == {"text.hidden": "text_config.hidden_size"}
 
 

@@ -17,7 +17,7 @@ import weighbridge
 from weighbridge.web.api import CALLS, options
 from weighbridge.web.app import create
 from weighbridge.web.middleware import Limits
-from weighbridge.web.query import Query, query
+from weighbridge.web.query import Query, read_query
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +70,12 @@ def test_a_table_of_very_many_rows_shows_the_upper_ones_and_says_so(client: Test
 
 
 def test_a_link_reproduces_its_view() -> None:
-    asked = query(
+    asked = read_query(
         {"source": "bert-tiny", "class": "BertForMaskedLM", "set.hidden_size": "256", "set.hidden_act": "gelu", "lang": "zh", "seq": "7"}
     )
     from urllib.parse import parse_qsl, urlsplit
 
-    assert query(dict(parse_qsl(urlsplit(asked.link("/model")).query))) == asked
+    assert read_query(dict(parse_qsl(urlsplit(asked.link("/model")).query))) == asked
     assert Query().link("/model") == "/model?source=bert-base-uncased"
 
 

@@ -7,7 +7,7 @@ import pytest
 import weighbridge
 from weighbridge.core.errors import ReadError, UsageError, WeighbridgeError
 from weighbridge.core.messages import error_text
-from weighbridge.web.query import query
+from weighbridge.web.query import read_query
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from weighbridge.web.query import query
 )
 def test_what_cannot_be_weighed_is_said_in_chinese(asked: dict[str, str], text: str) -> None:
     with pytest.raises(WeighbridgeError) as caught:
-        query(asked).model()
+        read_query(asked).model()
     assert text in error_text(caught.value, "zh") or error_text(caught.value, "zh").startswith(text)
     assert error_text(caught.value, "en") == str(caught.value)
 

@@ -10,7 +10,7 @@ from weighbridge.web.app import STATIC, create
 from weighbridge.web.names import MOST, all_names, count_of, find_names, pieces
 from weighbridge.web.offers import offers
 from weighbridge.web.pages import PAGES
-from weighbridge.web.query import query
+from weighbridge.web.query import read_query
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_nothing_typed_and_nothing_found() -> None:
 
 
 def refused(**changes: str) -> ConfigError:
-    asked = query({"source": "bert-base-uncased", **changes})
+    asked = read_query({"source": "bert-base-uncased", **changes})
     with pytest.raises(ConfigError) as caught:
         asked.model()
     return caught.value
@@ -48,14 +48,14 @@ def refused(**changes: str) -> ConfigError:
 
 def test_ways_out_of_a_size_that_cannot_be() -> None:
     given = {"source": "bert-base-uncased", "set.hidden_size": "1024"}
-    found = offers(query(given), refused(**{"set.hidden_size": "1024"}))
+    found = offers(read_query(given), refused(**{"set.hidden_size": "1024"}))
     assert [(offer.key, offer.value) for offer in found] == [("num_attention_heads", 16), ("hidden_size", 1020)]
     for offer in found:
         parameters = dict(pair.split("=") for pair in offer.link.partition("?")[2].split("&"))
-        assert int(str(query(parameters).model().count().unique)) > 0
-    heads = offers(query({"source": "bert-base-uncased", "set.num_attention_heads": "7"}), refused(**{"set.num_attention_heads": "7"}))
+        assert int(str(read_query(parameters).model().count().unique)) > 0
+    heads = offers(read_query({"source": "bert-base-uncased", "set.num_attention_heads": "7"}), refused(**{"set.num_attention_heads": "7"}))
     assert ("num_attention_heads", 6) in [(offer.key, offer.value) for offer in heads]
-    assert offers(query({}), UsageError("no")) == []
+    assert offers(read_query({}), UsageError("no")) == []
 
 
 def test_the_colours_of_the_page_are_those_of_the_pictures() -> None:

@@ -108,7 +108,7 @@ def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = No
     known = {path: module if taken_for[path] == module.kind else module._replace(kind=taken_for[path]) for path, module in found.items()}
     inputs = _input_embedding(known, facts, model_type)
     table = known[inputs].weight if inputs else None
-    shared = _tied_with(table, rows) if table is not None else []
+    shared = _modules_tied_to(table, rows) if table is not None else []
     returned = inputs is not None and model_type not in WITHOUT_OUTPUT and class_name not in WITHOUT_OUTPUT_CLASSES
     outputs = _output_embedding(known, shared, facts) if returned else None
     unsaid = model_type in UNTIED_OUTSIDE or (class_name.endswith(TIES_UNSAID) and class_name not in TIES_SAID)
@@ -185,7 +185,7 @@ def _input_embedding(known: Mapping[str, Module], facts: Mapping[str, Any], mode
     return next((path for path in fitting if path in named), next(iter(fitting or named), None))
 
 
-def _tied_with(table: Row, rows: tuple[Row, ...]) -> list[str]:
+def _modules_tied_to(table: Row, rows: tuple[Row, ...]) -> list[str]:
     """Return the modules whose weight is the table's storage."""
     owner = table.tied_to or table.name
     return [row.name.rpartition(".")[0] for row in rows if owner in (row.name, row.tied_to) and row.name != table.name]

@@ -192,18 +192,14 @@ def osf(site: Site, config: Config) -> Iterator[AddedTensor]:
     if site.kind != "linear":
         return
     least = min(site.shape)
-    asked = config.get("effective_rank")
+    rank = config.get("effective_rank")
     for key, value in (config.get("rank_pattern") or {}).items():
         if pattern(key, "rank_pattern").search(site.path):
-            asked = value
+            rank = value
             break
-    kept = max(
-        min(least, least // 2 if asked is None else int(least * asked) if isinstance(asked, float) and 0 < asked <= 1 else int(asked)), 0
-    )
+    kept = max(min(least, least // 2 if rank is None else int(least * rank) if isinstance(rank, float) and 0 < rank <= 1 else int(rank)), 0)
     if kept < 1:
-        raise UsageError(
-            Text("{path}: effective_rank {asked} keeps none of its {least} directions", path=site.path, asked=asked, least=least)
-        )
+        raise UsageError(Text("{path}: effective_rank {rank} keeps none of its {least} directions", path=site.path, rank=rank, least=least))
     low = least - kept
     yield AddedTensor(f"{site.path}.osf_svd_params.U_low", (site.shape[0], low))
     yield AddedTensor(f"{site.path}.osf_svd_params.S_low", (low,))

@@ -102,11 +102,11 @@ def _layer_test(config: Mapping[str, Any]) -> Callable[[str], bool] | None:
             pattern(rf"(?:^|.*?\.){name}\.(?P<idx>\d+)\.", "layers_pattern") for name in ([names] if isinstance(names, str) else names)
         ]
 
-    def inside(name: str) -> bool:
+    def is_inside(name: str) -> bool:
         found = next((match for match in (entry.match(name) for entry in patterns) if match), None)
         return found is not None and int(found["idx"]) in wanted
 
-    return inside
+    return is_inside
 
 
 def all_linear(base: Base, config: Mapping[str, Any]) -> set[str]:

@@ -111,7 +111,7 @@ class Plan(NamedTuple):
     grown: str
     growth: Need
 
-    def need(self, batch: int, seq: int) -> int | None:
+    def bytes_needed(self, batch: int, seq: int) -> int | None:
         """Return the bytes for a batch and a length, without the overhead."""
         found = self.growth(batch, seq)
         return None if found is None else sum(term.bytes for term in self.fixed) + found
@@ -212,15 +212,15 @@ def _way(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Setup:
     if grown is None:
         raise UsageError(Text("seq: the model takes no {seq:,} tokens at once", seq=seq))
 
-    need, room, near = plan.need, memory - overhead, {seq + 1, max(seq - 1, 1)}
+    need, room, near = plan.bytes_needed, memory - overhead, {seq + 1, max(seq - 1, 1)}
     terms = (*plan.fixed, *((Term(plan.grown, grown),) if plan.grown else ()))
-    asked = sum(term.bytes for term in terms)
+    total = sum(term.bytes for term in terms)
     return Setup(
         plan.measure,
-        asked + overhead,
-        asked <= room,
-        _largest(lambda size: need(size, seq), room, MOST) if need(batch + 1, seq) != asked else None,
-        _largest(lambda size: need(batch, size), room, MOST << 6) if any(need(batch, size) not in (asked, None) for size in near) else None,
+        total + overhead,
+        total <= room,
+        _largest(lambda size: need(size, seq), room, MOST) if need(batch + 1, seq) != total else None,
+        _largest(lambda size: need(batch, size), room, MOST << 6) if any(need(batch, size) not in (total, None) for size in near) else None,
         plan.trust,
         (*terms, Term(RESERVE, overhead)),
     )

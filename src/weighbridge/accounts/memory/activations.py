@@ -51,7 +51,7 @@ class Pass(NamedTuple):
     device: str = "cpu"
 
 
-def activations(model_type: str, class_name: str, tree: Part, config: dict[str, Any], asked: Pass) -> Activations:
+def activations(model_type: str, class_name: str, tree: Part, config: dict[str, Any], setup: Pass) -> Activations:
     """Run the forward of a class on a tape.
 
     Raises:
@@ -66,19 +66,19 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
                 styles=", ".join(sorted(STYLES)),
             )
         )
-    tape = Tape(dropout_places(style, class_name, config) if asked.dropout else frozenset(), cuda=asked.device == "cuda")
-    attention = "eager" if style.eager_only else asked.attention
-    cached = config.get("use_cache", True) is not False and asked.checkpointing != "full"  # what is computed again fills no cache
-    ways = Ways(asked.size, attention, asked.checkpointing, cached)
-    run = ForwardPass(tape, ways, style, config, asked.batch, lengths(tree, style, asked))
+    tape = Tape(dropout_places(style, class_name, config) if setup.dropout else frozenset(), cuda=setup.device == "cuda")
+    attention = "eager" if style.eager_only else setup.attention
+    cached = config.get("use_cache", True) is not False and setup.checkpointing != "full"  # what is computed again fills no cache
+    ways = Ways(setup.size, attention, setup.checkpointing, cached)
+    run = ForwardPass(tape, ways, style, config, setup.batch, lengths(tree, style, setup))
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
     body = bodies[0] if bodies else tree
     states = within(tape, body.name, lambda: FORWARDS[style.forward](run, body))
     logits = on_top(run, class_name, tree, body, states)
-    if asked.loss:
+    if setup.loss:
         loss(run, class_name, tree, logits)
-    plain = attention == "eager" and not asked.dropout and asked.checkpointing == "none"
-    exact = plain and asked.size <= FLOAT and asked.device == "cpu"
+    plain = attention == "eager" and not setup.dropout and setup.checkpointing == "none"
+    exact = plain and setup.size <= FLOAT and setup.device == "cpu"
     return Activations(tape.bytes, tuple(tape.rows), tuple(tape.segments), "exact" if exact else "estimate")
 
 
@@ -97,10 +97,10 @@ def dropout_places(style: Style, class_name: str, config: dict[str, Any]) -> fro
     return frozenset(where for where, rate in found.items() if rate)
 
 
-def lengths(tree: Part, style: Style, asked: Pass) -> dict[str, int]:
+def lengths(tree: Part, style: Style, setup: Pass) -> dict[str, int]:
     """Return the tokens of each stack: of an image its patches, of sound its frames, whatever was asked."""
-    decoder = asked.seq if asked.decoder_seq is None else asked.decoder_seq
-    found = {"seq": asked.seq, "decoder": decoder}
+    decoder = setup.seq if setup.decoder_seq is None else setup.decoder_seq
+    found = {"seq": setup.seq, "decoder": decoder}
     if style.forward == "vit":
         found["image"] = next(part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind in ("backbone", "model"))
     frames = [2 * part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind == "encoder"]

@@ -15,10 +15,10 @@ from weighbridge.accounts.memory.modules import (
     fused_experts,
     gated_mlp,
     linear,
-    need,
     norm,
     plain_mlp,
     project_qkv,
+    required_child,
     rotary,
     router,
     scores,
@@ -122,7 +122,7 @@ def repeated_children(part: Part, name: str) -> list[Part]:
 def at(part: Part, path: str) -> Part:
     """Return the part at a dotted path below another."""
     for name in path.split("."):
-        part = need(part, name)
+        part = required_child(part, name)
     return part
 
 
@@ -145,12 +145,12 @@ def wide(run: ForwardPass, table: Part, tokens: int, *index: Value) -> Value:
 def encoder(run: ForwardPass, body: Part) -> Value:
     """Run embeddings and layers of BERT and its kin."""
     tape, paths, seq = run.tape, run.style.paths, run.lengths["seq"]
-    tables = need(body, "embeddings")
-    words = wide(run, need(tables, "word_embeddings"), seq)
+    tables = required_child(body, "embeddings")
+    words = wide(run, required_child(tables, "word_embeddings"), seq)
     tasks = () if child(tables, "task_type_embeddings") is None else ("each",)
     for kind in (*run.style.indices, *tasks):
         tape.save(Value((1 if kind == "one" else run.batch, seq), INDEX), "embedding")
-    value = tape.drop(within(tape, "embeddings", lambda: norm(tape, need(tables, "LayerNorm"), words)))
+    value = tape.drop(within(tape, "embeddings", lambda: norm(tape, required_child(tables, "LayerNorm"), words)))
     inside = at(body, paths["layers"].rpartition(".")[0])
     for mapped in (child(body, "embeddings_project"), child(inside, "embedding_hidden_mapping_in")):
         value = value if mapped is None else linear(tape, mapped, value)
@@ -190,17 +190,17 @@ def encoder_layer(run: ForwardPass, part: Part, value: Value) -> Value:
 def gpt2(run: ForwardPass, body: Part) -> Value:
     """Run GPT-2: token and position embeddings, and layers with one map for queries, keys and values."""
     tape, seq = run.tape, run.lengths["seq"]
-    value = wide(run, need(body, "wte"), seq)
+    value = wide(run, required_child(body, "wte"), seq)
     tape.save(Value((1, seq), INDEX), "embedding")
     value = layers(run, repeated_children(body, "h"), tape.drop(value, "embedding"), lambda part, value: gpt2_layer(run, part, value))
-    return norm(tape, need(body, "ln_f"), value)
+    return norm(tape, required_child(body, "ln_f"), value)
 
 
 def gpt2_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run one layer of GPT-2."""
-    tape, attention, mlp = run.tape, need(part, "attn"), need(part, "mlp")
+    tape, attention, mlp = run.tape, required_child(part, "attn"), required_child(part, "mlp")
     op = attend_of(attention)
-    fused = linear(tape, need(attention, "c_attn"), norm(tape, need(part, "ln_1"), value))
+    fused = linear(tape, required_child(attention, "c_attn"), norm(tape, required_child(part, "ln_1"), value))
     width = op.kv_heads * op.head_dim
     query, key, values = fused.split(op.heads * op.head_dim, width, width)
     query = tape.heads(query, op.heads, op.head_dim)
@@ -208,15 +208,17 @@ def gpt2_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     if run.ways.attention == "eager" and run.config.get("reorder_and_upcast_attn"):
         query, key = tape.cast(query, FLOAT), tape.cast(key, FLOAT)
     mixed = scores(tape, run.ways, query, key, values)
-    value = tape.add(value, tape.drop(linear(tape, need(attention, "c_proj"), mixed)))
-    inner = plain_mlp(tape, need(mlp, "c_fc"), need(mlp, "c_proj"), norm(tape, need(part, "ln_2"), value), run.activation)
+    value = tape.add(value, tape.drop(linear(tape, required_child(attention, "c_proj"), mixed)))
+    inner = plain_mlp(
+        tape, required_child(mlp, "c_fc"), required_child(mlp, "c_proj"), norm(tape, required_child(part, "ln_2"), value), run.activation
+    )
     return tape.add(value, tape.drop(inner))
 
 
 def decoder(run: ForwardPass, body: Part) -> Value:
     """Run Llama and its kin: embeddings, layers with rotary positions, and a last norm."""
     tape, seq = run.tape, run.lengths["seq"]
-    value = tape.drop(wide(run, need(body, "embed_tokens"), seq), "embedding")
+    value = tape.drop(wide(run, required_child(body, "embed_tokens"), seq), "embedding")
     parts = repeated_children(body, "layers")
     if run.style.two_turns or run.ways.attention == "sdpa":
         parts = [half for part in parts for half in _by_window(part)]
@@ -224,7 +226,7 @@ def decoder(run: ForwardPass, body: Part) -> Value:
     parts = [half for part in parts for half in _by_place(part, unturned)]
     turns: dict[object, tuple[Value, Value]] = {}
     for part in parts:
-        op = attend_of(need(part, "self_attn"))
+        op = attend_of(required_child(part, "self_attn"))
         width = _rotary_width(run, op)
         kind = turn_of(run, op)
         if kind not in turns:
@@ -234,11 +236,11 @@ def decoder(run: ForwardPass, body: Part) -> Value:
 
     def layer(part: Part, value: Value) -> Value:
         turned = not unturned or positions(part)[0] not in unturned
-        return decoder_layer(run, part, value, *(turns[turn_of(run, attend_of(need(part, "self_attn")))] if turned else ()))
+        return decoder_layer(run, part, value, *(turns[turn_of(run, attend_of(required_child(part, "self_attn")))] if turned else ()))
 
     shared = tuple(turn for pair in turns.values() for turn in pair)
     value = layers(run, parts, value, layer, shared)
-    return norm(tape, need(body, "norm"), value, run.style.gain)
+    return norm(tape, required_child(body, "norm"), value, run.style.gain)
 
 
 def is_masked(run: ForwardPass, op: Any) -> bool:
@@ -256,7 +258,7 @@ def put_in_cache(run: ForwardPass, value: Value) -> Value:
 
 def _by_window(part: Part) -> list[Part]:
     """Cut layers, of which only some have a window, into those and the others; in which order they run changes no sum."""
-    attention = need(part, "self_attn")
+    attention = required_child(part, "self_attn")
     op = attend_of(attention)
     limited = op.windowed
     if op.window is None or not isinstance(limited, int) or not isinstance(part.repeat, int) or limited == part.repeat:
@@ -317,10 +319,10 @@ def decoder_layer(run: ForwardPass, part: Part, value: Value, *turn: Value) -> V
 
     sandwiched = child(part, "pre_feedforward_layernorm") is not None
     after = sandwiched or child(part, "input_layernorm") is None
-    attended = causal_attention(run, need(part, "self_attn"), normalize("input_layernorm", value), *turn)
+    attended = causal_attention(run, required_child(part, "self_attn"), normalize("input_layernorm", value), *turn)
     value = tape.add(value, tape.drop(normalize("post_attention_layernorm", attended) if after else attended))
     inner = normalize("pre_feedforward_layernorm" if sandwiched else "" if after else "post_attention_layernorm", value)
-    inner = feed_forward(run, need(part, "mlp"), inner)
+    inner = feed_forward(run, required_child(part, "mlp"), inner)
     return tape.add(value, tape.drop(normalize("post_feedforward_layernorm", inner)))
 
 
@@ -339,7 +341,7 @@ def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn
     key, values = put_in_cache(run, key), put_in_cache(run, values)
     capped, masked = run.setting("capped") is not None, is_masked(run, op)
     mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, capped=capped, masked=masked)
-    return linear(tape, need(part, "o_proj", "dense", "out_proj"), mixed)
+    return linear(tape, required_child(part, "o_proj", "dense", "out_proj"), mixed)
 
 
 def _causal_projections(run: ForwardPass, part: Part, op: Any, value: Value) -> tuple[Value, Value, Value]:
@@ -349,7 +351,7 @@ def _causal_projections(run: ForwardPass, part: Part, op: Any, value: Value) -> 
     if fused is not None:
         query, key, values = linear(tape, fused, value).split(*widths)
     else:
-        query, key, values = (linear(tape, need(part, name), value) for name in ("q_proj", "k_proj", "v_proj"))
+        query, key, values = (linear(tape, required_child(part, name), value) for name in ("q_proj", "k_proj", "v_proj"))
     made = [query, key]
     for place, (names, heads) in enumerate(((("q_norm", "query_layernorm"), op.heads), (("k_norm", "key_layernorm"), op.kv_heads))):
         found = child(part, *names)
@@ -374,15 +376,21 @@ def _feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
     tape, experts = run.tape, child(part, "experts")
     if experts is None:
         if child(part, "gate_proj", "gate_up_proj") is None:
-            return plain_mlp(tape, need(part, "up_proj", "fc1", "c_fc"), need(part, "down_proj", "fc2", "c_proj"), value, run.activation)
+            return plain_mlp(
+                tape,
+                required_child(part, "up_proj", "fc1", "c_fc"),
+                required_child(part, "down_proj", "fc2", "c_proj"),
+                value,
+                run.activation,
+            )
         return gated_mlp(tape, part, value, run.activation)
     rows, shared = flat(tape, value), child(part, "shared_expert")
     beside = gated_mlp(tape, shared, rows, run.activation) if shared is not None else None
-    gate, active = need(part, "gate", "router"), whole(experts.active or 1)
+    gate, active = required_child(part, "gate", "router"), whole(experts.active or 1)
     shares = router(tape, gate, rows, active, bool(run.setting("normed")), run.style.wide_router)
     mixed = fused_experts(tape, experts, rows, shares, run.activation)
     if beside is not None:
-        share = tape.by_result(linear(tape, need(part, "shared_expert_gate"), rows), "sigmoid")
+        share = tape.by_result(linear(tape, required_child(part, "shared_expert_gate"), rows), "sigmoid")
         mixed = tape.add(mixed, tape.multiply(share, beside))
     return tape.reshape(mixed, *value.shape)
 
@@ -395,10 +403,10 @@ def t5(run: ForwardPass, body: Part) -> Value:
     if child(body, "encoder") is None:
         return t5_stack(run, body, run.lengths["seq"], None, causal=bool(run.config.get("is_decoder")))
     alone = child(body, "decoder") is None  # beside a decoder an encoder is told that it is none
-    memory = t5_stack(run, need(body, "encoder"), run.lengths["seq"], None, causal=alone and bool(run.config.get("is_decoder")))
+    memory = t5_stack(run, required_child(body, "encoder"), run.lengths["seq"], None, causal=alone and bool(run.config.get("is_decoder")))
     if alone:
         return memory
-    return t5_stack(run, need(body, "decoder"), run.lengths["decoder"], memory, causal=True)
+    return t5_stack(run, required_child(body, "decoder"), run.lengths["decoder"], memory, causal=True)
 
 
 def t5_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None, *, causal: bool) -> Value:
@@ -416,11 +424,11 @@ def t5_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None, *
         return t5_block(run, part, value, memory, Value(zeros.shape, zeros.size) if each else zeros, causal)
 
     value = layers(run, blocks, value, block, shared)
-    return tape.drop(norm(tape, need(stack, "final_layer_norm"), value, run.style.gain))
+    return tape.drop(norm(tape, required_child(stack, "final_layer_norm"), value, run.style.gain))
 
 
 def _width(stack: Part) -> int:
-    return size_of(need(stack, "final_layer_norm"), 0)
+    return size_of(required_child(stack, "final_layer_norm"), 0)
 
 
 def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, zeros: Value, causal: bool) -> Value:
@@ -431,9 +439,9 @@ def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, z
         attention = child(place, "SelfAttention", "EncDecAttention")
         if memory is None and attention is not None and attention.name == "EncDecAttention":
             continue
-        normed = norm(tape, need(place, "layer_norm"), value, run.style.gain)
+        normed = norm(tape, required_child(place, "layer_norm"), value, run.style.gain)
         if attention is None:
-            value = tape.add(value, tape.drop(t5_mlp(run, need(place, "DenseReluDense"), normed)))
+            value = tape.add(value, tape.drop(t5_mlp(run, required_child(place, "DenseReluDense"), normed)))
             continue
         if child(attention, "relative_attention_bias") is not None:
             tape.save(Value((value.shape[1], value.shape[1]), INDEX), "embedding")
@@ -446,7 +454,7 @@ def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, z
             elif crossed is not None and "attention" not in tape.dropped:
                 tape.save(zeros, "mask")
         mixed = scores(tape, run.ways, query, key, values, biased=crossed is None)
-        value = tape.add(value, tape.drop(linear(tape, need(attention, "o"), mixed)))
+        value = tape.add(value, tape.drop(linear(tape, required_child(attention, "o"), mixed)))
     return value
 
 
@@ -454,11 +462,11 @@ def t5_mlp(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run T5's MLP, gated or not; elements are dropped inside as well."""
     tape = run.tape
     if child(part, "wi_0") is None:
-        active = activate(tape, run.activation, linear(tape, need(part, "wi"), value))
+        active = activate(tape, run.activation, linear(tape, required_child(part, "wi"), value))
     else:
-        gate = activate(tape, run.activation, linear(tape, need(part, "wi_0"), value))
-        active = tape.multiply(gate, linear(tape, need(part, "wi_1"), value))
-    return linear(tape, need(part, "wo"), tape.drop(active))
+        gate = activate(tape, run.activation, linear(tape, required_child(part, "wi_0"), value))
+        active = tape.multiply(gate, linear(tape, required_child(part, "wi_1"), value))
+    return linear(tape, required_child(part, "wo"), tape.drop(active))
 
 
 def bart(run: ForwardPass, body: Part) -> Value:
@@ -468,8 +476,8 @@ def bart(run: ForwardPass, body: Part) -> Value:
         return bart_stack(
             run, alone, run.lengths["seq"], None, decoder=child(alone, "layers", "encoder_attn") is not None and _has_cross_attention(alone)
         )
-    memory = bart_stack(run, need(body, "encoder"), run.lengths["seq"], None)
-    return bart_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
+    memory = bart_stack(run, required_child(body, "encoder"), run.lengths["seq"], None)
+    return bart_stack(run, required_child(body, "decoder"), run.lengths["decoder"], memory)
 
 
 def _has_cross_attention(stack: Part) -> bool:
@@ -497,7 +505,7 @@ def bart_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None,
 
 
 def _last_width(stack: Part) -> int:
-    norm_part = need(repeated_children(stack, "layers")[0], "final_layer_norm")
+    norm_part = required_child(repeated_children(stack, "layers")[0], "final_layer_norm")
     return size_of(norm_part, 0)
 
 
@@ -506,23 +514,23 @@ def bart_layer(run: ForwardPass, part: Part, value: Value, memory: Value | None)
     tape, before = run.tape, run.style.before
 
     def half(value: Value, name: str, inner: Callable[[Value], Value]) -> Value:
-        found = need(part, name)
+        found = required_child(part, name)
         result = tape.add(value, tape.drop(inner(norm(tape, found, value) if before else value)))
         return result if before else norm(tape, found, result)
 
     def attention(name: str, seen: Value | None) -> Callable[[Value], Value]:
         def inner(value: Value) -> Value:
-            held = need(part, name)
+            held = required_child(part, name)
             query, key, values = project_qkv(tape, held, value, seen)
             key, values = (put_in_cache(run, kept) if memory is not None else kept for kept in (key, values))
             query = tape.contiguous(query) if run.style.packed else query
-            return linear(tape, need(held, "out_proj"), scores(tape, run.ways, query, key, values))
+            return linear(tape, required_child(held, "out_proj"), scores(tape, run.ways, query, key, values))
 
         return inner
 
     def mlp(value: Value) -> Value:
-        active = tape.drop(activate(tape, run.activation, linear(tape, need(part, "fc1"), value)), "activation")
-        return linear(tape, need(part, "fc2"), active)
+        active = tape.drop(activate(tape, run.activation, linear(tape, required_child(part, "fc1"), value)), "activation")
+        return linear(tape, required_child(part, "fc2"), active)
 
     value = half(value, "self_attn_layer_norm", attention("self_attn", None))
     if memory is not None:
@@ -534,7 +542,7 @@ def whisper(run: ForwardPass, body: Part) -> Value:
     """Run Whisper: two convolutions over the spectrogram, then an encoder and a decoder with norms before each half, or one of them."""
     tape, stack = run.tape, child(body, "encoder") or (None if child(body, "decoder") else body.children[0])
     if stack is None or (isinstance(stack, Part) and stack.kind == "decoder"):
-        return bart_stack(run, stack or need(body, "decoder"), run.lengths["seq"], None, decoder=True)
+        return bart_stack(run, stack or required_child(body, "decoder"), run.lengths["seq"], None, decoder=True)
     assert isinstance(stack, Part)
     width = _last_width(stack)
     frames = run.lengths["seq"]
@@ -544,7 +552,7 @@ def whisper(run: ForwardPass, body: Part) -> Value:
     wave = tape.by_input(Value((run.batch, width, (frames + 1) // 2), run.ways.size), "gelu")
     value = tape.drop(tape.add(wave.transpose(1, 2)))
     value = layers(run, repeated_children(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, None))
-    memory = norm(tape, need(stack, "layer_norm"), value)
+    memory = norm(tape, required_child(stack, "layer_norm"), value)
     found = child(body, "decoder")
     return memory if found is None else bart_stack(run, found, run.lengths["decoder"], memory)
 
@@ -556,20 +564,20 @@ def vit(run: ForwardPass, body: Part) -> Value:
     """Run ViT: patches and a class token, and layers with a norm before each half."""
     tape = run.tape
     found = repeated_children(body, "layers")
-    width = size_of(need(found[0], "layernorm_before"), 0)
+    width = size_of(required_child(found[0], "layernorm_before"), 0)
     value = tape.drop(Value((run.batch, run.lengths["image"], width), run.ways.size))
     value = layers(run, found, value, lambda part, value: vit_layer(run, part, value))
-    return norm(tape, need(body, "layernorm"), value)
+    return norm(tape, required_child(body, "layernorm"), value)
 
 
 def vit_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run one layer of ViT."""
-    tape, attention, mlp = run.tape, need(part, "attention"), need(part, "mlp")
-    query, key, values = project_qkv(tape, attention, norm(tape, need(part, "layernorm_before"), value))
+    tape, attention, mlp = run.tape, required_child(part, "attention"), required_child(part, "mlp")
+    query, key, values = project_qkv(tape, attention, norm(tape, required_child(part, "layernorm_before"), value))
     mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax)
-    value = tape.add(tape.drop(linear(tape, need(attention, "o_proj"), mixed)), value)
-    inner = norm(tape, need(part, "layernorm_after"), value)
-    return tape.add(tape.drop(plain_mlp(tape, need(mlp, "fc1"), need(mlp, "fc2"), inner, run.activation)), value)
+    value = tape.add(tape.drop(linear(tape, required_child(attention, "o_proj"), mixed)), value)
+    inner = norm(tape, required_child(part, "layernorm_after"), value)
+    return tape.add(tape.drop(plain_mlp(tape, required_child(mlp, "fc1"), required_child(mlp, "fc2"), inner, run.activation)), value)
 
 
 FORWARDS: dict[str, Callable[[ForwardPass, Part], Value]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.modules import activate, child, linear, need, norm, within
+from weighbridge.accounts.memory.modules import activate, child, linear, norm, required_child, within
 from weighbridge.accounts.memory.tape import BOOL, FLOAT, INDEX, Value, elements, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
@@ -54,7 +54,7 @@ def balance(run: ForwardPass, body: Part) -> None:
     """Work out how evenly tokens are shared among experts, from the router's scores in every layer (``load_balancing_loss_func``)."""
     rows, experts = run.batch * run.lengths["seq"], None
     for layer in (part for part in body.children if isinstance(part, Part) and part.name == "layers"):
-        experts = child(need(layer, "mlp"), "experts")
+        experts = child(required_child(layer, "mlp"), "experts")
         if experts is None or not isinstance(layer.repeat, int):
             continue
         for _ in range(layer.repeat):
@@ -69,7 +69,7 @@ def summarize(run: ForwardPass, part: Part | None, states: Value, pooled: Value 
     tape, kind = run.tape, run.config.get("summary_type", "first")
     value = Value((states.shape[0], states.shape[2]), states.size) if kind == "mean" else first(states)
     value = tape.drop(value, "summary")
-    value = value if part is None else linear(tape, need(part, "summary"), value)
+    value = value if part is None else linear(tape, required_child(part, "summary"), value)
     name = run.config.get("summary_activation", "gelu")
     return tape.drop(activate(tape, name, value) if name else value, "summary_last")
 
@@ -84,7 +84,7 @@ def pool(run: ForwardPass, part: Part, states: Value) -> Value:
     return activate(run.tape, run.setting("pooled") or "tanh", linear(run.tape, child(part, "dense") or part, first(states)))
 
 
-def straight(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
+def linear_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Apply one linear map to every token."""
     return linear(run.tape, part, states)
 
@@ -104,8 +104,8 @@ def vocabulary(run: ForwardPass, part: Part, states: Value, pooled: Value | None
 
 def _transform(run: ForwardPass, part: Part, states: Value) -> Value:
     tape, inner = run.tape, child(part, "transform") or part
-    value = activate(tape, run.style.head_activation or run.activation, linear(tape, need(inner, "dense"), states))
-    return linear(tape, need(part, "decoder"), norm(tape, need(inner, "LayerNorm", "layer_norm"), value))
+    value = activate(tape, run.style.head_activation or run.activation, linear(tape, required_child(inner, "dense"), states))
+    return linear(tape, required_child(part, "decoder"), norm(tape, required_child(inner, "LayerNorm", "layer_norm"), value))
 
 
 def bert_heads(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -123,7 +123,7 @@ def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None
     """Classify the pooled token, the first token, or every token."""
     tape = run.tape
     if part.kind != "linear":
-        dense, out = need(part, "dense"), need(part, "out_proj")
+        dense, out = required_child(part, "dense"), required_child(part, "out_proj")
         inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first(states), "classifier")))
         return linear(tape, out, tape.drop(inner, "classifier"))
     if pooled is not None:
@@ -145,8 +145,8 @@ def end_token_classifier(run: ForwardPass, part: Part, states: Value, pooled: Va
     tape = run.tape
     tape.save(Value(states.shape[:2], BOOL, grad=False), "index")
     last = tape.drop(Value((states.shape[0], states.shape[2]), states.size), "classifier")
-    inner = tape.by_result(linear(tape, need(part, "dense"), last), "tanh")
-    return linear(tape, need(part, "out_proj"), tape.drop(inner, "classifier"))
+    inner = tape.by_result(linear(tape, required_child(part, "dense"), last), "tanh")
+    return linear(tape, required_child(part, "out_proj"), tape.drop(inner, "classifier"))
 
 
 def reconstruction(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -182,8 +182,12 @@ def electra_heads(run: ForwardPass, part: Part, states: Value, pooled: Value | N
     """Tell whether each token was replaced, or which it was."""
     tape = run.tape
     if child(part, "dense_prediction") is not None:
-        return linear(tape, need(part, "dense_prediction"), activate(tape, run.activation, linear(tape, need(part, "dense"), states)))
-    return norm(tape, need(part, "LayerNorm"), activate(tape, "gelu", linear(tape, need(part, "dense"), states)))
+        return linear(
+            tape,
+            required_child(part, "dense_prediction"),
+            activate(tape, run.activation, linear(tape, required_child(part, "dense"), states)),
+        )
+    return norm(tape, required_child(part, "LayerNorm"), activate(tape, "gelu", linear(tape, required_child(part, "dense"), states)))
 
 
 def linear_with_activation(name: str) -> Callable[[ForwardPass, Part, Value, Value | None], Value]:
@@ -197,10 +201,10 @@ def after_first(run: ForwardPass, part: Part, states: Value, pooled: Value | Non
 
 
 HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
-    "cls": bert_heads, "predictions": vocabulary, "lm_head": vocabulary, "proj_out": straight, "score": straight,
-    "qa_outputs": answers, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, need(part, "classifier"), states, pooled),
-    "discriminator_predictions": electra_heads, "generator_predictions": electra_heads, "generator_lm_head": straight,
-    "sequence_summary": summarize, "vocab_transform": linear_with_activation(""), "vocab_projector": straight, "pre_classifier": after_first,
+    "cls": bert_heads, "predictions": vocabulary, "lm_head": vocabulary, "proj_out": linear_head, "score": linear_head,
+    "qa_outputs": answers, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, required_child(part, "classifier"), states, pooled),
+    "discriminator_predictions": electra_heads, "generator_predictions": electra_heads, "generator_lm_head": linear_head,
+    "sequence_summary": summarize, "vocab_transform": linear_with_activation(""), "vocab_projector": linear_head, "pre_classifier": after_first,
     "cls_classifier": distilled_head, "distillation_classifier": distilled_head, "classification_head": end_token_classifier, "decoder": reconstruction, "projector": speech_classifier,
     "multiple_choice_head": multiple_choice_head, "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
 }  # fmt: skip
@@ -276,6 +280,6 @@ def cross_entropy(tape: Tape, shape: tuple[int, ...], size: int) -> None:
 
 def vocabulary_size(predictions: Part) -> int:
     """Return the number of words that a vocabulary head scores."""
-    weight = need(predictions, "decoder").children[0]
+    weight = required_child(predictions, "decoder").children[0]
     assert isinstance(weight, Tensor)
     return whole(weight.shape[0])

@@ -40,7 +40,7 @@ def child(part: Part, *names: str) -> Part | None:
     return next((node for name in names for node in part.children if isinstance(node, Part) and node.name == name), None)
 
 
-def need(part: Part, *names: str) -> Part:
+def required_child(part: Part, *names: str) -> Part:
     """Return the child that has one of *names*, which must be there."""
     found = child(part, *names)
     assert found is not None, f"{part.name} has no {' or '.join(names)}"
@@ -188,8 +188,8 @@ def gated_mlp(tape: Tape, part: Part, value: Value, activation: str) -> Value:
         both = linear(tape, fused, value)
         gate, up = both.split(both.shape[-1] // 2, both.shape[-1] // 2)
     else:
-        gate, up = (linear(tape, need(part, *names), value) for names in (("gate_proj", "w1", "wi_0"), ("up_proj", "w3", "wi_1")))
-    return linear(tape, need(part, "down_proj", "w2", "wo"), tape.multiply(activate(tape, activation, gate), up))
+        gate, up = (linear(tape, required_child(part, *names), value) for names in (("gate_proj", "w1", "wi_0"), ("up_proj", "w3", "wi_1")))
+    return linear(tape, required_child(part, "down_proj", "w2", "wo"), tape.multiply(activate(tape, activation, gate), up))
 
 
 # --- attention ---
@@ -297,9 +297,9 @@ def project_qkv(tape: Tape, part: Part, value: Value, memory: Value | None = Non
     """Make queries, keys and values, with their heads apart; keys and values of a *memory*, if there is one."""
     op = attend_of(part)
     seen = value if memory is None else memory
-    query = linear(tape, need(part, *QUERY), value)
-    key = linear(tape, need(part, *KEY), seen)
-    values = linear(tape, need(part, *VALUE), seen)
+    query = linear(tape, required_child(part, *QUERY), value)
+    key = linear(tape, required_child(part, *KEY), seen)
+    values = linear(tape, required_child(part, *VALUE), seen)
     return (
         tape.heads(query, op.heads, op.head_dim),
         tape.heads(key, op.kv_heads, op.head_dim),

@@ -142,11 +142,11 @@ def check_optimizer(optimizer: str) -> None:
 def state_bytes(entry: OwnedTensor, optimizer: str, size: int) -> int:
     """Return what an optimizer that is known keeps for one tensor: Muon leaves to AdamW what is no matrix inside a layer."""
     shape: Any = entry.tensor.shape
-    by = "adamw" if optimizer == "muon" and not _by_muon(entry) else optimizer
+    by = "adamw" if optimizer == "muon" and not _is_muon_matrix(entry) else optimizer
     return OPTIMIZERS[by].kept(shape, size)
 
 
-def _by_muon(entry: OwnedTensor) -> bool:
+def _is_muon_matrix(entry: OwnedTensor) -> bool:
     return entry.inside and entry.tensor.role == "weight" and len(entry.tensor.shape) == 2
 
 

@@ -151,7 +151,7 @@ def quantization_of(model: ModelValue) -> Quantization | None:
     top = _flat(said) if raw.get("quantization_config") is said else {}  # what a part of a model says holds for that part alone
     rule = next((rule for rule in RULES if _agrees(rule, top)), None)
     dtype = _rest(raw, rule)
-    if rule is None or dtype is None or not _packs_the_same(model, rule, top):
+    if rule is None or dtype is None or not _packs_same_modules(model, rule, top):
         return Quantization(_in_words(said))
     return Quantization(_in_words(said), rule.scheme, dtype)
 
@@ -183,11 +183,11 @@ def _flat(said: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _agrees(rule: Rule, said: Mapping[str, Any]) -> bool:
     known = rule.fixed.keys() | rule.free | {rule.skips}
-    same = all(any(_same(said.get(key), value) for value in values) for key, values in rule.fixed.items())
+    same = all(any(_is_same(said.get(key), value) for value in values) for key, values in rule.fixed.items())
     return bool(said) and same and known >= {key for key, value in said.items() if value is not None}
 
 
-def _same(found: object, value: object) -> bool:
+def _is_same(found: object, value: object) -> bool:
     return type(found) is type(value) and found == value
 
 
@@ -199,7 +199,7 @@ def _rest(raw: Mapping[str, Any], rule: Rule | None) -> str | None:
     return said if said in ("bfloat16", "float16") else None
 
 
-def _packs_the_same(model: ModelValue, rule: Rule, said: Mapping[str, Any]) -> bool:
+def _packs_same_modules(model: ModelValue, rule: Rule, said: Mapping[str, Any]) -> bool:
     """Say whether the scheme packs exactly the modules that the config has packed."""
     if rule.scheme == "mxfp4-experts":
         left = _names(said.get("modules_to_not_convert"))
@@ -209,7 +209,7 @@ def _packs_the_same(model: ModelValue, rule: Rule, said: Mapping[str, Any]) -> b
     for entry in owned_tensors(model.tree):
         if is_packed(entry, rule.scheme) and not _divides(entry, rule):
             return False
-    return _leaves_the_same(model.tree, rule, said.get(rule.skips) if rule.skips else None)
+    return _skips_same_modules(model.tree, rule, said.get(rule.skips) if rule.skips else None)
 
 
 def _has_towers(model: ModelValue) -> bool:
@@ -225,7 +225,7 @@ def _divides(entry: OwnedTensor, rule: Rule) -> bool:
     return free or all(isinstance(size, int) and size % rule.step == 0 for size in entry.tensor.shape[-2:])
 
 
-def _leaves_the_same(tree: Part, rule: Rule, skips: object) -> bool:
+def _skips_same_modules(tree: Part, rule: Rule, skips: object) -> bool:
     """Say whether the modules that the config leaves alone are those that the scheme leaves alone."""
     left = _names(skips)
     if left is None:

@@ -15,7 +15,7 @@ from weighbridge.accounts.parallel.layout import Layout, check_layout
 from weighbridge.accounts.parallel.shards import Cut, chunk, cuts
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
-from weighbridge.accounts.parallel.working import Working, working_of
+from weighbridge.accounts.parallel.working import WorkingMemory, working_memory_of
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
@@ -130,7 +130,7 @@ def parallel_of(
     layers = layer_names(model.tree)
     working = None
     if seq is not None:
-        working = working_of(model, layout, layers, batch, seq, attention=attention, checkpointing=checkpointing)
+        working = working_memory_of(model, layout, layers, batch, seq, attention=attention, checkpointing=checkpointing)
         devices = tuple(device._replace(state=_with_working(device, working)) for device in devices)
     largest = max((device.state for device in devices), key=lambda state: state.total)
     shared = tuple(share_layers(len(layers), layout.pp * layout.chunks)) if layout.pp > 1 else (len(layers),)
@@ -156,7 +156,7 @@ def _of_deepspeed(model: ModelValue, layout: Layout) -> deepspeed.Estimate | Non
     return deepspeed.estimate(unique_of(model), deepspeed.largest_module(model.tree), layout.zero, layout.dp)
 
 
-def _with_working(device: Device, working: Working) -> State:
+def _with_working(device: Device, working: WorkingMemory) -> State:
     activations = working.activations[device.pp] if working.activations is not None else None
     return device.state._replace(activations=activations, cache=working.cache[device.pp] if working.cache is not None else None)
 
@@ -326,7 +326,7 @@ def _messages(tree: Part, below: Base, layout: Layout, largest: State, layers: i
         yield from of_experts(layout, -(-sparse // layout.pp), block, active)
 
 
-def _notes(found: list[Cut], layout: Layout, kept: int | None, working: Working | None) -> Iterator[str]:
+def _notes(found: list[Cut], layout: Layout, kept: int | None, working: WorkingMemory | None) -> Iterator[str]:
     if kept is not None and kept < layout.tp:
         yield f"{layout.tp // kept} devices keep the same key-value head, whole"
     if layout.tp > 1:

@@ -29,7 +29,7 @@ HEADED = ("sdpa", "matmul", "softmax", "bmm", "baddbmm", "dropout")
 """Calls of attention, whose values have a dimension of heads."""
 
 
-class Working(NamedTuple):
+class WorkingMemory(NamedTuple):
     """What each pipeline stage holds, in bytes, on its largest tensor-parallel device.
 
     Attributes:
@@ -47,9 +47,9 @@ class Working(NamedTuple):
     estimated: bool
 
 
-def working_of(
+def working_memory_of(
     model: ModelValue, layout: Layout, layers: list[str], batch: int, seq: int, *, attention: str = "sdpa", checkpointing: str = "none"
-) -> Working:
+) -> WorkingMemory:
     """Return what stages hold beside their states.
 
     Args:
@@ -72,7 +72,7 @@ def working_of(
             on_stage[stage] += _on_one_device(row, widths, layout, batch, seq) * row.times
         activations = tuple(held * times // of for held, (times, of) in zip(on_stage, stages, strict=True))
     cache, estimated = _cache(model, layout, layers, batch, seq)
-    return Working(activations, stages, cache, why, estimated)
+    return WorkingMemory(activations, stages, cache, why, estimated)
 
 
 def under_way(layout: Layout) -> tuple[tuple[int, int], ...]:

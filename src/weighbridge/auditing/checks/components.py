@@ -94,7 +94,7 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
     if scene.is_at_other_sizes(offer.first.line) or _OPERATIONS.match(scene.lines[offer.last.line].text, offer.last.end):
         return None
     if offer.figure is not None and offer.figure.unit:
-        near = _near(offer.number, choices) or _is_said_plainly(scene, offer)
+        near = _is_near(offer.number, choices) or _is_said_plainly(scene, offer)
         if not near or _is_rounded_part(own, offer):
             return None
     nearest = min(choices, key=lambda h: (abs(h.number - offer.number), not h.exact))
@@ -122,7 +122,7 @@ def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) 
     adjacent = (
         bool(named)
         and rounded
-        and _near(offer.number, choices)
+        and _is_near(offer.number, choices)
         and re.fullmatch(r"\W*(?:约为?|大约|about|roughly|approximately)?\W*", clause[named[-1].end :]) is not None
     )
     return (celled or adjacent or bool(_LABELLED.search(before))) and "model" not in before.lower()
@@ -143,7 +143,7 @@ def _is_said_plainly(scene: Scene, offer: Offer) -> bool:
 _PARAMETERS = re.compile(r"\s?(?:个\s?)?(?:parameters|params|参数)\s?(?:$|[.,;:)，。；）]|and\b|each\b)|\s?。", re.IGNORECASE)
 
 
-def _near(number: Fraction, choices: Sequence[ComponentCount]) -> bool:
+def _is_near(number: Fraction, choices: Sequence[ComponentCount]) -> bool:
     return any(h.number / 3 < number < h.number * 3 for h in choices)
 
 

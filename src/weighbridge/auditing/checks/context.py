@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.family_members import by_sizes, majority_sizes, other, resolve_families
+from weighbridge.auditing.checks.family_members import by_sizes, is_about_another, majority_sizes, resolve_families
 from weighbridge.auditing.checks.main_model import AssumedModel, assume
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import is_whole
@@ -217,7 +217,7 @@ def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: 
     for found in named.values():
         counts.update(mention.name for mention in found if mention.name)
         allowed.update(name for mention in found for name in mention.names)
-    own = [size for size in sizes if not other(named.get(size.token.line, ()), size.token.start)]
+    own = [size for size in sizes if not is_about_another(named.get(size.token.line, ()), size.token.start)]
     bert = any(_BERT.search(line.text.lower()) for line in lines)
     if named and not allowed and not bert:
         return None

@@ -41,7 +41,7 @@ def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[StatedSize]) -> di
     return named
 
 
-def other(found: Sequence[Mention], column: int) -> bool:
+def is_about_another(found: Sequence[Mention], column: int) -> bool:
     """Tell whether what stands here is said of a large sister, or of a model that cannot be told."""
     before = [mention for mention in found if mention.column <= column]
     return bool(before) and (before[-1].name is None or "large" in before[-1].name)

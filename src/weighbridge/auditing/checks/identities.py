@@ -60,11 +60,11 @@ def _of_line(scene: Scene, index: int) -> Iterator[Claim]:
         facts: dict[str, object] = {"value": str(theirs), "expected": str(ours)}
         if ours != theirs:
             facts |= {"reason": because(mark("it is {right}"), right=str(ours)), "difference": str(theirs + Polynomial({(): -1}) * ours)}
-        left, right = (_trimmed(text, index, *span) for span in ((first, end), (begin, last)))
+        left, right = (_without_spaces(text, index, *span) for span in ((first, end), (begin, last)))
         yield claim(scene.lines, left, right, "symbolic", "exact" if ours == theirs else "wrong", **facts)
 
 
-def _trimmed(text: str, line: int, start: int, end: int) -> Token:
+def _without_spaces(text: str, line: int, start: int, end: int) -> Token:
     """Return the place of a formula without the spaces about it."""
     inside = text[start:end]
     return Token("word", "", line, start + len(inside) - len(inside.lstrip()), end - len(inside) + len(inside.rstrip()))

@@ -107,7 +107,7 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
     said_of = _SAID_OF.search(text[start : token.start])
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain)  # ``7B params (14 GB in bf16)``: whatever the model is called
-    return hold(place, amounts, firm=certain and sure and not _others(scene, token.line, text))
+    return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text))
 
 
 def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tuple[tuple[ModelValue, ...], bool]:
@@ -162,7 +162,7 @@ def _nearest_dtype(text: str, token: Token, start: int) -> list[Fraction]:
     return [max(before)[1]] if before else []
 
 
-def _others(scene: Scene, line: int, text: str) -> bool:
+def _has_other_sizes(scene: Scene, line: int, text: str) -> bool:
     """Tell whether sizes stand in a line that are no part of a model's name: the figure may be of any of them."""
     named = scene.mentions.get(line, ())
     return any(not any(m.column <= match.start() < m.end for m in named) for match in _SIZE.finditer(text))

@@ -54,7 +54,7 @@ def check(scene: Scene) -> Iterator[Claim]:
             if token.kind == "num" and token.value is not None:
                 times[token.value] = times.get(token.value, 0) + 1
     others = [count for model in scene.models.values() if (count := own_count(model))]
-    headed = _headed(scene)
+    headed = _head_counts(scene)
     for pair, stretches in zip(pairs, true_of, strict=True):
         agrees = any(total in stretch for stretch in stretches)
         above = next((number for line, number in reversed(headed) if line <= pair.share.line), total)
@@ -67,7 +67,7 @@ def check(scene: Scene) -> Iterator[Claim]:
 _HEAD = re.compile(r"(?<![\d,.])(\d{1,3}(?:,\d{3})+) (?:parameters|个?参数)\s*$")
 
 
-def _headed(scene: Scene) -> list[tuple[int, int]]:
+def _head_counts(scene: Scene) -> list[tuple[int, int]]:
     """Return the lines that end in a count of parameters, as the head of a derivation does, each with that count."""
     return [
         (index, int(found[1].replace(",", ""))) for index, line in enumerate(scene.lines) if (found := _HEAD.search(line.text[-_TAIL:]))

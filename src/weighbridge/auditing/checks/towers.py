@@ -76,10 +76,10 @@ def _said_of(scene: Scene, token: Token) -> str | None:
     behind = _BREAKS.split(text[token.end : token.end + 60])[0]
     if _OTHER.search(f"{before} {behind}"):
         return None
-    return _named(behind) or _named(before)
+    return _tower_in(behind) or _tower_in(before)
 
 
-def _named(words: str) -> str | None:
+def _tower_in(words: str) -> str | None:
     """Return the one tower that words name; an encoder of text is the text's."""
     kinds = [kind for kind, pattern in _WORDS.items() if pattern.search(words)]
     towers = [kind for kind in kinds if kind in ("vision", "text")] or kinds
@@ -166,7 +166,7 @@ def _sizes(scene: Scene) -> Iterator[Claim]:
         if len(line.text) > _LONGEST or not (_TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
             continue
         fields = list(read_fields(line.text))
-        label = _named(above) if len(above) < _LABEL else None
+        label = _tower_in(above) if len(above) < _LABEL else None
         by_tower: dict[str | None, list[Field]] = {}
         for field in fields:
             by_tower.setdefault(_last_named(line.text, field.start) or label, []).append(field)

@@ -137,7 +137,7 @@ def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
     following = statement[end] if end < len(statement) else None
     if following is not None and end < limit and following.line == statement[end - 1].line:
         glued = following.start == statement[end - 1].end
-        if glued and (following.kind == "num" or (following.text == "," and _digit_after(statement, end))):
+        if glued and (following.kind == "num" or (following.text == "," and _has_digit_after(statement, end))):
             return None
         per = following.text == "/" and end + 1 < len(statement) and statement[end + 1].kind == "word"  # ``0.5 MB/token``
         if following.kind == "op" and not per and not _is_dash(statement, end, limit):
@@ -180,5 +180,5 @@ def _is_dash(statement: Sequence[Token], at: int, limit: int) -> bool:
     return statement[at].spaced and statement[at + 1].spaced and statement[at + 1].kind == "word"
 
 
-def _digit_after(statement: Sequence[Token], at: int) -> bool:
+def _has_digit_after(statement: Sequence[Token], at: int) -> bool:
     return at + 1 < len(statement) and statement[at + 1].kind == "num" and statement[at + 1].start == statement[at].end

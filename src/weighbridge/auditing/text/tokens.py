@@ -95,9 +95,9 @@ def _word(text: str, at: int, line: int, found: list[Token]) -> Token:
     end = word.end()
     if word.group().lower() == "times" and _is_product(text, end - 1, found):
         return Token("op", "*", line, at, end)
-    if found and found[-1].kind == "num" and word.group().lower() in NOUNS and _then_sign(text, end):
+    if found and found[-1].kind == "num" and word.group().lower() in NOUNS and _has_sign_after(text, end):
         return Token("noun", word.group(), line, at, end)
-    if size is not None and size.end >= end and (size.phrase not in LOOSE or _beside_sign(text, at, size.end, found)):
+    if size is not None and size.end >= end and (size.phrase not in LOOSE or _is_beside_sign(text, at, size.end, found)):
         return Token("name", size.word, line, at, size.end)
     letters = word.group()
     if len(letters) == 1 and letters in POSSIBLE:
@@ -151,11 +151,11 @@ def _in_formula(text: str, at: int, end: int, found: list[Token]) -> bool:
     )
 
 
-def _then_sign(text: str, end: int) -> bool:
+def _has_sign_after(text: str, end: int) -> bool:
     return text[end : end + 4].strip()[:1] in tuple("×*·)+=≈")
 
 
-def _beside_sign(text: str, start: int, end: int, found: list[Token]) -> bool:
+def _is_beside_sign(text: str, start: int, end: int, found: list[Token]) -> bool:
     if found and found[-1].kind in ("op",) and found[-1].text != "-":
         return True
     return text[end : end + 2].strip()[:1] in tuple("×*·+=^:")
@@ -165,7 +165,7 @@ def _chinese(text: str, at: int, line: int, found: list[Token]) -> Token:
     size = _size_in_chinese(text, at)
     if text.startswith("乘以", at) and _is_product(text, at + 1, found):
         return Token("op", "*", line, at, at + 2)
-    if found and found[-1].kind == "num" and text[at] in MEASURES and _then_sign(text, at + 1):
+    if found and found[-1].kind == "num" and text[at] in MEASURES and _has_sign_after(text, at + 1):
         return Token("noun", text[at], line, at, at + 1)
     if size is not None:
         return Token("name", size[0], line, at, size[1])

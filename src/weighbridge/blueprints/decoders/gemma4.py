@@ -63,7 +63,7 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "global_head_dim": full["head_dim"], "num_global_key_value_heads": shared}
 
 
-def _stated_sizes(c: Config) -> bool:
+def _refuse_unstated_sizes(c: Config) -> bool:
     for word, key in (("experts", "num_experts"), ("active", "top_k_experts"), ("expert_mlp", "moe_intermediate_size")):
         if c.sparse and getattr(c, word) is None:
             raise ConfigError("the config asks for experts, but does not set this field", key=key)
@@ -101,7 +101,7 @@ TEXT = variant(
     optional("experts", "num_experts", None, "E", "experts"),
     optional("active", "top_k_experts", None, "k", "experts per token"),
     optional("expert_mlp", "moe_intermediate_size", None, "M", "intermediate size of an expert"),
-    constant("stated", _stated_sizes),
+    constant("stated", _refuse_unstated_sizes),
     window=optional("window", "sliding_window", 512, "W", "attention window"),
 )
 PLAIN = variant(UNIFIED, constant("table", 0), constant("table_rows", 0), constant("tabled", False), constant("sparse", False))

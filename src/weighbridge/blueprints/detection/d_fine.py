@@ -142,7 +142,7 @@ def join(c: Config, places: Stream) -> tuple[Part, ...]:
     return tuple(replace(module, stream=places) for module in parts)
 
 
-def down(c: Config, name: str, places: Stream) -> Part:
+def downsampling(c: Config, name: str, places: Stream) -> Part:
     """Describe how a map is halved: a convolution of every place, at the larger map, and one of every channel with itself."""
     H = c.encoder_hidden
     larger = unknown("a map is not twice as high and wide as the next one")
@@ -179,7 +179,7 @@ def encoder(c: Config, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Gr
     """Describe the encoder over maps, the largest first; return the maps it puts out, too."""
     if c.kind == "lite":
         return lite(c, maps)
-    return hybrid_encoder(c, maps, layer=transformer_layer, join=join, down=down), tuple(maps)
+    return hybrid_encoder(c, maps, layer=transformer_layer, join=join, down=downsampling), tuple(maps)
 
 
 def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream]:

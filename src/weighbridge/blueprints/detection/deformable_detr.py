@@ -28,7 +28,7 @@ TABLE = variant(
     switch("staged", "two_stage", False),
     size("proposals", "two_stage_num_proposals", 300, "J", "proposals of the first stage"),
     switch("refined", "with_box_refine", False),
-    computed("fits", lambda c: fits(c)),
+    computed("fits", lambda c: refuse_mismatch(c)),
     TIED,
     queries=300,
     encoder_mlp=1024,
@@ -43,7 +43,7 @@ OUTER_IGNORED_KEYS = frozenset(
 )
 
 
-def fits(c: Config) -> bool:
+def refuse_mismatch(c: Config) -> bool:
     """Refuse what the class refuses: two stages without refined boxes, and widths that norms cannot split into 32 groups."""
     if c.staged and not c.refined:
         raise ConfigError("two stages refine boxes", key="with_box_refine", value=False, hint="set it to true")

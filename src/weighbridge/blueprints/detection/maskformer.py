@@ -32,7 +32,7 @@ SWIN = {
 }
 
 
-def whole(c: Config) -> bool:
+def refuse_mismatch(c: Config) -> bool:
     """Refuse what the class refuses: norms of 32 groups, and a Swin of other than four stages."""
     if c.pyramid % 32:
         raise ConfigError(
@@ -52,7 +52,7 @@ FIELDS = (
     backbone("swin resnet", SWIN),
     model_config("decoder", "decoder_config", "detr", only=True),
     image(384, report_default=False),
-    computed("whole", whole),
+    computed("whole", refuse_mismatch),
     computed("projected", lambda c: backbone_features(c).widths[-1] != c.decoder.hidden),
 )
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TASKS = unknown("how many words and maps there are, the input says")
 
 
-def _divides(c: Config) -> bool:
+def _refuse_remainder(c: Config) -> bool:
     for width, key in ((c.width, "encoder_hidden_dim"), (c.hidden, "decoder_hidden_dim")):
         if width % c.heads:
             raise ConfigError(
@@ -39,7 +39,7 @@ def _divides(c: Config) -> bool:
     return True
 
 
-def _described_backbone(value: Any, path: str) -> SubConfig | None:
+def _read_backbone(value: Any, path: str) -> SubConfig | None:
     """Read a backbone of transformers; one of timm is none that is described."""
     if value is None or value.get("model_type") == "timm_backbone":
         return None
@@ -74,7 +74,7 @@ FIELDS = (
     numbers("maps", "vision_features_channels", (256, 256, 256)),
     switch("learned", "learn_initial_query", False),
     computed("narrowed", lambda c: c.labels_width != c.hidden),
-    computed("divides", _divides),
+    computed("divides", _refuse_remainder),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "decoder_hidden_dim", "decoder_num_heads"),
     size("encoder_layers", "encoder_layers", 1, "L_e", "encoder layers", minimum=0),
     size("encoder_mlp", "encoder_dim_feedforward", 2048, "I_e", "intermediate size of the encoder"),
@@ -86,7 +86,7 @@ FIELDS = (
     computed("widened", lambda c: scale_width(c.width, c.expansion) != c.width),
     size("words_in", "text_projection_in_dim", 512, "X", "width of the words' states"),
     size("words_out", "text_projection_out_dim", 512, "Y", "width of the words"),
-    replace(backbone("swin"), resolve=_described_backbone),
+    replace(backbone("swin"), resolve=_read_backbone),
     model_config("text", "text_config", "clip_text_model"),
 )
 

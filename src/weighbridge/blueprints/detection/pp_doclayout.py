@@ -28,7 +28,7 @@ from weighbridge.core.tree import Part
 STAGES = ["stage1", "stage2", "stage3", "stage4"]
 
 
-def powers(c: Config) -> bool:
+def refuse_odd_strides(c: Config) -> bool:
     """Refuse strides that are no powers of two, since it depends on rounding how many convolutions they have."""
     if any(stride & (stride - 1) for stride in c.strides):
         raise ConfigError("expected powers of two", key="feat_strides", value=list(c.strides))
@@ -53,7 +53,7 @@ FIELDS = variant(
     size("prototypes", "num_prototypes", 32, "K", "prototypes of masks"),
     size("pointer", "global_pointer_head_size", 64, "G", "width of the pointer"),
     switch("enhanced", "mask_enhanced", True),
-    computed("powers", powers),
+    computed("powers", refuse_odd_strides),
     computed("wide", fits_backbone),
     TIED,
     backbone=backbone("hgnet_v2 rt_detr_resnet", {"model_type": "hgnet_v2", "out_features": STAGES}),

@@ -66,7 +66,7 @@ def model(c: Config) -> Part:
     )
 
 
-def _corners(c: Config) -> bool:
+def _refuse_other_coordinates(c: Config) -> bool:
     """Refuse other numbers of coordinates, as the class does."""
     if c.coordinates != CORNERS:
         raise ConfigError("expected a centre and four corners", key="num_coords", value=c.coordinates, hint=str(CORNERS))
@@ -78,7 +78,7 @@ FIELDS = variant(
     size("pointer", "global_pointer_head_size", 64, "G", "width of the pointer"),
     size("steps", "s2r_steps", 3, "N", "steps from one element to the next that are followed"),
     choice("coordinates", "num_coords", CORNERS),
-    computed("corners", _corners),
+    computed("corners", _refuse_other_coordinates),
     hidden=size("hidden", "hidden_size", 256, "H", "hidden size", "d_model"),
     backbone=backbone("hgnet_v2 rt_detr_resnet", {"model_type": "hgnet_v2", "out_features": STAGES}),
 )

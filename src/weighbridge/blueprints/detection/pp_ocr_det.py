@@ -24,7 +24,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 PAGE = unknown("how large the page is, its image says")
 
 
-def _kernels(c: Config) -> bool:
+def _refuse_few_kernels(c: Config) -> bool:
     if len(c.kernels) < 3:
         raise ConfigError(Text("expected three kernels, found {count}", count=len(c.kernels)), key="kernel_list", value=list(c.kernels))
     return True
@@ -85,7 +85,7 @@ def fields(types: str, absent: Mapping[str, object], dilated: Field) -> tuple[Fi
         numbers("kernels", "kernel_list", (3, 2, 2)),
         numbers("widths", "layer_list_out_channels", (12, 18, 42, 360)),
         dilated,
-        computed("enough", _kernels),
+        computed("enough", _refuse_few_kernels),
     )
 
 

@@ -27,7 +27,7 @@ FIELDS = (
 QUERIES = OBJECT_QUERIES.with_default(200)
 
 
-def eighths(c: Config) -> bool:
+def refuse_remainder(c: Config) -> bool:
     """Refuse a width that 8 groups do not divide."""
     if c.hidden % 8:
         raise ConfigError(
@@ -36,7 +36,12 @@ def eighths(c: Config) -> bool:
     return True
 
 
-MASKS = (HIDDEN, size("stages", "num_upsampling_stages", 3, "L", "stages that enlarge the map"), HEADS, computed("eighths", eighths))
+MASKS = (
+    HIDDEN,
+    size("stages", "num_upsampling_stages", 3, "L", "stages that enlarge the map"),
+    HEADS,
+    computed("eighths", refuse_remainder),
+)
 
 
 def attention(name: str, c: Config, keys: Stream | None = None) -> Part:

@@ -72,7 +72,7 @@ def scales(value: Any) -> tuple[float, ...]:
     return tuple(value)
 
 
-def same(c: Config) -> bool:
+def refuse_other_encoder(c: Config) -> bool:
     """Refuse another encoder, which is not described here."""
     if c.backbone.model_type != "sam3_vit_model":
         raise ConfigError("expected sam3_vit_model", key="backbone_config.model_type", value=c.backbone.model_type)
@@ -83,7 +83,7 @@ VISION = (
     size("hidden", "fpn_hidden_size", 256, "F", "channels of the maps"),
     sequence("scales", "scale_factors", [4.0, 2.0, 1.0, 0.5], read=scales),
     model_config("backbone", "backbone_config", "sam3_vit_model"),
-    computed("same", same),
+    computed("same", refuse_other_encoder),
 )
 
 

@@ -16,7 +16,7 @@ from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def norms(value: object) -> bool:
+def has_embedding_norm(value: object) -> bool:
     """Read whether the relative embeddings are normed."""
     return isinstance(value, str) and "layer_norm" in [name.strip() for name in value.lower().split("|")]
 
@@ -27,7 +27,7 @@ FIELDS = (
     size("buckets", "position_buckets", -1, "B", "buckets of relative positions, each way", minimum=-1),
     computed("bucketed", lambda c: c.buckets > 0),
     switch("shared", "share_att_key", False),
-    choice("normed", "norm_rel_ebd", "none", read=norms),
+    choice("normed", "norm_rel_ebd", "none", read=has_embedding_norm),
     size("kernel", "conv_kernel_size", 0, "K", "width of the convolution", minimum=0),
     computed("convolved", lambda c: c.kernel > 0),
     size("conv_groups", "conv_groups", 1, "G", "groups of the convolution"),

@@ -223,7 +223,7 @@ def fold(c: Config) -> Part:
     )
 
 
-def _fits(c: Config) -> bool:
+def _refuse_mismatch(c: Config) -> bool:
     """Refuse widths that do not fit each other, as the class does."""
     diffusion = c.structure.diffusion
     pairs = (
@@ -301,7 +301,7 @@ FIELDS = (
     nested("msa", "msa_encoder", MSA),
     nested("lm", "lm_encoder", (LAYERS.with_default(4),)),
     model_config("esmc", "esmc_config", "esmc"),
-    computed("fits", _fits),
+    computed("fits", _refuse_mismatch),
 )
 IGNORED_KEYS = frozenset(
     """chunk_size eps gamma_0 gamma_min inference_exponent inference_num_steps inference_sigma_cap inference_sigma_max_ratio

@@ -15,7 +15,7 @@ from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.tree import Part
 
 
-def fast(value: object) -> bool:
+def refuse_matrix_transform(value: object) -> bool:
     """Refuse transforms by matrices, which are buffers and products only where SciPy is installed."""
     if value:
         hint = "what it holds then depends on whether SciPy is installed; set it to false"
@@ -25,7 +25,7 @@ def fast(value: object) -> bool:
 
 FIELDS = (
     *(field for field in bert_fields(vocab=32000, types=4) if field.word not in ("heads", "head_dim")),
-    choice("fast", "use_tpu_fourier_optimizations", False, read=fast),
+    choice("fast", "use_tpu_fourier_optimizations", False, read=refuse_matrix_transform),
     POOLED,
 )
 

@@ -45,7 +45,7 @@ def layer_kinds(c: Config) -> tuple[str, ...]:
     return (c.kinds * (1 + c.layers // len(c.kinds)))[: c.layers]
 
 
-def axes(c: Config) -> bool:
+def check_axes(c: Config) -> bool:
     """Check that the widths of the axes' positions add up."""
     if c.axial and (sum(c.axis_widths) != c.hidden or len(c.axis_widths) > len(c.axis_lengths)):
         raise ConfigError(
@@ -71,7 +71,7 @@ FIELDS = (
     switch("axial", "axial_pos_embds", True),
     numbers("axis_lengths", "axial_pos_shape", (64, 64)),
     numbers("axis_widths", "axial_pos_embds_dim", (64, 192)),
-    computed("fitting", axes),
+    computed("fitting", check_axes),
     Field("hashes", "num_hashes", 1, "choice", report_default=False),
     Field("chunk", "lsh_attn_chunk_length", 64, "choice", report_default=False),
     Field("local_chunk", "local_attn_chunk_length", 64, "choice", report_default=False),

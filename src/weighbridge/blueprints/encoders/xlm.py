@@ -25,7 +25,7 @@ from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 
-def plain(value: object) -> bool:
+def refuse_adaptive_softmax(value: object) -> bool:
     """Refuse the adaptive softmax, whose clusters no blueprint describes."""
     if value:
         raise ConfigError("the adaptive softmax is not described", key="asm", value=value, hint="set it to false")
@@ -44,7 +44,7 @@ FIELDS = (
     computed("many", lambda c: c.languages > 1),
     LABELS,
     TIED,
-    choice("plain", "asm", False, read=plain),
+    choice("plain", "asm", False, read=refuse_adaptive_softmax),
     switch("summarised", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", True),
     STARTS,

@@ -96,7 +96,7 @@ def _mixers(c: Config) -> list[str]:
     return [new if mixer == old else mixer for mixer in mixers]
 
 
-def _fits(c: Config) -> bool:
+def _refuse_mismatch(c: Config) -> bool:
     """Refuse what the class refuses: key heads unlike heads, widths that do not add up, groups that do not divide the experts."""
     wholes = {"": c} | (
         {"swa_": Config(**{word: getattr(c, f"limited_{word}") for word in WIDTHS})} if "sliding_attention" in c.mixers else {}
@@ -163,7 +163,7 @@ FIELDS = variant(
     NO_MLP_BIAS,
     derived("shared_mlp", lambda c: c.shared_experts * c.each_shared, "shared_experts_intermediate_size"),
     Field("groups", "n_group", 1, "choice"),
-    computed("fits", _fits),
+    computed("fits", _refuse_mismatch),
     vocab=152064,
     hidden=5120,
     mlp=13824,

@@ -56,7 +56,7 @@ def expert_matrix(matrix: Tensor, experts: Size, active: Size) -> Part:
     return part("", matrix, kind="experts", experts=experts, active=active)
 
 
-def _tied_backbone(c: Config) -> bool:
+def _refuse_head_mismatch(c: Config) -> bool:
     if c.qk_dim != c.plain_dim + c.rope_dim:
         raise ConfigError(
             Text("the two parts of a head are {plain_dim} and {rope_dim} wide", plain_dim=c.plain_dim, rope_dim=c.rope_dim),
@@ -72,7 +72,7 @@ LONGCAT = variant(
         *latent(q=1536, kv=512, plain=128, rope=64, value=128),
     ),
     size("qk_dim", "qk_head_dim", lambda c: c.plain_dim + c.rope_dim, "Y", "width of a head"),
-    computed("joined", _tied_backbone),
+    computed("joined", _refuse_head_mismatch),
     size("idle", "zero_expert_num", 256, "Z", "experts that do nothing", minimum=0),
     NO_MLP_BIAS,
     vocab=131072,

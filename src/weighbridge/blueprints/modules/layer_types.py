@@ -27,11 +27,11 @@ def sparse_step() -> tuple[Field, ...]:
     return (
         Field("step", "decoder_sparse_step", 1, "choice"),
         sequence("only_dense", "mlp_only_layers", []),
-        constant("kinds", lambda c: ["sparse" if _sparse(c, index) else "dense" for index in layer_range(c.layers)]),
+        constant("kinds", lambda c: ["sparse" if _is_sparse(c, index) else "dense" for index in layer_range(c.layers)]),
     )
 
 
-def _sparse(c: Config, index: int) -> bool:
+def _is_sparse(c: Config, index: int) -> bool:
     return index not in c.only_dense and c.experts > 0 and (index + 1) % c.step == 0
 
 
@@ -41,11 +41,11 @@ def sparse_between() -> tuple[Field, ...]:
         Field("step", "moe_layer_interval", 1, "choice"),
         Field("start", "moe_layer_start_index", 1, "choice"),
         Field("end", "moe_layer_end_index", -1, "choice"),
-        constant("kinds", lambda c: ["sparse" if _between(c, index) else "dense" for index in layer_range(c.layers)]),
+        constant("kinds", lambda c: ["sparse" if _is_between(c, index) else "dense" for index in layer_range(c.layers)]),
     )
 
 
-def _between(c: Config, index: int) -> bool:
+def _is_between(c: Config, index: int) -> bool:
     end = c.layers - 1 if c.end == -1 else c.end
     return bool((index + 1) % c.step == 0 and c.start <= index <= end)
 

@@ -104,7 +104,7 @@ def decimal_ratio(width: str) -> tuple[Field, Field, Field]:
             raise ConfigError(Text("expected a ratio, found {value!r:.60}", value=value), key="mlp_ratio", value=value)
         return simplest_fraction(value)
 
-    def rounded_alike(c: Config) -> bool:
+    def refuse_rounding(c: Config) -> bool:
         above, below = c.ratio
         if int(c.hidden * (above / below)) != c.mlp:
             message = Text("{hidden} times {ratio} is rounded", hidden=c.hidden, ratio=above / below)
@@ -114,7 +114,7 @@ def decimal_ratio(width: str) -> tuple[Field, Field, Field]:
     return (
         choice("ratio", "mlp_ratio", 4.0, read=read),
         derived("mlp", lambda c: c.hidden * c.ratio[0] // c.ratio[1], width, "mlp_ratio"),
-        computed("rounded_alike", rounded_alike),
+        computed("rounded_alike", refuse_rounding),
     )
 
 

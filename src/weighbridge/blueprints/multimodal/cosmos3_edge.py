@@ -23,7 +23,7 @@ from weighbridge.core.tree import Part
 SECTIONS = [24, 20, 20]
 
 
-def sections_fit(c: Config) -> bool:
+def refuse_odd_sections(c: Config) -> bool:
     """Refuse rotary sections that do not make half a head, as the reference does."""
     sections = SECTIONS if c.rope is None else c.rope.get("mrope_section") if isinstance(c.rope, dict) else None
     if not isinstance(sections, list) or len(sections) != 3 or sum(sections) != c.head_dim // 2:
@@ -38,7 +38,7 @@ def sections_fit(c: Config) -> bool:
 TEXT = variant(
     tuple(field for field in LLAMA if field.word not in ("labels", "tied")),
     Field("rope", "rope_parameters", None, "choice", report_default=False),
-    computed("sections_fit", sections_fit),
+    computed("sections_fit", refuse_odd_sections),
     derived("divides", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     vocab=131072,
     hidden=2048,

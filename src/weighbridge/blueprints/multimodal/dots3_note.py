@@ -137,7 +137,7 @@ def _kinds(c: Config) -> list[tuple[int, int] | None]:
     ]
 
 
-def _fits(c: Config) -> bool:
+def _refuse_mismatch(c: Config) -> bool:
     """Refuse what the class refuses: a merger or an adapter of another width than the layers have, biases beside experts."""
     if c.inputs != c.hidden or getattr(c, "squares", 0) != getattr(c, "merge", 0):
         raise ConfigError(Text("the layers have {hidden}", hidden=c.hidden), key="adapter_in_dim", value=c.inputs)
@@ -146,7 +146,7 @@ def _fits(c: Config) -> bool:
     return True
 
 
-def _as_wide(c: Config) -> bool:
+def _refuse_other_widths(c: Config) -> bool:
     """Refuse towers whose last map is not as wide as the text."""
     for key, tower in (("vision_config", c.vision), ("audio_config", c.audio)):
         if tower.out != c.text.hidden:
@@ -181,7 +181,7 @@ VISION = (
     size("inputs", "adapter_in_dim", 1536, "H_in", "width that the merger takes in"),
     size("out", "adapter_out_dim", 5120, "O", "width of a merged patch"),
     size("squares", "adapter_merge_size", 2, "M_in", "patches merged along an axis by the merger"),
-    computed("fits", _fits),
+    computed("fits", _refuse_mismatch),
 )
 AUDIO = (
     HIDDEN.with_default(1280),
@@ -195,7 +195,7 @@ AUDIO = (
     switch("bias", "attention_bias", True),
     size("inputs", "adapter_input_size", 1280, "H_in", "width that the adapter takes in", "whisper_adapter_in_dim"),
     size("out", "adapter_out_dim", 5120, "O", "width that the adapter puts out", "adapter_output_size", "whisper_adapter_out_dim"),
-    computed("fits", _fits),
+    computed("fits", _refuse_mismatch),
 )
 WHISPER = {
     "d_model": "hidden_size",
@@ -238,7 +238,7 @@ WHOLE = (
     model_config("vision", "vision_config", "dots3_note_vision_encoder", fixed=True),
     model_config("audio", "audio_config", "dots3_note_audio_encoder", fixed=True),
     switch("tied", "tie_word_embeddings", False),
-    computed("as_wide", _as_wide),
+    computed("as_wide", _refuse_other_widths),
 )
 FAMILIES = {
     "dots3_note": Family(

@@ -86,7 +86,7 @@ def _kinds(c: Config) -> list[str]:
     return [("first " if index == 0 else "") + ("normed" if index in last else "plain") for index in layer_range(c.layers)]
 
 
-def _fits(c: Config) -> bool:
+def _refuse_mismatch(c: Config) -> bool:
     """Refuse layers in between that are not as wide as the text, or a quarter of it inside, as the class does."""
     for key, ours, theirs in (("hidden_size", c.text.hidden, c.adaptor.hidden), ("intermediate_size", c.text.hidden // 4, c.adaptor.mlp)):
         if ours != theirs:
@@ -130,7 +130,7 @@ WHOLE = (
     model_config("audio", "audio_config", "fun_asr_nano_encoder"),
     model_config("text", "text_config", "qwen3 llama", absent=QWEN),
     switch("tied", "tie_word_embeddings", True),
-    computed("fits", _fits),
+    computed("fits", _refuse_mismatch),
 )
 FAMILIES = {
     "fun_asr_nano_encoder": Family(

@@ -37,7 +37,7 @@ def _kinds(c: Config, insert: int) -> list[str]:
     return ["whole" if insert < 0 or index <= insert else "merged" for index in layer_range(c.layers)]
 
 
-def _few_rounds(c: Config) -> bool:
+def _refuse_many_rounds(c: Config) -> bool:
     """Refuse more rounds than any image has patches for."""
     if c.rounds > 32:
         raise ConfigError("an image is not halved so often", key="merger_times", value=c.rounds)
@@ -115,7 +115,7 @@ def kin(name: str, prefix: str, mode: str, *, tied: bool) -> dict[str, Family]:
         computed("inserted", lambda c: 0 <= c.insert < c.vision.layers),
         choice("mode", "downsample_mode", mode),
         number("rounds", "merger_times", 1),
-        computed("few", _few_rounds),
+        computed("few", _refuse_many_rounds),
         TIED.with_default(tied),
     )
     classes = {f"{prefix}Model": without_head(body), f"{prefix}ForConditionalGeneration": with_lm_head(body)}

@@ -198,7 +198,7 @@ def number_of_layers(value: Any) -> int:
     return len(value)
 
 
-def audio_fits(c: Config) -> bool:
+def refuse_audio_mismatch(c: Config) -> bool:
     """Refuse an audio tower that does not write as wide as the text reads."""
     if c.audio.out != c.text.hidden:
         raise ConfigError(Text("the text is {width} wide", width=c.text.hidden), key="audio_config.out_hidden_size", value=c.audio.out)
@@ -222,7 +222,7 @@ SPARK = (
         text=model_config("text", "text_config", "muse_spark_text", fixed=True),
     ),
     model_config("audio", "audio_config", "muse_spark_audio", fixed=True),
-    computed("audio_fits", audio_fits),
+    computed("audio_fits", refuse_audio_mismatch),
 )
 ASSISTANT = (
     HIDDEN.with_default(6656),

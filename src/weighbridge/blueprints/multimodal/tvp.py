@@ -31,7 +31,7 @@ def last_width(c: Config) -> Size:
     return int(widths[-1])
 
 
-def frame_fits(c: Config) -> bool:
+def refuse_wide_frame(c: Config) -> bool:
     """Refuse a frame that leaves no picture inside."""
     if 2 * c.margin > c.image:
         raise ConfigError("the frame is wider than the picture", key="visual_prompt_size", value=c.margin)
@@ -56,7 +56,7 @@ FIELDS = (
     choice("applied", "visual_prompter_apply", "replace", read=one_of("visual_prompter_apply", "add", "replace", "remove")),
     backbone("resnet bit convnext", {"model_type": "resnet", "out_features": ["stage4"]}),
     computed("last_width", last_width),
-    computed("frame_fits", frame_fits),
+    computed("frame_fits", refuse_wide_frame),
 )
 
 

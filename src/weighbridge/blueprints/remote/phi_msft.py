@@ -42,7 +42,7 @@ def causal(c: Config) -> Part:
     return part("", part("transformer", *phi(c), kind="backbone"), head, kind="model")
 
 
-def _whole(c: Config) -> bool:
+def _refuse_remainder(c: Config) -> bool:
     if c.vocab % c.multiple:
         raise ConfigError(
             Text("the published code rounds it up to a multiple of {multiple}", multiple=c.multiple),
@@ -68,7 +68,7 @@ FIELDS = (
     N_INNER.with_default(lambda c: 4 * c.hidden),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
     Field("multiple", "pad_vocab_size_multiple", 64, "choice", report_default=False),
-    computed("whole", _whole),
+    computed("whole", _refuse_remainder),
     Field("shared", "tie_word_embeddings", False, "choice", read=_refuse_tie, report_default=False),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_function", "flash_attn", "flash_rotary", "fused_dense", "n_positions"}

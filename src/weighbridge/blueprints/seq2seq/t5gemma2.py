@@ -21,7 +21,7 @@ from weighbridge.core.parts import attend, gated_mlp, linear, part, replace, rms
 from weighbridge.core.tree import Part, State, Tensor
 
 
-def _equal_sides(c: Config) -> bool:
+def _refuse_unequal_sides(c: Config) -> bool:
     for word, key in (("hidden", "hidden_size"), ("vocab", "vocab_size")):
         one, other = getattr(c.encoder.text, word), getattr(c.decoder, word)
         if one != other:
@@ -38,7 +38,13 @@ ENCODER = (
     Field("image_tokens", "mm_tokens_per_image", 256, "choice"),
     computed("soft", soft),
 )
-FIELDS = (nested("encoder", "encoder", ENCODER), nested("decoder", "decoder", WORDS), LABELS, TIED, computed("equal_sides", _equal_sides))
+FIELDS = (
+    nested("encoder", "encoder", ENCODER),
+    nested("decoder", "decoder", WORDS),
+    LABELS,
+    TIED,
+    computed("equal_sides", _refuse_unequal_sides),
+)
 
 
 def attention(c: Config, memory: Stream | None = None) -> Part:

@@ -76,7 +76,7 @@ COHERE_DECODER = (
 )
 
 
-def same_vocabulary(c: Config) -> bool:
+def refuse_other_vocabulary(c: Config) -> bool:
     """Refuse a whole whose vocabulary is not its decoder's."""
     if c.vocab != c.decoder.vocab:
         raise ConfigError(Text("the decoder's vocabulary has {inner:,} tokens", inner=c.decoder.vocab), key="vocab_size", value=c.vocab)
@@ -87,7 +87,7 @@ CANARY = (
     VOCAB.with_default(16384),
     model_config("encoder", "encoder_config", ENCODERS, absent={"num_hidden_layers": 32, "num_mel_bins": 128}),
     model_config("decoder", "decoder_config", "canary_decoder", fixed=True),
-    computed("same", same_vocabulary),
+    computed("same", refuse_other_vocabulary),
     TIED,
 )
 

@@ -6,7 +6,7 @@ Source: Kumar et al. 2023, arXiv 2306.06546; names as in transformers 5.23.0, mo
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.stage_fields import numbers
-from weighbridge.blueprints.speech.encodec import powers
+from weighbridge.blueprints.speech.encodec import refuse_odd_codebooks
 from weighbridge.blueprints.speech.hifigan import conv_transpose1d
 from weighbridge.config.family import Family
 from weighbridge.config.fields import AtInit, Config, computed, sequence, settable, size
@@ -36,7 +36,7 @@ FIELDS = (
     size("codes", "codebook_size", 1024, "V", "code vectors in a group"),
     size("code", "codebook_dim", 8, "C", "width of a code"),
     numbers("ratios", "downsampling_ratios", (2, 4, 8, 8)),
-    computed("powers", powers),
+    computed("powers", refuse_odd_codebooks),
     settable("hidden", "hidden_size", lambda c: 2 ** len(c.ratios) * c.filters, "H", "channels of a frame"),
     sequence("steps", "upsampling_ratios", AtInit(lambda c: list(reversed(c.ratios))), read=whole_steps),
 )

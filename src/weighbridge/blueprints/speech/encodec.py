@@ -54,7 +54,7 @@ def shared_fields(filters: int, last: int, ratios: tuple[int, ...], *, hidden: i
     )
 
 
-def powers(c: Config) -> bool:
+def refuse_odd_codebooks(c: Config) -> bool:
     """Refuse codebooks whose size is not a power of two."""
     if c.codes & (c.codes - 1):
         raise ConfigError(Text("{codes} is not a power of two", codes=c.codes), key="codebook_size", value=c.codes)
@@ -72,7 +72,7 @@ ENCODEC = (
     Field("depth", "num_lstm_layers", 2, "choice"),
     choice("norm", "norm_type", "weight_norm", read=one_of("weight_norm", "time_group_norm")),
     Field("bandwidths", "target_bandwidths", [1.5, 3.0, 6.0, 12.0, 24.0], "sequence"),
-    computed("powers", powers),
+    computed("powers", refuse_odd_codebooks),
     computed("quantizers", books),
 )
 

@@ -182,7 +182,7 @@ def postnet(c: Config) -> Part:
     return part("speech_decoder_postnet", linear("feat_out", c.hidden, M * c.together), *layers, kind="decoder")
 
 
-def many(value: Any) -> bool:
+def has_several(value: Any) -> bool:
     """Say whether a number of speakers or languages is there, and more than one."""
     return value is not None and value > 1
 
@@ -191,8 +191,8 @@ def body(c: Config) -> tuple[Part, ...]:
     """Describe FastSpeech2ConformerModel: tables of languages and speakers, the encoder, the predictors, and the decoder over frames."""
     H = c.hidden
     return (
-        *((embedding("language_id_embedding", c.languages, H),) if many(c.languages) else ()),
-        *((embedding("speaker_id_embedding", c.speakers, H),) if many(c.speakers) else ()),
+        *((embedding("language_id_embedding", c.languages, H),) if has_several(c.languages) else ()),
+        *((embedding("speaker_id_embedding", c.speakers, H),) if has_several(c.speakers) else ()),
         *((linear("projection", H + c.voice, H, requires="audios"),) if c.voice else ()),
         conformers(c, "encoder", "seq", embedding("embed", c.vocab, H)),
         *(replace(predictor(c, word), stream="seq") for word in ("duration", "pitch")),

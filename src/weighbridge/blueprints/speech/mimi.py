@@ -12,7 +12,7 @@ from weighbridge.blueprints.speech.encodec import (
     OUTER_IGNORED_KEYS,
     book,
     convolution,
-    powers,
+    refuse_odd_codebooks,
     seanet_decoder,
     seanet_encoder,
     shared_fields,
@@ -36,7 +36,7 @@ def downsampling_factor(c: Config) -> int:
     return 0 if frames == rate else int(frames / rate)
 
 
-def absent(value: Any) -> bool:
+def refuse_half(value: Any) -> bool:
     """Read a half of Mimi, which can only be left out."""
     if value is not True:
         raise ConfigError("it is told by the fields of the whole, and can only be null", key="encoder_config", value=value)
@@ -56,9 +56,9 @@ MIMI = (
     HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
     switch("bias", "attention_bias", False),
     Field("frame_rate", "frame_rate", None, "choice", report_default=False),
-    Field("encodes", "encoder_config", True, "choice", read=absent, report_default=False, nullable=True),
-    Field("decodes", "decoder_config", True, "choice", read=absent, report_default=False, nullable=True),
-    computed("powers", powers),
+    Field("encodes", "encoder_config", True, "choice", read=refuse_half, report_default=False, nullable=True),
+    Field("decodes", "decoder_config", True, "choice", read=refuse_half, report_default=False, nullable=True),
+    computed("powers", refuse_odd_codebooks),
     computed("stride", downsampling_factor),
     computed("projected", lambda c: c.looked_up != c.hidden),
     constant("norm", ""),

@@ -90,7 +90,7 @@ def whole(c: Config) -> Part:
     )
 
 
-def _same_rate(c: Config) -> bool:
+def _refuse_other_rate(c: Config) -> bool:
     """Refuse encoders of different frame rates, as the class does."""
     theirs = c.diarization.audio.stacked
     if theirs != c.asr.stacked:
@@ -127,7 +127,7 @@ DIARIZATION = {
 AUDIO = (
     model_config("asr", "asr_config", "nemotron3_5_transcribe_asr_audio", fixed=True),
     model_config("diarization", "diarization_config", "nemotron3_diarization", absent=DIARIZATION),
-    computed("same_rate", _same_rate),
+    computed("same_rate", _refuse_other_rate),
 )
 NEMOTRON_H = {
     "hidden_size": 2688,

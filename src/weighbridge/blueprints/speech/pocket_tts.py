@@ -116,7 +116,7 @@ def speech(c: Config) -> Part:
     )
 
 
-def _fits(c: Config) -> bool:
+def _refuse_mismatch(c: Config) -> bool:
     """Refuse a flow head that reads another width than the model has, or writes another, as the class does."""
     for key, ours, theirs in (("condition_dim", c.hidden, c.flow.condition), ("latent_dim", c.latent, c.flow.latent)):
         if ours != theirs:
@@ -161,7 +161,7 @@ def fields(hidden: int, heads: int, mlp: int, vocab: int, *more: Field) -> tuple
         size("latent", "latent_dim", 32, "Z", "width of a frame of sound"),
         *more,
         nested("flow", "flow_head_config", flow_fields(hidden)),
-        computed("fits", _fits),
+        computed("fits", _refuse_mismatch),
     )
 
 

@@ -22,7 +22,7 @@ TIMES = 256
 """Sinusoids of which a step's time is made (DiTTimestepEmbedding's own default)."""
 
 
-def alike(c: Config) -> bool:
+def refuse_unequal_lists(c: Config) -> bool:
     """Refuse lists of the speaker encoder that are not equally long."""
     if not 2 <= len(c.channels) == len(c.speaker_kernels):
         raise ConfigError("expected as many channels as kernels, and two at least", key="enc_channels", value=c.channels)
@@ -45,7 +45,7 @@ DIT = (
     size("pooled", "enc_attention_channels", 64, "P", "width of the attentive pooling"),
     Field("scale", "enc_res2net_scale", 2, "choice"),
     size("squeezed", "enc_se_channels", 64, "Q", "squeezed channels of the speaker encoder"),
-    computed("alike", alike),
+    computed("alike", refuse_unequal_lists),
 )
 VOCODER = variant((size("mels", "mel_dim", 80, "M", "mel bins"), *fields((5, 3, 2, 2, 2, 2), (11, 7, 4, 4, 4, 4))), wide=1536)
 

@@ -38,7 +38,7 @@ SEWD = (
         shared=True,
         relative=True,
         kinds=choice("kinds", "pos_att_type", ["p2c", "c2p"], read=deberta.position_kinds),
-        normed=choice("normed", "norm_rel_ebd", "layer_norm", read=deberta_v2.norms),
+        normed=choice("normed", "norm_rel_ebd", "layer_norm", read=deberta_v2.has_embedding_norm),
     ),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"feature_layer_norm_eps", "conv_act", "legacy"}

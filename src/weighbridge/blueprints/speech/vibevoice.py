@@ -21,7 +21,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def enough_depths(c: Config) -> bool:
+def refuse_few_depths(c: Config) -> bool:
     """Refuse a list of depths that does not tell of the stem and of every step."""
     if len(c.depths) < len(c.ratios) + 1:
         raise ConfigError(
@@ -38,7 +38,7 @@ TOKENIZER = (
     numbers("ratios", "downsampling_ratios", (2, 2, 4, 5, 5, 8)),
     numbers("depths", "depths", (3, 3, 3, 3, 3, 3, 8)),
     size("expansion", "ffn_expansion", 4, "X", "widening of the feed-forward layers"),
-    computed("enough", enough_depths),
+    computed("enough", refuse_few_depths),
 )
 HEARD = unknown("how long the sound is, the input says")
 
@@ -125,7 +125,7 @@ WHOLE = (
 )
 
 
-def whole_chunks(c: Config) -> bool:
+def refuse_partial_chunks(c: Config) -> bool:
     """Refuse chunks of a wave that are no whole states."""
     hop = prod(c.acoustic.ratios)
     if c.chunk % hop:
@@ -138,7 +138,7 @@ LISTENER = (
     model_config("semantic", "semantic_tokenizer_encoder_config", HALF, absent={"hidden_size": 128}),
     model_config("acoustic", "acoustic_tokenizer_encoder_config", HALF),
     Field("chunk", "acoustic_tokenizer_chunk_size", 1440000, "choice"),
-    computed("whole_chunks", whole_chunks),
+    computed("whole_chunks", refuse_partial_chunks),
 )
 
 

@@ -122,7 +122,7 @@ NESTED = nested(
 )
 
 
-def _own(word: str) -> Any:
+def _own_or_flat(word: str) -> Any:
     """Return a size of linear attention: what the sub-config says, else what stands beside it."""
     return lambda c: getattr(c, "flat_" + word) if getattr(c.linear, word) is None else getattr(c.linear, word)
 
@@ -134,9 +134,9 @@ def delta_fields(heads: int, kernel: str = "Y") -> tuple[Field, ...]:
         size("flat_dim", "linear_head_dim", 128, "X", "width of a head in linear attention"),
         size("flat_heads", "linear_num_heads", heads, "F", "heads in linear attention"),
         size("flat_kernel", "linear_conv_kernel_dim", 4, kernel, "width of the convolution"),
-        derived("linear_dim", _own("dim")),
-        derived("linear_heads", _own("heads")),
-        derived("kernel", _own("kernel")),
+        derived("linear_dim", _own_or_flat("dim")),
+        derived("linear_heads", _own_or_flat("heads")),
+        derived("kernel", _own_or_flat("kernel")),
     )
 
 

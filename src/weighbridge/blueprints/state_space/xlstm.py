@@ -48,7 +48,7 @@ def inner(c: Config) -> Size:
     return wide
 
 
-def round_width(c: Config) -> bool:
+def refuse_rounding(c: Config) -> bool:
     """Refuse widths that the reference's floating-point numbers round to others than these."""
     up, qk, v = (by[0] / by[1] for by in (c.up, c.qk, c.v))
     theirs = int((c.hidden * up + c.multiple - 1) // c.multiple * c.multiple), int(c.hidden * qk), int(c.hidden * v)
@@ -69,7 +69,7 @@ FIELDS = (
     share("qk", "qk_dim_factor", 0.5),
     share("v", "v_dim_factor", 1.0),
     share("up", "ffn_proj_factor", 2.667),
-    computed("exact", round_width),
+    computed("exact", refuse_rounding),
     switch("bias", "use_bias", False),
     choice("fused", "weight_mode", "single", read=lambda mode: mode == "fused"),
 )

@@ -26,7 +26,7 @@ from weighbridge.blueprints.modules.vit_common import (
     projection,
     token,
 )
-from weighbridge.blueprints.vision.convnext import above_zero
+from weighbridge.blueprints.vision.convnext import has_layer_scale
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, VOCAB, Config, Field, choice, switch
 from weighbridge.core.parts import batch_norm, layer_norm, linear, part
@@ -42,7 +42,7 @@ def fields(head_dim: Field, *, pooled: bool, indices: list[int] | None) -> tuple
         switch("absolute", "use_absolute_position_embeddings", False),
         switch("relative", "use_relative_position_bias", False),
         switch("shared", "use_shared_relative_position_bias", False),
-        choice("scaled", "layer_scale_init_value", 0.1, read=above_zero),
+        choice("scaled", "layer_scale_init_value", 0.1, read=has_layer_scale),
         switch("mean", "use_mean_pooling", True),
         switch("pooled", "add_pooling_layer", pooled, report_default=False),
         choice("indices", "segmentation_indices", indices, "out_indices"),

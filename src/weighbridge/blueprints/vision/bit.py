@@ -18,7 +18,7 @@ from weighbridge.core.parts import conv2d, label_head, part
 from weighbridge.core.tree import Every, Node, Part
 
 
-def before_each(value: str) -> bool:
+def is_preactivated(value: str) -> bool:
     """Say whether norms stand before convolutions, and not behind them."""
     if value not in ("preactivation", "bottleneck"):
         raise ConfigError(Text("expected preactivation or bottleneck, found {value!r:.60}", value=value), key="layer_type", value=value)
@@ -35,7 +35,7 @@ def conv_padding(value: object) -> str:
 
 FIELDS = (
     *variant(RESIDUAL, stages=computed("stages", lambda c: min(len(c.depths), len(c.widths)))),
-    choice("before", "layer_type", "preactivation", read=before_each),
+    choice("before", "layer_type", "preactivation", read=is_preactivated),
     choice("padding", "global_padding", None, read=conv_padding),
     switch("dynamic", "embedding_dynamic_padding", False),
     number("output_stride", "output_stride", 32),

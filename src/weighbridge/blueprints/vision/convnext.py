@@ -17,7 +17,7 @@ from weighbridge.core.parts import conv2d, label_head, layer_norm, linear, part,
 from weighbridge.core.tree import Part, Tensor
 
 
-def above_zero(value: object) -> bool:
+def has_layer_scale(value: object) -> bool:
     """Say whether layers are scaled: an initial value of 0 leaves the scales out."""
     if type(value) not in (int, float):
         raise ConfigError(Text("expected a number, found {value!r:.60}", value=value), key="layer_scale_init_value", value=value)
@@ -33,7 +33,7 @@ FIELDS = (
     computed("stages", lambda c: first_stages("num_stages", c.stage_count, depths=c.depths, hidden_sizes=c.widths)),
     image(),
     *out_stages(lambda c: len(c.depths)),
-    choice("scaled", "layer_scale_init_value", 1e-6, read=above_zero),
+    choice("scaled", "layer_scale_init_value", 1e-6, read=has_layer_scale),
     constant("version", 1),
     LABELS,
 )

@@ -83,7 +83,7 @@ def keypoint_matching(c: Config) -> Part:
     return part("", as_child("efficientloftr", matcher(c)), refinement(c), kind="model", stream=PAIR)
 
 
-def _fits(c: Config) -> bool:
+def _refuse_mismatch(c: Config) -> bool:
     """Refuse lists of stages that do not fit each other, as the class does."""
     if c.hidden != c.widths[-1]:
         raise ConfigError(Text("the last stage has {width}", width=c.widths[-1]), key="hidden_size", value=c.hidden)
@@ -105,7 +105,7 @@ FIELDS = (
     HEADS_DIVIDE,
     size("head_dim", "head_dim", default_head_dim, "D", "width of a head", report_default=False),
     switch("bias", "attention_bias", False),
-    computed("fits", _fits),
+    computed("fits", _refuse_mismatch),
 )
 IGNORED_KEYS = frozenset(
     """coarse_matching_border_removal coarse_matching_skip_softmax coarse_matching_temperature coarse_matching_threshold fine_kernel_size

@@ -40,7 +40,7 @@ FIRST = (
     size("aspp", "aspp_out_channels", 256, "S", "width of the segmentation head"),
     constant("depths", (2, 4, 3)),
     constant("second", False),
-    computed("fits", lambda c: fits(c)),
+    computed("fits", lambda c: refuse_mismatch(c)),
 )
 
 SECOND = (
@@ -54,7 +54,7 @@ SECOND = (
     computed("inner", lambda c: tuple(make_divisible(base * c.wider) for base in c.bases)),
     computed("widths", lambda c: widths(c.wider)),
     constant("second", True),
-    computed("fits", lambda c: fits(c)),
+    computed("fits", lambda c: refuse_mismatch(c)),
 )
 
 
@@ -64,7 +64,7 @@ def widths(wider: float) -> tuple[int, ...]:
     return (stem, make_divisible(64 * wider, 16), *(make_divisible(width * wider) for width in (128, 256, 384, 512)))
 
 
-def fits(c: Config) -> bool:
+def refuse_mismatch(c: Config) -> bool:
     """Refuse lists of another length, and kernels that leave a map of another size."""
     lengths = {
         "hidden_sizes": (c.inner, 3),

@@ -69,7 +69,7 @@ def lines(document: Document, width: int = 0, *, bars: bool = False) -> Iterator
         before = document
     headed = False
     for block in document.printable:
-        if _apart(before, block):
+        if _is_apart(before, block):
             yield []
         headed = headed or isinstance(block, Heading)
         yield from _block(block, width, indent=2 * headed, bars=bars, fit=fit)
@@ -116,7 +116,7 @@ def _fill(text: str, width: int) -> list[str]:
     return [*found, line.rstrip()]
 
 
-def _apart(before: object, block: Printed) -> bool:
+def _is_apart(before: object, block: Printed) -> bool:
     """Tell whether an empty line stands between two blocks."""
     if before is None:
         return False
