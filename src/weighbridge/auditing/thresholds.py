@@ -137,6 +137,10 @@ SURE_ROWS = 3
 """Rows named by sizes alone whose counts are those of a family's members, before the one that is not is wrong."""
 NAME_AND_SIZE = 2
 """Cells of a row that holds a name and one size."""
+SURE_COUNTS = 2
+"""Models of a table whose counts are theirs, before the count of another is wrong however far off it is."""
+TOKENIZER_SHORT = 1024
+"""Entries that a tokenizer may have fewer than the table of words has rows: 151,643 of 152,064."""
 
 # tally
 SMALLEST_CLAIM = 1000

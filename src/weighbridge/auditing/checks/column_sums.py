@@ -53,7 +53,7 @@ def _figure(row: Row, column: int) -> Token | None:
     if column >= len(row.cells):
         return None
     cell = row.cells[column]
-    found = tokens(cell.text, row.line)
+    found = tokens(cell.text, cell.line)
     figure = next((token for token in found if token.kind in ("num", "word", "name")), None)
     counts = figure is not None and figure.kind == "num" and figure.value is not None and figure.unit != "%" and figure.value >= 1
     if figure is None or not counts or any(token.text in ("/", "-", "×", "*") for token in found[:3]):

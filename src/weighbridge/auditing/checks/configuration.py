@@ -90,9 +90,9 @@ def _symbols(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:
     for row in (row for table in scene.tables for row in (*table.head, *table.rows)):
         word, cell = LETTERS.get(row.cells[0].text.strip("$*` "), ""), row.cells[-1]
         plain = cell.text.replace(",", "").strip("$*` ;")
-        if word not in own or len(row.cells) < 3 or not plain.isdigit() or len(plain) > 12 or (row.line, cell.start) in seen:
+        if word not in own or len(row.cells) < 3 or not plain.isdigit() or len(plain) > 12 or (cell.line, cell.start) in seen:
             continue
-        token = Token("num", cell.text, row.line, cell.start, cell.end)
+        token = Token("num", cell.text, cell.line, cell.start, cell.end)
         size = StatedSize(word, int(plain), token, token, True, 0)
         if int(plain) == own[word]:
             yield _claim(scene, size, token, "exact", own[word], own[word], ())

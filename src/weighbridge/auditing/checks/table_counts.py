@@ -19,7 +19,10 @@ from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import SMALLEST_CLAIM, SURE_ROWS
 from weighbridge.core.messages import mark
 
-_UNIT = re.compile(r"[(\[（]\s*(?:in )?(?:×?\s*10\^?(\d+)|(millions?|billions?|[MBK]|百万|亿|万|十亿))\s*[)\]）]", re.IGNORECASE)
+_UNIT = re.compile(
+    r"(?:[(\[（]|[,，:：/] ?|(?<=params )|(?<=parameters )|\bin )\s*(?:in )?(?:[×x]?\s*10\^?\(?(\d+)\)?|(millions?|billions?|[MBK]|百万|亿|万|十亿))(?: (?:of )?param\w*)?\s*(?:[)\]）]|$)",
+    re.IGNORECASE,
+)
 
 Judged: TypeAlias = tuple[Row, Cell, str, Subject, str]
 """A row, one of its cells, what that holds, its model, and the head of its column."""
@@ -51,9 +54,15 @@ def doubtful_kinds(scene: Scene, cells: Sequence[Judged]) -> set[str]:
     return found
 
 
-def count_claims(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head: str) -> Iterator[Claim]:
-    """Hold the count in a cell against its row's models, in the unit that the cell or the head of its column says."""
-    found = [t for t in tokens(cell.text, row.line) if t.kind == "num" and t.unit != "%"]
+def count_claims(
+    scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head: str, *, sure: bool = False
+) -> Iterator[Claim]:
+    """Hold the count in a cell against its row's models, in the unit that the cell or the head of its column says.
+
+    Args:
+        sure: Whether other cells of the row are the model's, so that a count is of it however far off it is.
+    """
+    found = [t for t in tokens(cell.text, cell.line) if t.kind == "num" and t.unit != "%"]
     if not found or found[0].value is None:
         return
     token = found[0]._replace(start=cell.start + found[0].start, end=cell.start + found[0].end)
@@ -62,14 +71,14 @@ def count_claims(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject
         token = token._replace(unit=_unit(unit), text=f"{token.text}{_unit(unit).upper()}") if _unit(unit) else token
     if not token.unit and token.value is not None and token.value < 10_000:
         return
-    if any(m.column <= token.start < m.end for m in scene.mentions.get(row.line, ())):
+    if any(m.column <= token.start < m.end for m in scene.mentions.get(cell.line, ())):
         return
     hedged = bool(re.match(r"\W*[~≈约]", cell.text))
     settled = settle(token, subject.models, kind, hedged=hedged)
     if settled is not None:
         yield totals.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
     elif subject.firm and not _ESTIMATED.search(head) and len(scales(token)) and not re.search(r"[-–/]\s*\d", cell.text[found[0].end :]):
-        yield from totals.wrong(scene, token, subject, kind)
+        yield from totals.wrong(scene, token, subject, kind, sure=sure)
 
 
 _ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", re.IGNORECASE)
@@ -79,7 +88,7 @@ _ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", r
 def part_claims(scene: Scene, row: Row, cell: Cell, subject: Subject, totals_of_row: Sequence[Judged]) -> Iterator[Claim]:
     """Confirm the count of a part of a model, an encoder or a tower, or of all the rest of it."""
     figures = [
-        t for t in tokens(cell.text, row.line) if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)
+        t for t in tokens(cell.text, cell.line) if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)
     ]
     if len(figures) != 1:
         return

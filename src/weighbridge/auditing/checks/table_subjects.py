@@ -12,6 +12,7 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.subjects import family_of
+from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
@@ -39,7 +40,7 @@ _COLUMNS = (
 )  # fmt: skip
 """What a column holds, by the words of its head; the first that fits."""
 
-SIZE_COLUMNS = ("mlp", "vocab", "heads", "kv_heads", "layers", "hidden", "head_dim")
+SIZE_COLUMNS = ("mlp", "vocab", "heads", "kv_heads", "layers", "hidden", "head_dim", "positions", "experts", "active_experts", "shared")
 _COUNTS = ("total", "active", "non_embedding", "part")
 _GRID = re.compile(r"\b([A-Z])\s*=\s*\d+")
 
@@ -93,11 +94,22 @@ def kind_of(head: str) -> str:
     """
     plain = re.sub(r"[*`_\\]+(?=\s|$)|^[*`_\\]+", "", head).strip()
     bare = re.sub(r"[(（\[].*?[)）\]]", "", plain).strip() or plain
-    kind = next((kind for kind, pattern in _COLUMNS if pattern.search(bare)), "")
+    phrase = " ".join(re.sub(r"[_\-\\{}$#]+", " ", re.sub(r"\(.*?\)|（.*?）", " ", head)).translate(_DRESS).split()).lower()
+    kind = _PHRASES.get(phrase) or next((kind for kind, pattern in _COLUMNS if pattern.search(bare)), "")
     letter = _SYMBOL.search(plain)
     return LETTERS[letter[1]] if letter and kind in _WIDTHS and LETTERS.get(letter[1]) in _WIDTHS else kind
 
 
+_PHRASES = {
+    **{phrase: word for phrase, word in LABELS.items() if word not in ("types", "patch", "active") and phrase not in ("state", "size", "embedding size")},
+    **{phrase: "active_experts" for phrase, word in LABELS.items() if word == "active"},
+    **dict.fromkeys("context, max context, context len, max context length, ctx, ctx len, max ctx, window, max tokens, max input length, 上下文, 上下文长度, 上下文窗口, 最大上下文, 最大上下文长度".split(", "), "positions"),
+    **dict.fromkeys("blocks, num blocks, n blocks, network depth, l".split(", "), "layers"),
+    **dict.fromkeys("q heads, attn heads, heads, n heads, num heads, query heads, attention heads, a".split(", "), "heads"),
+    **dict.fromkeys("ffn, mlp, d ff, dff, d ffn, d mlp, ffn hidden, ffn intermediate, ffn inner, feed forward, ffn 中间维度, ffn 隐藏层维度".split(", "), "mlp"),
+}  # fmt: skip
+"""What a column holds whose head is one of the phrases that name sizes anywhere."""
+_DRESS = str.maketrans("*`.", "   ")
 _SYMBOL = re.compile(r"[(（]\$?([A-Z])\$?[)）]")
 _WIDTHS = ("mlp", "hidden")
 """Columns whose letter says which width they hold, whatever it is called: ``FFN units (H)``."""
@@ -146,7 +158,7 @@ def _by_columns(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subjec
 def families_of(scene: Scene, table: Table) -> list[str]:
     """Return the families that a table may be about: named in its head, else last above it, else the only one of the text."""
     first = min(table.lines)
-    inside = [(m, row.line) for row in table.head for m in scene.mentions.get(row.line, ())]
+    inside = [(m, line) for line in sorted({cell.line for row in table.head for cell in row.cells}) for m in scene.mentions.get(line, ())]
     above = [(m, line) for line in range(first - 1, max(-1, first - 1 - FAMILY_ABOVE), -1) for m in scene.mentions.get(line, ())]
     anywhere = [(m, line) for line, found in scene.mentions.items() for m in found]
     for group in (inside, above):
@@ -185,7 +197,7 @@ def _family_row(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
     """Take a row that names only a family for the members that its own count fits: ``| GPT-3 | 175B | 96 |``."""
     mentions = [m for cell, kind in zip(row.cells[:3], kinds, strict=False) if kind in ("", "other") for m in within(cell.text)]
     cells = [cell for cell, kind in zip(row.cells, kinds, strict=False) if kind == "total"]
-    figures = [t for cell in cells for t in tokens(cell.text, row.line) if t.kind == "num" and t.unit]
+    figures = [t for cell in cells for t in tokens(cell.text, cell.line) if t.kind == "num" and t.unit]
     if len(mentions) != 1 or mentions[0].kind != FAMILY or len(figures) != 1:
         return None
     models = [model for name in mentions[0].names[:MOST_MEMBERS] if (model := preset_model(name)) is not None]
@@ -243,6 +255,13 @@ def _rank_by_sizes(subject: Subject, row: Row, kinds: Sequence[str]) -> Subject:
 
 
 def whole_number(cell: Cell) -> int | None:
-    """Return the whole number that a cell holds and nothing else, or None."""
-    plain = cell.text.strip("*`~ ").replace(",", "")
-    return int(plain) if plain.isdigit() and len(plain) < 12 else None
+    """Return the whole number that a cell holds and nothing else but a remark, or None.
+
+    >>> whole_number(Cell("32,768 (GQA)", 0, 6)), whole_number(Cell("128K", 0, 4)), whole_number(Cell("12-16", 0, 5))
+    (32768, None, None)
+    """
+    plain = _REMARK.sub("", cell.text.strip("*`~≈$\\ †‡^")).strip("*`~ ").replace(",", "")
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 12 else None
+
+
+_REMARK = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]$|\s+(?:layers?|heads?|dims?|dimensions?|tokens?|blocks?|units|experts?|[层个维])$", re.IGNORECASE)

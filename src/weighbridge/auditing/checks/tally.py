@@ -60,7 +60,9 @@ def _columns(scene: Scene, token: Token) -> tuple[int, int]:
 
 
 def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[Token, str, Reason]]:
-    tabled = {row.line: (table, row, heads) for table in scene.tables for heads in [column_heads(table)] for row in table.rows}
+    tabled = {
+        cell.line: (table, row, heads) for table in scene.tables for heads in [column_heads(table)] for row in table.rows for cell in row.cells
+    }
     sized = {
         (s.token.line, s.token.start): s
         for s in scene.stated
@@ -113,7 +115,7 @@ def _in_table(scene: Scene, token: Token, table: Table, row: Row, heads: list[st
     if re.fullmatch(r"(?:19|20)\d\d", token.text) or _OF_TEXT.match(scene.lines[token.line].text, token.end):
         return None  # a year, a length
     for cell, head in zip(row.cells, heads, strict=False):
-        if cell.start <= token.start < cell.end:
+        if cell.line == token.line and cell.start <= token.start < cell.end:
             kind = kind_of(head) if table.head else "total" if token.value is not None and is_count(token) and token.value >= 10_000 else ""
             if kind in ("total", "active", "non_embedding", "part") and (is_count(token) or (token.value is not None and token.value > 1)):
                 return "total", because(mark("in a table whose rows name no model that is known for sure"))

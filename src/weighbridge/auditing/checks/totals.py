@@ -208,8 +208,8 @@ def _is_of_a_part(before: str, after: str) -> bool:
     return any(m.subject != "total" and words[m.start : m.end] not in _KINDS for m in find_components(words))
 
 
-def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[Claim]:
-    """Say that a count is wrong, if it is near enough to be about this model at all."""
+def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool = False) -> Iterator[Claim]:
+    """Say that a count is wrong, if it is near enough to be about this model at all, or surely is."""
     right, number = own_count(subject.models[0], what), likeliest_value(token)
     if right is None or number is None:
         return
@@ -222,7 +222,8 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[C
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
     near = right < number * SAME_COUNT and number < right * SAME_COUNT
     if not (
-        near
+        sure
+        or near
         or swapped
         or _is_power_off(token, subject, what)
         or (what == "total" and (_is_said_plainly(scene, token) or _stands_with_its_sizes(scene, token, subject)))

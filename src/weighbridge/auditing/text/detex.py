@@ -220,7 +220,7 @@ def _entity(writer: _Writer, position: int, end: int) -> int:
             thin = "," if is_between_groups(raw, position, closing + 1 - position) else " "
             writer.put("" if meant in _NOTHING else thin if meant in _THIN else sign_as_read(meant), position)
             return closing + 1
-    tabular = raw.count("&") >= 2 and "&=" not in raw and "& =" not in raw
+    tabular = (raw.count("&") >= 2 and "&=" not in raw and "& =" not in raw) or ("=" not in raw and raw.rstrip().endswith("\\\\"))
     writer.put("|" if tabular else " ", position)
     return position + 1
 

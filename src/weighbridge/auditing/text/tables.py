@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from weighbridge.auditing.claims import Line
 
 
 class Cell(NamedTuple):
-    """A cell's text, and where it stands in its line as read."""
+    """A cell's text, and where it stands: its columns in its line as read, and the index of that line."""
 
     text: str
     start: int
     end: int
+    line: int = -1
 
 
 class Row(NamedTuple):
-    """A row: the index of its line, and its cells."""
+    """A row: the index of its line, and its cells; those of an HTML row may each stand on a line of their own."""
 
     line: int
     cells: tuple[Cell, ...]
@@ -33,10 +35,20 @@ class Table(NamedTuple):
     @property
     def lines(self) -> frozenset[int]:
         """The indices of all its lines."""
-        return frozenset(row.line for row in (*self.head, *self.rows))
+        return frozenset(cell.line for row in (*self.head, *self.rows) for cell in row.cells)
+
+    def row_of(self, line: int) -> Row | None:
+        """Return the row that a line is part of, other than the head."""
+        place = bisect_right(self.rows, line, key=lambda row: row.line) - 1
+        row = self.rows[place] if place >= 0 else None
+        return row if row is not None and line <= row.cells[-1].line else None
 
 
 _RULE = re.compile(r"^[\s|+:=\-–—─]*$")
+_TEX_RULE = re.compile(r"^\s*\\(?:h|top|mid|bottom|c(?:mid)?)(?:rule|line)\b")
+_BAR = re.compile(r"\|")
+_ROW_END = re.compile(r"\s*;\s*(?:\\hline\s*)?$")
+"""What is left of the two backslashes that end a row in TeX."""
 _WIDE = re.compile(r" {2,}|\t+")
 _NUMBER = re.compile(r"\d")
 _MOST = 400
@@ -52,17 +64,51 @@ def tables(lines: Sequence[Line]) -> list[Table]:
     """
     found: list[Table] = []
     block: list[tuple[Row | None, int]] = []
+    marked = _marked_rows(lines)
     for index, line in enumerate(lines):
-        row = _row(line, index)
-        rule = bool(line.text.strip()) and _RULE.match(line.text) is not None and bool(set(line.text) & set("-=─"))
+        if index in marked:
+            row, rule = marked[index], False
+            if row is None:
+                continue  # its row was begun above, or it is a tag around rows
+        else:
+            row = _row(line, index)
+            rule = bool(line.text.strip()) and _is_rule(line.text)
         if row is None and not rule:
-            if not line.text.strip() and block and _has_bar(lines, index + 1):
-                continue  # an HTML table has blank lines between its rows
             found += _close(block)
             block = []
         else:
             block.append((None if rule else row, index))
-    return found + _close(block) + _pasted_tables(lines, {row.line for table in found for row in (*table.head, *table.rows)})
+    found += _close(block)
+    found += _comma_tables(lines, {line for table in found for line in table.lines})
+    return found + _pasted_tables(lines, {line for table in found for line in table.lines})
+
+
+_COMMAS = re.compile(r",\s?")
+_LABEL = re.compile(r"[^\d,.;:。，]{0,30}", re.ASCII)
+_VALUE = re.compile(r"[~≈]?\d[\d._]*(?:[KMBT%]|[KMGT]B)?", re.IGNORECASE)
+
+
+def _comma_tables(lines: Sequence[Line], taken: Collection[int]) -> list[Table]:
+    """Return the tables whose cells commas divide: a line of labels, and lines of as many cells, most of them figures."""
+    found: list[Table] = []
+    index = 0
+    while index + 1 < len(lines):
+        text = lines[index].text
+        index += 1
+        if text.count(",") < 2 or len(text) > 400 or index - 1 in taken or not all(map(_LABEL.fullmatch, _COMMAS.split(text.strip()))):
+            continue
+        head, last = Row(index - 1, _cells(text, _COMMAS, index - 1)), index
+        while last < len(lines) and last not in taken and _has_values(lines[last].text, len(head.cells)):
+            last += 1
+        if last > index:
+            found.append(Table((head,), tuple(Row(i, _cells(lines[i].text, _COMMAS, i)) for i in range(index, last))))
+            index = last
+    return found
+
+
+def _has_values(text: str, width: int) -> bool:
+    cells = _COMMAS.split(text.strip()) if len(text) < 400 else []
+    return len(cells) == width and 2 * sum(_VALUE.fullmatch(cell) is not None for cell in cells) >= width
 
 
 _PASTED = (2, 8)
@@ -88,7 +134,7 @@ def _pasted_tables(lines: Sequence[Line], taken: set[int]) -> list[Table]:
 
 
 def _words(line: Line, index: int) -> Row | None:
-    words = [Cell(match[0], match.start(), match.end()) for match in re.finditer(r"[^ ]+", line.text[:200])]
+    words = [Cell(match[0], match.start(), match.end(), index) for match in re.finditer(r"[^ ]+", line.text[:200])]
     return Row(index, tuple(words)) if _PASTED[0] <= len(words) <= _PASTED[1] and len(line.text) < 200 else None
 
 
@@ -98,26 +144,67 @@ def _has_figures(row: Row | None, width: int) -> bool:
     return all(_FIGURE.fullmatch(cell.text) for cell in row.cells[1:]) and _FIGURE.fullmatch(row.cells[0].text) is None
 
 
-def _has_bar(lines: Sequence[Line], index: int) -> bool:
-    return index < len(lines) and lines[index].text.count("|") > 1 and "<t" in lines[index].raw and "<" in lines[index - 2].raw
+_TAGS = re.compile(r"(?:\s*</?(?:table|thead|tbody|tfoot|tr|td|th|caption|colgroup|col)\b[^>]*>)*\s*", re.IGNORECASE)
+_OPENS, _CLOSES = re.compile(r"<tr\b", re.IGNORECASE), re.compile(r"</tr\s*>|</table", re.IGNORECASE)
+_HOLDS = re.compile(r"<t[dh]\b", re.IGNORECASE)
+
+
+def _marked_rows(lines: Sequence[Line]) -> dict[int, Row | None]:
+    """Return the rows of HTML tables inside Markdown by the line that each begins on, and None for the lines that go on with one."""
+    found: dict[int, Row | None] = {}
+    cells: list[Cell] = []
+    first = -1
+    inside = False
+    for index, line in enumerate(lines):
+        raw = line.raw
+        if "<" not in raw and not inside:
+            continue
+        if "<table" in raw.lower() or _OPENS.search(raw):
+            inside = True
+        if not inside:
+            continue
+        if _OPENS.search(raw) or _CLOSES.match(raw.lstrip()):
+            _end_row(found, first, cells)
+            cells, first = [], -1
+        if _HOLDS.search(raw) or (cells and line.text.strip()):
+            more = _cells(line.text, _BAR, index)
+            if not _HOLDS.search(raw):  # the words of a cell that began above
+                cells[-1] = cells[-1] if cells[-1].text else more[0]._replace(text=line.text.strip())
+            else:
+                cells += more
+                first = index if first < 0 else first
+            found[index] = None
+        elif _TAGS.fullmatch(raw):
+            found[index] = None
+        if _CLOSES.search(raw):
+            _end_row(found, first, cells)
+            cells, first = [], -1
+            inside = "</table" not in raw.lower()
+    _end_row(found, first, cells)
+    return found
+
+
+def _end_row(found: dict[int, Row | None], first: int, cells: Sequence[Cell]) -> None:
+    if first >= 0 and cells:
+        found[first] = Row(first, tuple(cells[:_MOST]))
 
 
 def _row(line: Line, index: int) -> Row | None:
     text = line.text
     if text.count("|") >= 2 or (text.count("|") == 1 and text.strip().strip("|").count("|") == 1):
-        return Row(index, _cells(text, re.compile(r"\|")))
+        return Row(index, _cells(text, _BAR, index))
     raw = line.raw if len(line.raw) == len(line.text) else text
     if "=" in text or (not _NUMBER.search(text) and len(text) > 200):
         return None
-    cells = _cells(raw if "\t" in raw else text, _WIDE)
+    cells = _cells(raw if "\t" in raw else text, _WIDE, index)
     return Row(index, cells) if len(cells) >= 2 and max(len(cell.text) for cell in cells) < 60 else None
 
 
-def _cells(text: str, divider: re.Pattern[str]) -> tuple[Cell, ...]:
+def _cells(text: str, divider: re.Pattern[str], line: int) -> tuple[Cell, ...]:
     start = len(text) - len(text.lstrip())
     end = len(text.rstrip())
-    bars = divider.pattern == r"\|"
-    if bars:
+    if divider is _BAR:
+        end -= len(row_end[0]) if (row_end := _ROW_END.search(text, start, end)) else 0
         start += text[start : start + 1] == "|"
         end -= end > start and text[end - 1] == "|"
     cells: list[Cell] = []
@@ -126,7 +213,7 @@ def _cells(text: str, divider: re.Pattern[str]) -> tuple[Cell, ...]:
         stop = match.start() if match is not None else end
         piece = text[place:stop]
         left = place + len(piece) - len(piece.lstrip())
-        cells.append(Cell(piece.strip(), left, left + len(piece.strip())))
+        cells.append(Cell(piece.strip(), left, left + len(piece.strip()), line))
         place = match.end() if match is not None else end
     return tuple(cells)
 
@@ -146,6 +233,10 @@ def _close(block: Sequence[tuple[Row | None, int]]) -> list[Table]:
         while head and len(head) < 3 and len(head) < len(rows) and not any(_NUMBER.search(c.text) for c in rows[len(head)].cells):
             head.append(rows[len(head)])
     return [Table(tuple(head), tuple(row for row in rows if row not in head))]
+
+
+def _is_rule(text: str) -> bool:
+    return (_RULE.match(text) is not None and bool(set(text) & set("-=─"))) or _TEX_RULE.match(text) is not None
 
 
 def _is_amount(text: str) -> bool:
