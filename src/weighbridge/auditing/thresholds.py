@@ -139,8 +139,6 @@ NAME_AND_SIZE = 2
 """Cells of a row that holds a name and one size."""
 SURE_COUNTS = 2
 """Models of a table whose counts are theirs, before the count of another is wrong however far off it is."""
-TOKENIZER_SHORT = 1024
-"""Entries that a tokenizer may have fewer than the table of words has rows: 151,643 of 152,064."""
 
 # tally
 SMALLEST_CLAIM = 1000

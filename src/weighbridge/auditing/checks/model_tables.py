@@ -9,14 +9,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks import totals
-from weighbridge.auditing.checks.fields import TITLES
 from weighbridge.auditing.checks.count_subjects import Subject
-from weighbridge.auditing.checks.field_values import field_values, is_padded, main_values
+from weighbridge.auditing.checks.field_values import field_values
 from weighbridge.auditing.checks.names import within
 from weighbridge.auditing.checks.own_counts import preset_model
-from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, size_claims
 from weighbridge.auditing.checks.table_counts import Judged, be_sure_of_family, count_claims, doubtful_kinds, part_claims
 from weighbridge.auditing.checks.table_subjects import (
     SIZE_COLUMNS,
@@ -28,20 +27,16 @@ from weighbridge.auditing.checks.table_subjects import (
     named_in_cell,
     whole_number,
 )
-from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SURE_COUNTS, TOKENIZER_SHORT
-from weighbridge.core.messages import mark
+from weighbridge.auditing.thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SURE_COUNTS
 from weighbridge.presets.aliases import FAMILY
 
 if TYPE_CHECKING:
-    from weighbridge.value import ModelValue
-
-PRINTED = {("gpt3-13b", "hidden"): 5140, ("gpt3-1.3b", "heads"): 24}
-"""Sizes that a paper's own table has otherwise than any model can be; everybody copies them."""
+    pass
 
 
 def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
@@ -91,11 +86,10 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
     for one in bound:
         if is_grid(one.table):
             yield from _grid(scene, one.table)
-        judged = _rename_columns(one.cells)
+        judged = be_sure_of_family(scene, _rename_columns(one.cells))
         sure = _sure_models(scene, judged)
         yield from _remarks(scene, one)
         doubtful = doubtful_kinds(scene, judged)
-        judged = be_sure_of_family(scene, judged)
         for row, cell, kind, subject, head in judged:
             if kind == "part":
                 yield from part_claims(scene, row, cell, subject, [other for other in judged if other[0] is row and other[2] == "total"])
@@ -113,7 +107,7 @@ def _sure_models(scene: Scene, cells: Sequence[Judged]) -> set[int]:
     for row, cell, kind, subject, head in cells:
         if kind in SIZE_COLUMNS and (value := whole_number(cell)) is not None and kind != "positions":
             told[id(subject)] += 1
-            right[id(subject)] += value in field_values(subject.models[0]).get(_KEYS.get(kind, kind), ())
+            right[id(subject)] += value in field_values(subject.models[0]).get(KEYS.get(kind, kind), ())
         elif kind == "total":
             made = list(count_claims(scene, row, cell, kind, subject, head))
             told[id(subject)] += bool(made)
@@ -154,36 +148,10 @@ def _remarks(scene: Scene, bound: ModelTable) -> Iterator[Claim]:
 
 
 def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, sure: bool) -> Iterator[Claim]:
-    word = _KEYS.get(kind, kind)
     for value, start, end in _values_in(cell, kind):
         token = Token("num", cell.text[start:end], cell.line, cell.start + start, cell.start + end, Fraction(value))
-        rights = [main_values(model).get(word, words_of(model).get(word)) for model in subject.models]
-        known = [field_values(model).get(word, frozenset()) for model in subject.models]
-        lengths = {value, value // 1024 * 1000} if kind == "positions" else {value}
-        if value in rights or any(lengths & values for values in known):
-            facts: dict[str, object] = {"value": value, "expected": value, "difference": 0}
-            yield claim(scene.lines, token, token, "configuration", "exact", **facts)
-            continue  # a size of the model, or of one of the models that it is made of
-        if rights[0] is None:
-            continue
-        facts = {"value": value, "expected": rights[0], "difference": value - rights[0]}
-        if any(PRINTED.get((model.source, kind)) == value for model in subject.models):
-            yield claim(scene.lines, token, token, "configuration", "note", **facts, reason=because(mark("as its paper prints it")))
-        elif (
-            subject.firm
-            and (sure or _is_plain(subject.models, row, value))
-            and (kind in _PLAIN or (sure and _is_no_size(subject.models, value)))
-            and not _may_be_otherwise(subject.models[0], kind, value, rights[0])
-        ):
-            reason = because(mark("should be {right}"), right=rights[0]) + because(
-                mark("{what} of {name}"), what=Sentence(TITLES[word]), name=subject.name
-            )
-            yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=reason)
-
-
-_PLAIN = ("layers", "hidden", "mlp", "vocab")
-"""Sizes that have one name; a number of heads may be of another kind of heads."""
-_KEYS = {"active_experts": "active"}
+        plain = sure or (len(row.cells) == NAME_AND_SIZE and is_no_size(subject.models, value))
+        yield from size_claims(scene, token, kind, value, subject, sure=sure, plain=plain)
 
 
 def _values_in(cell: Cell, kind: str) -> Iterator[tuple[int, int, int]]:
@@ -200,28 +168,3 @@ def _values_in(cell: Cell, kind: str) -> Iterator[tuple[int, int, int]]:
 
 
 _THOUSANDS = re.compile(r"[~≈]?(\d{1,4})\s?([kKmM])(?: tokens?)?")
-
-
-def _may_be_otherwise(model: ModelValue, kind: str, value: int, right: int) -> bool:
-    """Tell whether a size may well be given otherwise than the model has it: a tokenizer's entries, a shorter input."""
-    if kind == "vocab":
-        round_off = value % 1000 == 0 and abs(value - right) * 20 <= right
-        return is_padded(value, right) or is_padded(right, value) or round_off or 0 < right - value <= TOKENIZER_SHORT
-    if kind == "positions":
-        return value % 64 == 0 or not is_slip(str(value), str(right))
-    if kind == "head_dim":
-        return "kv_lora" in main_values(model) or len(field_values(model)["head_dim"]) > 1
-    return kind == "shared"
-
-
-def _is_plain(models: Sequence[ModelValue], row: Row, value: int) -> bool:
-    """Tell whether a row says nothing of its model but one size, which is none of the model's sizes whatever it is called."""
-    return len(row.cells) == NAME_AND_SIZE and _is_no_size(models, value)
-
-
-def _is_no_size(models: Sequence[ModelValue], value: int) -> bool:
-    """Tell whether a number is none of the models' sizes, whatever it is called."""
-    if any(model.description is None for model in models):
-        return False
-    sizes = {size for model in models if model.description for size in vars(model.description.sizes).values() if type(size) is int}
-    return value not in sizes

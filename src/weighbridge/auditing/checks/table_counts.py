@@ -14,6 +14,7 @@ from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, whole_number
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.rounding import scales
+from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import SMALLEST_CLAIM, SURE_ROWS
@@ -54,9 +55,7 @@ def doubtful_kinds(scene: Scene, cells: Sequence[Judged]) -> set[str]:
     return found
 
 
-def count_claims(
-    scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head: str, *, sure: bool = False
-) -> Iterator[Claim]:
+def count_claims(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head: str, *, sure: bool = False) -> Iterator[Claim]:
     """Hold the count in a cell against its row's models, in the unit that the cell or the head of its column says.
 
     Args:
@@ -77,7 +76,13 @@ def count_claims(
     settled = settle(token, subject.models, kind, hedged=hedged)
     if settled is not None:
         yield totals.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
-    elif subject.firm and not _ESTIMATED.search(head) and len(scales(token)) and not re.search(r"[-–/]\s*\d", cell.text[found[0].end :]):
+    elif (
+        subject.firm
+        and token.unit not in BYTES
+        and not _ESTIMATED.search(head)
+        and len(scales(token))
+        and not re.search(r"[-–/]\s*\d", cell.text[found[0].end :])
+    ):
         yield from totals.wrong(scene, token, subject, kind, sure=sure)
 
 

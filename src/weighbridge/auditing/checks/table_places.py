@@ -26,5 +26,9 @@ def member_of_row(scene: Scene, table: Table, line: int) -> Subject | None:
 def head_of(table: Table, token: Token) -> str:
     """Return the words at the head of the column that a figure stands in."""
     row = table.row_of(token.line)
-    places = [place for place, cell in enumerate(row.cells) if cell.line == token.line and cell.start <= token.start < cell.end] if row is not None else []
+    places = (
+        [place for place, cell in enumerate(row.cells) if cell.line == token.line and cell.start <= token.start < cell.end]
+        if row is not None
+        else []
+    )
     return column_heads(table)[places[0]] if places else ""

@@ -264,4 +264,6 @@ def whole_number(cell: Cell) -> int | None:
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 12 else None
 
 
-_REMARK = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]$|\s+(?:layers?|heads?|dims?|dimensions?|tokens?|blocks?|units|experts?|[层个维])$", re.IGNORECASE)
+_REMARK = re.compile(
+    r"\s*[(（\[][^()（）\[\]]*[)）\]]$|\s+(?:layers?|heads?|dims?|dimensions?|tokens?|blocks?|units|experts?|[层个维])$", re.IGNORECASE
+)

@@ -61,7 +61,11 @@ def _columns(scene: Scene, token: Token) -> tuple[int, int]:
 
 def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[Token, str, Reason]]:
     tabled = {
-        cell.line: (table, row, heads) for table in scene.tables for heads in [column_heads(table)] for row in table.rows for cell in row.cells
+        cell.line: (table, row, heads)
+        for table in scene.tables
+        for heads in [column_heads(table)]
+        for row in table.rows
+        for cell in row.cells
     }
     sized = {
         (s.token.line, s.token.start): s

@@ -1,0 +1,137 @@
+"""Lists that pair up: ``A and B have 12 and 24 layers, respectively``, ``A、B 的隐藏维度分别为 768 和 1024``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.auditing.checks import totals
+from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.field_values import field_values
+from weighbridge.auditing.checks.names import SIZE_WORDS, Mention
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.size_verdicts import KEYS, size_claims
+from weighbridge.auditing.checks.subjects import family_of
+from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, kind_of
+from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.presets.aliases import FAMILY, MODEL, member
+
+_PAIRED = re.compile(r"\brespectively\b|\bin that order\b|分别|依次", re.IGNORECASE)
+_SENTENCE = re.compile(r"[。;；!?！？|]|\.(?![\dA-Za-z])")
+_LONGEST = 1000
+_UNIT = r"(?:\s?(?:[KMBT]\b|million|billion|trillion|万亿|亿|万|百万|十亿))?"
+_FIGURE = rf"[~≈约]?\d[\d,]*(?:\.\d+)?{_UNIT}(?:\s?(?:layers?|heads?|个?参数|层|个头|维|个)(?![\w-]))?"
+_AND = r"(?:\s?(?:,|，|、|/|;)\s?(?:and |or |和 ?|与 ?|及 ?)?|\s?(?:and|or|&|和|与|及|以及)\s?)"
+_LIST = re.compile(rf"(?<![\w.,\-]){_FIGURE}(?:{_AND}{_FIGURE})+(?![\d-])", re.IGNORECASE)
+_ITEM = re.compile(rf"[~≈约]?(\d[\d,]*(?:\.\d+)?{_UNIT})", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"\s?(?:个|名|维的?)? ?(?:(?:transformer|attention|decoder|encoder|hidden|model|total|key[- ]value|kv|query|注意力|隐藏|总的?|self-attention) ?){0,2}[-\w ]{0,12}?(?P<word>layers?|blocks|heads|param\w*|experts|层|个头|头|参数|dimensions|hidden units)",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"([A-Za-z_#\- /]{1,40}|[\u4e00-\u9fffA-Za-z_ ]{1,16})\s?(?:of|are|is|分别(?:为|是|有)|依次(?:为|是)|为|是|:|：|=)\s?(?:about |roughly |approximately |约)?$"
+)
+_OTHERWISE = re.compile(
+    r"\b(?:our|ours|my|custom|scratch|reduc\w*|prun\w*|modif\w*|first|last|top|bottom|freez\w*|frozen|more|fewer|less|extra|remov\w*|student|teacher|trainable|lora|adapter\w*|"
+    r"trillion tokens|[BT] tokens|score\w*|accuracy|without|exclud\w*|embedding|not|faster|gpus?)\b|我们|自己|冻结|裁剪|可训练|不含|去掉|准确|得分|提升|减少",
+    re.IGNORECASE,
+)
+
+
+class _Paired(NamedTuple):
+    """A list of figures of one kind, each with its model."""
+
+    kind: str
+    pairs: tuple[tuple[Token, Subject], ...]
+
+
+def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Check the figures of sentences that say of which model each of them is by their order."""
+    for line, named in scene.mentions.items():
+        text = scene.lines[line].text
+        if line in tabled or len(text) > _LONGEST or not _PAIRED.search(text):
+            continue
+        start = 0
+        for end in [*(match.start() for match in _SENTENCE.finditer(text)), len(text)]:
+            if _PAIRED.search(text, start, end) and not _OTHERWISE.search(text, start, end):
+                yield from _of_sentence(scene, line, [m for m in named if start <= m.column < end], start, end)
+            start = end
+
+
+def _of_sentence(scene: Scene, line: int, named: Sequence[Mention], start: int, end: int) -> Iterator[Claim]:
+    subjects = _subjects(scene, line, named, start, end)
+    if len(subjects) < 2:
+        return
+    paired = list(_lists(scene, line, subjects, start, end))
+    agreed = sum(_is_own(token, one.kind, subject) for one in paired for token, subject in one.pairs)
+    told = sum(len(one.pairs) for one in paired)
+    sure = agreed * 2 >= told and agreed > 0
+    for one in paired:
+        for token, subject in one.pairs:
+            if one.kind in SIZE_COLUMNS and not token.unit and not token.places:
+                yield from size_claims(scene, token, one.kind, int(token.value or 0), subject, sure=sure, plain=sure)
+            elif one.kind in ("total", "active", "non_embedding"):
+                found = settle(token, subject.models, one.kind)
+                if found is not None:
+                    yield totals.total_claim(scene, token, found.verdict, found.expected, found.reason)
+                elif subject.firm and sure:
+                    yield from totals.wrong(scene, token, subject, one.kind, sure=True)
+
+
+def _subjects(scene: Scene, line: int, named: Sequence[Mention], start: int, end: int) -> list[Subject]:
+    """Return the models of a list of names, or of the sizes of one family: ``Llama 2 7B, 13B and 70B``."""
+    text = scene.lines[line].text
+    names = [m for m in named if m.kind == MODEL]
+    families = {family_of(text[m.column : m.end]) for m in named if m.kind in (MODEL, FAMILY)}
+    if any(m.kind not in (MODEL, FAMILY) for m in named):
+        return []
+    if len(names) > 1 and len(names) == len(named):
+        return [subject for m in names if (subject := of_mention(scene, m, firm=True)) is not None]
+    if len(families) != 1 or not named:
+        return []
+    found = []
+    for match in SIZE_WORDS.finditer(text, start, end):
+        meaning = member(families, match[1])
+        inside = next((m for m in names if m.column <= match.start() < m.end), None)
+        if meaning is not None or inside is not None:
+            mention = inside or Mention(0, meaning.names[0], 0, meaning.names, MODEL)  # type: ignore[union-attr]
+            subject = of_mention(scene, mention, firm=True)
+            if subject is not None and all(subject.name != other.name for other in found):
+                found.append(subject)
+    return found
+
+
+def _lists(scene: Scene, line: int, subjects: Sequence[Subject], start: int, end: int) -> Iterator[_Paired]:
+    text = scene.lines[line].text
+    for match in _LIST.finditer(text, start, end):
+        items = list(_ITEM.finditer(text, *match.span()))
+        kind = _kind(
+            text[start : match.start()], text[match.start() : min(end, match.end() + 40)], match.end() - match.start(), items[0][1]
+        )
+        if kind and len(items) == len(subjects) and not any(m.column <= match.start() < m.end for m in scene.mentions[line]):
+            found = [(tokens(item[1], line), item.start(1)) for item in items]
+            if all(pieces and pieces[0].kind == "num" and pieces[0].value is not None for pieces, _ in found):
+                shifted = [pieces[0]._replace(start=pieces[0].start + place, end=pieces[0].end + place) for pieces, place in found]
+                yield _Paired(kind, tuple(zip(shifted, subjects, strict=True)))
+
+
+def _kind(before: str, after: str, length: int, first: str) -> str:
+    """Return what a list of figures counts, by the words behind it, within it, or before it."""
+    behind = _BEHIND.match(after, length) or _BEHIND.search(after, 0, length)
+    if behind is not None:
+        return kind_of(behind[0].strip()) or kind_of(behind["word"])
+    label = _LABEL.search(before)
+    words = re.split(r"\b(?:have|has|with|and|the|use|uses)\b|的|和|与", label[1])[-1].strip() if label else ""
+    kind = kind_of(words) if words else ""
+    return kind or ("total" if re.search(r"[MBT亿]|illion", first) and re.search(r"param|参数", before) else "")
+
+
+def _is_own(token: Token, kind: str, subject: Subject) -> bool:
+    if kind in SIZE_COLUMNS:
+        return any(token.value in map(Fraction, field_values(model).get(KEYS.get(kind, kind), ())) for model in subject.models)
+    return settle(token, subject.models, kind) is not None
