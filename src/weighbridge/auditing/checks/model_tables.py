@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks import totals
+from weighbridge.auditing.checks import listed_sizes, totals
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values
 from weighbridge.auditing.checks.names import within
@@ -88,7 +88,7 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
             yield from _grid(scene, one.table)
         judged = be_sure_of_family(scene, _rename_columns(one.cells))
         sure = _sure_models(scene, judged)
-        yield from _remarks(scene, one)
+        yield from _remarks(scene, one, sure)
         doubtful = doubtful_kinds(scene, judged)
         for row, cell, kind, subject, head in judged:
             if kind == "part":
@@ -135,15 +135,25 @@ def _rename_columns(cells: Sequence[Judged]) -> list[Judged]:
 _CALLED_ALIKE = ("hidden", "mlp", "head_dim", "heads", "kv_heads")
 
 
-def _remarks(scene: Scene, bound: ModelTable) -> Iterator[Claim]:
-    """Confirm sizes in the other cells of a model's row: ``| BERT-base | 110M | Encoder, 12 layers |``."""
-    subjects = {cell.line: subject for row, _, _, subject, _ in bound.cells for cell in row.cells}
+def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator[Claim]:
+    """Check sizes in the other cells of a model's row: ``| BERT-base | 110M | Encoder, 12 layers |``."""
+    rows = {id(row): (row, subject) for row, _, _, subject, _ in bound.cells}
     judged = {(cell.line, cell.start) for _, cell, kind, _, _ in bound.cells if kind in SIZE_COLUMNS}
+    subjects = {cell.line: subject for row, subject in rows.values() for cell in row.cells}
+    for row, subject in rows.values():
+        for cell in row.cells:
+            named = any(cell.start <= m.column < cell.end for m in scene.mentions.get(cell.line, ()))
+            listed = listed_sizes.list_sizes(scene, cell.line, cell.start, cell.end, subject) if not named else []
+            own = {one.item.kind for one in listed if one.own}
+            if len(listed) > 1 or (listed and listed[0].item.kind != "total" and (cell.line, cell.start) not in judged):
+                fair = len(listed) < 2 * len(own) + 1 + (id(subject) in sure)
+                for one in listed:
+                    yield from listed_sizes.hold(scene, one, subject, sure=fair and subject.firm and id(subject) in sure)
     for size in scene.stated:
-        subject = subjects.get(size.token.line)
-        if subject is None or any(line == size.token.line and start == size.token.start for line, start in judged):
+        found = subjects.get(size.token.line)
+        if found is None or any(line == size.token.line and start == size.token.start for line, start in judged):
             continue
-        if any(words_of(model).get(size.word) == size.value for model in subject.models):
+        if any(words_of(model).get(size.word) == size.value for model in found.models):
             yield claim(scene.lines, size.token, size.token, "configuration", "exact", value=size.value, expected=size.value, difference=0)
 
 

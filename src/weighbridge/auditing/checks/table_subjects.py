@@ -109,7 +109,7 @@ _PHRASES = {
     **dict.fromkeys("ffn, mlp, d ff, dff, d ffn, d mlp, ffn hidden, ffn intermediate, ffn inner, feed forward, ffn 中间维度, ffn 隐藏层维度".split(", "), "mlp"),
 }  # fmt: skip
 """What a column holds whose head is one of the phrases that name sizes anywhere."""
-_DRESS = str.maketrans("*`.", "   ")
+_DRESS = str.maketrans("*`.:=：", "      ")
 _SYMBOL = re.compile(r"[(（]\$?([A-Z])\$?[)）]")
 _WIDTHS = ("mlp", "hidden")
 """Columns whose letter says which width they hold, whatever it is called: ``FFN units (H)``."""

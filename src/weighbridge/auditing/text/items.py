@@ -1,0 +1,104 @@
+"""Items of a list of sizes: ``12-layer, 768-hidden, 12-heads, 110M parameters``, ``(L=24, H=1024)``, ``12L / 768H / 12A``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.size_words import LETTERS
+
+
+class Item(NamedTuple):
+    """An item of a list that says one size or count.
+
+    Attributes:
+        kind: Our word for the size, ``total`` or ``active`` for a count of parameters.
+        start, end: Where its number stands, with its unit.
+        lettered: Whether only a letter says what it is.
+    """
+
+    kind: str
+    start: int
+    end: int
+    lettered: bool
+
+
+_DIVIDER = re.compile(
+    r"\s*(?:,(?!\d)|,(?=\d{1,2}(?!\d))|[;|、，；()（）•·。:：](?!\d)|[:：](?=\s)|\.(?=\s|$)|\s/\s|\s\+\s|\b(?:and|with|plus|has|have|uses|features|in total|totall?ing)\b|和|以及|并|共有?|采用|包含|使用|拥有)\s*",
+    re.IGNORECASE,
+)
+_DRESS = " \t*_`~≈约$\"'-–—#>"
+_FIGURE = r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,13})"
+_COUNT = r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT]|million|billion|trillion|万亿|亿|百万|十亿|万)?)"
+_NOUNS = (
+    ("kv_heads", r"(?:kv|k/v|key[-/ ]?value|键值) ?(?:attention )?(?:heads?|头)"),
+    ("heads", r"(?:self-?attention |attention |attn |query |q |注意力|查询)?(?:heads?|头)"),
+    ("layers", r"(?:transformer |hidden |encoder |decoder |identical |stacked |total )?(?:layers?|blocks?)|层(?:transformer|编码器|解码器)?"),
+    ("hidden", r"(?:hidden(?: (?:size|units|dim(?:ension)?s?|states?))?|d_model|dim(?:ension)?s? hidden|隐藏(?:层?维度|单元|层大小)|embedding dim(?:ension)?s?)"),
+    ("vocab", r"(?:tokens? )?(?:vocab(?:ulary)?(?: size)?|词表)"),
+    ("mlp", r"(?:ffn|mlp|intermediate|feed-?forward)(?: (?:size|dim(?:ension)?s?|width))?"),
+    ("positions", r"(?:context(?: length| window)?|max positions|positions|tokens? context)"),
+    ("experts", r"(?:routed |total )?experts?|专家"),
+    ("total", r"(?:total |model )?(?:param(?:eter)?s?)|(?:总)?参数(?:量)?"),
+)  # fmt: skip
+_BEHIND = tuple(
+    (word, re.compile(rf"{_COUNT if word == 'total' else _FIGURE}[- ]?(?:个 ?)?(?:{noun})", re.IGNORECASE)) for word, noun in _NOUNS
+)
+_SHORT = re.compile(rf"{_FIGURE}[- ]?(?P<letter>[LHAVdh])")
+_SHORT_LETTERS = {"L": "layers", "H": "hidden", "A": "heads", "V": "vocab", "d": "hidden", "h": "heads"}
+_LABELLED = re.compile(
+    rf"(?P<label>[A-Za-z#_][\w #/()-]{{0,40}}?|[\u4e00-\u9fffA-Za-z ]{{1,14}}?)\s?(?:[=:：]|\bof\b|\bis\b|为|是|\s)\s?[~≈约]?{_FIGURE}(?: ?维)?",
+    re.IGNORECASE,
+)
+_LETTERED = re.compile(rf"(?P<letter>[LHAVI])\s?[=:]?\s?{_FIGURE}")
+_TOTAL = re.compile(
+    rf"(?:#?(?:total |model )?(?:#? ?(?:param(?:eter)?s?)(?: count)?)|(?:总|模型)?参数(?:总?量|数量?)?|number of param(?:eter)?s)\s?(?:[=:：]|为|是|约|of|is)?\s?[~≈约]?{_COUNT}", re.IGNORECASE
+)  # fmt: skip
+_BARE = re.compile(r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[MB]|million|billion|亿)|\d{1,3}(?:,\d{3}){2,})")
+_LABELS = {
+    **{phrase: word for phrase, word in LABELS.items() if word not in ("types", "patch", "active", "shared") and phrase not in ("state", "size", "hidden", "depth")},
+    **dict.fromkeys(("context", "context length of", "context window of", "a context length", "a context window"), "positions"),
+}  # fmt: skip
+_ARTICLE = re.compile(r"(?:an?|the|its|it|this|model|each|of|total|about|around|roughly|约|达到?|的|有|every)\s+|^[的有]", re.IGNORECASE)
+
+
+def read_items(text: str, start: int, end: int) -> Iterator[Item]:
+    """Yield the items of a stretch of a line that are sizes and nothing else.
+
+    >>> [(item.kind, "12L, 768H, 12A; 110M params"[item.start : item.end]) for item in read_items("12L, 768H, 12A; 110M params", 0, 27)]
+    [('layers', '12'), ('hidden', '768'), ('heads', '12'), ('total', '110M')]
+    """
+    place = start
+    for stop, following in [*((match.start(), match.end()) for match in _DIVIDER.finditer(text, start, end)), (end, end)]:
+        piece = text[place:stop]
+        shift = place + len(piece) - len(piece.lstrip(_DRESS))
+        item = _read(piece.strip(_DRESS), shift) if re.search(r"\d", piece) and len(piece) < 80 else None
+        if item is not None:
+            yield item
+        place = following
+
+
+def _read(piece: str, shift: int) -> Item | None:
+    while (article := _ARTICLE.match(piece)) is not None and article.end() < len(piece):
+        piece, shift = piece[article.end() :], shift + article.end()
+    for word, pattern in _BEHIND:
+        if (match := pattern.fullmatch(piece)) is not None:
+            return _item(word, match, "count" if word == "total" else "number", shift)
+    if (match := _TOTAL.fullmatch(piece) or _BARE.fullmatch(piece)) is not None:
+        return _item("total", match, "count", shift)
+    if (match := _SHORT.fullmatch(piece)) is not None:
+        return _item(_SHORT_LETTERS[match["letter"]], match, "number", shift, lettered=True)
+    if (match := _LETTERED.fullmatch(piece)) is not None:
+        return _item(LETTERS[match["letter"]], match, "number", shift, lettered=True)
+    if (match := _LABELLED.fullmatch(piece)) is not None:
+        word = _LABELS.get(" ".join(re.sub(r"[_#/()-]+", " ", match["label"]).split()).lower())
+        return _item(word, match, "number", shift) if word else None
+    return None
+
+
+def _item(word: str, match: re.Match[str], group: str, shift: int, *, lettered: bool = False) -> Item:
+    start, end = match.span(group)
+    end -= len(match[group]) - len(match[group].rstrip())
+    return Item(word, start + shift, end + shift, lettered)
