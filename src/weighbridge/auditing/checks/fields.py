@@ -212,6 +212,8 @@ def _is_enumerated_wrong(scene: Scene, said: _StatedField, on_line: Sequence[_St
         return False
     others = [other for other in on_line if other.field.word != said.field.word]
     alone = len(on_line) - len(others) == 1
+    if OTHERWISE.search(text, max(0, before[0].column - LEAD_LETTERS), before[0].column):
+        return False  # ``our BERT-base (6 layers, 12 heads)``
     if len({other.field.word for other in others}) < AGREED_FIELDS and BUILT_WITH.match(text, before[0].end):
         return False
     clause = _SENTENCE.split(text[said.field.end : said.field.end + FIELD_GAP])[0]

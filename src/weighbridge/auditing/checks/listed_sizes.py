@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.field_values import field_values
-from weighbridge.auditing.checks.fields import OTHERWISE, is_composite
+from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.checks.size_verdicts import is_no_size, size_claims
+from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, size_claims
+from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, kind_of, whole_number
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.items import Item, read_items
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.tables import Row
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_REACH, LEAD_LETTERS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_REACH, LEAD_LETTERS, SURE_COUNTS
 from weighbridge.presets.aliases import MODEL
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
 
 _LONGEST = 600
 """Characters of a line that is a list of sizes."""
@@ -36,6 +41,7 @@ class Listed(NamedTuple):
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check the lists of sizes that stand behind a model's name, or below it."""
+    settings = _settings(scene, tabled)
     block: list[Listed] = []
     subject: Subject | None = None
     since = 0
@@ -47,20 +53,72 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         if index in tabled or len(line.text) > _LONGEST or not line.text.strip():
             continue
         if named and len({m.names for m in named}) == 1 and named[0].kind == MODEL:
-            last = named[-1]
             if not OTHERWISE.search(line.text[: named[0].column]) and not is_of_their_own(scene, index):
                 subject = of_mention(scene, named[0], firm=True)
-                block = list_sizes(scene, index, last.end, len(line.text), subject) if subject is not None else []
+                block = list_sizes(scene, index, named[-1].end, len(line.text), subject) if subject is not None else []
             if not _leads(scene, index, named):
                 yield from _judge(scene, block, subject)
                 block, subject = [], None
         elif named:
             yield from _pieces(scene, index, named)
         elif subject is not None and index - since <= FIELD_REACH:
-            found = list_sizes(scene, index, 0, len(line.text), subject)
+            found = _setting(scene, settings[index], subject) if index in settings else list_sizes(scene, index, 0, len(line.text), subject)
             since = index if found else since
             block += found
     yield from _judge(scene, block, subject)
+    yield from _lone_totals(scene, tabled)
+
+
+def _settings(scene: Scene, tabled: Collection[int]) -> dict[int, Row]:
+    """Return the rows of a label and a value, by their lines."""
+    rows = (row for table in scene.tables if not table.lines <= set(tabled) for row in (*table.head, *table.rows))
+    return {row.cells[1].line: row for row in rows if len(row.cells) == 2}
+
+
+def _setting(scene: Scene, row: Row, subject: Subject) -> list[Listed]:
+    """Return what a row of a label and a value says, if the label names a size or the count."""
+    label, value = row.cells
+    kind = kind_of(label.text)
+    if kind not in (*SIZE_COLUMNS, "total") or OTHERWISE.search(_HARMLESS.sub(" ", f"{label.text} {value.text}")):
+        return []
+    figure = _FIGURE.match(value.text)
+    if figure is None or (kind != "total" and whole_number(value) is None and kind != "positions"):
+        return []
+    item = Item(kind, value.start + figure.start(1), value.start + figure.end(1))
+    listed = _held(scene.lines[value.line].text, value.line, item, subject)
+    return [listed] if listed is not None else []
+
+
+_FIGURE = re.compile(r"[~≈约* ]*(\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|亿|万))?)", re.IGNORECASE)
+
+
+def _lone_totals(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Check lists of names with nothing but a count each: what two and more rows settle makes another wrong."""
+    group: list[tuple[Listed, Subject]] = []
+    last = -9
+    for index, named in sorted(scene.mentions.items()):
+        text = scene.lines[index].text
+        if index in tabled or len(named) != 1 or named[0].kind != MODEL or not _LISTED.match(text[: named[0].column]):
+            continue
+        subject = of_mention(scene, named[0], firm=True)
+        found = list_sizes(scene, index, named[0].end, len(text), subject) if subject is not None else []
+        if len(found) == 1 and found[0].item.kind == "total" and _ALONE.fullmatch(text[named[0].end : found[0].token.start]):
+            if index - last > 2:
+                yield from _judge_totals(scene, group)
+                group = []
+            group.append((found[0], subject))  # type: ignore[arg-type]
+            last = index
+    yield from _judge_totals(scene, group)
+
+
+def _judge_totals(scene: Scene, group: Sequence[tuple[Listed, Subject]]) -> Iterator[Claim]:
+    right = sum(listed.own for listed, _ in group)
+    for listed, subject in group if len(group) > 1 else ():
+        yield from hold(scene, listed, subject, sure=right >= SURE_COUNTS and right * 2 > len(group))
+
+
+_LISTED = re.compile(r"[\s>]*(?:[-*+•·]|\d{1,2}[.)、])?[\s*_`]*$")
+_ALONE = re.compile(r"[\s*_`]*[:：(（\-–—=→][\s*_`~≈约]*(?:(?:total )?(?:params?|parameters|参数量?)[:：]? ?)?[~≈约]?")
 
 
 def _pieces(scene: Scene, index: int, named: Sequence[Mention]) -> Iterator[Claim]:
@@ -85,7 +143,7 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
     text = scene.lines[index].text
     if not re.search(r"\d", text[start:end]):
         return []
-    items = list(read_items(text, start, end))
+    items = [item for item in read_items(text, start, end) if start or not item.bare]  # alone on a line, its label may stand above
     place, rest = start, []
     for item in items:
         rest.append(text[place : item.start])
@@ -106,10 +164,11 @@ def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
     token = found[0]._replace(start=item.start, end=item.end)
     if item.kind in ("total", "active"):
         return Listed(item, token, settle(token, subject.models, item.kind) is not None) if totals.is_count(token) else None
-    if token.unit or token.places:
+    if token.places or (token.unit and (token.unit != "k" or item.kind != "positions")):
         return None
-    value = int(token.value or 0)
-    return Listed(item, token, any(value in field_values(model).get(item.kind, ()) for model in subject.models))
+    values = {int(token.value or 0) * scale for scale in ((1024, 1000) if token.unit else (1,))}
+    word = KEYS.get(item.kind, item.kind)
+    return Listed(item, token, any(values & field_values(model).get(word, frozenset()) for model in subject.models))
 
 
 def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None) -> Iterator[Claim]:
@@ -118,10 +177,19 @@ def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None) -> It
         return
     right = {listed.item.kind for listed in block if listed.own}
     odd = [listed for listed in block if not listed.own]
-    plain = bool(subject.models) and all(model.description is not None and not is_composite(model) for model in subject.models)
+    plain = bool(subject.models) and all(map(_is_of_one_piece, subject.models))
     sure = plain and len(right) >= AGREED_FIELDS and len(odd) * 2 <= len(right)
     for listed in block if len(block) > 1 else ():
         yield from hold(scene, listed, subject, sure=sure and (listed.own or listed.item.kind not in right))
+
+
+def _is_of_one_piece(model: ModelValue) -> bool:
+    """Tell whether a model is not made of several; an encoder and a decoder have their sizes side by side."""
+    description = model.description
+    return description is not None and not any(isinstance(part, dict) for key, part in description.raw.items() if key not in _NO_PARTS)
+
+
+_NO_PARTS = ("quantization_config", "rope_scaling", "rope_parameters", "id2label", "label2id", "task_specific_params")
 
 
 def hold(scene: Scene, listed: Listed, subject: Subject, *, sure: bool) -> Iterator[Claim]:
@@ -134,6 +202,6 @@ def hold(scene: Scene, listed: Listed, subject: Subject, *, sure: bool) -> Itera
         elif sure:
             yield from totals.wrong(scene, token, subject, item.kind, sure=True)
         return
-    value = int(token.value or 0)
+    value = int(token.value or 0) * (1024 if token.unit else 1)
     if listed.own or (sure and not (item.lettered and not is_no_size(subject.models, value))):
         yield from size_claims(scene, token, item.kind, value, subject, sure=sure, plain=sure)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 from weighbridge.auditing.checks import totals
@@ -94,7 +93,7 @@ def _subjects(scene: Scene, line: int, named: Sequence[Mention], start: int, end
         return [subject for m in names if (subject := of_mention(scene, m, firm=True)) is not None]
     if len(families) != 1 or not named:
         return []
-    found = []
+    found: list[Subject] = []
     for match in SIZE_WORDS.finditer(text, start, end):
         meaning = member(families, match[1])
         inside = next((m for m in names if m.column <= match.start() < m.end), None)
@@ -107,15 +106,19 @@ def _subjects(scene: Scene, line: int, named: Sequence[Mention], start: int, end
 
 
 def _lists(scene: Scene, line: int, subjects: Sequence[Subject], start: int, end: int) -> Iterator[_Paired]:
-    text = scene.lines[line].text
+    """Yield the lists of as many figures as there are models; two lists may run into each other."""
+    text, many = scene.lines[line].text, len(subjects)
     for match in _LIST.finditer(text, start, end):
         items = list(_ITEM.finditer(text, *match.span()))
-        kind = _kind(
-            text[start : match.start()], text[match.start() : min(end, match.end() + 40)], match.end() - match.start(), items[0][1]
-        )
-        if kind and len(items) == len(subjects) and not any(m.column <= match.start() < m.end for m in scene.mentions[line]):
-            found = [(tokens(item[1], line), item.start(1)) for item in items]
-            if all(pieces and pieces[0].kind == "num" and pieces[0].value is not None for pieces, _ in found):
+        if len(items) not in (many, 2 * many) or any(m.column <= match.start() < m.end for m in scene.mentions[line]):
+            continue
+        groups = [items[place : place + many] for place in range(0, len(items), many)]
+        for group in groups:
+            before = text[start : match.start()] if group is groups[0] else ""
+            after = text[group[0].start() : min(end, match.end() + 40)] if group is groups[-1] else ""
+            kind = _kind(before, after, group[-1].end() - group[0].start(), group[0][1])
+            found = [(tokens(item[1], line), item.start(1)) for item in group]
+            if kind and all(pieces and pieces[0].kind == "num" and pieces[0].value is not None for pieces, _ in found):
                 shifted = [pieces[0]._replace(start=pieces[0].start + place, end=pieces[0].end + place) for pieces, place in found]
                 yield _Paired(kind, tuple(zip(shifted, subjects, strict=True)))
 
@@ -133,5 +136,5 @@ def _kind(before: str, after: str, length: int, first: str) -> str:
 
 def _is_own(token: Token, kind: str, subject: Subject) -> bool:
     if kind in SIZE_COLUMNS:
-        return any(token.value in map(Fraction, field_values(model).get(KEYS.get(kind, kind), ())) for model in subject.models)
+        return any(int(token.value or 0) in field_values(model).get(KEYS.get(kind, kind), ()) for model in subject.models)
     return settle(token, subject.models, kind) is not None

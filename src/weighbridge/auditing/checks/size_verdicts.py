@@ -77,7 +77,7 @@ def _may_be_otherwise(model: ModelValue, kind: str, value: int, right: int) -> b
     """Tell whether a size may well be given otherwise than the model has it: a tokenizer's entries, a shorter input."""
     if kind == "vocab":
         round_off = value % 1000 == 0 and abs(value - right) * 20 <= right
-        short = right % 64 == 0 and 0 < (right - value) * TOKENIZER_SHORT <= right
+        short = right % 64 == 0 and 0 < (right - value) * TOKENIZER_SHORT <= right and not is_slip(str(value), str(right))
         return is_padded(value, right) or is_padded(right, value) or round_off or short
     if kind == "positions":
         return value % 64 == 0 or not is_slip(str(value), str(right))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import whole
@@ -15,7 +16,7 @@ from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
 
 _PRINTED = re.compile(
-    r"(?<![A-Za-z])(?P<what>total|all|trainable|non[- ]?trainable|frozen|总|可训练|不可训练|冻结)\s?(?:params?|parameters|参数(?:量|数|总数)?)\W{0,12}(?P<count>\d[\d,_]{3,})",
+    r"(?<![A-Za-z])(?P<what>total|all|trainable|non[- ]?trainable|frozen|总|可训练|不可训练|冻结)\s?(?:params?|parameters|参数(?:量|数|总数)?)\W{0,12}(?P<count>\d[\d,_]{3,}|0(?![\d.,]))",
     re.IGNORECASE,
 )
 _LAYERED = re.compile(r"non[- ]?trainable params|layer \(type|param ?#", re.IGNORECASE)
@@ -78,12 +79,21 @@ def _together(scene: Scene, group: Sequence[_PrintedCount]) -> Iterator[Claim]:
         if right == total.value:
             for token in (total, trainable, frozen):
                 yield _claim(scene, token, "exact", token.value or Fraction(0), adds)
+        elif _is_of_model(scene, total) and not _is_of_model(scene, total._replace(value=right, text=str(right))):
+            total_less_frozen = total.value - frozen.value
+            yield _claim(scene, trainable, "wrong", total_less_frozen, because(mark("should be {right}"), right=total_less_frozen))
+            return
         else:
             yield _claim(scene, total, "wrong", right, adds)
             return
     for one in group:
         if one.what != "total" and one.token.value is not None:
             yield from _share(scene, one, one.token.value / total.value)
+
+
+def _is_of_model(scene: Scene, total: Token) -> bool:
+    model = scene.model_at(total.line, total.start)
+    return model is not None and settle(total, (model,)) is not None
 
 
 def _share(scene: Scene, printed: _PrintedCount, right: Fraction) -> Iterator[Claim]:

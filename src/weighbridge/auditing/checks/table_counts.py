@@ -66,7 +66,7 @@ def count_claims(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject
         return
     token = found[0]._replace(start=cell.start + found[0].start, end=cell.start + found[0].end)
     unit = _UNIT.search(head)
-    if not token.unit and unit and token.value is not None and token.value < 100_000:
+    if not token.unit and unit and token.value is not None and (token.value < 100_000 or token.places):
         token = token._replace(unit=_unit(unit), text=f"{token.text}{_unit(unit).upper()}") if _unit(unit) else token
     if not token.unit and token.value is not None and token.value < 10_000:
         return

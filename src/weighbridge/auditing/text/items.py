@@ -17,20 +17,23 @@ class Item(NamedTuple):
         kind: Our word for the size, ``total`` or ``active`` for a count of parameters.
         start, end: Where its number stands, with its unit.
         lettered: Whether only a letter says what it is.
+        bare: Whether nothing but its unit does.
     """
 
     kind: str
     start: int
     end: int
-    lettered: bool
+    lettered: bool = False
+    bare: bool = False
 
 
 _DIVIDER = re.compile(
-    r"\s*(?:,(?!\d)|,(?=\d{1,2}(?!\d))|[;|、，；()（）•·。:：](?!\d)|[:：](?=\s)|\.(?=\s|$)|\s/\s|\s\+\s|\b(?:and|with|plus|has|have|uses|features|in total|totall?ing)\b|和|以及|并|共有?|采用|包含|使用|拥有)\s*",
+    r"\s*(?:,(?!\d)|,(?=\d{1,2}(?!\d))|[;|、，；()（）•·。]|\.(?=\s|$)|\s/\s|\s\+\s|\b(?:and|with|plus|has|have|uses|features|in total|totall?ing)\b|和|以及|并|共有?|采用|包含|使用|拥有)\s*",
     re.IGNORECASE,
 )
-_DRESS = " \t*_`~≈约$\"'-–—#>"
-_FIGURE = r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,13})"
+_DRESS = " \t*_`~≈约$\"'-–—#>+:："
+_FIGURE = r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,4}[kK](?![A-Za-z])|\d{1,13})"
+"""A whole number; only a length may be in thousands."""
 _COUNT = r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT]|million|billion|trillion|万亿|亿|百万|十亿|万)?)"
 _NOUNS = (
     ("kv_heads", r"(?:kv|k/v|key[-/ ]?value|键值) ?(?:attention )?(?:heads?|头)"),
@@ -39,7 +42,7 @@ _NOUNS = (
     ("hidden", r"(?:hidden(?: (?:size|units|dim(?:ension)?s?|states?))?|d_model|dim(?:ension)?s? hidden|隐藏(?:层?维度|单元|层大小)|embedding dim(?:ension)?s?)"),
     ("vocab", r"(?:tokens? )?(?:vocab(?:ulary)?(?: size)?|词表)"),
     ("mlp", r"(?:ffn|mlp|intermediate|feed-?forward)(?: (?:size|dim(?:ension)?s?|width))?"),
-    ("positions", r"(?:context(?: length| window)?|max positions|positions|tokens? context)"),
+    ("positions", r"(?:context(?: length| window| size)?|max positions|positions|tokens? (?:of )?context(?: length| window)?)|上下文(?:长度|窗口)?"),
     ("experts", r"(?:routed |total )?experts?|专家"),
     ("total", r"(?:total |model )?(?:param(?:eter)?s?)|(?:总)?参数(?:量)?"),
 )  # fmt: skip
@@ -59,8 +62,10 @@ _TOTAL = re.compile(
 _BARE = re.compile(r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[MB]|million|billion|亿)|\d{1,3}(?:,\d{3}){2,})")
 _LABELS = {
     **{phrase: word for phrase, word in LABELS.items() if word not in ("types", "patch", "active", "shared") and phrase not in ("state", "size", "hidden", "depth")},
-    **dict.fromkeys(("context", "context length of", "context window of", "a context length", "a context window"), "positions"),
+    **dict.fromkeys("context, max context, context len, ctx len, max positions, 上下文, 上下文长度, 上下文窗口, 最大上下文长度".split(", "), "positions"),
 }  # fmt: skip
+_LONGEST = 80
+"""Characters of an item."""
 _ARTICLE = re.compile(r"(?:an?|the|its|it|this|model|each|of|total|about|around|roughly|约|达到?|的|有|every)\s+|^[的有]", re.IGNORECASE)
 
 
@@ -74,7 +79,10 @@ def read_items(text: str, start: int, end: int) -> Iterator[Item]:
     for stop, following in [*((match.start(), match.end()) for match in _DIVIDER.finditer(text, start, end)), (end, end)]:
         piece = text[place:stop]
         shift = place + len(piece) - len(piece.lstrip(_DRESS))
-        item = _read(piece.strip(_DRESS), shift) if re.search(r"\d", piece) and len(piece) < 80 else None
+        item = _read(piece.strip(_DRESS), shift) if re.search(r"\d", piece) and len(piece) < _LONGEST else None
+        if item is None and (colon := re.match(r".*[:：](?=.*\d)", piece)) is not None:  # ``Architecture: 12 layers``
+            shift = place + colon.end() + len(piece[colon.end() :]) - len(piece[colon.end() :].lstrip(_DRESS))
+            item = _read(piece[colon.end() :].strip(_DRESS), shift)
         if item is not None:
             yield item
         place = following
@@ -86,19 +94,22 @@ def _read(piece: str, shift: int) -> Item | None:
     for word, pattern in _BEHIND:
         if (match := pattern.fullmatch(piece)) is not None:
             return _item(word, match, "count" if word == "total" else "number", shift)
-    if (match := _TOTAL.fullmatch(piece) or _BARE.fullmatch(piece)) is not None:
+    if (match := _TOTAL.fullmatch(piece)) is not None:
         return _item("total", match, "count", shift)
+    if (match := _BARE.fullmatch(piece)) is not None:
+        found = _item("total", match, "count", shift)
+        return found._replace(bare=True) if found is not None else None
     if (match := _SHORT.fullmatch(piece)) is not None:
         return _item(_SHORT_LETTERS[match["letter"]], match, "number", shift, lettered=True)
     if (match := _LETTERED.fullmatch(piece)) is not None:
         return _item(LETTERS[match["letter"]], match, "number", shift, lettered=True)
     if (match := _LABELLED.fullmatch(piece)) is not None:
-        word = _LABELS.get(" ".join(re.sub(r"[_#/()-]+", " ", match["label"]).split()).lower())
-        return _item(word, match, "number", shift) if word else None
+        named = _LABELS.get(" ".join(re.sub(r"[_#/()-]+", " ", match["label"]).split()).lower())
+        return _item(named, match, "number", shift) if named else None
     return None
 
 
-def _item(word: str, match: re.Match[str], group: str, shift: int, *, lettered: bool = False) -> Item:
+def _item(word: str, match: re.Match[str], group: str, shift: int, *, lettered: bool = False) -> Item | None:
     start, end = match.span(group)
     end -= len(match[group]) - len(match[group].rstrip())
-    return Item(word, start + shift, end + shift, lettered)
+    return Item(word, start + shift, end + shift, lettered=lettered) if word == "positions" or match[group][-1] not in "kK" else None

@@ -139,6 +139,8 @@ def _goes_on(before: Sequence[Token], here: Sequence[Token]) -> bool:
         return False  # ``~12B`` below ``47B`` is another answer, and no equation
     if first.kind == "rel":
         return last.kind in ("num", "name", ")")
+    if first.text == "+" and len(here) > 2 and here[1].kind == "name" and here[2].kind == "rel":
+        return False  # ``+ hidden size = 768`` is an item of a list
     if first.text == "+" and len(here) > 1 and here[1].kind in ("num", "name", "(") and any(token.kind == "rel" for token in before):
         return last.kind in ("num", "name", ")")
     opens = first.kind in ("num", "name", "(")
