@@ -37,8 +37,8 @@ class Loading(NamedTuple):
         loaded: As loaded from the file that the config was published with.
         older: As version 4.57 builds it from the same config.
         separate: The tensors that are tied when built, and of their own when loaded.
-        quantizer: Parameters more or less that the config's quantizer makes: FP8's scales, values of 4 bits that share an element;
-            None where what it makes of the matrices is not counted (then *loaded* counts them as they were before).
+        quantizer: Parameters more or less that the config's quantizer makes: scales, values that share an element, matrices that are
+            buffers; None where what it makes of the matrices is not counted (then *loaded* counts them as they were before).
     """
 
     built: int

@@ -1,32 +1,26 @@
-"""How many parameters more or less there are when a config with a ``quantization_config`` is loaded: FP8's scales, bitsandbytes' packing.
+"""How many parameters more or less there are when a config with a ``quantization_config`` is loaded.
+
+FP8 adds scales; of bitsandbytes' 4 bits two or more values share an element; GPTQ and AWQ keep packed values, scales and biases in buffers, which
+``parameters()`` does not list; compressed-tensors has packed words, scales and shapes as parameters.
 
 Source: transformers 5.23.0, quantizers/quantizer_finegrained_fp8.py, integrations/finegrained_fp8.py (``FP8Linear``, ``FP8Experts``),
-integrations/bitsandbytes.py (``replace_with_bnb_linear``), quantizers/quantizers_utils.py (``should_convert_module``), quantizers/base.py
-(``get_keys_to_not_convert``); bitsandbytes 0.50.2, nn/modules.py (``Linear8bitLt``, ``Params4bit``), backends/default/ops.py (``quantize_4bit``).
+integrations/bitsandbytes.py (``replace_with_bnb_linear``), integrations/awq.py (``replace_with_awq_linear``), quantizers/quantizers_utils.py
+(``should_convert_module``), quantizers/base.py (``get_keys_to_not_convert``); bitsandbytes 0.50.2, nn/modules.py (``Linear8bitLt``,
+``Params4bit``), backends/default/ops.py (``quantize_4bit``); for the others packed_modules.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
+from weighbridge.conventions.packed_modules import count_compressed, count_in_buffers
+from weighbridge.conventions.replaced_modules import matrices, rows_of, unquantized_modules
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.errors import UsageError
-from weighbridge.core.tree import Part, Row, Tensor, list_rows, walk
 
 if TYPE_CHECKING:
     from typing import Any
 
     from weighbridge.value import ModelValue
-
-ROUTERS = frozenset(("gate", "router"))
-"""What stands beside experts and chooses among them: a parameter of its own, no linear map that would be replaced."""
-
-
-MOST_NAMES = 5_000
-MOST_ROWS = 20_000
-"""Longer lists of modules, or of tensors, are not gone through."""
-FULL_PRECISION = "indexer.weights_proj"
-"""A map that the classes that have it keep in float32 (``_keep_in_fp32_modules``)."""
 
 
 def stated_quantizer(model: ModelValue) -> Mapping[str, Any] | None:
@@ -67,6 +61,10 @@ def quantizer_change(model: ModelValue) -> int | None:
             return fp8_scales(model)
         case "bitsandbytes" if said:
             return _bitsandbytes(model, said)
+        case "gptq" | "awq" as method if said:
+            return count_in_buffers(model, said, method)
+        case "compressed-tensors" if said:
+            return count_compressed(model, said)
         case _:
             return None
 
@@ -117,14 +115,13 @@ def fp8_scales(model: ModelValue) -> int | None:
 
 def _replaced_matrices(model: ModelValue, skipped: Any) -> list[tuple[tuple[int, ...], bool]] | None:
     """Return the matrices that a quantizer replaces: shape, and whether gate and up-projection are one; None if that is not known."""
-    try:
-        rows = list_rows(model.tree, MOST_ROWS)
-    except UsageError:
+    rows = rows_of(model)
+    if rows is None:
         return None
-    kept = _unquantized_modules(rows, skipped)
+    kept = unquantized_modules(rows, skipped)
     if kept is None or any(row.tied_to is not None and row.role == "weight" and not kept(row.name.rpartition(".")[0]) for row in rows):
         return None  # a tied head that would be replaced: which of the two is loaded, no config says
-    return [(shape, fused) for name, shape, fused in _matrices(model.tree, rows) if not kept(name)]
+    return [(shape, fused) for name, shape, fused in matrices(model.tree, rows) if not kept(name)]
 
 
 TRIED = frozenset(
@@ -139,59 +136,6 @@ BITSANDBYTES = TRIED | frozenset(
     gptj granitemoe granitemoehybrid helium jamba jetmoe lfm2 mpt olmo olmo3 opt phi phimoe qwen3_5_text stablelm""".split()
 )
 """Types whose count in 4 bits was held to ``replace_with_bnb_linear`` on the meta device."""
-
-
-def _unquantized_modules(rows: list[Row], stated: Any) -> Any:
-    """Return a function that tells which modules stay as they are, or None if their list is not understood."""
-    if stated is None:
-        last = rows[-1].name.rpartition(".")[0]
-        # Without a list: the output head, what is tied to it, and the last module of all.
-        return lambda name: name == "lm_head" or name == last
-    if (
-        not isinstance(stated, (list, tuple))
-        or len(stated) > MOST_NAMES
-        or not all(type(name) is str and _is_plain(name) for name in stated)
-    ):
-        return None  # the library takes them for regular expressions, which nobody should run who did not write them
-    whole = frozenset(stated)
-    ends = tuple(whole)
-
-    def is_kept(name: str) -> bool:
-        pieces = name.split(".")
-        return name.endswith(ends) or any(".".join(pieces[:count]) in whole for count in range(1, len(pieces) + 1))
-
-    return is_kept
-
-
-def _is_plain(name: str) -> bool:
-    return 0 < len(name) <= 200 and all(letter.isalnum() or letter in "_.-" for letter in name)
-
-
-def _matrices(tree: Part, rows: list[Row]) -> Iterator[tuple[str, tuple[int, ...], bool]]:
-    """Yield module, shape and whether it is a gate and an up-projection in one, for each matrix that the quantizer may replace."""
-    kinds = {(_fold(path), node.name): part.kind for path, part in walk(tree) for node in part.children if isinstance(node, Tensor)}
-    beside = {_fold(path).rpartition(".")[0] for path, part in walk(tree) if part.kind == "experts"}
-    for row in rows:
-        name, _, tensor = row.name.rpartition(".")
-        folded = _fold(name)
-        outer, _, last = folded.rpartition(".")
-        kind = kinds.get((folded, tensor))
-        if (
-            row.tied_to is None
-            and row.role == "weight"
-            and _is_replaced(kind, row, tensor)
-            and not (last in ROUTERS and outer in beside)
-            and not folded.endswith(FULL_PRECISION)
-        ):
-            yield name, row.shape, tensor == "gate_up_proj"  # type: ignore[misc]
-
-
-def _is_replaced(kind: str | None, row: Row, tensor: str) -> bool:
-    return (kind == "linear" and len(row.shape) == 2 and tensor == "weight") or (kind == "experts" and len(row.shape) == 3)
-
-
-def _fold(name: str) -> str:
-    return ".".join(piece for piece in name.split(".") if not piece.isdigit())
 
 
 def _scales(shape: tuple[int, ...], block: Any, *, fused: bool, static: bool) -> int:

@@ -22,7 +22,7 @@ from weighbridge.conventions.omissions import (
     traits,
 )
 from weighbridge.conventions.pieces import Piece
-from weighbridge.conventions.quantised import quantizer_change
+from weighbridge.conventions.quantised import quantizer_change, quantizer_name, stated_quantizer
 from weighbridge.conventions.states import states
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
@@ -171,12 +171,25 @@ def _other_labels(model: ModelValue, name: str, view: View, taken: Parts) -> Ite
 
 
 def _with_scales(model: ModelValue, view: View) -> Iterator[View]:
-    """Yield the class as it is loaded where the config names a quantizer: FP8 has a scale for each block of a matrix, 4 bits are packed."""
-    change = quantizer_change(model) or 0
+    """Yield the class as it is loaded where the config names a quantizer."""
+    change, said = quantizer_change(model) or 0, stated_quantizer(model)
+    less, more = QUANTIZED.get(quantizer_name(said) if said else "", QUANTIZED["compressed-tensors"])
     if change > 0:
-        yield view._replace(added=(Piece(mark("fp8 scales, as loading makes them"), change),), cost=0, depth=0)
+        yield view._replace(added=(Piece(more, change),), cost=0, depth=0)
     elif change:
-        yield view._replace(less=(Piece(mark("values of 4 bits that share an element"), -change),), cost=0, depth=0)
+        yield view._replace(less=(Piece(less, -change),), cost=0, depth=0)
+
+
+_PACKED = mark("values packed into words, less their scales"), mark("scales of quantized matrices")
+_BUFFERS = mark("modules whose tensors are buffers once they are quantized"), ""
+QUANTIZED = {
+    "fp8": ("", mark("fp8 scales, as loading makes them")),
+    "bitsandbytes": (mark("values of 4 bits that share an element"), ""),
+    "gptq": _BUFFERS,
+    "awq": _BUFFERS,
+    "compressed-tensors": _PACKED,
+}
+"""What there is less, or more, of a model that is loaded with a quantizer."""
 
 
 def _active(tree: Part, view: View) -> Iterator[View]:

@@ -103,8 +103,8 @@ def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str
     found = loading_of(model)
     if found is None:
         return
+    method = quantizer_name(stated_quantizer(model) or {})[:40]
     if found.quantizer is None:
-        method = quantizer_name(stated_quantizer(model) or {})[:40]
         line = say(
             "Loaded with its quantization_config ({method}), packed words and scales stand in place of matrices, and numel() counts those; here every matrix counts its parameters."
         )
@@ -112,14 +112,19 @@ def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str
     if not found.differs:
         return
     built, older = f"{found.built:,}", f"{found.older:,}"
-    if found.quantizer and found.quantizer > 0:
+    if found.quantizer and method == "fp8":
         line = say("As loaded with its quantization_config (fp8): {loaded}, with {scales} scales; as built {built}.")
         yield line.format(loaded=f"{found.loaded:,}", scales=f"{found.quantizer:,}", built=built)
+    elif found.quantizer and method in ("gptq", "awq"):
+        line = say(
+            "As loaded with its quantization_config ({method}): {loaded} parameters; those of the replaced modules ({packed}) are packed into buffers. As built {built}."
+        )
+        yield line.format(method=method, loaded=f"{found.loaded:,}", packed=f"{-found.quantizer:,}", built=built)
     elif found.quantizer:
         line = say(
-            "As loaded with its quantization_config (bitsandbytes, 4 bits): {loaded} elements (a packed one holds several values); as built {built}."
+            "As loaded with its quantization_config ({method}): {loaded} elements (a packed one holds several values); as built {built}."
         )
-        yield line.format(loaded=f"{found.loaded:,}", built=built)
+        yield line.format(method=f"{method}, 4 bits" if method == "bitsandbytes" else method, loaded=f"{found.loaded:,}", built=built)
     if found.separate:
         line = say("As loaded from its published file: {loaded}, with {tensors} of its own; as built {built}.")
         yield line.format(loaded=f"{found.loaded:,}", tensors=say(", ").join(found.separate), built=built)

@@ -190,7 +190,7 @@ def row_of_directory(folder: Path, config: Path, name: str) -> Row:
     heads = {head.name for head in untied_heads(model)}
     if heads and not heads & {tensor.name for tensor in listing.tensors}:
         row["loaded"] = row["built"]  # the config says that the head is untied, and the file has none
-    row = row | _of_file(listing) | {"fingerprint": row["fingerprint"]}
+    row = row | _of_file(listing, row["built"]) | {"fingerprint": row["fingerprint"]}
     if row.get("claim_holds") is False:
         row["claim_convention"] = convention_of(model, row["claimed"])
     return fit_int64(row)
@@ -222,8 +222,8 @@ def convention_of(model: ModelValue, number: int) -> str | None:
     )
 
 
-def _of_file(listing: Listing) -> Row:
-    """Return what a file itself tells: elements, bytes, types, claims."""
+def _of_file(listing: Listing, expected: int | None = None) -> Row:
+    """Return what a file itself tells: elements, bytes, types, claims, the latter held to the class's count too where there is one."""
     elements: dict[str, int] = {}
     for tensor in listing.tensors:
         elements[tensor.dtype] = elements.get(tensor.dtype, 0) + tensor.stored
@@ -237,7 +237,7 @@ def _of_file(listing: Listing) -> Row:
     }
     year = stated_year(listing.metadata, OF_FILES)
     row |= {"year": year, "year_from": "metadata"} if year is not None else {}
-    stated = [claim for claim in claims(listing) if claim.name != "total_size" and type(claim.stated) is int]
+    stated = [claim for claim in claims(listing, expected) if claim.name != "total_size" and type(claim.stated) is int]
     if stated:
         row |= {"claimed": stated[0].stated, "claim_holds": stated[0].holds}
     return row

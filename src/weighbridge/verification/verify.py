@@ -116,19 +116,22 @@ def verify(described: ModelValue, listing: Listing, source: str = "", compare: C
     return Verification(
         source, described.source, described.class_name, tally.unique, found,
         len(matched), sum(elements(expected[name]) for name in matched if expected[name].tied_to is None),
-        tuple(explained), tuple(unexplained), claims(listing), (*described.notes, *listing.notes),
+        tuple(explained), tuple(unexplained), claims(listing, tally.unique), (*described.notes, *listing.notes),
     )  # fmt: skip
 
 
-def claims(listing: Listing) -> tuple[Claim, ...]:
-    """Hold what a file states of itself against what it holds: bytes (``total_size``) and parameters."""
+def claims(listing: Listing, expected: int | None = None) -> tuple[Claim, ...]:
+    """Hold what a file states of itself against what it holds: bytes (``total_size``) and parameters.
+
+    A name does not tell a frozen batch norm's gain, which is a buffer, from a parameter; a class that has *expected* ones does.
+    """
     found = []
     if "total_size" in listing.metadata:
         stated = listing.metadata["total_size"]
         found.append(Claim("total_size", stated, listing.size_bytes, stated == listing.size_bytes))
     for key in ("total_parameters", "general.parameter_count"):
         if key in listing.metadata:
-            unique = unique_of(as_model(listing, ""))
             stated = listing.metadata[key]
+            unique = expected if expected is not None and stated == expected else unique_of(as_model(listing, ""))
             found.append(Claim(key, stated, unique, stated in (unique, listing.stored)))
     return tuple(found)

@@ -106,7 +106,19 @@ def test_fp8_in_blocks_is_loaded_with_its_scales(raw: dict[str, Any], built: int
 @pytest.mark.parametrize(
     "said",
     [
-        {"quant_method": "gptq", "bits": 4},
+        {"quant_method": "mxfp4"},
+        {"quant_method": "compressed-tensors", "config_groups": {}},
+        {
+            "quant_method": "compressed-tensors",
+            "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "float"}}},
+        },
+        {
+            "quant_method": "compressed-tensors",
+            "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4}}},
+            "ignore": ["re:(a+)+"],
+        },
+        {"quant_method": "gptq", "modules_in_block_to_quantize": "q_proj"},
+        {"quant_method": "awq", "modules_to_not_convert": [1]},
         {"quant_method": "fp8", "expert_dtype": "fp4"},
         {"quant_method": "fp8", "weight_block_size": "128"},
     ],
@@ -138,6 +150,43 @@ def test_wider_elements_and_modules_that_stay() -> None:
     said = {"load_in_4bit": True, "bnb_4bit_quant_storage": "bfloat16", "llm_int8_skip_modules": ["q_proj", "lm_head"]}
     found = loading_of(load({"model_type": "qwen3", "num_hidden_layers": 2, "quantization_config": said}, "Qwen3ForCausalLM"))
     assert found is not None and found.loaded == 1_438_667_264
+
+
+PACKED: list[tuple[dict[str, Any], int, int]] = [
+    ({"model_type": "qwen2", "num_hidden_layers": 3, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": False, "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}, "architectures": ["Qwen2Model"]}, 99136, 6592),
+    ({"model_type": "opt", "num_hidden_layers": 3, "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 96, "ffn_dim": 96, "word_embed_proj_dim": 64, "pad_token_id": 0, "tie_word_embeddings": True, "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128, "modules_in_block_to_quantize": [["self_attn.q_proj", "self_attn.k_proj"], ["mlp.down_proj", "fc2"]]}, "architectures": ["OPTForSequenceClassification"]}, 225632, 182048),
+    ({"model_type": "gpt2", "n_layer": 2, "n_embd": 64, "n_head": 4, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": True, "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128, "modules_in_block_to_quantize": [["self_attn.q_proj", "self_attn.k_proj"], ["mlp.down_proj", "fc2"]]}, "architectures": ["GPT2ForSequenceClassification"]}, 171904, 171904),
+    ({"model_type": "phi3", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": False, "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}, "architectures": ["Phi3ForCausalLM"]}, 74048, 12608),
+    ({"model_type": "gpt_neox", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": True, "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128, "modules_in_block_to_quantize": [["self_attn.q_proj", "self_attn.k_proj"], ["mlp.down_proj", "fc2"]]}, "architectures": ["GPTNeoXForSequenceClassification"]}, 65088, 65088),
+    ({"model_type": "olmo", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": False, "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128, "modules_to_not_convert": ["layers.1", "visual"]}, "architectures": ["OlmoForCausalLM"]}, 73728, 12288),
+    ({"model_type": "qwen2", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": True, "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128, "modules_to_not_convert": ["lm_head"]}, "architectures": ["Qwen2ForSequenceClassification"]}, 68288, 6592),
+    ({"model_type": "starcoder2", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": False, "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}, "architectures": ["Starcoder2ForSequenceClassification"]}, 56768, 6912),
+    ({"model_type": "gemma2", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "head_dim": 16, "pad_token_id": 0, "tie_word_embeddings": True, "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128, "modules_to_not_convert": ["layers.1", "visual"]}, "architectures": ["Gemma2ForCausalLM"]}, 68160, 6720),
+    ({"model_type": "cohere", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": False, "quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128, "modules_to_not_convert": ["layers.1", "visual"]}, "architectures": ["CohereModel"]}, 67776, 37056),
+    ({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "head_dim": 16, "pad_token_id": 0, "tie_word_embeddings": True, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 3, "type": "int", "strategy": "channel", "symmetric": True}}}, "ignore": ["lm_head", "re:.*layers\\.1\\."], "quantization_status": "compressed"}, "architectures": ["LlamaForSequenceClassification"]}, 68032, 40542),
+    ({"model_type": "qwen3", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "head_dim": 16, "pad_token_id": 0, "tie_word_embeddings": True, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "float", "strategy": "channel", "symmetric": True}}}, "ignore": ["lm_head", "re:.*layers\\.1\\."], "quantization_status": "compressed"}, "architectures": ["Qwen3ForSequenceClassification"]}, 68096, 68546),
+    ({"model_type": "granite", "num_hidden_layers": 3, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": False, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 16, "symmetric": True}}}, "ignore": ["lm_head", "re:.*layers\\.1\\."], "quantization_status": "compressed"}, "architectures": ["GraniteForCausalLM"]}, 104896, 55004),
+    ({"model_type": "gemma", "num_hidden_layers": 3, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "head_dim": 16, "pad_token_id": 0, "tie_word_embeddings": True, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 8, "symmetric": False}}}, "ignore": ["lm_head"], "quantization_status": "compressed"}, "architectures": ["GemmaModel"]}, 98752, 31114),
+    ({"model_type": "phi", "num_hidden_layers": 3, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "pad_token_id": 0, "tie_word_embeddings": True, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 16, "symmetric": True}}}, "ignore": ["lm_head"], "quantization_status": "compressed"}, "architectures": ["PhiModel"]}, 81440, 21572),
+    ({"model_type": "nemotron", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96, "head_dim": 16, "pad_token_id": 0, "tie_word_embeddings": False, "quantization_config": {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 16, "symmetric": True}}}, "ignore": ["lm_head", "model.layers.0.mlp.down_proj"], "quantization_status": "compressed"}, "architectures": ["NemotronForSequenceClassification"]}, 56064, 21040),
+]  # fmt: skip
+"""Classes as built, and after GPTQ, AWQ and compressed-tensors have replaced their modules (``python -m truth.packed_modules``: optimum 2.3.0,
+transformers 5.23.0, compressed-tensors 0.20.0)."""
+
+
+@pytest.mark.parametrize(("raw", "built", "loaded"), PACKED, ids=lambda value: value["model_type"] if isinstance(value, dict) else "")
+def test_what_packed_modules_leave_of_the_parameters(raw: dict[str, Any], built: int, loaded: int) -> None:
+    found = loading_of(load(raw))
+    assert found is not None and (found.built, found.loaded) == (built, loaded)
+
+
+def test_what_gptq_leaves_is_said_everywhere() -> None:
+    """Of Llama 3 8B: the word table, the head and 65 norms."""
+    known = model("llama-3-8b", overrides={"quantization_config": {"quant_method": "gptq", "bits": 4}})
+    left = 2 * 128_256 * 4096 + 65 * 4096
+    assert loading_of(known) == (8_030_261_248, left, 8_030_261_248, (), left - 8_030_261_248)
+    assert f"(gptq): {left:,} parameters; those of the replaced modules (6,979,321,856)" in "\n".join(notes(known, str))
+    assert known.reconcile(left).matches[0].leaves_out[0].amount == 6_979_321_856
 
 
 @pytest.mark.parametrize("said", [{"producer": {"name": "modelopt"}, "quant_algo": "NVFP4"}, {"quant_method": "modelopt"}])

@@ -17,7 +17,7 @@ from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.core.tree import Part, Tensor
 from weighbridge.readers import Listing, StoredTensor
 from weighbridge.verification.findings import Verification
-from weighbridge.verification.verify import verify
+from weighbridge.verification.verify import claims, verify
 
 UNKNOWN = ", whose storage it shares in the class, or a tensor of its own: a header cannot tell"
 
@@ -302,3 +302,10 @@ def test_a_file_is_no_config(tmp_path: Path) -> None:
     write(tmp_path / "model.safetensors", file(bert()))
     with pytest.raises(UsageError, match="verify needs a config"):
         weighbridge.verification.verify.verify_checkpoint(tmp_path, tmp_path / "model.safetensors")
+
+
+def test_a_class_tells_parameters_from_the_buffers_that_a_name_does_not_tell() -> None:
+    """A frozen batch norm's gain is a buffer: an index that counts parameters leaves it out."""
+    file = Listing("safetensors", (StoredTensor("bn1.weight", "F32", (2,), 8), StoredTensor("fc.weight", "F32", (3, 2), 24)))
+    file = file._replace(metadata={"total_parameters": 6})
+    assert [claim.holds for claim in (*claims(file), *claims(file, 6), *claims(file, 7))] == [False, True, False]
