@@ -24,6 +24,11 @@ from weighbridge.auditing.text.plain_sizes import NAME, read_plain_sizes
         ("opt-1.3b 的词表大小为 90272。", 50_272),
         ("yi-6b 的 FFN 中间层维度是 41008。", 11_008),
         ("llama-2-7b has 42 layers, as one sees in its config.", 32),
+        ("Llama-3-70B has 80 layers, while OPT-1.3B has 84.", 24),
+        ("Mistral 7B has 52 layers; DistilBERT has 6 layers.", 32),
+        ("GPT-J-6B and DistilBERT have 28 and 4 layers, respectively.", 6),
+        ("Yi-6B 和 OPT-1.3B 的层数分别为 32 和 64。", 24),
+        ("# DistilBERT\n\nIt has 3 layers, 12 heads and a hidden size of 768.\n", 6),
     ],
 )
 def test_a_wrong_size_is_called_wrong(text: str, right: int) -> None:
@@ -54,6 +59,10 @@ def test_heads_and_key_value_heads_exchanged_are_both_wrong() -> None:
         "BERT-base has a vocabulary of 28,996 tokens.",
         "bert-base has 12 layers, and its student 6 layers.",
         "Gemma 7B has 16 heads of size 256.",
+        "Llama-3-70B has 80 layers, while OPT-1.3B has 24.",
+        "GPT-J-6B and DistilBERT have 28 and 6 layers, respectively.",
+        "# DistilBERT\n\nIt has half the layers of BERT: 6 instead of 12. It keeps 12 heads.\n",
+        "# How DistilBERT is trained\n\nIt has 3 losses and 4 layers of heads.\n",
     ],
 )
 def test_what_may_be_true_is_no_alarm(text: str) -> None:
@@ -74,6 +83,9 @@ def test_a_sentence_that_says_more_is_not_read() -> None:
         ("With 755M parameters, roberta-large is easy to find.", 355_359_744),
         ("We use yi-6b (32 layers, 4096 dim, 32 heads; 2.06B params).", 6_061_035_520),
         ("falcon-7b 的参数量约为 9.22 亿。", 6_921_720_704),
+        ("GPT-NeoX-20B has 20.55B parameters and XLM-R base has 878M.", 278_043_648),
+        ("BERT-large 和 Mistral 7B 的参数量分别为 3.35 亿和 12.42 亿。", 7_241_732_096),
+        ("# OPT-1.3B\n\nIt has 24 layers and 6.32B parameters.\n", 1_315_758_080),
         ("**llama-2-13b**\n* 40 layers\n* 5120 hidden units\n* 40 heads\n* 53.02B parameters\n", 13_015_864_320),
     ],
 )

@@ -94,7 +94,7 @@ def _subject_by_place(text: str, token: Token, before: Sequence[Mention]) -> Men
     """Return the name that a number belongs to by its place in two lists: ``A and B have 1M and 2M parameters, respectively``."""
     if len(before) < 2:
         return None
-    figures = [start for start in _figures(text) if start > before[-1].column]
+    figures = [start for start in _figures(text) if start >= before[-1].end]
     models = [m for m in before if m.kind == MODEL]
     return models[figures.index(token.start)] if token.start in figures and len(figures) == len(models) else None
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.configuration import NAMES, is_of_their_own
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import field_values, is_padded, main_values
 from weighbridge.auditing.checks.fields import OTHERWISE, is_composite
 from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.plain_totals import PRONOUN, model_of_heading
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Sentence, because
@@ -24,60 +26,135 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 _SENTENCE = re.compile(r"[。!?！？|]|\.(?!\d)")
-_CLAUSE = re.compile(r"[;；，]|,(?!\d)")
+_CLAUSE = re.compile(r"[;；]|[,，](?!\d)(?:\s*(?:while|whereas|but|and|而|但)(?![a-z]))?|\b(?:while|whereas|but)\b|而", re.IGNORECASE)
 _MOST_CLAUSES = 4
 _COUNTED_IN = re.compile(r"\b(?:count\w*|includ\w*|plus|when|after|before|except|without)\b|算上|包括|加上|去掉", re.IGNORECASE)
 """Words of a later clause by which a size counts more, or less, than the model's."""
 _IN_MLP = re.compile(r"\b(?:mlps?|ffn|feed[- ]?forward)", re.IGNORECASE)
+_HAS_ONE = re.compile(NAME + r"\s?(?:has|have|uses|有)\s?(?P<number>\d{1,7})\W*", re.IGNORECASE)
+"""A clause that leaves out what it counts: ``BERT-base has 12 layers, while BERT-large has 24``."""
+_PAIRED = re.compile(r"(?P<lead>\D*?)(?P<numbers>\d[\d,]*(?:(?:, (?:and )?| and |、| ?[和与] ?)\d[\d,]*)+)(?P<tail>[^\d]*)", re.IGNORECASE)
+_RESPECTIVELY = re.compile(r"[,，]?\s*respectively|分别", re.IGNORECASE)
+_AND = re.compile(r"[\s,、和与]*(?:and )?", re.IGNORECASE)
+_MOST_NAMES = 6
+
+
+class _Read(NamedTuple):
+    """A size that a text gives a model, and where its number stands in the line."""
+
+    mention: Mention
+    size: PlainSize
+    start: int
 
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
-    """Check the sizes of sentences that name one model and say nothing but its sizes.
+    """Check the sizes of sentences that say nothing but the sizes of the models they name.
 
     Args:
         tabled: The lines of tables whose rows or columns are models.
     """
     for line, mentions in scene.mentions.items():
-        if line in tabled or is_of_their_own(scene, line):
-            continue
-        for mention in mentions:
-            if mention.kind == MODEL:
-                yield from _of_mention(scene, line, mention)
+        if line not in tabled and not is_of_their_own(scene, line):
+            for found in _of_line(scene.lines[line].text, mentions):
+                yield from _hold(scene, line, found)
+    for line in range(len(scene.lines)):
+        mention = model_of_heading(scene, line) if line not in tabled and PRONOUN.match(scene.lines[line].text) else None
+        if mention is not None and not is_of_their_own(scene, line):
+            for found in _of_pronouns(scene.lines[line].text, mention):
+                yield from _hold(scene, line, found)
 
 
-def _of_mention(scene: Scene, line: int, mention: Mention) -> Iterator[Claim]:
-    text = scene.lines[line].text
-    start = max((m.end() for m in _SENTENCE.finditer(text, 0, mention.column)), default=0)
-    ending = _SENTENCE.search(text, mention.end)
-    stop = ending.start() if ending is not None else len(text)
-    sizes = _read(text[start : mention.column], text[mention.end : stop])
-    subject = of_mention(scene, mention, firm=True) if sizes else None
-    if subject is None or not all(map(_has_one_of_each, subject.models)):
-        return
-    moved = mention.end - mention.column - len(NAME)
-    for size in sizes:
-        shift = start + (moved if start + size.start > mention.column else 0)
-        token = Token("num", "", line, size.start + shift, size.end + shift)
-        word = "width" if size.word == "hidden" and _IN_MLP.search(text, start, stop) else size.word
-        values = [_values(model, word) for model in subject.models]
-        if any(size.value in one for one in values):
-            yield _claim(scene, token, size, size.value, "exact")
-        elif (
-            subject.firm
-            and values[0]
-            and not (size.word == "head_dim" and len(values[0]) > 1)
-            and not _is_fair(size, right := _right(subject.models[0], size.word, values[0]))
-        ):
-            yield _claim(scene, token, size, right, "wrong")
+def _of_line(text: str, mentions: Sequence[Mention]) -> Iterator[_Read]:
+    """Read each sentence of a line that names models."""
+    start = 0
+    for stop in [*(m.start() for m in _SENTENCE.finditer(text)), len(text)]:
+        named = [m for m in mentions if start <= m.column and m.end <= stop]
+        if named and len(named) <= _MOST_NAMES and all(m.kind == MODEL for m in named):
+            yield from (
+                _of_lists(text, start, stop, named)
+                if len(named) > 1 and _RESPECTIVELY.search(text, start, stop)
+                else _of_clauses(text, start, stop, named)
+            )
+        if not any(m.column < stop < m.end for m in mentions):
+            start = stop + 1
+
+
+def _of_clauses(text: str, start: int, stop: int, named: Sequence[Mention]) -> Iterator[_Read]:
+    """Read the clause of each model that a sentence names; one that leaves out the size's name has it from the clause before."""
+    latest: list[PlainSize] = []
+    for place, mention in enumerate(named):
+        first, last = start, stop
+        if place:
+            breaks = list(_CLAUSE.finditer(text, named[place - 1].end, mention.column))
+            if not breaks:
+                return
+            first = breaks[-1].end()
+        if place + 1 < len(named):
+            breaks = list(_CLAUSE.finditer(text, mention.end, named[place + 1].column))
+            if not breaks:
+                return
+            last = breaks[-1].start()
+        before, after = text[first : mention.column], text[mention.end : last]
+        sizes = _read(before, after)
+        elliptic = _HAS_ONE.fullmatch(f"{NAME}{after}") if len(latest) == 1 and not sizes else None
+        if elliptic is not None:
+            number = PlainSize(latest[0].word, int(elliptic["number"]), *elliptic.span("number"))
+            yield _Read(mention, number, mention.end - len(NAME) + number.start)
+        for size in sizes:
+            behind = size.start > len(before)
+            yield _Read(mention, size, first + size.start + (mention.end - mention.column - len(NAME) if behind else 0))
+        latest = sizes
 
 
 def _read(before: str, after: str) -> list[PlainSize]:
-    """Read a sentence, or else its clause about the model where nothing behind that makes the model another."""
+    """Read a clause, or else what of it is about the model where nothing behind that makes the model another."""
     whole = read_plain_sizes(f"{before}{NAME}{after}")
     if whole or OTHERWISE.search(after) or _COUNTED_IN.search(after):
         return whole
     clauses = (read_plain_sizes(f"{before}{NAME}{after[: comma.start()]}") for comma in list(_CLAUSE.finditer(after))[:_MOST_CLAUSES])
     return next((sizes for sizes in clauses if sizes), [])
+
+
+def _of_lists(text: str, start: int, stop: int, named: Sequence[Mention]) -> Iterator[_Read]:
+    """Read names and sizes in two lists: ``A and B have 12 and 24 layers, respectively``."""
+    joined = all(_AND.fullmatch(text, one.end, other.column) for one, other in pairwise(named))
+    behind = _PAIRED.fullmatch(text, named[-1].end, stop)
+    if not joined or behind is None or text[start : named[0].column].strip(" -*#>"):
+        return
+    numbers = list(re.finditer(r"\d{1,3}(?:,\d{3})+|\d+", behind["numbers"]))
+    lead, tail = _RESPECTIVELY.sub("", behind["lead"]), _RESPECTIVELY.sub("", behind["tail"])
+    one = read_plain_sizes(f"{NAME}{lead}{numbers[0][0]}{tail}") if len(numbers) == len(named) else []
+    if len(one) == 1:
+        for mention, number in zip(named, numbers, strict=True):
+            size = PlainSize(one[0].word, int(number[0].replace(",", "")), *number.span())
+            yield _Read(mention, size, behind.start("numbers") + number.start())
+
+
+def _of_pronouns(text: str, mention: Mention) -> Iterator[_Read]:
+    """Read the sentences of a line that begin with ``it``, for the model of the heading above."""
+    start = 0
+    for stop in [*(m.start() for m in _SENTENCE.finditer(text)), len(text)]:
+        pronoun = PRONOUN.match(text[start:stop])
+        if pronoun is not None:
+            for size in _read("", text[start + pronoun.end() : stop]):
+                yield _Read(mention, size, start + pronoun.end() + size.start - len(NAME))
+        start = stop + 1
+
+
+def _hold(scene: Scene, line: int, found: _Read) -> Iterator[Claim]:
+    """Hold a size against the model that it is said of."""
+    size, subject = found.size, of_mention(scene, found.mention, firm=True)
+    if subject is None or not all(map(_has_one_of_each, subject.models)):
+        return
+    token = Token("num", "", line, found.start, found.start + size.end - size.start)
+    word = "width" if size.word == "hidden" and _IN_MLP.search(scene.lines[line].text) else size.word
+    values = [_values(model, word) for model in subject.models]
+    if any(size.value in one for one in values):
+        yield _claim(scene, token, size, size.value, "exact")
+    elif subject.firm and values[0] and not (size.word == "head_dim" and len(values[0]) > 1):
+        right = _right(subject.models[0], size.word, values[0])
+        if not _is_fair(size, right):
+            yield _claim(scene, token, size, right, "wrong")
 
 
 def _has_one_of_each(model: ModelValue) -> bool:

@@ -6,17 +6,18 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, opens_sentence, subject_of
+from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.own_counts import own_count
-from weighbridge.auditing.checks.scene import Scene, claim, words_of
+from weighbridge.auditing.checks.plain_totals import is_plain
+from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.summaries import is_summed
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
-from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES, LARGE_MODEL, LARGE_NEAR, LEFTOVER, SAME_COUNT, SHIFTED_DIGITS
+from weighbridge.auditing.thresholds import LARGE_MODEL, LARGE_NEAR, LEFTOVER, SAME_COUNT, SHIFTED_DIGITS
 from weighbridge.core.messages import mark
 
 UNITS = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
@@ -221,13 +222,7 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool
         return  # of models so large, published totals count more or less than the class: layers for speculation, scales
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
     near = right < number * SAME_COUNT and number < right * SAME_COUNT
-    if not (
-        sure
-        or near
-        or swapped
-        or _is_power_off(token, subject, what)
-        or (what == "total" and (_is_said_plainly(scene, token) or _stands_with_its_sizes(scene, token, subject)))
-    ):
+    if not (sure or near or swapped or _is_power_off(token, subject, what) or (what == "total" and is_plain(scene, token, subject))):
         return
     name = subject.models[0].class_name or subject.name
     sentence = mark("{name} has {right}") if what == "total" else mark("of {name}, {right} are active on a token")
@@ -249,54 +244,6 @@ def _is_power_off(token: Token, subject: Subject, what: str) -> bool:
         return False
     fits = (fit(token._replace(value=token.value * power), Fraction(right)) for power in _POWERS)
     return significant_digits(token) >= SHIFTED_DIGITS and any(found is not None and found.verdict == "rounded" for found in fits)
-
-
-def _is_said_plainly(scene: Scene, token: Token) -> bool:
-    """Tell whether a name, a verb and a count of parameters are all that a clause says: ``GPT-2 XL has 6.56B parameters``."""
-    text, on_line = scene.lines[token.line].text, scene.mentions.get(token.line, ())
-    named = [m for m in on_line if m.end <= token.start]
-    if not named and len(on_line) == 1 and len(on_line[0].names) == 1:
-        return opens_sentence(text, token, on_line[0])
-    if len(named) != 1 or len(named[0].names) != 1 or not _is_opening(text, named[0].column):
-        return False
-    verb = _PLAIN_VERB.fullmatch(text, named[0].end, token.start)
-    noun = _PLAIN_NOUN.match(text, token.end)
-    return verb is not None and noun is not None and (noun["noun"] is not None or verb["noun"] is not None)
-
-
-def _stands_with_its_sizes(scene: Scene, token: Token, subject: Subject) -> bool:
-    """Tell whether a count stands with sizes that are all its one model's: ``LLaMA-2 13B: 40 layers, 5120 hidden units; 53.02B params``."""
-    if len(subject.models) != 1 or _PLAIN_NOUN.match(scene.lines[token.line].text, token.end) is None:
-        return False
-    first = max((line for line in scene.mentions if line <= token.line), default=token.line)
-    if token.line - first > BESIDE_LINES or len(scene.mentions.get(first, ())) != 1:
-        return False
-    own = words_of(subject.models[0])
-    if not _is_opening(scene.lines[first].text, scene.mentions[first][0].column):
-        return False
-    beside = [size for line in range(first, token.line + 1) for size in scene.stated_index.on.get(line, ()) if size.word in own]
-    return len({size.word for size in beside}) >= AGREED_FIELDS and all(own[size.word] == size.value for size in beside)
-
-
-def _is_opening(text: str, column: int) -> bool:
-    """Tell whether nothing that could be counted stands before a name in its sentence: ``The up projection of Llama 2 7B has 45M``."""
-    return _OPENING.fullmatch(_SENTENCE.split(text[max(0, column - SENTENCE) : column])[-1]) is not None
-
-
-_OPENING = re.compile(
-    r"[\W\d_]*(?:(?:the|an?|so|thus|and|but|however|note that|model|in fact|here|we|i|us(?:e|es|ed|ing)|load|loaded|例如|比如|其中|我们|使用|采用|而|但|模型)(?![a-z])\W*)*",
-    re.IGNORECASE,
-)
-_PLAIN_VERB = re.compile(
-    r"[*_`'\"]{0,4}\s*(?:[:：,，(（]?\s*(?:has|have|with|contains|模型)?\s*|(?:模型)?\s*(?:一?共|总共)?(?:包?含有?|拥有|具?有)\s*|的?\s*(?P<noun>(?:总|模型)?参数(?:总?量|总?数量?))\s*(?:是|为|有)?\s*)"
-    r"(?:exactly|about|around|approximately|roughly|a total of|in total|约为?|大约为?|大概|共)?\s*[*_`~≈]{0,3}\s*",
-    re.IGNORECASE,
-)
-_PLAIN_NOUN = re.compile(
-    r"\s?[*_`]{0,3}(?:\s?个)?[\s-]?(?P<noun>(?:model )?param(?:eter)?s?\b|参数)?[*_`]{0,3}\s?(?:$|[.,;:)，。；）](?!\d)|and (?:is|was|a)\b)",
-    re.IGNORECASE,
-)
-"""What stands between a name and a count, and behind it, in a clause that says nothing else."""
 
 
 _POWERS = (Fraction(10), Fraction(100), Fraction(1000), Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))

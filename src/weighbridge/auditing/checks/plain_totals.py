@@ -1,0 +1,120 @@
+"""Counts that are said of a model so plainly that they are wrong however far off they are: ``GPT-2 XL has 6.56B parameters``."""
+
+from __future__ import annotations
+
+import re
+
+from weighbridge.auditing.checks.count_subjects import Subject, opens_sentence
+from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES
+from weighbridge.presets.aliases import MODEL
+
+_REACH = 300
+"""Characters before a name that may be of its sentence."""
+
+
+def is_plain(scene: Scene, token: Token, subject: Subject) -> bool:
+    """Tell whether a clause says nothing but that its one model has so many parameters, or all that stands with it is the model's."""
+    text, on_line = scene.lines[token.line].text, scene.mentions.get(token.line, ())
+    before = [m for m in on_line if m.end <= token.start]
+    if before:
+        return _is_of(text, token, before) or _is_of_its_place(text, token, before) or _stands_with_its_sizes(scene, token, subject)
+    if len(on_line) == 1 and opens_sentence(text, token, on_line[0]):
+        return True
+    return not on_line and (_is_of_heading(scene, token) or _stands_with_its_sizes(scene, token, subject))
+
+
+def _is_of(text: str, token: Token, before: list[Mention]) -> bool:
+    """Tell whether a name, a verb and the count are a clause of their own."""
+    name = before[-1]
+    verb, noun = _VERB.fullmatch(text, name.end, token.start), _NOUN.match(text, token.end)
+    if name.kind != MODEL or verb is None or noun is None or not _is_opening(text, name.column):
+        return False
+    elliptic = len(before) > 1 and _HAS.search(verb[0]) is not None and _PARAMETERS.search(text, before[0].end, name.column) is not None
+    return noun["noun"] is not None or verb["noun"] is not None or elliptic
+
+
+def _is_of_its_place(text: str, token: Token, before: list[Mention]) -> bool:
+    """Tell whether names and counts are two lists: ``A and B have 1M and 2M parameters, respectively``."""
+    between = text[before[-1].end : token.start]
+    return (
+        all(m.kind == MODEL for m in before)
+        and _RESPECTIVELY.search(text) is not None
+        and _is_opening(text, before[0].column)
+        and _PAIRED.fullmatch(between) is not None
+    )
+
+
+def _is_of_heading(scene: Scene, token: Token) -> bool:
+    """Tell whether a count is said of ``it``, right below a heading that is one model's name."""
+    text = scene.lines[token.line].text
+    clause = _SENTENCE.split(text[: token.start])[-1]
+    said = PRONOUN.match(clause) is not None and _HAS.search(clause) is not None and _NOUN.match(text, token.end) is not None
+    return said and model_of_heading(scene, token.line) is not None
+
+
+def model_of_heading(scene: Scene, line: int) -> Mention | None:
+    """Return the one model whose name is the heading close above a line, and after which no other model is named."""
+    heading = scene.headings[line] if line < len(scene.headings) else -1
+    named = scene.mentions.get(heading, ())
+    if heading < 0 or line - heading > BESIDE_LINES or len(named) != 1 or named[0].kind != MODEL:
+        return None
+    if any(scene.mentions.get(other) for other in range(heading + 1, line + 1)):
+        return None
+    title = scene.lines[heading].text
+    rest = _TITLE.sub("", title[: named[0].column] + title[named[0].end :])
+    return None if rest else named[0]
+
+
+_TITLE = re.compile(r"[\W\d_]|parameters|of|in|model|the|参数量?|的|模型", re.IGNORECASE)
+
+
+def _stands_with_its_sizes(scene: Scene, token: Token, subject: Subject) -> bool:
+    """Tell whether a count stands with sizes that are all its one model's: ``LLaMA-2 13B: 40 layers, 5120 hidden units; 53.02B params``."""
+    if len(subject.models) != 1 or _NOUN.match(scene.lines[token.line].text, token.end) is None:
+        return False
+    first = max((line for line, found in scene.mentions.items() if line <= token.line and found), default=token.line)
+    named = [m for m in scene.mentions.get(first, ()) if first < token.line or m.end <= token.start]
+    if token.line - first > BESIDE_LINES or not named or (first < token.line and len(named) > 1):
+        return False
+    if not _is_opening(scene.lines[first].text, named[-1].column):
+        return False
+    own = words_of(subject.models[0])
+    sizes = (size for line in range(first, token.line + 1) for size in scene.stated_index.on.get(line, ()) if size.word in own)
+    beside = [size for size in sizes if (size.token.line, size.token.start) > (first, named[-1].column)]
+    return len({size.word for size in beside}) >= AGREED_FIELDS and all(own[size.word] == size.value for size in beside)
+
+
+def _is_opening(text: str, column: int) -> bool:
+    """Tell whether nothing that could be counted stands before a name in its clause: ``The up projection of Llama 2 7B has 45M``."""
+    return _OPENING.fullmatch(_CLAUSE.split(text[max(0, column - _REACH) : column])[-1]) is not None
+
+
+_SENTENCE = re.compile(r"[.。;；!?！？|](?!\d)")
+_CLAUSE = re.compile(r"[.,，。;；!?！？|:：)）](?!\d)|\b(?:while|whereas|and|but|to|with|from)\b|而(?!且)|(?<=参数)[和与]", re.IGNORECASE)
+_OPENING = re.compile(
+    r"[\W\d_]*(?:(?:the|an?|so|thus|however|note that|model|in fact|here|we|i|us(?:e|es|ed|ing)|load|loaded|例如|比如|其中|我们|使用|采用|而|但|模型)"
+    r"(?![a-z])\W*)*",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"[*_`'\"]{0,4}\s*(?:[:：,，(（]?\s*(?:has|have|with|contains|模型)?\s*|(?:模型)?\s*(?:一?共|总共)?(?:包?含有?|拥有|具?有)\s*|"
+    r"的?\s*(?P<noun>(?:总|模型)?参数(?:总?量|总?数量?))\s*(?:是|为|有)?\s*)"
+    r"(?:exactly|about|around|approximately|roughly|a total of|in total|约为?|大约为?|大概|共)?\s*[*_`~≈]{0,3}\s*",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(
+    r"\s?[*_`]{0,3}(?:\s?个)?[\s-]?(?P<noun>(?:model )?param(?:eter)?s?\b|参数)?[*_`]{0,3}\s?(?:$|[.,;:)，。；）](?!\d)|(?:and|while|but|to|whereas) )",
+    re.IGNORECASE,
+)
+"""What stands between a name and a count, and behind it, in a clause that says nothing else."""
+_HAS = re.compile(r"\b(?:has|have)\b|有", re.IGNORECASE)
+_PARAMETERS = re.compile(r"param|参数", re.IGNORECASE)
+_RESPECTIVELY = re.compile(r"respectively|分别", re.IGNORECASE)
+_PAIRED = re.compile(
+    r"\s?(?:have|has|contain|的?(?:总|模型)?参数(?:总?量|总?数量?)|分别(?:有|为|是|约为)|[~≈约,，、和与及 ]|and|about|\d[\d.,]*\s?(?:[KMBT]\b|million|billion|亿|万)|个?参数)+",
+    re.IGNORECASE,
+)
+PRONOUN = re.compile(r"\W*(?:it|the model|this model|该模型|它|模型|其)(?![a-z])", re.IGNORECASE)
