@@ -21,7 +21,7 @@ CONFIG = {
 COMMANDS = (
     "count {f}", "tensors {f} --csv", "verify {d}", "diff {f} {f}", "diff {f} {d}/other/changed.safetensors", "compare {f} {d}/other/changed.safetensors",
     "report {f} -o {d}/report.html", "report {f} -o {d}/report.xlsx", "counts {f}", "reconcile 1234567 {f}", "audit {d}/notes.md --model {f}",
-    "explain {f}", "quiz {f}", "memory {f}", "parallel {f} --tp 2", "fits {f}", "adapters {f} {d}/adapter", "census {d} -o {d}/census.parquet",
+    "explain {f}", "quiz {f}", "memory {f}", "parallel {f} --tp 2", "fits {f} --gib 24", "adapters {f} {d}/adapter", "census {d} -o {d}/census.parquet",
 )  # fmt: skip
 """Every command that takes a file; the others (formula, flops, cache, solve ...) refuse one without a config once it is read."""
 ADAPTER = {"peft_type": "LORA", "r": 8, "target_modules": "all-linear"}

@@ -86,9 +86,9 @@ def deliver(found: Answer, arguments: Arguments) -> None:
     if path and found.document is not None:
         from weighbridge.documents.renderers import write
 
-        emit(f"{path}: {write(found.document(), path):,} bytes\n")
+        emit(f"{visible(path)}: {write(found.document(), path):,} bytes\n")
     elif found.text is not None:
-        emit(visible(found.text, keep="\n\t"))
+        emit(visible(found.text, keep="\n"))
     elif form == "json" or found.document is None:
         emit_json(found.json())
     else:

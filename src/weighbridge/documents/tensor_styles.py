@@ -17,6 +17,7 @@ from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, Text, mark, translator
 from weighbridge.core.tree import Part, Row, Tensor, copy_name, positions
+from weighbridge.core.visible import visible
 from weighbridge.verification.checkpoint_names import list_tensors
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _torch(model: ModelValue, names: str, say: Say = str) -> Iterator[str]:
     label = say("parameters:")
     for row in _parameters(model, names):
         if row.tied_to is None:
-            yield f"{row.name} torch.Size([{', '.join(map(str, row.shape))}]) {label} {row.count}"
+            yield f"{visible(row.name)} torch.Size([{', '.join(map(str, row.shape))}]) {label} {row.count}"
 
 
 def _tensorflow(model: ModelValue, names: str) -> Iterator[str]:
@@ -82,7 +83,7 @@ def _tensorflow(model: ModelValue, names: str) -> Iterator[str]:
             count = prod(int(str(size)) for size in row.shape)
             total += count
             shape = "x".join(map(str, row.shape))
-            yield f"{row.name}:0 (float32_ref {shape}) [{count}, bytes: {4 * count}]"
+            yield f"{visible(row.name)}:0 (float32_ref {shape}) [{count}, bytes: {4 * count}]"
     yield from (f"Total size of variables: {total}", f"Total bytes of variables: {4 * total}")
 
 
@@ -178,7 +179,7 @@ def _torchinfo(model: ModelValue, names: str) -> Iterator[str]:
     """Print what ``summary(model, depth=99, row_settings=("var_names",))`` does, without modules that have no parameters."""
     root = model.class_name or "Module"
     modules = list(_modules(model.tree, root))
-    titles = [f"{root if module.depth == 0 else _torch_class(module)} ({module.name})" for module in modules]
+    titles = [visible(f"{root if module.depth == 0 else _torch_class(module)} ({module.name})") for module in modules]
     longest = max((len(title) + 5 * module.depth + 1 for title, module in zip(titles, modules, strict=True)), default=0)
     width = 40 if longest < 40 else -(-longest // 5) * 5
     rule = "=" * (width + 25)
@@ -228,7 +229,7 @@ def _keras(model: ModelValue, names: str) -> Iterator[str]:
     from rich.table import Column, Table
 
     rows = [
-        (f"{module.path or module.name} ({_keras_class(module)})", module.elements)
+        (visible(f"{module.path or module.name} ({_keras_class(module)})"), module.elements)
         for module in _modules(model.tree, model.class_name)
         if module.tensors
     ]
@@ -246,7 +247,7 @@ def _keras(model: ModelValue, names: str) -> Iterator[str]:
     console.print(table)
     tally = tally_of(model)
     frozen = int(str(tally.unique)) - int(str(tally.trainable))
-    yield f'Model: "{model.class_name or model.source}"'
+    yield visible(f'Model: "{model.class_name or model.source}"')
     yield from console.end_capture().splitlines()
     for title, amount in (("Total", tally.unique), ("Trainable", tally.trainable), ("Non-trainable", frozen)):
         yield f" {title} params: {amount:,} ({readable(4 * int(str(amount)))})"

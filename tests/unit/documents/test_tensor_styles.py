@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import weighbridge
+from tests.unit.safetensors_file import write
 from weighbridge.auditing import audit
 from weighbridge.cli import main
 from weighbridge.documents.tensor_styles import STYLES, print_tensors
@@ -148,3 +149,11 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tensors", "bert-base-uncased", "--style", "torch", "--json"]) == 2
     assert main(["tensors", "bert-base-uncased", "--style", "word"]) == 2
     assert "--style and --format contradict each other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("style", ["torch", "torchinfo", "keras"])
+def test_a_name_makes_no_line_of_its_own(style: str, tmp_path: Path) -> None:
+    write(tmp_path / "m.safetensors", {"a\nTotal params: 5\n.weight": (2, 2), "b\t\r.c.weight": (3,)})
+    lines = print_tensors(weighbridge.model(str(tmp_path / "m.safetensors")), style).splitlines()
+    assert not any(line.startswith("Total params: 5") for line in lines)
+    assert any("a\\nTotal params: 5\\n" in line for line in lines)
