@@ -65,6 +65,7 @@ THIRD_PARTY = {
     "transformers": "only --via transformers needs it; never a dependency",
     "uvicorn": "only the server needs it; an extra",
     "xlsxwriter": "only spreadsheets need it; an extra",
+    "yaml": "only configs in YAML need it; an extra",
 }
 """Packages that are imported when they are needed, and why they are put off; none is imported at the top of a file."""
 

@@ -1,114 +1,89 @@
-"""A config in YAML, as LitGPT and others write it: keys and plain values, mappings and lists below one another by their indentation.
+"""A config in YAML, as LitGPT and others write it; PyYAML reads it, and what a config does not need is refused.
 
-What a config needs and no more: anchors, tags, documents and texts of several lines are refused by their line.
-
-Source: YAML 1.1, sections 5.3 and 10.2 (what PyYAML reads ``null``, booleans and numbers as).
+Nothing but plain values, lists and mappings is ever made: no tag of a Python object (PyYAML's ``SafeLoader`` knows none), no alias (a few
+lines of which can stand for billions of values), no text larger or deeper than a config of a model is.
 """
 
 from __future__ import annotations
 
-import re
-
-from weighbridge.core._json import loads
-from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.errors import ConfigError
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
+LONGEST = 1 << 16
+"""Characters that a config in YAML may have: LitGPT's have 2,000, and PyYAML takes a second for some hundred thousand."""
 DEEPEST = 20
-CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
-KEY = re.compile(r"('[^']*'|\"[^\"]*\"|[^\s'\"#&*!|>%@`{}\[\],:-][^\s:#]*):(?:\s+(.*))?$")
-INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9_]{0,40})")
-FLOAT = re.compile(r"[-+]?[0-9]{1,40}\.[0-9]{0,40}(?:[eE][-+]?[0-9]{1,3})?")
-WORD = re.compile(r"[^\s'\"#&*!|>%@`{}\[\],:?-][^#:]*|-[^\s#:][^#:]*")
-
-
-class Line(NamedTuple):
-    """A line that says something: its number, its indentation and its text."""
-
-    number: int
-    indent: int
-    text: str
+PLAIN = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("null", "bool", "int", "float", "str"))
+"""What PyYAML takes a plain value for; all else that it might, such as a date, stays the text that is written."""
 
 
 def parse_yaml(text: str, name: str) -> dict[str, Any]:
     """Parse a config in YAML.
 
     Raises:
-        ConfigError: It holds something else than keys with plain values, lists and mappings, or a key twice.
+        ConfigError: It is no mapping of plain values, lists and mappings, or has a key twice.
+        UsageError: PyYAML is not installed.
 
     >>> parse_yaml("n_layer: 2\\nbias: false\\nrope:\\n  factor: 8.0\\nkinds:\\n- 1\\n- 0\\n", "<text>")
     {'n_layer': 2, 'bias': False, 'rope': {'factor': 8.0}, 'kinds': [1, 0]}
     """
-    lines = [
-        Line(number, len(line) - len(line.lstrip(" ")), line.strip())
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.lstrip().startswith("#") and not (number == 1 and line.strip() == "---")
-    ]
-    if not lines:
-        raise ConfigError(Text("{name} is empty; expected a config as a JSON object", name=name))
-    found, rest = _read_mapping(lines, 0, name, 0)
-    if rest < len(lines):
-        raise _unreadable(lines[rest], name)
+    try:
+        import yaml
+    except ImportError:
+        raise UsageError(Text("{name}: a config in YAML needs PyYAML: pip install 'weighbridge[yaml]'", name=name)) from None
+    if len(text) > LONGEST:
+        raise ConfigError(
+            Text("{name} has {size:,} characters; a config in YAML has at most {most:,}", name=name, size=len(text), most=LONGEST)
+        )
+    try:
+        _refuse_what_no_config_needs(yaml.parse(text, yaml.SafeLoader), name)
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        if root is None:
+            raise ConfigError(Text("{name} is empty; expected a config as a mapping", name=name))
+        if root.id != "mapping":
+            raise _unreadable(name, root.start_mark.line)
+        found: dict[str, Any] = _value(root, loader, name)
+    except yaml.MarkedYAMLError as error:
+        raise _unreadable(name, error.problem_mark.line if error.problem_mark else 0) from None
+    except yaml.YAMLError:
+        raise ConfigError(Text("{name} has characters that YAML does not allow", name=name)) from None
     return found
 
 
-def _read_mapping(lines: list[Line], start: int, name: str, depth: int) -> tuple[dict[str, Any], int]:
-    """Read the keys that stand at the indentation of the line at *start*; return them and the place of the line after them."""
-    found: dict[str, Any] = {}
-    indent, place = lines[start].indent, start
-    while place < len(lines) and lines[place].indent == indent:
-        line = lines[place]
-        match = KEY.match(line.text)
-        if match is None or depth > DEEPEST or "\t" in line.text:
-            raise _unreadable(line, name)
-        key, stated = match[1].strip("'\""), (match[2] or "").strip()
-        if key in found:
-            raise ConfigError("the key stands twice in one object", key=key, hint="keep one")
-        place += 1
-        below = lines[place] if place < len(lines) else None
-        if (not stated or stated.startswith("#")) and below is not None and below.text.startswith("- ") and below.indent >= indent:
-            found[key], place = _list(lines, place, name)
-        elif (not stated or stated.startswith("#")) and below is not None and below.indent > indent:
-            found[key], place = _read_mapping(lines, place, name, depth + 1)
-        else:
-            found[key] = _scalar(stated, line, name)
-    return found, place
+def _refuse_what_no_config_needs(events: Iterable[Any], name: str) -> None:
+    """Refuse anchors and what refers to them, tags, and depth, before anything is made of a text."""
+    depth = 0
+    for event in events:
+        opens, closes = (type(event).__name__.endswith(f"{end}Event") for end in ("Start", "End"))
+        depth += opens - closes
+        if depth > DEEPEST or getattr(event, "anchor", None) is not None or getattr(event, "tag", None) is not None:
+            raise _unreadable(name, event.start_mark.line)
 
 
-def _list(lines: list[Line], start: int, name: str) -> tuple[list[Any], int]:
-    """Read the plain values of a list."""
-    indent, place = lines[start].indent, start
-    found = []
-    while place < len(lines) and lines[place].indent == indent and lines[place].text.startswith("- "):
-        found.append(_scalar(lines[place].text[2:].strip(), lines[place], name))
-        place += 1
-    return found, place
-
-
-def _scalar(stated: str, line: Line, name: str) -> Any:
-    if stated[:1] in ("'", '"') and len(stated) > 1 and stated[-1] == stated[0] and stated[0] not in stated[1:-1] and "\\" not in stated:
-        return stated[1:-1]
-    if stated[:1] in ("[", "{"):
+def _value(node: Any, loader: Any, name: str) -> Any:
+    """Return what a node stands for: a mapping's keys are texts, each of them once."""
+    if node.id == "sequence":
+        return [_value(child, loader, name) for child in node.value]
+    if node.id == "scalar":
         try:
-            return loads(stated, dict)
-        except (ValueError, RecursionError):
-            raise _unreadable(line, name) from None
-    stated = stated.partition(" #")[0].rstrip()
-    if stated.startswith("#"):
-        stated = ""
-    if stated.lower() in CONSTANTS:
-        return CONSTANTS[stated.lower()]
-    if INTEGER.fullmatch(stated):
-        return int(stated.replace("_", ""))
-    if FLOAT.fullmatch(stated):
-        return float(stated)
-    if WORD.fullmatch(stated):
-        return stated
-    raise _unreadable(line, name)
+            return loader.construct_object(node) if node.tag in PLAIN else node.value
+        except ValueError:  # more digits than Python reads
+            raise _unreadable(name, node.start_mark.line) from None
+    found = {}
+    for key, value in node.value:
+        if key.id != "scalar":
+            raise _unreadable(name, key.start_mark.line)
+        if key.value in found:
+            raise ConfigError("the key stands twice in one object", key=key.value, hint="keep one")
+        found[key.value] = _value(value, loader, name)
+    return found
 
 
-def _unreadable(line: Line, name: str) -> ConfigError:
-    return ConfigError(Text("{name}, line {line}: expected a key with a plain value, a list or keys below it", name=name, line=line.number))
+def _unreadable(name: str, line: int) -> ConfigError:
+    """Return the error of a line, which PyYAML counts from 0."""
+    return ConfigError(Text("{name}, line {line}: expected a key with a plain value, a list or keys below it", name=name, line=line + 1))
