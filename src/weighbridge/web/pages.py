@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlencode
 
 from weighbridge.accounts.fits.accelerators import ACCELERATORS
 from weighbridge.core.errors import ConfigError, WeighbridgeError
@@ -33,7 +34,12 @@ TABS = ("model", "models", "compare", "explain", "audit", "design", "quiz", "api
 
 
 def home(request: Request, form: Form) -> Response:
-    """Show the model page for the default model."""
+    """Show the model page for the default model, first of all in the language that the browser asks for."""
+    from starlette.responses import RedirectResponse
+
+    preferred = preferred_language(request.headers.get("accept-language", ""))
+    if "lang" not in request.query_params and preferred != "en":
+        return RedirectResponse(f"/?{urlencode({**request.query_params, 'lang': preferred})}", headers={"vary": "accept-language"})
     return model_page(request, form)
 
 
@@ -297,6 +303,23 @@ def language(request: Request) -> str:
     """Return the language an address asks for; English where it asks for none that there is."""
     lang = request.query_params.get("lang", "en")
     return lang if lang in languages() else "en"
+
+
+def preferred_language(accepted: str) -> str:
+    """Return the language that a browser would rather read, of those there are: its ``Accept-Language``, best first.
+
+    >>> preferred_language("zh-CN,zh;q=0.9,en;q=0.8"), preferred_language("en-GB, zh;q=0.5"), preferred_language("fr, zh;q=0")
+    ('zh', 'en', 'en')
+    """
+    best, most = "en", 0.0
+    for entry in accepted[:1000].split(","):
+        name, _, rest = entry.partition(";")
+        found = re.fullmatch(r"\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*", rest)
+        weight = float(found[1]) if found else 0.0 if rest.strip() else 1.0
+        short = name.strip().partition("-")[0].lower()
+        if short in languages() and weight > most:
+            best, most = short, weight
+    return best
 
 
 def _page(request: Request, name: str, query: Query, view: dict[str, Any], status: int = 200) -> Response:

@@ -35,6 +35,22 @@ def test_every_page_answers_in_both_languages(client: TestClient, page: str, lan
     assert ("参数" in answer.text or "核对" in answer.text) == (language == "zh")
 
 
+@pytest.mark.parametrize(
+    ("accepted", "address", "language"),
+    [
+        ("zh-CN,zh;q=0.9,en;q=0.8", "/", "zh-Hans"),
+        ("zh-CN,zh;q=0.9", "/?lang=en", "en"),
+        ("en-US,en;q=0.9,zh;q=0.8", "/", "en"),
+        ("zh-CN", "/model?source=gpt2", "en"),
+        ("fr;q=nan, *;q=9, zh;q=", "/", "en"),
+    ],
+)
+def test_the_first_page_is_in_the_language_of_the_browser(client: TestClient, accepted: str, address: str, language: str) -> None:
+    """Any other address says its language itself, so that what is sent to somebody else looks the same."""
+    answer = client.get(address, headers={"accept-language": accepted})
+    assert f'<html lang="{language}"' in answer.text
+
+
 def test_the_numbers_of_the_page_are_the_librarys(client: TestClient) -> None:
     page = client.get("/model?source=bert-base-uncased&class=BertForMaskedLM&set.num_hidden_layers=6").text
     assert f"{weighbridge.count('bert-base-uncased', 'BertForMaskedLM', {'num_hidden_layers': 6}).unique:,}" in page
