@@ -15,7 +15,7 @@ ROLES = {
     "embedding": (mark("embedding"), "#9cc4ee", "#2f5f92"),
     "attention": (mark("attention"), "#f3d08b", "#7d6023"),
     "mlp": (mark("MLP"), "#a5d8b3", "#2f6b45"),
-    "experts": (mark("experts"), "#86d3cf", "#1d6663"),
+    "experts": (mark("MoE experts"), "#86d3cf", "#1d6663"),
     "norm": (mark("norm"), "#efb0a4", "#884439"),
     "head": (mark("head"), "#d9b8e4", "#6c4a7c"),
     "convolution": (mark("convolution"), "#f0b88c", "#86501f"),

@@ -58,6 +58,7 @@ STRINGS = {
     "quiz": mark("Exercises"),
     "costs": mark("What it costs"),
     "cost_of_step": mark("+{step} changes the total by {cost}"),
+    "cost_of_nothing": mark("+{step} leaves the total as it is"),
     "stale": mark("not of these sizes"),
     "gone": mark("The server does not answer. These figures are for the previous sizes; trying again ..."),
     "busy": mark("Too many requests in a minute. These figures are for the previous sizes; trying again ..."),
