@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count
+from weighbridge.blueprints import MODULES
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import with_overrides
 from weighbridge.config.read import config_text, find_config, read_config, read_piped_config, standard_input
@@ -266,6 +267,9 @@ def no_such_source(source: str) -> SourceError:
         return SourceError(Text("{source}: no such file or directory", source=source), source=source)
     near = list(named.names[:3]) if named is not None else suggestions(source)
     hint = Text("did you mean {names}?", names=either(near)) if near else Text("expected {ways}", ways=Text(WAYS))
+    family = source.lower().partition("-")[0]
+    if named is None and family in MODULES and not any(name.startswith(family) for name in near):
+        near, hint = [], Text("{model_type} is a model type that is known: give its config.json", model_type=family)
     return SourceError(Text("{source}: no such preset or file; {hint}", source=source, hint=hint), source=source, suggestions=tuple(near))
 
 

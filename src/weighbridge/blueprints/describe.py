@@ -273,7 +273,7 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
         message = Text("{what}, but code of its own ({code})", what=message, code=code)
         hint: str = Text("--class counts one of the library instead; {listed}", listed=listed)
     else:
-        hint = did_you_mean(stated, known.classes, typos=True) or listed
+        hint = did_you_mean(stated, known.classes, typos=model_class is None) or listed
     raise UnknownArchitecture(message, key="architectures", value=stated, hint=hint)
 
 

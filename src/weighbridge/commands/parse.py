@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,7 +131,10 @@ def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option]
             )
     if loose:
         expected = " ".join(place.metavar for place in places)
-        raise UsageError(Text("{word}: one argument too many; expected only {expected}", word=repr(loose[0][:60]), expected=expected))
+        text = (
+            mark("{word}: one argument too many; expected only {expected}") if places else mark("{word}: expected options only; see --help")
+        )
+        raise UsageError(Text(text, word=repr(loose[0][:60]), expected=expected))
 
 
 def _unknown(name: str, flags: Mapping[str, Option]) -> Option:

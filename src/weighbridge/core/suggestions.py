@@ -17,12 +17,16 @@ def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str
 
     >>> did_you_mean("hiden_size", ["hidden_size", "vocab_size"])
     'did you mean hidden_size?'
+    >>> did_you_mean("--clas", ["--csv", "--class"])
+    'did you mean --class?'
     >>> did_you_mean("minimax_m3", ["minimax_m2"], typos=True), did_you_mean("robert", ["roberta"], typos=True)
     ('', 'did you mean roberta?')
     """
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(known), n=3, cutoff=0.7)
+    names = list(known)
+    starts = [found for found in names if len(name) > 3 and found.startswith(name)]
+    close = starts if 0 < len(starts) <= 3 else get_close_matches(name, names, n=3, cutoff=0.7)
     if typos:
         close = [found for found in close if _is_slip(name, found)]
     return Text("did you mean {names}?", names=either(close)) if close else ""

@@ -100,17 +100,28 @@ def fold_name(name: str) -> str:
 
 
 def suggestions(name: str) -> list[str]:
-    """Return up to three presets that *name* may have meant: those that begin so, else those spelled nearly so.
+    """Return up to three presets that *name* may have meant: those that begin so, else those of a family spelled nearly so, else those spelled nearly so.
 
     >>> suggestions("bert")[0], suggestions("llama3")[0], suggestions("mistral-7b")[0], suggestions("bert-base-uncasd")[0]
     ('bert-base-uncased', 'llama-3-8b', 'mistral-7b-v0.1', 'bert-base-uncased')
+    >>> suggestions("brt-base")
+    ['bert-base-uncased', 'bart-base']
     """
     from difflib import get_close_matches
 
     known, wanted = list(presets()), fold_name(name)
     starts = [found for found in known if wanted and _starts_with(fold_name(found.name), wanted)]
     starts.sort(key=lambda found: _distance(found, name.lower()))
-    return [found.name for found in starts[:3]] or get_close_matches(name.lower(), [found.name for found in known], n=3, cutoff=0.7)
+    if starts:
+        return [found.name for found in starts[:3]]
+    names = [found.name for found in known]
+    first, _, rest = name.lower().partition("-")
+    families = dict.fromkeys(known_name.partition("-")[0] for known_name in names)
+    likely = [first] if first in families else get_close_matches(first, families, n=3, cutoff=0.75) if rest else []
+    spelled = [next((known_name for known_name in names if known_name.startswith(f"{family}-{rest}")), "") for family in likely]
+    close = get_close_matches(name.lower(), names, n=8, cutoff=0.7)
+    own = [known_name for known_name in close if known_name.partition("-")[0] == first]
+    return list(filter(None, dict.fromkeys((*spelled, *own))))[:3] or close[:3]
 
 
 def _distance(found: Preset, wanted: str) -> tuple[bool, bool]:

@@ -17,9 +17,9 @@ from weighbridge.api import Model, model
 from weighbridge.blueprints import MODULES
 from weighbridge.config.read import parse_config, read_config
 from weighbridge.core.errors import SourceError, UsageError
-from weighbridge.core.messages import Text, language
+from weighbridge.core.messages import Text, either, language
 from weighbridge.core.tree import Part
-from weighbridge.presets import preset, preset_like, presets
+from weighbridge.presets import preset, preset_like, presets, suggestions
 
 PUT_IN = ("batch", "seq", "decoder_seq", "encoder_seq", "images", "audios", "question")
 """Whole numbers that say what is put in, for the arithmetic."""
@@ -169,7 +169,10 @@ def _read_known(source: str) -> dict[str, Any]:
             return fetched
     from weighbridge.core.suggestions import did_you_mean
 
-    hint = did_you_mean(source, dict.fromkeys((*MODULES, *(entry.name for entry in presets()))))
+    family = source.lower().partition("-")[0]
+    near = [*([family] if family in MODULES else []), *suggestions(source)][:3]
+    names = dict.fromkeys((*MODULES, *(entry.name for entry in presets())))
+    hint = Text("did you mean {names}?", names=either(near)) if near else did_you_mean(source, names)
     raise SourceError(
         Text("{source!r} is no preset and no model type; {hint}", source=source[:80], hint=hint or Text("see the list of models")),
         source=source,

@@ -156,7 +156,9 @@ def _find_devices(name: str) -> tuple[list[str], list[str]]:
     word, size = _device_key(name)
     spelled = [(device, *_device_key(device.name)) for device in ACCELERATORS.values()]
     exact = [device.name for device, own, own_size in spelled if own == word and size in (own_size, own_size or device.memory // GIB)]
-    return exact, [device.name for device, own, _ in spelled if word and own.startswith(word)] if size is None else []
+    return exact, [
+        device.name for device, own, _ in spelled if word and (own.startswith(word) or (len(word) > 2 and own.endswith(word)))
+    ] if size is None else []
 
 
 def accelerator(name: str) -> Accelerator:
