@@ -25,7 +25,7 @@ def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str
     from difflib import get_close_matches
 
     names = list(known)
-    starts = [found for found in names if len(name) > 3 and found.startswith(name)]
+    starts = [found for found in names if name.startswith("--") and found.startswith(name)]
     close = starts if 0 < len(starts) <= 3 else get_close_matches(name, names, n=3, cutoff=0.7)
     if typos:
         close = [found for found in close if _is_slip(name, found)]
