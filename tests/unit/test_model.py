@@ -182,11 +182,36 @@ def test_flops_refuse_what_is_no_length() -> None:
         weighbridge.model("bert-base-uncased").flops(seq=0)
 
 
-def test_an_activation_with_parameters_is_refused() -> None:
-    with pytest.raises(ConfigError) as caught:
-        weighbridge.model({"model_type": "bert", "hidden_act": "prelu"})
-    assert str(caught.value) == "hidden_act: prelu has parameters of its own, which no blueprint of this type describes"
+def test_an_activation_with_parameters_is_put_where_the_class_has_it() -> None:
+    plain = weighbridge.count({"model_type": "bert"}, "BertForMaskedLM").unique
+    learned = weighbridge.model({"model_type": "bert", "hidden_act": "prelu"}, "BertForMaskedLM")
+    assert learned.count().unique == plain + 13  # one in each layer, one in the head
+    assert learned.formula().value == plain + 13
+    names = [row.name for row in learned.tensors() if "act_fn" in row.name]
+    assert names[0] == "bert.encoder.layer.0.intermediate.intermediate_act_fn.weight"
+    assert names[-1] == "cls.predictions.transform.transform_act_fn.weight"
     assert weighbridge.model({"model_type": "apertus", "hidden_act": "xielu", "num_hidden_layers": 1}).count().unique
+
+
+def test_fused_experts_share_one_activation() -> None:
+    config = {"model_type": "mixtral", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "vocab_size": 99}
+    plain, learned = (weighbridge.count({**config, **more}) for more in ({}, {"hidden_act": "xielu"}))
+    assert (learned.unique - plain.unique, learned.active - plain.active, learned.buffers - plain.buffers) == (4, 4, 4)
+
+
+def test_a_sub_config_has_its_own_activation() -> None:
+    config = {"model_type": "llava", "text_config": {"num_hidden_layers": 3}, "vision_config": {"num_hidden_layers": 2}}
+    towers = {
+        "text_config": {"num_hidden_layers": 3, "hidden_act": "prelu"},
+        "vision_config": {"num_hidden_layers": 2, "hidden_act": "xielu"},
+    }
+    assert weighbridge.count({**config, **towers}).unique == weighbridge.count(config).unique + 3 + 2 * 2
+
+
+def test_an_activation_with_parameters_whose_place_is_not_known_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        weighbridge.model({"model_type": "detr", "backbone_config": {"model_type": "convnext", "hidden_act": "prelu"}})
+    assert str(caught.value) == "backbone_config.hidden_act: prelu has parameters of its own, which no blueprint of this type describes"
 
 
 def test_cross_attention_without_a_decoder_is_refused_as_the_reference_does() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
+from weighbridge.blueprints.learned_activations import with_learned_activations
 from weighbridge.blueprints.modules.timm_models import built_with, is_timm
 from weighbridge.config.alias import TYPES, known_class
 from weighbridge.config.bind import UNREADABLE, say_value, with_overrides, within
@@ -101,6 +102,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
             *notes,
             Text("the config names code of its own (auto_map); what is counted is {name} of the reference library", name=class_name),
         )
+    known = with_learned_activations(known, raw)
     try:
         sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys)
     except AttributeError as error:  # a rule that asks a sub-config of another type than it knows

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints import family
 from weighbridge.blueprints.describe import from_config
+from weighbridge.blueprints.learned_activations import with_learned_activations
 from weighbridge.columns.column import Column, column, require_numpy, values_of
 from weighbridge.columns.groups import group
 from weighbridge.config.bind import bind, with_overrides, within
@@ -195,6 +196,7 @@ def blocks(table: Table) -> Iterator[Block]:
     known = table.known
     first = with_overrides(table.single, {key: int(values[0]) for key, values in table.many.items()})
     refuse_undescribed(known.fields, first)
+    known = with_learned_activations(known, first)
     _refuse_doubles(table)
     for rows_alike, like in group(known, table.single, table.many, np.arange(table.rows)):
         for start in range(0, len(rows_alike), BLOCK):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config.fields import AtInit, Config, Field, SubConfig
+from weighbridge.config.fields import REFUSED, AtInit, Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text, mark
@@ -70,7 +70,11 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             elif type(value) is not int or not field.minimum <= value <= LARGEST:
                 value = _check_size(field, value, path)
         elif kind == "derived":
-            value = _default_of(field, result, path)
+            try:
+                value = _default_of(field, result, path)
+            except ConfigError as error:
+                values.setdefault(REFUSED, {})[field.word] = error
+                continue
         elif kind == "nested":
             value = _bind_nested(field, raw, path, like)
         elif kind == "labels":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from weighbridge.config.bind import bind, is_nulled, within
 from weighbridge.config.fields import AtInit, Config, Field
@@ -111,23 +111,29 @@ def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: 
     """Refuse what changes the tensors of any model where no field of the family describes it.
 
     Raises:
-        ConfigError: An activation with parameters, such as ``hidden_act`` prelu in BERT, or ``per_layer_config``, by
-            which every layer of a model may have sizes of its own.
+        ConfigError: ``per_layer_config``, by which every layer of a model may have sizes of its own.
     """
     for key, value in raw.items():
         if key == "per_layer_config" and value and all(key != field.key for field in fields):
             raise ConfigError("layers that each have sizes of their own are not described for this type", key=path + key, value=value)
-        if isinstance(value, str) and value in ACTIVATIONS_WITH_PARAMETERS:
-            if any(key in (field.key, *field.aliases) and field.default == value for field in fields):
-                continue  # a family whose class has it by default describes it
-            raise ConfigError(
-                Text("{value} has parameters of its own, which no blueprint of this type describes", value=value),
-                key=path + key,
-                value=value,
-            )
         if type(value) is dict and path.count(".") < 4:
             inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
             refuse_undescribed(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
+
+
+def learned_activations(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the paths of the keys that choose an activation with parameters, and its name; not where a field of the family describes it.
+
+    >>> list(learned_activations((), {"text_config": {"hidden_act": "prelu"}, "hidden_act": "gelu"}))
+    [('text_config.hidden_act', 'prelu')]
+    """
+    for key, value in raw.items():
+        if type(value) is str and value in ACTIVATIONS_WITH_PARAMETERS:
+            if all(field.default != value or key not in (field.key, *field.aliases) for field in fields):
+                yield path + key, value
+        elif type(value) is dict and path.count(".") < 4:
+            inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
+            yield from learned_activations(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
 
 
 def unknown_keys(fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str], path: str = "") -> list[str]:

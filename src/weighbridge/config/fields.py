@@ -29,8 +29,14 @@ class Config:
         self.__dict__.update(values)
 
     def __getattr__(self, word: str) -> Any:
+        refused = self.__dict__.get(REFUSED, {})
+        if word in refused:
+            raise refused[word]
         raise AttributeError(f"the blueprint asks for {word!r}, which its family's fields do not name")
 
+
+REFUSED = "_refused"
+"""Where a config keeps why it has no value for a word, until a blueprint asks for it: a class may leave out the part that needs it."""
 
 Default: TypeAlias = "int | bool | float | str | list[Any] | Callable[[Config], Any] | None"
 

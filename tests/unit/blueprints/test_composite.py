@@ -56,8 +56,8 @@ def test_scrutiny_reaches_into_it() -> None:
     assert "text.layers" in missing_fields(FIELDS, {}) and missing_fields(OPTIONAL, {}) == {}
     (note,) = alias_notes(FIELDS, {"text_config": {"n_embd": 8, "hidden_size": 16}})
     assert note.startswith("text_config.hidden_size: 16 is used, not text_config.n_embd: 8;")
-    with pytest.raises(ConfigError, match=r"encoder\.hidden_act: prelu"):
-        weighbridge.model({"model_type": "encoder-decoder", "encoder": {"hidden_act": "prelu"}})
+    with pytest.raises(ConfigError, match=r"decoder\.hidden_act: prelu"):
+        weighbridge.model({"model_type": "encoder-decoder", "decoder": {"hidden_act": "prelu"}})
 
 
 def test_symbols_carry_the_name_of_the_sub_config() -> None:

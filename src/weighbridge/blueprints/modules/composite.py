@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.learned_activations import activation_fields, with_activations_of
 from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.config.alias import TYPES
 from weighbridge.config.fields import Config, Field, SubConfig, derived
@@ -116,7 +117,8 @@ def model_config(
             )
         known = family(stated)
         raw = raw if known.normalize_config is None else known.normalize_config(raw)
-        return SubConfig(raw, _fields(stated, more), known.ignored_keys | frozenset(ignored_keys.split()), stated)
+        fields = (*_fields(stated, more), *activation_fields(stated, known.fields, raw))
+        return SubConfig(raw, fields, known.ignored_keys | frozenset(ignored_keys.split()), stated)
 
     return Field(word, key, types, "nested", resolve=resolve)
 
@@ -144,7 +146,7 @@ def submodel(c: Config, *endings: str) -> Part:
     if OWN in vars(c):
         c = Config(**{**vars(c), "hidden": getattr(c, OWN)})
     if not endings:
-        return known.classes[AUTO_MODEL.get(c.model_type, known.base)](c)
+        return with_activations_of(c, known.classes[AUTO_MODEL.get(c.model_type, known.base)](c))
     found = next((blueprint for name, blueprint in known.classes.items() if name.endswith(endings)), None)
     if found is None:
         raise ConfigError(
@@ -155,7 +157,7 @@ def submodel(c: Config, *endings: str) -> Part:
             ),
             key="model_type",
         )
-    return found(c)
+    return with_activations_of(c, found(c))
 
 
 def as_child(
