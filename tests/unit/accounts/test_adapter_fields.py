@@ -86,10 +86,35 @@ def test_a_field_that_the_method_does_not_have_changes_nothing() -> None:
     assert model(config, "GPT2LMHeadModel").adapters({"peft_type": "LN_TUNING", "layers_to_transform": [1]}).trainable == 224
 
 
-def test_a_class_that_generates_nothing_takes_no_task_of_generation() -> None:
-    base = model({"model_type": "llama", "num_hidden_layers": 1}, "LlamaForSequenceClassification")
-    with pytest.raises(
-        UsageError, match=r"^task_type: CAUSAL_LM is for classes that generate text; LlamaForSequenceClassification does not$"
-    ):
-        base.adapters({"peft_type": "LORA", "task_type": "CAUSAL_LM"})
-    assert base.adapters({"peft_type": "LORA", "task_type": "SEQ_CLS"}).trainable
+@pytest.mark.parametrize(
+    ("config", "class_name", "other"),
+    [
+        ({"model_type": "llama", "num_hidden_layers": 1}, "LlamaForSequenceClassification", "LlamaForCausalLM"),
+        ({"model_type": "llama", "num_hidden_layers": 1}, "LlamaModel", "LlamaForCausalLM"),
+        ({"model_type": "t5", "num_layers": 1}, "T5EncoderModel", "T5ForConditionalGeneration"),
+        ({"model_type": "bert", "num_hidden_layers": 1}, "BertForMaskedLM", "BertLMHeadModel"),
+    ],
+)
+@pytest.mark.parametrize("adapter", ["LORA", "PROMPT_TUNING", "PREFIX_TUNING"])
+def test_a_class_that_generates_nothing_takes_no_task_of_generation(
+    config: dict[str, object], class_name: str, other: str, adapter: str
+) -> None:
+    """As the library, which asks each base class for ``prepare_inputs_for_generation`` with these tasks (peft 0.21.2, peft_model.py)."""
+    settings = {"num_virtual_tokens": 3} if adapter != "LORA" else {}
+    base = model(config, class_name)
+    for task in ("CAUSAL_LM", "SEQ_2_SEQ_LM"):
+        with pytest.raises(
+            UsageError,
+            match=rf"^task_type: {task} is for classes that generate text; {class_name} does not: choose the class {other}$",
+        ):
+            base.adapters({"peft_type": adapter, "task_type": task, **settings})
+    assert base.adapters({"peft_type": adapter, "task_type": "FEATURE_EXTRACTION", **settings}).trainable
+    assert model(config, other).adapters({"peft_type": adapter, "task_type": "CAUSAL_LM", **settings}).trainable
+
+
+def test_a_prompt_without_a_task_is_counted_as_of_a_language_model() -> None:
+    base = model("gpt2")
+    prompt = {"peft_type": "PROMPT_TUNING", "num_virtual_tokens": 3}
+    plain, named = base.adapters(prompt), base.adapters({**prompt, "task_type": "CAUSAL_LM"})
+    assert plain._replace(notes=()) == named
+    assert plain.notes == ("PEFT asks for a task_type with this method; it is counted as with CAUSAL_LM.",)

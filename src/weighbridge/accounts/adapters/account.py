@@ -42,7 +42,7 @@ from weighbridge.accounts.adapters.targets import (
 from weighbridge.accounts.adapters.tokens import trainable_rows
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Row
 
 if TYPE_CHECKING:
@@ -240,10 +240,13 @@ def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) 
         copies,
         loose,
         formula,
-        (),
+        () if task is not None or name == "ADAPTION_PROMPT" else (WITHOUT_TASK,),
         saved.sizes(),
         *_merge_sizes(added, own, whole, rows, base.dtype),
     )
+
+
+WITHOUT_TASK = mark("PEFT asks for a task_type with this method; it is counted as with CAUSAL_LM.")
 
 
 def _count_partial(base: Base, raw: Mapping[str, Any], name: str) -> AdapterCount:

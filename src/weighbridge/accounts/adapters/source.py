@@ -41,7 +41,7 @@ def adapters_of(
         base(model.tree, model.model_type or "", facts_of(model), dtype, model.class_name),
         known_fields(adapter_config(adapter)),
     )
-    _refuse_task(config, model.class_name or "")
+    _refuse_task(config, model)
     method = str(config.get("peft_type", "LORA")).upper()
     if method == "XLORA":
         return count_mixture(below, config, _experts(config), autocast=autocast)
@@ -51,20 +51,37 @@ def adapters_of(
 
 
 GENERATED = ("CAUSAL_LM", "SEQ_2_SEQ_LM")
-CLASSIFIERS = tuple(
-    f"For{task}"
-    for task in "SequenceClassification TokenClassification QuestionAnswering MultipleChoice ImageClassification AudioClassification".split()
+GENERATING_ENDINGS = tuple(
+    "ForCausalLM LMHeadModel ForConditionalGeneration ForRNNT ForTDT ForSpeechToText ForTextToSpeech ForSpeechToSpeech ForTextToText"
+    " ForProteinText2Text ForVisionText2Text ForCausalImageModeling".split()
 )
-"""Endings of classes that generate nothing: the library asks them for ``prepare_inputs_for_generation``, which they lack."""
-GENERATING = frozenset(("BlipForQuestionAnswering",))
+GENERATING = frozenset(
+    """BarkModel BertGenerationDecoder BlipForQuestionAnswering EncoderDecoderModel GPT2DoubleHeadsModel GraniteSpeech5ForCTC LasrForCTC MarianMTModel
+    MoshiDepthDecoder NemotronH_Omni_Reasoning_V3 ParakeetForCTC RagTokenForGeneration SeamlessM4TModel SeamlessM4Tv2Model SpeechEncoderDecoderModel
+    VisionEncoderDecoderModel""".split()
+)
+NOT_GENERATING = frozenset(("PI0ForConditionalGeneration", "SpeechT5ForTextToSpeech", "SpeechT5ForSpeechToSpeech"))
+"""Which classes have the ``prepare_inputs_for_generation`` that the library asks them for: by how they end, others by name (transformers 5.23.0)."""
 
 
-def _refuse_task(config: Mapping[str, Any], class_name: str) -> None:
-    task = config.get("task_type")
-    if task in GENERATED and class_name.endswith(CLASSIFIERS) and class_name not in GENERATING:
-        raise UsageError(
-            Text("task_type: {task} is for classes that generate text; {class_name} does not", task=task, class_name=class_name)
-        )
+def generates(class_name: str) -> bool:
+    """Tell whether a class of the reference library generates text or sound.
+
+    >>> generates("LlamaForCausalLM"), generates("LlamaModel")
+    (True, False)
+    """
+    return class_name in GENERATING or (class_name.endswith(GENERATING_ENDINGS) and class_name not in NOT_GENERATING)
+
+
+def _refuse_task(config: Mapping[str, Any], model: ModelValue) -> None:
+    task, name, description = config.get("task_type"), model.class_name, model.description
+    if task not in GENERATED or not name or description is None or generates(name) or name in description.family.remote:
+        return
+    others = [other for other in description.family.classes if generates(other)]
+    text = Text("task_type: {task} is for classes that generate text; {class_name} does not", task=task, class_name=name)
+    if not others:
+        raise UsageError(text)
+    raise UsageError(Text("{text}: choose the class {other}", text=text, other=others[0]))
 
 
 def _experts(config: Mapping[str, Any]) -> list[dict[str, Any]]:
