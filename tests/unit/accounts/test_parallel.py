@@ -582,7 +582,10 @@ def test_kept_keys_and_values_are_cut_by_their_own_heads(kv_heads: int, tp: int,
     """What attention keeps has [batch, heads, tokens, width]: query heads go round the devices, key-value heads as far as there are any."""
     weighed = model({**LLAMA, "num_key_value_heads": kv_heads}, "LlamaForCausalLM")
     widths, layout = widths_of(weighed.tree), Layout(tp=tp)
-    keys, queries = Row("layers.0.self_attn", "sdpa", (2, kv_heads, 16, 6), 960), Row("layers.0.self_attn", "sdpa", (2, 4, 16, 6), 960)
+    keys, queries = (
+        Row("layers.0.self_attn", "sdpa", (2, kv_heads, 16, 6), 960, 960),
+        Row("layers.0.self_attn", "sdpa", (2, 4, 16, 6), 960, 960),
+    )
     assert _on_one_device(keys, widths, layout, 2, 16) == 960 // (ways if kv_heads < 4 else tp)
     assert _on_one_device(queries, widths, layout, 2, 16) == 960 // tp
 

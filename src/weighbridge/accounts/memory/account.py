@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_bytes, trainable
-from weighbridge.accounts.memory.peak import backward_peak, step_peak, unreached_elements
+from weighbridge.accounts.memory.peak import backward_peak, bias_bytes, input_bytes, mask_bytes, reached, step_peak, unreached_elements
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.accounts.possible import refuse_lengths
@@ -148,19 +148,25 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     learned = "bound" if unreached_elements(model.tree, given.lengths()) else "exact"
     trust = exact | {"gradients": learned, "optimizer": learned, "total": "bound"}
     trust |= {} if kept is None else {"activations": kept.trust, "peak": "estimate"}
-    peak = None if kept is None else weights + buffers + master + states + _beside_states(model, given, how, kept, gradients)
+    peak = None if kept is None else weights + buffers + master + _beside_weights(model, given, how, kept)
     return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, peak, trust, kept, refused)
 
 
-def _beside_states(model: ModelValue, given: Inputs, how: Settings, kept: Activations, gradients: int) -> int:
-    """Return the most that activations and gradients take at once, in backward or while the optimizer steps."""
+def _beside_weights(model: ModelValue, given: Inputs, how: Settings, kept: Activations) -> int:
+    """Return the most that states, activations and gradients take at once, in backward or while the optimizer steps."""
     again = kept if how.checkpointing == "none" else forward_activations(model, given, how._replace(checkpointing="none"))[0]
     assert again is not None
-    learned = trainable(model.tree)
-    size = gradients // learned if learned else 0
+    tree = reached(model.tree, given.lengths())
+    gradients, _, states = training_states(tree, how)
+    learned = trainable(tree)
     state_size = element_bytes(how.dtype) if how.precision == "pure" else 4
-    step = gradients + step_peak(model.tree, how.optimizer, state_size, together=how.device == "cuda")
-    return max(step, backward_peak(kept, again, model.tree, size))
+    step = gradients + step_peak(tree, how.optimizer, state_size, together=how.device == "cuda")
+    width, eager = element_bytes(how.dtype), how.attention == "eager"
+    made = mask_bytes(tree, given, width, made=True) if eager else 0
+    handed = (mask_bytes(tree, given, width) if eager else 0) + bias_bytes(tree, given, width) if how.checkpointing == "full" else 0
+    size = gradients // learned if learned else 0
+    put_in = input_bytes(model.tree, given, width)
+    return states + put_in + max(step, backward_peak(kept, again, model.tree, size, lengths=given.lengths(), made=made, masks=handed))
 
 
 def static_bytes(tree: Part, how: Settings, *, training: bool = False) -> Size:

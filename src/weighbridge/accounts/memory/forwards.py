@@ -388,7 +388,7 @@ def _feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
     beside = gated_mlp(tape, shared, rows, run.activation) if shared is not None else None
     gate, active = required_child(part, "gate", "router"), whole(experts.active or 1)
     shares = router(tape, gate, rows, active, bool(run.setting("normed")), run.style.wide_router)
-    mixed = fused_experts(tape, experts, rows, shares, run.activation)
+    mixed = within(tape, experts.name, lambda: fused_experts(tape, experts, rows, shares, run.activation))
     if beside is not None:
         share = tape.by_result(linear(tape, required_child(part, "shared_expert_gate"), rows), "sigmoid")
         mixed = tape.add(mixed, tape.multiply(share, beside))

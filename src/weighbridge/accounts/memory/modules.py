@@ -156,9 +156,7 @@ def _identity(tape: Tape, value: Value) -> Value:
 
 
 def _squared_relu(tape: Tape, value: Value) -> Value:
-    result = tape.by_result(value, "relu")
-    tape.save(result, "pow")
-    return tape.scale(result)
+    return tape.scale(tape.by_result(value, "pow"))  # what relu gives is saved by it and by the square
 
 
 BY_INPUT = {

@@ -126,12 +126,12 @@ def view_strides(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple
 
 
 class Row:
-    """One kept storage: in which module, by which call, its shape and bytes, and in how many copies of the module."""
+    """One kept storage: in which module, by which call, its shape and bytes, in how many copies of the module; and the bytes that the call saw of it."""
 
-    __slots__ = ("bytes", "call", "module", "shape", "times")
+    __slots__ = ("bytes", "call", "module", "seen", "shape", "times")
 
-    def __init__(self, module: str, call: str, shape: tuple[int, ...], size: int) -> None:
-        self.module, self.call, self.shape, self.bytes, self.times = module, call, shape, size, 1
+    def __init__(self, module: str, call: str, shape: tuple[int, ...], size: int, seen: int) -> None:
+        self.module, self.call, self.shape, self.bytes, self.seen, self.times = module, call, shape, size, seen, 1
 
 
 class Segment:
@@ -175,7 +175,7 @@ class Tape:
         storage = value.storage
         if not storage.held and not self.muted:
             storage.held = True
-            self.rows.append(Row(self.place, call, value.shape, storage.bytes))
+            self.rows.append(Row(self.place, call, value.shape, storage.bytes, elements(value.shape) * value.size))
 
     def keep(self, value: Value, call: str) -> Value:
         """Keep a value's storage and hand the value on."""

@@ -107,7 +107,7 @@ def _by_stage(rows: Iterable[Row], layers: list[str], layout: Layout) -> Iterato
         for stage in range(layout.pp):
             own = sum(1 for layer in range(index, index + row.times) if places[min(seen + layer, len(places) - 1)] == stage)
             if own:
-                cut = type(row)(row.module, row.call, row.shape, row.bytes)
+                cut = type(row)(row.module, row.call, row.shape, row.bytes, row.seen)
                 cut.times = own
                 yield stage, cut
 

@@ -30,11 +30,14 @@ OTHER_WAYS = [json.loads(line) for line in (RECORDED.parent / "peaks_ways.jsonl"
 
 
 def test_other_ways_to_run_are_near_the_tracker_s_peak() -> None:
-    """Within 10 % in bfloat16, with fused attention or dropout; computed again, within 20 % of these."""
-    assert len(OTHER_WAYS) > 50
+    """Within 10 % (13 % where layers are computed again), and nearly all of them within 5 %: of image models, experts and classes with idle parts too."""
+    assert len(OTHER_WAYS) > 300
+    near = 0
     for _, class_name, config, lengths, how, expected in OTHER_WAYS:
         found = model(config, class_name).memory(training=True, **lengths, **how)
-        assert found.peak == pytest.approx(expected, rel=0.1 if how["checkpointing"] == "none" else 0.2), (class_name, lengths, how)
+        assert found.peak == pytest.approx(expected, rel=0.1 if how["checkpointing"] == "none" else 0.13), (class_name, lengths, how)
+        near += abs(found.peak / expected - 1) <= 0.05
+    assert near > 0.94 * len(OTHER_WAYS)
 
 
 def test_the_peak_holds_weights_states_and_gradients() -> None:
