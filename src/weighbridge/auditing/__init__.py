@@ -9,9 +9,9 @@ A text flows through six steps, and the files follow them.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
-   ``column_sums``, ``comments``, ``list_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
+   ``column_sums``, ``matrices``, ``comments``, ``list_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
    ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values`` and ``plain_fields``, ``modules``, ``tensors``, ``totals``, ``towers``, ``model_tables`` with ``table_counts``, ``listed_sizes`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
-   ``lora_configs``, ``memory`` with ``caches`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
+   ``lora_configs``, ``memory`` with ``caches``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
 5. Confirm what is said again (``restated``) and what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
@@ -33,6 +33,7 @@ from weighbridge.auditing.checks import (
     changes,
     column_sums,
     comments,
+    comparisons,
     components,
     configuration,
     dtypes,
@@ -41,6 +42,7 @@ from weighbridge.auditing.checks import (
     identities,
     list_sums,
     listed_sizes,
+    matrices,
     memory,
     mistyped,
     model_tables,
@@ -61,6 +63,7 @@ from weighbridge.auditing.checks import (
     tensors,
     totals,
     towers,
+    training_work,
     work,
 )
 from weighbridge.auditing.checks.context import understand
@@ -130,6 +133,7 @@ def _judge(
         adapters.check(scene),
         ratios.check(scene),
         column_sums.check(scene),
+        matrices.check(scene),
         comments.check(scene),
         sectioned,
         summaries.check(scene),
@@ -140,6 +144,8 @@ def _judge(
         list_sums.check(scene),
         memory.check(scene),
         work.check(scene),
+        training_work.check(scene),
+        comparisons.check(scene),
         results.check(scene),
         modules.check(scene),
         explained,

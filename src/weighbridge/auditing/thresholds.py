@@ -24,6 +24,18 @@ WORK_TOLERANCE = Fraction(1, 4)
 WORK_FAR = 20
 """How many times FLOPs must be off all such multiples before it is wrong: a prefix too high or too low is a thousand."""
 
+WORK_SAID_FAR = Fraction(3, 2)
+"""And how many times where the text says what it multiplies: ``2N = 27 GFLOPs`` of a model of 6.7B."""
+TRAINING_FAR = 4
+"""How many times the FLOPs of a training run must be off six for each parameter and token, where no rule is said, before they are wrong:
+attention, recomputation and rounded counts make less."""
+
+# comparisons
+RATIO_TOLERANCE = Fraction(3, 50)
+"""How far ``3 times larger`` may be from the ratio of the two counts: authors divide published figures."""
+RATIO_FAR = Fraction(4, 3)
+"""How many times it must be off every ratio before it is wrong."""
+
 # settle
 PLAIN_COST = 1
 """A rounded figure is held only against conventions of this cost: a wider net would catch any number."""

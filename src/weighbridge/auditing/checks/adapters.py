@@ -1,4 +1,4 @@
-"""What PEFT prints: ``trainable params: 4,194,304 || all params: 6,742,609,920 || trainable%: 0.0622``."""
+"""What adapters train: as PEFT prints it (``trainable params: 4,194,304 || all params: 6,742,609,920``), and as sentences say it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from weighbridge.auditing.checks.lora_configs import ConfiguredAdapter, find_configs, of_line, trainable_in
-from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.own_counts import own_count, preset_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.rounding import fit, likeliest_value, whole
@@ -54,28 +54,92 @@ def check(scene: Scene) -> Iterator[Claim]:
 def _sentences(scene: Scene) -> Iterator[Claim]:
     """Check what a sentence that says rank, modules and model makes trainable: ``LoRA of rank 8 on q_proj and v_proj of Llama-2-7B``."""
     for index, line in enumerate(scene.lines):
-        if "rainable" not in line.text or len(line.text) > _LONGEST or not _LORA.search(line.text) or _MORE.search(line.text):
-            continue
-        ranks, said = set(_RANK.findall(line.text)), list(_TRAINABLE.finditer(line.text))
-        models = [m for m in scene.mentions.get(index, ()) if m.kind == MODEL and m.name]
-        if len(ranks) != 1 or len(said) != 1 or len(models) != 1 or not (targets := sorted(set(_TARGETS.findall(line.text)))):
-            continue
-        right = trainable_in(str(models[0].name), {"r": int(ranks.pop()), "target_modules": targets})
-        figure = next(iter(tokens(said[0]["number"], index)), None)
-        if right is None or figure is None or figure.kind != "num":
-            continue
-        found = fit(figure, Fraction(right))
-        number = likeliest_value(figure) or Fraction(0)
-        reason = because(mark("should be {right}"), right=right) if found is None else found.reason
-        yield _claim(scene, index, said[0].span("number"), number, right, reason, verdict="wrong" if found is None else found.verdict)
+        if len(line.text) <= _LONGEST and _LORA.search(line.text) and _TRAINS.search(line.text):
+            ends = [m.end() for m in _END.finditer(line.text)]
+            for start, stop in zip([0, *ends], [*ends, len(line.text)], strict=True):
+                yield from _sentence(scene, index, start, stop)
 
 
+def _sentence(scene: Scene, index: int, start: int, stop: int) -> Iterator[Claim]:
+    text = scene.lines[index].text[start:stop]
+    ranks = {match[1] or match[2] for match in _RANK.finditer(text)}
+    counted, shares = list(_TRAINABLE.finditer(text)), list(_SHARE_TRAINED.finditer(text))
+    models = [m for m in scene.mentions.get(index, ()) if m.kind == MODEL and m.name and start <= m.column < stop]
+    targets = _targets(text)
+    if len(ranks) != 1 or len(models) != 1 or not targets or _MORE.search(text) or len(counted) > 1 or len(shares) > 1:
+        return
+    rank, name = int(ranks.pop()), str(models[0].name)
+    tried = (trainable_in(name, {"r": rank, "target_modules": names}) for names in targets)
+    right = next((trained for trained in tried if trained is not None), None)
+    base = preset_model(name)
+    whole_model = own_count(base) if base is not None else None
+    if right is None or not whole_model:
+        return
+    for match in counted:
+        figure = next(iter(tokens(next(filter(None, match.groups())), index)), None)
+        if figure is not None and figure.kind == "num":
+            found, number = fit(figure, Fraction(right)), likeliest_value(figure) or Fraction(0)
+            span = next(match.span(group) for group in (1, 2) if match[group])
+            if found is None and figure.unit and abs(number - right) * 50 < right:
+                continue  # cut or rounded up, of a figure in a sentence
+            reason = because(mark("should be {right}"), right=right) if found is None else found.reason
+            yield _claim(
+                scene, index, (start + span[0], start + span[1]), number, right, reason, verdict="wrong" if found is None else found.verdict
+            )
+    for match in shares:
+        group = 1 if match[1] else 2
+        span = start + match.start(group), start + match.end(group)
+        yield from _share_of_sentence(scene, index, match[group], span, (Fraction(right), Fraction(whole_model)))
+
+
+def _share_of_sentence(scene: Scene, index: int, written: str, span: tuple[int, int], counts: tuple[Fraction, Fraction]) -> Iterator[Claim]:
+    """Hold a share that a sentence says against the adapter's of the model, alone or with it; far off both it is wrong."""
+    value, (trained, base) = Fraction(written.rstrip("% ")), counts
+    places = len(written.rstrip("% ").partition(".")[2])
+    truths = [100 * trained / (base + trained), 100 * trained / base]
+    if any(abs(value - one) * 10**places <= 1 for one in truths):
+        yield _claim(scene, index, span, value, truths[0], because(mark("rounded")), kind="share", verdict="rounded")
+    elif all(value > SHARE_FAR * one or value * SHARE_FAR < one for one in truths):
+        reason = because(mark("should be {right} %"), right=f"{float(truths[0]):.{max(2, min(places, 4))}f}")
+        yield _claim(scene, index, span, value, truths[0], reason, kind="share", verdict="wrong")
+
+
+def _targets(text: str) -> list[list[str]]:
+    """Return the modules that a sentence puts an adapter on, under the names that models have for them."""
+    named = sorted(set(_TARGETS.findall(text)))
+    if named:
+        return [named]
+    return (
+        [["q_proj", "v_proj"], ["query", "value"]]
+        if _QUERY_VALUE.search(text) and not re.search(r"\bkey|output|键|输出|FFN|MLP", text)
+        else []
+    )
+
+
+SHARE_FAR = Fraction(5, 4)
+"""How far a share must be off before it is wrong: some divide by a rounded count."""
 _LONGEST = 2000
-_LORA = re.compile(r"\bLoRA\b")
-_RANK = re.compile(r"\b(?:rank|r)\s*(?:=|of|为)?\s*(\d{1,4})\b")
-_TARGETS = re.compile(r"\b(?:[qkvo]|gate|up|down)_proj\b|\bc_attn\b")
-_TRAINABLE = re.compile(r"(?P<number>(?<![\d.,])\d[\d,]{3,}|\d+(?:\.\d+)?\s?[MK])\s*(?:trainable|个?可训练)")
-_MORE = re.compile(r"bias|embed|lm_head|\bper\b|\beach\b|DoRA|modules_to_save|每", re.IGNORECASE)
+_END = re.compile(r"[。;；!?！？|](?!\d)|\.(?=\s)")
+_LORA = re.compile(r"\bQ?LoRA(?![A-Za-z])", re.IGNORECASE)
+_TRAINS = re.compile(r"[Tt]rain|训练")
+_RANK = re.compile(
+    r"(?<![A-Za-z_])(?:rank|r)(?:\s*(?:=|of|为|is|:|：|-|–)?\s*|\s*\$=\$\s*)(\d{1,4})\b|秩(?:为|是|=|:|：|取|设|\s)*(\d{1,4})"
+)
+_TARGETS = re.compile(r"(?<![A-Za-z_])(?:(?:[qkvo]|gate|up|down)_proj|c_attn|query_key_value)(?![A-Za-z_])")
+_QUERY_VALUE = re.compile(
+    r"\bquer(?:y|ies) and values?\b|\bquery/value\b|\b[Qq] and [Vv]\b|\bW_?[qQ],? (?:and )?W_?[vV]\b|[Qq] ?[、和与] ?[Vv](?![A-Za-z])|查询(?:矩阵|投影)?[、和与]值"
+)
+_TRAINABLE = re.compile(
+    r"((?<![\d.,])\d[\d,]{3,}|(?<![\d.,])\d+(?:\.\d+)?\s?(?:[MK]|million|万)(?![A-Za-z]))\s*(?:parameters (?:are |become )?trainable|trainable|个?可训练|parameters\b|params\b)|"
+    r"可训练(?:的)?参数(?:量|数|数量|总数)?(?:约为?|大约|仅|只有|只|共|有|为|是|[\s:：=])*((?<![\d.,])\d[\d,]{3,}(?![\d.%])|\d+(?:\.\d+)?\s?(?:[MK]|万)(?![A-Za-z%]))"
+)
+_SHARE_TRAINED = re.compile(
+    r"(?<![\d.])(\d{1,2}(?:\.\d+)?\s?%) of (?:the |its |all |all the )?(?:model'?s? |total |original )?(?:param|weights)|可训练(?:的)?参数(?:量|数)?(?:约|仅|只|大约|共|大概)*(?:占|为|是)[^%\d]{0,12}(\d{1,2}(?:\.\d+)?\s?%)"
+)
+_MORE = re.compile(
+    r"bias|embed|lm_head|\bper\b|\beach\b|\bevery\b|DoRA|modules_to_save|每|full|instead|than|versus|\bvs\b|original|全参|全量|相比",
+    re.IGNORECASE,
+)
 """Words by which more is trained, or less is meant, than rank and modules say."""
 
 

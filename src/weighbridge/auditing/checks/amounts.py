@@ -75,14 +75,15 @@ def words_about(scene: Scene, token: Token) -> tuple[Figure, int]:
 
 def after_figure(text: str, end: int) -> int:
     """Return where the last figure in bytes before a place ends: what is said before that is said of it."""
-    ends = _figure_ends(text)
+    ends = figure_ends(text)
     place = bisect_left(ends, end)
     known = ends[place - 1] if place else 0
     return max((match.end() for match in _FIGURE.finditer(text, known, end)), default=known)
 
 
 @lru_cache(maxsize=64)
-def _figure_ends(text: str) -> tuple[int, ...]:
+def figure_ends(text: str) -> tuple[int, ...]:
+    """Return where the figures in bytes of a line end."""
     return tuple(match.end() for match in _FIGURE.finditer(text))
 
 

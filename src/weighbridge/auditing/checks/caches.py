@@ -34,11 +34,11 @@ _SUPPOSED = re.compile(
 )
 """Words by which a cache is one that the model need not have."""
 _LENGTHS = re.compile(
-    r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)\W{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B)",
+    r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)[\W为是]{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B)",
     re.IGNORECASE,
 )
 _BATCH = re.compile(
-    r"(?:batch(?: size)?|批大小|批次)\W{0,6}(?:of )?(\d{1,4})\b|(\d{1,4})\s?(?:concurrent |parallel )?(?:requests|sequences|users|条)",
+    r"(?:batch(?:[ _]?size)?|批大小|批次|批量)(?:大小)?[\W为是取]{0,6}(?:of )?(\d{1,4})(?![\w.]*B\b)|(\d{1,4})\s?(?:concurrent |parallel )?(?:requests|sequences|users|条)",
     re.IGNORECASE,
 )
 
@@ -118,7 +118,7 @@ def _tokens(text: str) -> list[Fraction]:
         number = Fraction((match[1] or match[3]).replace(",", "") or 0)
         lengths += [number * 1000, number * 1024] if match[2] or match[4] else [number]
     batches = [Fraction(match[1] or match[2]) for match in _BATCH.finditer(text)]
-    return [length * batch for length in lengths if length for batch in (Fraction(1), *batches) if batch][:12]
+    return [length * batch for length in lengths if length for batch in (*batches, Fraction(1)) if batch][:12]
 
 
 @lru_cache(maxsize=256)

@@ -19,6 +19,12 @@ DTYPES = (
     (Fraction(1, 2), re.compile(r"(?<![a-z0-9])(?:u?int4|fp4|nf4|q4|4[- ]?bits?)(?![0-9])|(?<![0-9])4 ?位", re.IGNORECASE)),
 )  # fmt: skip
 """Bytes for each number, by the words of a dtype."""
+_EACH = re.compile(
+    r"(?<![\d.])(\d{1,2}(?:\.\d+)?)[ -]?bytes? (?:per|for each|for every|each|a)\b ?(?:model )?(?:param\w*|weight)|(?<![\d.])(\d{1,2}(?:\.\d+)?)[ -]?bytes?/param|"
+    r"(?:each|every|per) (?:param\w*|weight) (?:takes?|needs?|uses?|costs?|requires?|occupies|is|at)(?: up| about)? (\d{1,2}(?:\.\d+)?) ?bytes?|"
+    r"每个?参数(?:占用?|需要?|用|共|为|是|约|要)*\W{0,2}(\d{1,2}(?:\.\d+)?) ?(?:个?字节|bytes?)",
+    re.IGNORECASE,
+)
 _FILLERS = re.compile(
     r"precision|integers?|floating[- ]?point|floats?|brain|numbers?|uses?|takes?|needs?|requires?|is|are|has|stores?|each|every|one|parameters?|params?|weights?|in|for|or|at|with|"
     r"精度|整型|整数|浮点数?|类型|每个|一个|参数|权重|占用?|需要?|为|是|用|存储|即|的|和|或|下|时|以",
@@ -40,6 +46,16 @@ def dtype_sizes(text: str) -> list[Fraction]:
     [Fraction(2, 1), Fraction(1, 2)]
     """
     return [size for size, pattern in DTYPES if pattern.search(text)]
+
+
+def bytes_each(text: str) -> list[Fraction]:
+    """Return how many bytes a text says that each parameter takes.
+
+    >>> bytes_each("at 2 bytes per parameter"), bytes_each("每个参数共 16 字节")
+    ([Fraction(2, 1)], [Fraction(16, 1)])
+    """
+    said = (next(filter(None, match.groups())) for match in _EACH.finditer(text))
+    return [size for size in map(Fraction, dict.fromkeys(said)) if size]
 
 
 def check(scene: Scene) -> Iterator[Claim]:

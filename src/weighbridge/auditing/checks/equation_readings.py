@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
+from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.readings import FACTORS, raise_last_digits, shows, value_in_unit, without_item
 from weighbridge.auditing.checks.reference_counts import component_numbers
 from weighbridge.auditing.checks.scene import Scene
@@ -67,7 +68,9 @@ class Equation:
     def _of_rounded(self, said_token: Token) -> Fit | None:
         """Tell whether the result is what the rounded inputs allow, to no more digits than they have, or what they stand for."""
         for side in self.chain.sides:
-            rounded = [t for t in numbers(side.term) if t.unit or t.places]
+            rounded = [
+                t for t in numbers(side.term) if t.places or (t.unit and max(scales(t)) > 1)
+            ]  # ``2 bytes`` are two, and not about two
             if isinstance(side.term, Token) or not rounded or said_token.value is None:
                 continue
             for scale in (*scales(said_token), *self._bare(said_token)):
@@ -99,6 +102,7 @@ class Equation:
         yield from self.scene.numbers
         if model is not None:
             yield from component_numbers(model)
+            yield Fraction(own_count(model) or 0)
 
     def _other_units(self, token: Token) -> Fit | None:
         """Tell whether the units stand on one side only: ``32 * 7 = 224GiB``, ``67 + 8.4 + 8.4 = 83.8M``."""

@@ -7,18 +7,20 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.amounts import SENTENCE, Amount, Figure, after_figure, hold, words_about
+from weighbridge.auditing.checks.amounts import SENTENCE, Amount, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
 from weighbridge.auditing.checks.count_subjects import of_mention, subject_of
-from weighbridge.auditing.checks.dtypes import DTYPES, dtype_sizes
+from weighbridge.auditing.checks.dtypes import DTYPES, bytes_each, dtype_sizes
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_places import head_of, member_of_row
 from weighbridge.auditing.checks.table_subjects import column_heads
+from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Table
+from weighbridge.auditing.thresholds import MEMORY_TOLERANCE
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
@@ -36,8 +38,18 @@ _ELSE = re.compile(
 _SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([KMBT]|billion|亿|万|[×*x] ?10\^\(?9\)?|e9)(?![A-Za-z0-9_])", re.IGNORECASE)
 _STORED = re.compile(r"weights?\b|权重", re.IGNORECASE)
 _OF_WEIGHTS = re.compile(r"weights?\b|权重|model (?:size|itself|takes|needs)", re.IGNORECASE)
-_FOR_WEIGHTS = re.compile(r"\s*(?:(?:just|only) )?(?:for|of) (?:its|the|all)?\s?(?:model )?weights?\b", re.IGNORECASE)
+_FOR_WEIGHTS = re.compile(
+    r"\s*(?:of )?(?:(?:gpu|video|device) )?(?:(?:memory|v?ram|显存) )?(?:(?:just|only|simply) )?(?:for|of|to (?:store|hold|load)) (?:its|the|all)?\s?(?:model )?"
+    r"(?:weights?|param\w*)\b(?!\W{0,2}(?:(?:and|plus|or) )?(?:the |its )?(?:grad|optim|activ|kv|cache|buffer))",
+    re.IGNORECASE,
+)
 """Words right behind a figure by which it is the weights' and nothing else."""
+_WEIGHTS_TAKE = re.compile(
+    r"(?:\bweights?|\bparam(?:eter)?s)(?: of [\w.\- ]{2,30}?)?(?: alone)? (?:would |will )?(?:takes?|needs?|occup(?:y|ies)|requires?|uses?|are|is|shrinks? to|amounts? to|come to)(?: up)?"
+    r"(?: (?:about|around|only|just|roughly|approximately))?\W{0,2}$|权重(?:约|大约|大概|占用?|需要?|为|是|只|仅|共|大小|存储|的|显存|[\s:：])*$",
+    re.IGNORECASE,
+)
+"""And words right before it."""
 _DEVICE = re.compile(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
 _SAID_OF = re.compile(
     r"\d(?:\.\d+)?\s?(?:[BM]|billion|million|亿|十亿|百万)(?: |-)?(?:param(?:eter)?s?|个?参数(?:的?模型)?|model)\W{1,3}(?:(?:weights?|takes?|needs?|is|=|in|at|of|权重|占用?|需要?|约|为|fp16|bf16|fp32|float\d\d|int8|的?模型|显存|内存)\W{0,3}){0,5}[~≈]?$",
@@ -89,8 +101,8 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
         return judge(place, models, told, firm=sure)
     if _DEVICE.match(text, token.end):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
-    sizes = _nearest_dtype(text, token, start) or dtype_sizes(place.sentence)
-    told, state = sizes or dtype_sizes(around), _state_bytes(place)
+    sizes = _nearest_dtype(text, token, start) or dtype_sizes(place.sentence) or bytes_each(place.sentence)
+    told, state = sizes or dtype_sizes(around), state_bytes(place)
     if (len(told) > 1 or not _WEIGHTS.search(f"{around} {place.sentence}")) and not state and table is None:
         return None
     row = text[: token.start] if table is not None else place.text[: token.start - max(0, token.start - SENTENCE)]
@@ -102,12 +114,15 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
         for size in usual
         for count in counts
     ]
-    plainly = _FOR_WEIGHTS.match(text, token.end) is not None and not _PARTS.search(place.sentence)
-    certain = len(sizes) == 1 and not state and (plainly or not _ELSE.search(place.sentence))
+    if state and table is None and is_of_training(place, bytes_each(place.sentence)):
+        return hold(place, amounts, firm=sure and not _has_other_sizes(scene, token.line, text, counts))
+    weighed = _FOR_WEIGHTS.match(text, token.end) or _WEIGHTS_TAKE.search(text[start : token.start])
+    plainly = weighed is not None and not _PARTS.search(place.sentence)
+    certain = len(sizes) == 1 and (plainly or not (state or _ELSE.search(place.sentence)))
     said_of = _SAID_OF.search(text[start : token.start])
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain)  # ``7B params (14 GB in bf16)``: whatever the model is called
-    return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text))
+    return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text, counts))
 
 
 def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tuple[tuple[ModelValue, ...], bool]:
@@ -131,26 +146,6 @@ def _is_close(scene: Scene, token: Token, column: int) -> bool:
     return column > token.end and len(between) <= BEHIND * 2 and not re.search(r"[,，;；。(（:：]|\bso\b", between)
 
 
-_STATES = (
-    (re.compile(r"gradients?|梯度", re.IGNORECASE), (2, 4)),
-    (re.compile(r"optimi[sz]er|adam|优化器|动量|momentum", re.IGNORECASE), (12, 8, 4, 2)),
-    (re.compile(r"total|training|训练|合计|共", re.IGNORECASE), (16, 18, 20, 12, 8)),
-)
-"""Bytes for each parameter that training keeps: gradients and Adam's states in mixed and in full precision, and all of them."""
-
-
-def _state_bytes(place: Figure) -> list[Fraction]:
-    """Return the bytes for each parameter of the state that the words nearest to a figure name: behind it, else before."""
-    before, _, behind = place.near.rpartition(place.token.text)
-    if _STORED.search(behind):
-        return []
-    for words in (behind, before):
-        last = [(match.start(), sizes) for pattern, sizes in _STATES for match in pattern.finditer(words)]
-        if last:
-            return [Fraction(size) for size in max(last)[1]]
-    return []
-
-
 def _nearest_dtype(text: str, token: Token, start: int) -> list[Fraction]:
     """Return the bytes of the dtype that is said of a figure: right behind it, or else last before it."""
     for size, pattern in DTYPES:
@@ -162,10 +157,11 @@ def _nearest_dtype(text: str, token: Token, start: int) -> list[Fraction]:
     return [max(before)[1]] if before else []
 
 
-def _has_other_sizes(scene: Scene, line: int, text: str) -> bool:
-    """Tell whether sizes stand in a line that are no part of a model's name: the figure may be of any of them."""
+def _has_other_sizes(scene: Scene, line: int, text: str, own: Sequence[Fraction]) -> bool:
+    """Tell whether sizes stand in a line that are no part of a model's name, nor its count: the figure may be of any of them."""
     named = scene.mentions.get(line, ())
-    return any(not any(m.column <= match.start() < m.end for m in named) for match in _SIZE.finditer(text))
+    found = (match for match in _SIZE.finditer(text) if not any(m.column <= match.start() < m.end for m in named))
+    return any(all(abs(size - count) > MEMORY_TOLERANCE * count for count in own) for size in map(_amount, found))
 
 
 def _around(scene: Scene, line: int, table: Table | None, *, own: bool) -> str:

@@ -15,6 +15,8 @@ from weighbridge.core.messages import mark
 
 _OF = frozenset(("/", "of", "out", "中的", "占"))
 _BETWEEN = frozenset(("(", "=", "≈", "or", "about", "is", ",", "~", "约", "即", "仅", "only", ":"))
+_COUNTED_WORDS = frozenset(("parameters", "params", "weights", "参数"))
+"""What is counted, which may stand between a whole and its share: ``65.5M of 1.1B parameters (6%)``."""
 _REACH = 6
 """Tokens between a share and the nearer of its numbers, at most."""
 
@@ -33,7 +35,12 @@ def check(scene: Scene) -> Iterator[Claim]:
 def _pair(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:
     """Return the part and the whole that stand before a share, or in the parentheses behind it."""
     whole = index - 1
-    while whole > 1 and index - whole < _REACH and statement[whole].kind != "num" and statement[whole].text.lower() in _BETWEEN:
+    while (
+        whole > 1
+        and index - whole < _REACH
+        and statement[whole].kind != "num"
+        and statement[whole].text.lower() in _BETWEEN | _COUNTED_WORDS
+    ):
         whole -= 1
     found = _two(statement, whole - 2, whole) if whole >= 2 else None
     if found is None and whole >= 3 and statement[whole - 1].text in ("of", "the"):

@@ -90,6 +90,8 @@ def without_item(tokens: Sequence[Token], start: int) -> Callable[[Token], Fract
     if first.kind != "num" or not first.places or first.start > 6:
         return None
     _, _, rest = first.text.partition(".")
+    if not rest.isdecimal():
+        return None  # ``13.0B`` has a unit, which no item's number has
     return lambda token: Fraction(rest) if token is first else likeliest_value(token)
 
 

@@ -16,7 +16,14 @@ from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit
 from weighbridge.core.messages import mark
 
-_OF_THE_WHOLE = re.compile(r"占|explains|of (?:the |all )?(?:total|parameters|whole|model|params|bert)|share|account|总量|总参数|of all")
+_OF_THE_WHOLE = re.compile(
+    r"占|explains|of (?:the |all |its |all the )?(?:total|parameters|whole|model|params|weights|bert)|share|account|总量|总参数|of all"
+)
+_WHOLE_FIRST = re.compile(
+    r"\W{0,2} ?of (?:the |all |its |all the |all of its )?(?:model'?s? )?(?:total )?(?:parameters|params|weights)(?: of [\w.\- ]{2,30}?)?"
+    r" (?:are |is |sits? |lies? |lives? |goes? |go |comes? )?(?:in|on|to|into|from|for) (?P<part>.+)"
+)
+"""A share that its component follows: ``31% of all parameters are in the token embeddings``."""
 _LEADING = re.compile(r"leading term|主导项|首项|主项")
 _OTHERWISE = re.compile(
     r"准确率|accuracy|f1|loss|dropout|faster|speed|提升|提高|下降|mask|概率|probability|score|learning rate|时间|time|per layer|每层|a layer|one layer|单层"
@@ -108,8 +115,9 @@ def _of_words(
         return None
     if _LEADING.search(clause.lower()):
         return _leading_term_claim(scene, token, own)
-    name, clear = _subject(last)
-    if name is None:
+    part = _WHOLE_FIRST.match(tail.lower())
+    name, clear = _subject(part["part"] if part is not None else last)
+    if name is None and part is None:
         name, clear = _subject(clause)
         between = re.split(r"[,，](?!\d{3})", clause)[1:]
         clear = clear and not any(re.search(r"\d", piece) for piece in between)  # ``the layers 85M, the rows 23.4M, that is 21%``
@@ -118,13 +126,17 @@ def _of_words(
     held = [h for part in (str(name), *_ALSO.get(str(name), ())) for h in own.components.get(part, ())]
     holdings = [h for h in held if h.number * 200 > own.reference] or held
     layers = [h.number for part in ("layer", "encoder") for h in own.components.get(part, ()) if h.number]
-    truths = [h.number / whole for whole in (Fraction(own.reference), *totals, *layers) for h in holdings if h.number < whole]
+    wholes = (Fraction(own.reference), *totals, *layers)
+    truths = [h.number / whole for whole in wholes for h in holdings if h.number < whole]
+    if name in _TABLES:  # an untied head is a table of the same size, which some count with the embeddings
+        truths += [2 * h.number / Fraction(own.reference) for h in holdings if h.exact and 2 * h.number < own.reference]
     loose = bool(re.search(r"约|接近|about|approx|roughly|nearly|around|~|≈|大概|左右|almost", f"{clause} {tail[:6]}"))
     fits = [found for true in truths if (found := fit(token, true, loose=loose)) is not None and found.verdict != "note"]
     right = max(h.number for h in holdings if h.exact or h is holdings[0]) / own.reference
     if fits:
         return claim(scene.lines, token, token, "share", fits[0].verdict, **_facts(token, right), reason=fits[0].reason)
-    if not clear or len({m.subject for m in find_components(last.lower())}) > 1 or re.search(r"分别|respectively", line):
+    spoken = find_components(part["part"] if part is not None else last.lower())
+    if not clear or len({m.subject for m in spoken} - {"total"}) > 1 or re.search(r"分别|respectively", line):
         return None  # of two components, in an order that is not read
     reason = because(mark("of {name}, {what} is {share}%"), name=own.class_name, what=_title(str(name)), share=f"{float(right * 100):.1f}")
     return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
@@ -134,9 +146,18 @@ _ALSO = {"embeddings": ("tables", "word"), "encoder": ("layer",)}
 """What else people mean by a component's name when they give its share."""
 
 
+_TABLES = ("word", "embeddings", "tables")
+
+
 def _subject(words: str) -> tuple[str | None, bool]:
     """Return the component that words speak of, the whole it is a share of left aside."""
-    return subject(re.sub("参数总量|总参数量|总量|总参数|总参数的|total", "", words.lower()))
+    return subject(_WHOLE_AND_FORM.sub("", words.lower()))
+
+
+_WHOLE_AND_FORM = re.compile(
+    r"参数总量|总参数量|总量|总参数|总参数的|total|(?<=embedding) (?:weight )?matri(?:x|ces)\b|(?<=embeddings) (?:weight )?matri(?:x|ces)\b|(?<=嵌入)(?:权重)?矩阵|(?<=嵌入)(?:权重|层权重)"
+)
+"""The whole that a share is of, and that an embedding is one matrix."""
 
 
 def _leading_term_claim(scene: Scene, token: Token, own: ReferenceCounts) -> Claim | None:

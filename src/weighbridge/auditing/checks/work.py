@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -13,12 +14,16 @@ from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
 from weighbridge.auditing.text.size_words import WORK
-from weighbridge.auditing.thresholds import WORK_FAR, WORK_TOLERANCE
+from weighbridge.auditing.thresholds import WORK_FAR, WORK_SAID_FAR, WORK_TOLERANCE
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import MODEL
 
 TIMES = (2, 1, 6, 3, 4, 8)
 """What people count for each parameter: FLOPs forward, multiply-adds, training, with recomputation."""
 _REACH = 40
+_SAID_REACH = 80
+_MULTIPLE = re.compile(r"(?<![\w.^])([1-9]) ?[×x*·]? ?(?:N|P|n_params|N_params)(?![\w²^])(?! ?[×x*·]? ?D\b)(?=[^。;；]*$)")
+"""How many FLOPs for each parameter a text says it counts: ``2N = 13.5 GFLOPs``."""
 
 
 def check(scene: Scene) -> Iterator[Claim]:
@@ -44,12 +49,19 @@ def _hold(scene: Scene, token: Token, text: str) -> Claim | None:
     ]
     if subject is None or number is None or not counts:
         return None
-    ways = [Fraction(count * times) for count in counts for times in TIMES]
+    said = [int(match[1]) for match in _MULTIPLE.finditer(text[max(0, token.start - _SAID_REACH) : token.start])][-1:]
+    ways = [Fraction(count * times) for count in counts for times in (said or TIMES)]
     right = ways[0]
-    reason = because(mark("about two FLOPs for each of {count} parameters"), count=counts[0])
+    if said and said[0] != TIMES[0]:
+        reason = because(mark("{times} FLOPs for each of {count} parameters"), times=said[0], count=counts[0])
+    else:
+        reason = because(mark("about two FLOPs for each of {count} parameters"), count=counts[0])
+    far = WORK_SAID_FAR if said else WORK_FAR
+    named = scene.mentions.get(token.line, ())
+    firm = subject.firm or (bool(said) and len({m.names for m in named}) == 1 and named[0].kind == MODEL)
     if any(abs(number - way) <= WORK_TOLERANCE * way for way in ways):
         return _claim(scene, token, "rounded", number, min(ways, key=lambda way: abs(number - way)), reason)
-    if subject.firm and all(number > WORK_FAR * way or number * WORK_FAR < way for way in ways):
+    if firm and all(number > far * way or number * far < way for way in ways):
         direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
         away = write_like(token, abs(number - right))
         return _claim(scene, token, "wrong", number, right, because(direction, right=write_like(token, right), number=away) + reason)

@@ -1,0 +1,44 @@
+"""Matrices whose sizes and whose weights are both said: ``a 768 × 768 matrix with 589,824 weights``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.rounding import fit, likeliest_value, whole
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.core.messages import mark
+
+_SAID = re.compile(
+    r"(?<![\d.,×*x] )(?<![\w.,×*^])(?P<rows>\d[\d,]*) ?[×x*] ?(?P<columns>\d[\d,]*)(?! ?[×x*+^/=\d.])[)\]]?[ -]?(?:weight |projection |embedding |linear |dense |parameter |learned )*"
+    r"(?:matrix|layer|projection|table|map)\W{0,3}(?:(?:that|which|and|so|it|thus|alone|each|has|have|having|holds?|with|contains?|is|of|about|exactly|roughly|i\.e\.) ?)*[~≈(]?"
+    r"(?P<number>\d[\d,]*(?:\.\d+)? ?(?:[KMB]\b|million|billion)?) (?:trainable )?(?:weights|parameters|params)\b|"
+    r"(?<![\w.,×*^])(?P<rows_zh>\d+) ?[×x*] ?(?P<columns_zh>\d+) ?的?(?:权重|参数|投影|嵌入)?矩阵\W{0,2}(?:共|有|含|包含|即|约|一共|总共)*\W{0,2}"
+    r"(?P<number_zh>\d[\d,]*(?:\.\d+)? ?(?:[KMB]|万|亿)?) ?个?参数",
+    re.IGNORECASE,
+)
+_LONGEST = 10_000
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check the weights that a matrix of stated sizes is said to have: their product, with biases or without."""
+    for index, line in enumerate(scene.lines):
+        for found in _SAID.finditer(line.text) if len(line.text) <= _LONGEST else ():
+            which = "" if found["number"] else "_zh"
+            rows, columns = (int(found[name + which].replace(",", "")) for name in ("rows", "columns"))
+            start, stop = found.span("number" + which)
+            token = next(iter(tokens(line.text[start:stop], index)), None)
+            if token is None or token.kind != "num" or not rows or not columns:
+                continue
+            token = token._replace(start=start, end=stop)
+            number, right = likeliest_value(token) or Fraction(0), rows * columns
+            facts = {"value": whole(number), "expected": right, "difference": whole(number - right)}
+            agreed = next((fitting for each in (right, right + rows, right + columns) if (fitting := fit(token, each)) is not None), None)
+            if agreed is not None:
+                yield claim(scene.lines, token, token, "arithmetic", agreed.verdict, **facts, reason=agreed.reason)
+            else:
+                reason = because(mark("{rows} × {columns} are {right}"), rows=rows, columns=columns, right=right)
+                yield claim(scene.lines, token, token, "arithmetic", "wrong", **facts, reason=reason)
