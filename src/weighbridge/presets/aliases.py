@@ -38,6 +38,7 @@ xlm r base, xlmr base, xlm rbase = xlm-roberta-base
 xlm r large, xlmr large = xlm-roberta-large
 mobilebert = mobilebert-uncased
 convbert base = conv-bert-base
+gpt1, gpt 1, openai gpt 1 = openai-gpt
 gpt2 small, gpt2 base, gpt2 124m, gpt2 117m, gpt2 124 m, openai gpt2 = gpt2
 gpt2 355m, gpt2 345m = gpt2-medium
 gpt2 774m, gpt2 762m = gpt2-large

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.field_values import is_padded
+from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim, nested_words, words_of
 from weighbridge.auditing.claims import Claim, Sentence, because
@@ -50,6 +51,9 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
             continue
         seen.add(place)
         own = words_of(model)
+        if own.get(size.word) != size.value and _is_a_namesakes(scene, size):
+            yield _claim(scene, size, size.token, "exact", size.value, size.value, ())
+            continue
         if not size.listed and own.get(size.word) != size.value and any(part.get(size.word) == size.value for part in nested_words(model)):
             yield _claim(scene, size, size.token, "exact", size.value, size.value, ())
             continue
@@ -65,6 +69,15 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
                 yield _claim(scene, size, judged.token, "wrong", judged.said, judged.right, reason)
     yield from _symbols(scene, seen)
     yield from _models_behind(scene, seen)
+
+
+def _is_a_namesakes(scene: Scene, size: StatedSize) -> bool:
+    """Tell whether a size is that of another model of the same name: the 21,128 words of a Chinese ``BERT-base``."""
+    if scene.given:
+        return False
+    name = scene.context(size.label.line, size.label.start) or (scene.main.name if scene.main is not None else "")
+    namesakes = (preset_model(other) for other in sorted(scene.alternates.get(name, frozenset())))
+    return any(model is not None and words_of(model).get(size.word) == size.value for model in namesakes)
 
 
 def _models_behind(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:

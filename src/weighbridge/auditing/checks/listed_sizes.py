@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,14 +16,15 @@ from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, size_claims
-from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, kind_of, whole_number
+from weighbridge.auditing.checks.subjects import family_of
+from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, kind_of, member_of, whole_number
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.items import Item, read_items
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Row
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_REACH, LEAD_LETTERS, SURE_COUNTS
-from weighbridge.presets.aliases import MODEL
+from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -47,15 +49,26 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     since = 0
     for index, line in enumerate(scene.lines):
         named = scene.mentions.get(index, ())
+        again = subject is not None and named and not line.heading and all(subject.name in (m.name, *m.names) for m in named)
+        if again and subject is not None:
+            block += list_sizes(scene, index, named[-1].end, len(line.text), subject) if index not in tabled else []
+            since = index
+            continue
+        if subject is not None and named and '"' in line.text and all(m.kind == FAMILY for m in named):
+            continue  # ``"model_type": "vit"`` in a config of one of them
         if named or line.heading:
             yield from _judge(scene, block, subject)
             block, subject, since = [], None, index
         if index in tabled or len(line.text) > _LONGEST or not line.text.strip():
             continue
-        if named and len({m.names for m in named}) == 1 and named[0].kind == MODEL:
+        if (
+            named
+            and named[0].kind == MODEL
+            and all(m.names == named[0].names or (m.kind == FAMILY and named[0].name in m.names) for m in named)
+        ):
             if not OTHERWISE.search(line.text[: named[0].column]) and not is_of_their_own(scene, index):
                 subject = of_mention(scene, named[0], firm=True)
-                block = list_sizes(scene, index, named[-1].end, len(line.text), subject) if subject is not None else []
+                block = list_sizes(scene, index, named[0].end, len(line.text), subject) if subject is not None else []
             if not _leads(scene, index, named):
                 yield from _judge(scene, block, subject)
                 block, subject = [], None
@@ -109,6 +122,24 @@ def _lone_totals(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             group.append((found[0], subject))  # type: ignore[arg-type]
             last = index
     yield from _judge_totals(scene, group)
+    yield from _judge_totals(scene, [(listed, subject) for _, listed, subject in _led_by_sizes(scene, tabled)])
+
+
+def _led_by_sizes(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[int, Listed, Subject]]:
+    """Yield the lines that a member's size begins and its count follows, in a text on one family: ``tiny 39 M tiny.en``."""
+    families = {family_of(scene.lines[index].text[m.column : m.end]) for index, found in scene.mentions.items() for m in found}
+    for index, line in enumerate(scene.lines if len(families) == 1 else ()):
+        match = _SIZE_AND_COUNT.match(line.text) if index not in tabled and index not in scene.mentions else None
+        subject = member_of(scene, match[1], list(families), firm=True) if match is not None else None
+        listed = _held(line.text, index, Item("total", *match.span(2)), subject) if match is not None and subject is not None else None
+        if listed is not None and subject is not None:
+            yield index, listed, subject
+
+
+_SIZE_AND_COUNT = re.compile(
+    r"[\s*`|-]*(tiny|mini|small|base|medium|large|huge|turbo|x+l|x+large|\d+(?:\.\d+)?B)[*`]*[\s|:]+(\d[\d,.]*\s?(?:[MB]\b|million|billion))",
+    re.IGNORECASE,
+)
 
 
 def _judge_totals(scene: Scene, group: Sequence[tuple[Listed, Subject]]) -> Iterator[Claim]:
@@ -118,7 +149,7 @@ def _judge_totals(scene: Scene, group: Sequence[tuple[Listed, Subject]]) -> Iter
 
 
 _LISTED = re.compile(r"[\s>]*(?:[-*+•·]|\d{1,2}[.)、])?[\s*_`]*$")
-_ALONE = re.compile(r"[\s*_`]*[:：(（\-–—=→][\s*_`~≈约]*(?:(?:total )?(?:params?|parameters|参数量?)[:：]? ?)?[~≈约]?")
+_ALONE = re.compile(r"[\s*_`\"]*(?:[:：(（\-–—=→#]|(?=\s))[\s*_`~≈约]*(?:(?:total )?(?:params?|parameters|参数量?)[:：]? ?)?[~≈约]?")
 
 
 def _pieces(scene: Scene, index: int, named: Sequence[Mention]) -> Iterator[Claim]:
@@ -168,6 +199,8 @@ def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
         return None
     values = {int(token.value or 0) * scale for scale in ((1024, 1000) if token.unit else (1,))}
     word = KEYS.get(item.kind, item.kind)
+    if item.kind == "hidden" and any(values & field_values(model).get("mlp", frozenset()) for model in subject.models):
+        return None  # a hidden dimension of the feed-forward network
     return Listed(item, token, any(values & field_values(model).get(word, frozenset()) for model in subject.models))
 
 
@@ -176,11 +209,12 @@ def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None) -> It
     if subject is None or not block:
         return
     right = {listed.item.kind for listed in block if listed.own}
-    odd = [listed for listed in block if not listed.own]
+    said = Counter(listed.item.kind for listed in block)
+    odd = [listed for listed in block if not listed.own and said[listed.item.kind] == 1]
     plain = bool(subject.models) and all(map(_is_of_one_piece, subject.models))
     sure = plain and len(right) >= AGREED_FIELDS and len(odd) * 2 <= len(right)
     for listed in block if len(block) > 1 else ():
-        yield from hold(scene, listed, subject, sure=sure and (listed.own or listed.item.kind not in right))
+        yield from hold(scene, listed, subject, sure=sure and (listed.own or (listed in odd and listed.item.kind not in right)))
 
 
 def _is_of_one_piece(model: ModelValue) -> bool:

@@ -92,9 +92,12 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
         doubtful = doubtful_kinds(scene, judged)
         for row, cell, kind, subject, head in judged:
             if kind == "part":
-                yield from part_claims(scene, row, cell, subject, [other for other in judged if other[0] is row and other[2] == "total"])
+                yield from part_claims(scene, cell, subject, head, [other for other in judged if other[0] is row and other[2] == "total"])
             elif kind in SIZE_COLUMNS:
                 yield from _size(scene, row, cell, kind, subject, sure=id(subject) in sure)
+                if kind == "heads" and (keys := _KV.search(cell.text)) is not None and (_KV_HEAD.search(head) or keys[2]):
+                    token = Token("num", keys[1], cell.line, cell.start + keys.start(1), cell.start + keys.end(1), Fraction(keys[1]))
+                    yield from size_claims(scene, token, "kv_heads", int(keys[1]), subject, sure=id(subject) in sure, plain=False)
             else:
                 found = count_claims(scene, row, cell, kind, subject, head, sure=id(subject) in sure)
                 yield from (made for made in found if made.verdict != "wrong" or kind not in doubtful or id(subject) in sure)
@@ -167,14 +170,23 @@ def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, su
 def _values_in(cell: Cell, kind: str) -> Iterator[tuple[int, int, int]]:
     """Yield the whole number that a cell holds, with its place in the cell; of a length in thousands, what they are."""
     text = cell.text
+    lengths = list(_THOUSANDS.finditer(text)) if kind == "positions" and _LENGTHS.fullmatch(text) else []
+    if len(lengths) > 1:
+        for one in lengths:
+            yield int(one[1].replace(",", "")) * {"k": 1024, "m": 1024 * 1024}.get((one[2] or "").lower(), 1), *one.span()
+        return
     number = re.search(r"\d[\d,]*", text)
     if number is None:
         return
     value = whole_number(cell)
     if value is not None:
         yield value, *number.span()
-    elif kind == "positions" and (thousands := _THOUSANDS.fullmatch(text)) is not None:
-        yield int(thousands[1]) * (1024 * 1024 if thousands[2] in "Mm" else 1024), *thousands.span()
+    elif kind == "positions" and (thousands := _THOUSANDS.fullmatch(text)) is not None and thousands[2]:
+        yield int(thousands[1].replace(",", "")) * (1024 * 1024 if thousands[2] in "Mm" else 1024), *thousands.span()
 
 
-_THOUSANDS = re.compile(r"[~≈]?(\d{1,4})\s?([kKmM])(?: tokens?)?")
+_KV = re.compile(r"\d\s*(?:Q )?[(（/]\s*(\d{1,3})\s*(KV)?(?: heads?)?\s*[)）]?$", re.IGNORECASE)
+_KV_HEAD = re.compile(r"kv|gqa|key", re.IGNORECASE)
+"""A number of query heads with that of key-value heads beside it: ``32 (8)``, ``64 / 8`` below ``Heads (Q / KV)``."""
+_THOUSANDS = re.compile(r"[~≈]?(\d[\d,]{0,9})\s?([kKmM])?(?: tokens?)?")
+_LENGTHS = re.compile(r"[~≈\d,kKmM /→-]+")

@@ -55,13 +55,25 @@ def size_claims(scene: Scene, token: Token, kind: str, value: int, subject: Subj
     elif (
         subject.firm
         and (sure or plain)
-        and (kind in _PLAIN or (sure and is_no_size(subject.models, value)))
+        and (kind in _PLAIN or (sure and _is_none_alike(subject.models, word, value)))
         and not _may_be_otherwise(subject.models[0], kind, value, right)
     ):
         reason = because(mark("should be {right}"), right=right) + because(
             mark("{what} of {name}"), what=Sentence(TITLES[word]), name=subject.name
         )
         yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=reason)
+
+
+_ALIKE = (("heads", "kv_heads", "head_dim"), ("experts", "active", "shared"), ("hidden", "mlp", "head_dim"), ("layers",))
+"""Sizes that are called alike, of which one may be given for another."""
+
+
+def _is_none_alike(models: Sequence[ModelValue], word: str, value: int) -> bool:
+    """Tell whether a number is none of the sizes that are called alike."""
+    alike = {other for group in _ALIKE if word in group for other in group} or {word}
+    return all(model.description is not None for model in models) and not any(
+        value in field_values(model).get(other, ()) for model in models for other in alike
+    )
 
 
 def is_no_size(models: Sequence[ModelValue], value: int) -> bool:
@@ -80,7 +92,7 @@ def _may_be_otherwise(model: ModelValue, kind: str, value: int, right: int) -> b
         short = right % 64 == 0 and 0 < (right - value) * TOKENIZER_SHORT <= right and not is_slip(str(value), str(right))
         return is_padded(value, right) or is_padded(right, value) or round_off or short
     if kind == "positions":
-        return value % 64 == 0 or not is_slip(str(value), str(right))
+        return value < right and (value % 64 == 0 or not is_slip(str(value), str(right)))
     if kind == "head_dim":
         own = main_values(model)
         return "kv_lora" in own or value * own.get("heads", 0) == own.get("hidden") or len(field_values(model)["head_dim"]) > 1

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, whole_number
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Cell, Row
@@ -21,7 +22,8 @@ from weighbridge.auditing.thresholds import SMALLEST_CLAIM, SURE_ROWS
 from weighbridge.core.messages import mark
 
 _UNIT = re.compile(
-    r"(?:[(\[（]|[,，:：/] ?|(?<=params )|(?<=parameters )|\bin )\s*(?:in )?(?:[×x]?\s*10\^?\(?(\d+)\)?|(millions?|billions?|[MBK]|百万|亿|万|十亿))(?: (?:of )?param\w*)?\s*(?:[)\]）]|$)",
+    r"(?:^|[_ ])(?P<mega>m)[ _]?params?$|(?:[(\[（]|[,，:：/] ?|(?<=params )|(?<=parameters )|\bin )\s*(?:in )?"
+    r"(?:[×x]?\s*10\^?\(?(?P<power>\d+)\)?|(?P<word>millions?|billions?|[MBK]|百万|亿|万|十亿))(?: (?:of )?param\w*)?\s*(?:[)\]）]|$)",
     re.IGNORECASE,
 )
 
@@ -65,9 +67,7 @@ def count_claims(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject
     if not found or found[0].value is None:
         return
     token = found[0]._replace(start=cell.start + found[0].start, end=cell.start + found[0].end)
-    unit = _UNIT.search(head)
-    if not token.unit and unit and token.value is not None and (token.value < 100_000 or token.places):
-        token = token._replace(unit=_unit(unit), text=f"{token.text}{_unit(unit).upper()}") if _unit(unit) else token
+    token = _in_unit_of(token, head)
     if not token.unit and token.value is not None and token.value < 10_000:
         return
     if any(m.column <= token.start < m.end for m in scene.mentions.get(cell.line, ())):
@@ -90,17 +90,16 @@ _ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", r
 """The head of a column whose figures are somebody's estimates, and no claims of the model's count."""
 
 
-def part_claims(scene: Scene, row: Row, cell: Cell, subject: Subject, totals_of_row: Sequence[Judged]) -> Iterator[Claim]:
+def part_claims(scene: Scene, cell: Cell, subject: Subject, head: str, totals_of_row: Sequence[Judged]) -> Iterator[Claim]:
     """Confirm the count of a part of a model, an encoder or a tower, or of all the rest of it."""
-    figures = [
-        t for t in tokens(cell.text, cell.line) if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)
-    ]
+    every = [_in_unit_of(t, head) for t in tokens(cell.text, cell.line)]
+    figures = [t for t in every if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)]
     if len(figures) != 1:
         return
     token = figures[0]._replace(start=cell.start + figures[0].start, end=cell.start + figures[0].end)
     value = token.value or Fraction(0)
-    every = [Fraction(number) for _, other, *_ in totals_of_row if (number := whole_number(other)) is not None]
-    rest = (token._replace(value=number - value, text="") for number in every if number > value and not token.unit)
+    whole = [Fraction(number) for _, other, *_ in totals_of_row if (number := whole_number(other)) is not None]
+    rest = (token._replace(value=number - value, text="") for number in whole if number > value and not token.unit)
     found = settle(token, subject.models) or next((settled for one in rest if (settled := settle(one, subject.models)) is not None), None)
     if found is not None:
         reason = because(mark("a part of {name}"), name=Sentence(subject.name))
@@ -108,6 +107,15 @@ def part_claims(scene: Scene, row: Row, cell: Cell, subject: Subject, totals_of_
 
 
 def _unit(found: re.Match[str]) -> str:
-    if found[1]:
-        return {"3": "k", "6": "m", "9": "b"}.get(found[1], "")
-    return {"millions": "m", "million": "m", "billions": "b", "billion": "b"}.get(found[2].lower(), found[2].lower())
+    if found["power"]:
+        return {"3": "k", "6": "m", "9": "b"}.get(found["power"], "")
+    word = (found["word"] or found["mega"]).lower()
+    return {"millions": "m", "million": "m", "billions": "b", "billion": "b"}.get(word, word)
+
+
+def _in_unit_of(token: Token, head: str) -> Token:
+    """Return a figure in the unit that the head of its column says: ``109.48`` below ``Params (M)``."""
+    unit = _UNIT.search(head)
+    if token.unit or unit is None or token.value is None or not (token.value < 100_000 or token.places):
+        return token
+    return token._replace(unit=_unit(unit), text=f"{token.text}{_unit(unit).upper()}") if _unit(unit) else token

@@ -107,6 +107,14 @@ def _is_parameter(name: str, sizes: tuple[int, ...], known: Mapping[str, tuple[i
     )
 
 
+def _known_shape(shapes: Mapping[str, tuple[int, ...]], stem: str) -> tuple[int, ...] | None:
+    """Return the shape of the tensor of a name, or that of all tensors whose names end so: ``self_attn.k_proj.weight``."""
+    if stem in shapes or stem.count(".") < 1:
+        return shapes.get(stem)
+    ending = {shape for name, shape in shapes.items() if name.endswith(f".{stem}")}
+    return ending.pop() if len(ending) == 1 else None
+
+
 def _named_shape(
     scene: Scene, statement: Sequence[Token], place: int, sizes: tuple[int, ...], shapes: Mapping[str, Mapping[str, tuple[int, ...]]]
 ) -> Claim | None:
@@ -114,7 +122,7 @@ def _named_shape(
     shape = statement[place]
     name = next((t.text for t in statement[:place] if t.kind == "word" and "." in t.text and not t.text.lower().endswith("size")), "")
     context = scene.context(shape.line, shape.start)
-    known = shapes.get(context or "", {}).get(_stem(name)) if context is not None else None
+    known = _known_shape(shapes.get(context or "", {}), _stem(name)) if context is not None else None
     if known is None or not name:
         return None
     first = next(t for t in statement if t.text == name)

@@ -34,12 +34,12 @@ _DIVIDER = re.compile(
 _DRESS = " \t*_`~≈约$\"'-–—#>+:："
 _FIGURE = r"(?P<number>\d{1,3}(?:,\d{3})+|\d{1,4}[kK](?![A-Za-z])|\d{1,13})"
 """A whole number; only a length may be in thousands."""
-_COUNT = r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT]|million|billion|trillion|万亿|亿|百万|十亿|万)?)"
+_COUNT = r"(?P<count>\d[\d,_]*(?:\.\d+)?\s?(?:[KMBT]|million|billion|trillion|万亿|亿|百万|十亿|万)?)"
 _NOUNS = (
     ("kv_heads", r"(?:kv|k/v|key[-/ ]?value|键值) ?(?:attention )?(?:heads?|头)"),
     ("heads", r"(?:self-?attention |attention |attn |query |q |注意力|查询)?(?:heads?|头)"),
     ("layers", r"(?:transformer |hidden |encoder |decoder |identical |stacked |total )?(?:layers?|blocks?)|层(?:transformer|编码器|解码器)?"),
-    ("hidden", r"(?:hidden(?: (?:size|units|dim(?:ension)?s?|states?))?|d_model|dim(?:ension)?s? hidden|隐藏(?:层?维度|单元|层大小)|embedding dim(?:ension)?s?)"),
+    ("hidden", r"dimensional (?:hidden (?:states?|size|layers?|vectors?)|embeddings?|states?|model)|(?:hidden(?: (?:size|units|dim(?:ension)?s?|states?))?|d_model|dim(?:ension)?s? hidden|隐藏(?:层?维度|单元|层大小)|embedding dim(?:ension)?s?)"),
     ("vocab", r"(?:tokens? )?(?:vocab(?:ulary)?(?: size)?|词表)"),
     ("mlp", r"(?:ffn|mlp|intermediate|feed-?forward)(?: (?:size|dim(?:ension)?s?|width))?"),
     ("positions", r"(?:context(?: length| window| size)?|max positions|positions|tokens? (?:of )?context(?: length| window)?)|上下文(?:长度|窗口)?"),
@@ -47,21 +47,26 @@ _NOUNS = (
     ("total", r"(?:total |model )?(?:param(?:eter)?s?)|(?:总)?参数(?:量)?"),
 )  # fmt: skip
 _BEHIND = tuple(
-    (word, re.compile(rf"{_COUNT if word == 'total' else _FIGURE}[- ]?(?:个 ?)?(?:{noun})", re.IGNORECASE)) for word, noun in _NOUNS
+    (
+        word,
+        re.compile(rf"{_COUNT if word == 'total' else _FIGURE}[- ]?(?:个 ?)?(?:{noun})(?: (?:in|per|for) [a-z ]{{1,30}})?", re.IGNORECASE),
+    )
+    for word, noun in _NOUNS
 )
 _SHORT = re.compile(rf"{_FIGURE}[- ]?(?P<letter>[LHAVdh])")
 _SHORT_LETTERS = {"L": "layers", "H": "hidden", "A": "heads", "V": "vocab", "d": "hidden", "h": "heads"}
 _LABELLED = re.compile(
-    rf"(?P<label>[A-Za-z#_][\w #/()-]{{0,40}}?|[\u4e00-\u9fffA-Za-z ]{{1,14}}?)\s?(?:[=:：]|\bof\b|\bis\b|为|是|\s)\s?[~≈约]?{_FIGURE}(?: ?维)?",
+    rf"(?P<label>[A-Za-z#_][\w #/()-]{{0,40}}?|[\u4e00-\u9fffA-Za-z ]{{1,14}}?)[\"'*`]{{0,3}}\s?(?:[=:：]|\bof\b|\bis\b|为|是|\s)\s?[~≈约\"'*`]{{0,3}}{_FIGURE}(?: ?维)?",
     re.IGNORECASE,
 )
 _LETTERED = re.compile(rf"(?P<letter>[LHAVI])\s?[=:]?\s?{_FIGURE}")
 _TOTAL = re.compile(
-    rf"(?:#?(?:total |model )?(?:#? ?(?:param(?:eter)?s?)(?: count)?)|(?:总|模型)?参数(?:总?量|数量?)?|number of param(?:eter)?s)\s?(?:[=:：]|为|是|约|of|is)?\s?[~≈约]?{_COUNT}", re.IGNORECASE
+    rf"(?:#?(?:total |model )?(?:#? ?(?:param(?:eter)?s?)(?: count)?)|(?:总|模型)?参数(?:总?量|数量?)?|num(?:ber of|_)? ?param(?:eter)?s)[\"'*`]{{0,3}}\s?(?:[=:：]|为|是|约|of|is)?\s?[~≈约\"'*`]{{0,3}}{_COUNT}", re.IGNORECASE
 )  # fmt: skip
 _BARE = re.compile(r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[MB]|million|billion|亿)|\d{1,3}(?:,\d{3}){2,})")
 _LABELS = {
     **{phrase: word for phrase, word in LABELS.items() if word not in ("types", "patch", "active", "shared") and phrase not in ("state", "size", "hidden", "depth")},
+    **dict.fromkeys(("dim", "emb dim", "embed dim", "n embed"), "hidden"),
     **dict.fromkeys("context, max context, context len, ctx len, max positions, 上下文, 上下文长度, 上下文窗口, 最大上下文长度".split(", "), "positions"),
 }  # fmt: skip
 _LONGEST = 80
@@ -104,7 +109,7 @@ def _read(piece: str, shift: int) -> Item | None:
     if (match := _LETTERED.fullmatch(piece)) is not None:
         return _item(LETTERS[match["letter"]], match, "number", shift, lettered=True)
     if (match := _LABELLED.fullmatch(piece)) is not None:
-        named = _LABELS.get(" ".join(re.sub(r"[_#/()-]+", " ", match["label"]).split()).lower())
+        named = _LABELS.get(" ".join(re.sub(r"[_#/()-]+|(?<=[a-z])(?=[A-Z])", " ", match["label"]).lower().removeprefix("default").split()))
         return _item(named, match, "number", shift) if named else None
     return None
 
