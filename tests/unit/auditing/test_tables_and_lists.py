@@ -160,3 +160,34 @@ def test_a_count_far_off_is_wrong_where_the_other_rows_have_theirs() -> None:
 def test_a_wrong_line_of_a_printed_summary_is_the_one_that_is_not_the_models() -> None:
     text = "gpt2-large\n\nTotal params: 774,030,080\nTrainable params: 774,300,080\nNon-trainable params: 0"
     assert [(claim.line, claim.expected) for claim in audit(text).wrong] == [(4, 774_030_080)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("| Model | Heads (GQA KV) | Layers |\n|---|---|---|\n| Llama 3 8B | 32 (4) | 32 |\n| Llama 3 70B | 64 (8) | 80 |", [3]),
+        ("# Qwen2.5-7B\n\nHidden Size\n\n3584\n\nNumber of Layers\n\n32\n\nAttention Heads\n\n28\n\nParameters\n\n7.62B", [9]),
+        (
+            "Qwen2.5-7B:\n\n* Number of layers (L): 28\n* Model (hidden) dimension (d): 3,584\n* Feed-forward dimension (d_ff): 16,384\n",
+            [5],
+        ),
+        ('gpt2-large.json\n\n{\n"n_embd": 1280,\n"n_layer": 36,\n"n_head": 12\n}', [6]),
+        ("Whisper\n\ntiny 39 M tiny.en\nbase 74 M base.en\nsmall 424 M small.en\nmedium 769 M medium.en", [5]),
+        ("Model sizes:\n\n- Pythia 410M: 405M params\n- gpt2-xl: 1.56M params\n- BERT-large: 335M params\n- Phi-2: 2.8B params", [4]),
+    ],
+)
+def test_one_wrong_number_of_a_list_is_found_where_it_stands(text: str, wrong: list[int]) -> None:
+    assert [claim.line for claim in audit(text).wrong] == wrong
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "计算BERT-BASE参数量\nTransformer 层数 | 12 |\n隐藏层维度 | 768 |\n词汇表大小 | 21128 |",
+        "# Llama 2 70B\n\nLayers: 80\nHidden size: 8192\n\nThe KV-Cache Growth Problem\n\n1\nIt grows with the tokens.",
+        "GPT-2 Large has 36 layers and 20 attention heads; its siblings have 124M, 355M and 1.5B parameters.",
+        "Mistral-7B-v0.1\n\n{\n\"dim\": 4096,\n\"n_layers\": 32,\n\"hidden_dim\": 14336\n}",
+    ],
+)  # fmt: skip
+def test_a_number_that_is_another_models_or_none_is_no_alarm(text: str) -> None:
+    assert not audit(text).wrong

@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
-from weighbridge.auditing.checks.field_values import field_values
+from weighbridge.auditing.checks.field_values import field_values, main_values
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, size_claims
+from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, may_be_otherwise, size_claims
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, kind_of, member_of, whole_number
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.field_words import label_of_line
 from weighbridge.auditing.text.items import Item, read_items
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.tables import Row
+from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_REACH, LEAD_LETTERS, SURE_COUNTS
-from weighbridge.presets.aliases import FAMILY, MODEL
+from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, runs
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -61,11 +62,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             block, subject, since = [], None, index
         if index in tabled or len(line.text) > _LONGEST or not line.text.strip():
             continue
-        if (
-            named
-            and named[0].kind == MODEL
-            and all(m.names == named[0].names or (m.kind == FAMILY and named[0].name in m.names) for m in named)
-        ):
+        if named and named[0].kind == MODEL and all(m.names == named[0].names or _is_family_of(line.text, m, named[0]) for m in named):
             if not OTHERWISE.search(line.text[: named[0].column]) and not is_of_their_own(scene, index):
                 subject = of_mention(scene, named[0], firm=True)
                 block = list_sizes(scene, index, named[0].end, len(line.text), subject) if subject is not None else []
@@ -75,17 +72,41 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         elif named:
             yield from _pieces(scene, index, named)
         elif subject is not None and index - since <= FIELD_REACH:
-            found = _setting(scene, settings[index], subject) if index in settings else list_sizes(scene, index, 0, len(line.text), subject)
+            row = settings.get(index) or _label_above(scene, index)
+            found = _setting(scene, row, subject) if row is not None else list_sizes(scene, index, 0, len(line.text), subject)
             since = index if found else since
             block += found
     yield from _judge(scene, block, subject)
     yield from _lone_totals(scene, tabled)
 
 
+def _is_family_of(text: str, family: Mention, model: Mention) -> bool:
+    """Tell whether a name is that of a model's family: ``Qwen2.5-7B ... (Qwen et al., 2024)``."""
+    own = join_runs(runs(model.name or ""))
+    return family.kind == FAMILY and (model.name in family.names or own.startswith(join_runs(runs(text[family.column : family.end]))))
+
+
 def _settings(scene: Scene, tabled: Collection[int]) -> dict[int, Row]:
     """Return the rows of a label and a value, by their lines."""
     rows = (row for table in scene.tables if not table.lines <= set(tabled) for row in (*table.head, *table.rows))
     return {row.cells[1].line: row for row in rows if len(row.cells) == 2}
+
+
+def _label_above(scene: Scene, index: int) -> Row | None:
+    """Return a line that is nothing but a number, with the label that stands on the line above it, as a row."""
+    text = scene.lines[index].text
+    number = _NUMBER_ALONE.fullmatch(text)
+    above = next((i for i in range(index - 1, max(-1, index - 3), -1) if scene.lines[i].text.strip()), -1)
+    if number is None or above < 0 or not (label_of_line(scene.lines[above].text) or _COUNT_LABEL.fullmatch(scene.lines[above].text)):
+        return None
+    label = scene.lines[above].text.strip()
+    return Row(above, (Cell(label, 0, len(label), above), Cell(number[1], *number.span(1), index)))
+
+
+_COUNT_LABEL = re.compile(
+    r"[\s*]*(?:total |number of )?param(?:eter)?s?(?: count)?[\s*:]*|[\s*]*(?:总)?参数(?:总?量|数量)?[\s*:：]*", re.IGNORECASE
+)
+_NUMBER_ALONE = re.compile(r"[\s*`~≈]*(\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion))?)[\s*`]*")
 
 
 def _setting(scene: Scene, row: Row, subject: Subject) -> list[Listed]:
@@ -199,9 +220,13 @@ def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
         return None
     values = {int(token.value or 0) * scale for scale in ((1024, 1000) if token.unit else (1,))}
     word = KEYS.get(item.kind, item.kind)
+    own = any(values & field_values(model).get(word, frozenset()) for model in subject.models)
+    right = main_values(subject.models[0]).get(word)
+    if not own and right is not None and may_be_otherwise(subject.models[0], item.kind, min(values), right):
+        return None
     if item.kind == "hidden" and any(values & field_values(model).get("mlp", frozenset()) for model in subject.models):
         return None  # a hidden dimension of the feed-forward network
-    return Listed(item, token, any(values & field_values(model).get(word, frozenset()) for model in subject.models))
+    return Listed(item, token, own)
 
 
 def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None) -> Iterator[Claim]:

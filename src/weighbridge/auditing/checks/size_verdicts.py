@@ -56,7 +56,7 @@ def size_claims(scene: Scene, token: Token, kind: str, value: int, subject: Subj
         subject.firm
         and (sure or plain)
         and (kind in _PLAIN or (sure and _is_none_alike(subject.models, word, value)))
-        and not _may_be_otherwise(subject.models[0], kind, value, right)
+        and not may_be_otherwise(subject.models[0], kind, value, right)
     ):
         reason = because(mark("should be {right}"), right=right) + because(
             mark("{what} of {name}"), what=Sentence(TITLES[word]), name=subject.name
@@ -85,7 +85,7 @@ def is_no_size(models: Sequence[ModelValue], value: int) -> bool:
     )
 
 
-def _may_be_otherwise(model: ModelValue, kind: str, value: int, right: int) -> bool:
+def may_be_otherwise(model: ModelValue, kind: str, value: int, right: int) -> bool:
     """Tell whether a size may well be given otherwise than the model has it: a tokenizer's entries, a shorter input."""
     if kind == "vocab":
         round_off = value % 1000 == 0 and abs(value - right) * 20 <= right

@@ -182,7 +182,7 @@ _TURN = re.compile(
 def _is_blocked(before: str, after: str, what: str) -> bool:
     """Tell whether anything in the words about a count leaves room for another meaning."""
     plain = re.sub(r"[(（][^()（）]*[)）]", "", before)
-    clause = re.split(r"[,，、:：](?!\d{3})|\band\b|\bbut\b|并|且", plain)[-1]
+    clause = re.split(r"[,，、](?!\d{3})|\band\b|\bbut\b|并|且", plain)[-1]
     following = "" if what == "active" else re.split(r"[,，、;；](?!\d{3})", after[:REST])[0]
     return bool(_BLOCKED.search(f"{clause} {following}") or (what != "active" and _COMPARED.search(plain)))
 

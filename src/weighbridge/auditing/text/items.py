@@ -59,6 +59,10 @@ _LABELLED = re.compile(
     rf"(?P<label>[A-Za-z#_][\w #/()-]{{0,40}}?|[\u4e00-\u9fffA-Za-z ]{{1,14}}?)[\"'*`]{{0,3}}\s?(?:[=:：]|\bof\b|\bis\b|为|是|\s)\s?[~≈约\"'*`]{{0,3}}{_FIGURE}(?: ?维)?",
     re.IGNORECASE,
 )
+_SIGNED = re.compile(
+    rf"(?:^|[-•*+|,;，；])\s*(?P<label>[^-•*+|,;，；:：=()（）\d]{{2,40}}?)\s*[(（](?P<sign>[^()（）\d]{{1,16}})[)）][*_`]*\s*[:：=]\s*[~≈约*_`]*{_FIGURE}(?![\d.]|\s?[×*/+^%])"
+)
+"""A label with its sign in parentheses: ``Hidden dimension (d): 4,096``."""
 _LETTERED = re.compile(rf"(?P<letter>[LHAVI])\s?[=:]?\s?{_FIGURE}")
 _TOTAL = re.compile(
     rf"(?:#?(?:total |model )?(?:#? ?(?:param(?:eter)?s?)(?: count)?)|(?:总|模型)?参数(?:总?量|数量?)?|num(?:ber of|_)? ?param(?:eter)?s)[\"'*`]{{0,3}}\s?(?:[=:：]|为|是|约|of|is)?\s?[~≈约\"'*`]{{0,3}}{_COUNT}", re.IGNORECASE
@@ -80,6 +84,10 @@ def read_items(text: str, start: int, end: int) -> Iterator[Item]:
     >>> [(item.kind, "12L, 768H, 12A; 110M params"[item.start : item.end]) for item in read_items("12L, 768H, 12A; 110M params", 0, 27)]
     [('layers', '12'), ('hidden', '768'), ('heads', '12'), ('total', '110M')]
     """
+    for match in _SIGNED.finditer(text, start, end):
+        named = _label(match["label"].strip(_DRESS)) or _label(match["sign"])
+        if named:
+            yield Item(named, *match.span("number"))
     place = start
     for stop, following in [*((match.start(), match.end()) for match in _DIVIDER.finditer(text, start, end)), (end, end)]:
         piece = text[place:stop]
@@ -109,9 +117,18 @@ def _read(piece: str, shift: int) -> Item | None:
     if (match := _LETTERED.fullmatch(piece)) is not None:
         return _item(LETTERS[match["letter"]], match, "number", shift, lettered=True)
     if (match := _LABELLED.fullmatch(piece)) is not None:
-        named = _LABELS.get(" ".join(re.sub(r"[_#/()-]+|(?<=[a-z])(?=[A-Z])", " ", match["label"]).lower().removeprefix("default").split()))
+        named = (
+            _label(match["label"])
+            or _label(re.sub(r"\(.*?\)", " ", match["label"]))
+            or _label("".join(re.findall(r"\((.*?)\)", match["label"])))
+        )
         return _item(named, match, "number", shift) if named else None
     return None
+
+
+def _label(written: str) -> str | None:
+    """Return the size that a label names: ``num_hidden_layers``, ``defaultHeads``."""
+    return _LABELS.get(" ".join(re.sub(r"[_#/()-]+|(?<=[a-z])(?=[A-Z])", " ", written).lower().removeprefix("default").split()))
 
 
 def _item(word: str, match: re.Match[str], group: str, shift: int, *, lettered: bool = False) -> Item | None:
