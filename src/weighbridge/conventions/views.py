@@ -22,6 +22,7 @@ from weighbridge.conventions.omissions import (
     traits,
 )
 from weighbridge.conventions.pieces import Piece
+from weighbridge.conventions.pipelines import companions
 from weighbridge.conventions.quantised import quantizer_change, quantizer_name, stated_quantizer
 from weighbridge.conventions.states import states
 from weighbridge.core.errors import WeighbridgeError
@@ -134,6 +135,7 @@ def views(model: ModelValue) -> Iterator[View]:
         if index == 0:
             yield from _states(model, view)
             yield from _with_scales(model, view)
+            yield from _pipelines(model, view, taken.buffers)
         yield from _variants(view, taken, taken.atoms, main=index == 0)
         if index:
             yield from _other_labels(model, name, view, taken)
@@ -190,6 +192,14 @@ QUANTIZED = {
     "compressed-tensors": _PACKED,
 }
 """What there is less, or more, of a model that is loaded with a quantizer."""
+
+
+def _pipelines(model: ModelValue, view: View, buffers: int) -> Iterator[View]:
+    """Yield the pipeline that a denoising network is published in, also with the network's fixed positions, which Keras's layers count."""
+    for beside in companions(model):
+        yield view._replace(added=beside, cost=1, depth=0)
+        if buffers:
+            yield view._replace(added=(*beside, Piece(mark("saved buffers"), buffers)), cost=2, depth=0)
 
 
 def _active(tree: Part, view: View) -> Iterator[View]:
