@@ -36,6 +36,20 @@ def test_a_wrong_size_is_called_wrong(text: str, right: int) -> None:
     assert [claim.expected for claim in wrong] == [right]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "active_loss = attention_mask.view(-1) == 1",
+        "if positions.shape[-1] == 2:",
+        "dim = dim * 2",
+        "torch.sigmoid(-10.0)=4.5398e-05",
+        "We use β1=0.95, β2=0.98 with Lion.",
+    ],
+)
+def test_code_and_settings_claim_nothing(text: str) -> None:
+    assert not [claim for claim in audit(text).claims if claim.verdict == "wrong"]
+
+
 def test_heads_and_key_value_heads_exchanged_are_both_wrong() -> None:
     wrong = [claim for claim in audit("Mistral 7B has 8 query heads and 32 KV heads.").claims if claim.verdict == "wrong"]
     assert [(claim.value, claim.expected) for claim in wrong] == [(8, 32), (32, 8)]

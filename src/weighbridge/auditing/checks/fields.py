@@ -30,10 +30,8 @@ TITLES = {
 }
 LONGEST = 10_000
 """Characters of a line that is a sentence or a row of a table."""
-_PLAIN = ("layers", "heads", "kv_heads", "experts", "active")
-"""Sizes that one sentence says plainly enough to be wrong."""
-_LISTED = (*_PLAIN, "hidden")
-"""And those that a list of a model's sizes does."""
+_LISTED = ("layers", "heads", "kv_heads", "experts", "active", "hidden")
+"""Sizes that a sentence or a list of a model's sizes says plainly enough to be wrong."""
 OTHERWISE = re.compile(
     r"\b(?:our|ours|my|custom|scratch|toy|reduced|prun\w*|draft|modif\w*|scaled|smaller|bigger|if|would|could|suppose|e\.g|such as|instead|than|versus|vs|compared?|unlike|only|"
     r"first|last|top|bottom|freez\w*|frozen|each|every|per (?:node|group|device|gpu|layer)|group|groups|nodes?|gpus?|devices?|more|fewer|less|extra|another|remov\w*|drop\w*|keep|kept|student|"
@@ -208,19 +206,24 @@ def _is_enumerated_wrong(scene: Scene, said: _StatedField, on_line: Sequence[_St
     """Tell whether one of the sizes that a sentence gives its one model is not the model's, though all the others are."""
     text, named = scene.lines[said.line].text, scene.mentions.get(said.line, ())
     before = [m for m in named if m.end <= said.field.start]
-    if not _can_be_wrong(said, _PLAIN) or len(before) != 1 or said.field.labelled:
+    if not _can_be_wrong(said, _LISTED) or not before or said.field.labelled:
         return False
-    others = [other for other in on_line if other.field.word != said.field.word]
-    alone = len(on_line) - len(others) == 1
-    if OTHERWISE.search(text, max(0, before[0].column - LEAD_LETTERS), before[0].column):
+    if len(before) > 1 and _BRACKET.match(text, before[-1].end) is None:
+        return False  # ``A and B have 12 layers and 16 heads``
+    name = before[-1]
+    of_it = [other for other in on_line if other.field.start >= name.end and other.models == said.models]
+    others = [other for other in of_it if other.field.word != said.field.word]
+    alone = len(of_it) - len(others) == 1
+    if OTHERWISE.search(text, max(0, name.column - LEAD_LETTERS), name.column):
         return False  # ``our BERT-base (6 layers, 12 heads)``
-    if len({other.field.word for other in others}) < AGREED_FIELDS and BUILT_WITH.match(text, before[0].end):
+    if len({other.field.word for other in others}) < AGREED_FIELDS and BUILT_WITH.match(text, name.end):
         return False
     clause = _SENTENCE.split(text[said.field.end : said.field.end + FIELD_GAP])[0]
-    around = _IN_EACH.sub(" ", f"{text[before[0].end : said.field.start]} {re.split('[,，、]', clause)[0]}")
+    around = _IN_EACH.sub(" ", f"{text[name.end : said.field.start]} {re.split('[,，、]', clause)[0]}")
     return alone and bool(others) and all(map(_is_own, others)) and not _SENTENCE.search(around) and not OTHERWISE.search(around)
 
 
+_BRACKET = re.compile(r"[*_`]*\s?[(（]")
 BUILT_WITH = re.compile(r"[*_`]*,? (?:with|using|having) ", re.IGNORECASE)
 """Behind a name, what may make another model of it: ``a BERT-base with 6 layers and 12 heads``."""
 _IN_EACH = re.compile(

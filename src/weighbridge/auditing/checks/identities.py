@@ -52,6 +52,8 @@ def _of_line(scene: Scene, index: int) -> Iterator[Claim]:
         last = next((match.start() for match in _ENDS.finditer(text, begin, stop)), stop)
         if min(len(_LETTER.findall(text, *span)) for span in ((first, end), (begin, last))) < _LETTERS:
             continue
+        if re.fullmatch(r"\s*[A-Za-z_]{2,}\s*", text[first:end]) and text[first:end].strip() in text[begin:last]:
+            continue  # ``dim = dim * 2`` sets a name anew
         ours, theirs = _expand(text[first:end]), _expand(text[begin:last])
         if ours is None or theirs is None or ours.symbols() != theirs.symbols() or len(ours.symbols()) < _LETTERS:
             continue

@@ -56,7 +56,7 @@ def chains(statement: Sequence[Token]) -> Iterator[Chain]:
         position += 1
         end = sides[-1].end if sides else sign + 1
         start = sides[0].start if left else sign
-        if sides and not (left and _is_end_of_formula(statement, floor, start)):
+        if sides and not (left and (_is_end_of_formula(statement, floor, start) or _is_of_code(statement, floor, sides))):
             yield Chain(statement, tuple(sides), start, end)
         floor = max(end, sign + 1)
 
@@ -78,6 +78,23 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
     if start > floor and statement[start].kind == "(" and statement[start - 1].kind == "num" and not statement[start - 1].unit:
         return True  # ``12 (H^2 + H)`` may be a product
     return start - floor > 1 and statement[start - 1].text in ("+", "-", "−", "×", "*", "/")
+
+
+def _is_of_code(statement: Sequence[Token], floor: int, sides: Sequence[Side]) -> bool:
+    """Tell whether a sign stands in code, and claims nothing: behind an index or an argument: ``shape[-1] == 2``."""
+    left = statement[sides[0].start : sides[0].end]
+    negative = len(left) == _BRACKETED and left[0].kind == "(" and left[1].text in ("-", "−") and left[2].kind == "num"
+    before = statement[sides[0].start - 1] if sides[0].start > floor else None
+    glued = before is not None and len(left) == 1 and left[0].kind == "num" and before.end == left[0].start and before.line == left[0].line
+    if negative or (
+        glued and before is not None and before.text.isalpha() and not before.text.isascii() and not "一" <= before.text[-1] <= "鿿"
+    ):
+        return True  # ``β1 = 0.95``
+    return False
+
+
+_BRACKETED = 4
+"""Tokens of a negative number in brackets."""
 
 
 def _left_side(statement: Sequence[Token], floor: int, sign: int) -> Side | None:
