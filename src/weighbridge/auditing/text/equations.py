@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -81,18 +82,17 @@ def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bo
 
 
 def _is_of_code(statement: Sequence[Token], floor: int, sides: Sequence[Side]) -> bool:
-    """Tell whether a sign stands in code, and claims nothing: behind an index or an argument: ``shape[-1] == 2``."""
+    """Tell whether a sign claims nothing: behind an index or an argument, ``shape[-1] == 2``, or behind a name's number, ``β1 = 0.95``."""
     left = statement[sides[0].start : sides[0].end]
-    negative = len(left) == _BRACKETED and left[0].kind == "(" and left[1].text in ("-", "−") and left[2].kind == "num"
+    if len(left) == _BRACKETED and left[0].kind == "(" and left[1].text in ("-", "−") and left[2].kind == "num":
+        return True
     before = statement[sides[0].start - 1] if sides[0].start > floor else None
-    glued = before is not None and len(left) == 1 and left[0].kind == "num" and before.end == left[0].start and before.line == left[0].line
-    if negative or (
-        glued and before is not None and before.text.isalpha() and not before.text.isascii() and not "一" <= before.text[-1] <= "鿿"
-    ):
-        return True  # ``β1 = 0.95``
-    return False
+    if before is None or len(left) != 1 or left[0].kind != "num" or before.line != left[0].line or before.end != left[0].start:
+        return False
+    return _GREEK.fullmatch(before.text) is not None
 
 
+_GREEK = re.compile("[α-ωΑ-Ω]+")
 _BRACKETED = 4
 """Tokens of a negative number in brackets."""
 
