@@ -78,6 +78,8 @@ def skeleton(model_type: str, seed: str = "new") -> str:
     if not functions:
         raise RefusedError(f"no class of {model_type} builds from random configs: {', '.join(names)}")
     body = "\n\n".join(bodies)
+    if any(one.word == "kv_heads" for one in table):
+        body = body.replace("attend(heads=c.heads, ", "attend(heads=c.heads, kv_heads=c.kv_heads, ")
     package = config.__module__.split(".")[-2]
     classes = ", ".join(f'"{name}": {function}' for name, function in functions.items())
     text = (
@@ -86,7 +88,7 @@ def skeleton(model_type: str, seed: str = "new") -> str:
             version=live.versions()["transformers"],
             package=package,
             imports=_imports(body, table, lists),
-            fields="\n".join((*(_declared(one) for one in table), *lists)),
+            fields="\n".join((*(_declared(one) for one in table), *lists, *_implied(body, table))),
             ignored=" ".join(sorted(ignored)),
         )
         + body
@@ -101,6 +103,15 @@ def _whole_table(config: Any, words: dict[str, tuple[str, str, str]]) -> tuple[F
         if found.__name__ != "AutoConfig":
             inner.append(nested(key.removesuffix("_config"), key, fields_of(found, words)))
     return (*fields_of(config, words), *inner)
+
+
+def _implied(body: str, table: tuple[Field, ...]) -> Iterator[str]:
+    """Yield declarations of what a tree reads and no key of its own states: the width of a head, and the number of labels."""
+    stated = {one.word for one in table}
+    if "c.head_dim" in body and "head_dim" not in stated:
+        yield '    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),'
+    if "c.labels" in body and "labels" not in stated:
+        yield "    LABELS,"
 
 
 def _lists(config: Any) -> Iterator[tuple[str, str]]:
@@ -413,12 +424,15 @@ def _imports(body: str, table: tuple[Field, ...], lists: Sequence[str]) -> str:
         if f"{name}(" in body
     ]
     nodes = ["Part", *(["Tensor"] if "Tensor(" in body else [])]
+    implied = "\n".join(_implied(body, table))
+    fields = [*(["LABELS"] if "LABELS" in implied else []), "Config", *(["derived"] if "derived" in implied else []), *makers]
+    sizes = [*(["Size"] if ": Size" in body else []), *(["exact"] if "exact(" in implied else [])]
     return "\n".join((
         *(["from weighbridge.blueprints.modules.stage_fields import numbers"] if lists else []),
         "from weighbridge.config.family import Family",
-        f"from weighbridge.config.fields import Config, {', '.join(makers)}",
+        f"from weighbridge.config.fields import {', '.join(fields)}",
         f"from weighbridge.core.parts import {', '.join(parts)}",
-        *(["from weighbridge.core.sizes import Size"] if ": Size" in body else []),
+        *([f"from weighbridge.core.sizes import {', '.join(sizes)}"] if sizes else []),
         f"from weighbridge.core.tree import {', '.join(nodes)}",
     ))  # fmt: skip
 
