@@ -236,7 +236,7 @@ class Tally:
 
 
 def main() -> None:
-    """Fuzz one reader: ``python -m benchmarks.fuzz READER [RUNS]``."""
+    """Fuzz one reader: ``python -m benchmarks.fuzz READER [RUNS [SEED]]``."""
     reader, runs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
     act, folder = READERS[reader], ROOT / ".fuzz" / reader
     (folder / "inputs").mkdir(parents=True, exist_ok=True)
@@ -262,7 +262,7 @@ def main() -> None:
         tally.count(read, time.process_time() - begun, data)
 
     arguments = [sys.argv[0], str(folder / "inputs"), f"-runs={runs}", f"-max_len={longest}", "-timeout=60", f"-rss_limit_mb={MEGABYTES}",
-                 "-print_final_stats=0", "-verbosity=1"]  # fmt: skip
+                 "-print_final_stats=0", "-verbosity=1", f"-seed={sys.argv[3] if len(sys.argv) > 3 else 0}"]  # fmt: skip
     atheris.Setup(arguments, one)
     gc.freeze()
     atheris.Fuzz()

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias, cast
 
 from weighbridge.core.errors import ReadError
 
-MOST_STEPS = 1_500_000
-"""A pickle of more operations is refused: about 30,000 tensors, and a second or two."""
+MOST_STEPS = 2_000_000
+"""A pickle of more operations is refused: about 40,000 tensors, and two seconds."""
 
 
 LONGEST_TEXT = 1 << 16

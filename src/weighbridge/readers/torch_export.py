@@ -7,7 +7,7 @@ Source: torch 2.13.0, torch/export/pt2_archive/constants.py, torch/_export/serde
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import Any, BinaryIO
 
@@ -29,6 +29,9 @@ TYPES = {
 
 NOTE = "a constant of the program"
 
+STEMS = {WEIGHTS: "weight_", CONSTANTS: "tensor_"}
+"""How the members with bytes are called."""
+
 
 def root_of(members: Mapping[str, Member]) -> str | None:
     """Return the folder that an exported program keeps all under, or None if the archive is no such program."""
@@ -44,17 +47,27 @@ def listing(file: BinaryIO, members: Mapping[str, Member], root: str) -> Listing
     tensors: list[StoredTensor] = []
     for folder, parameters in ((WEIGHTS, True), (CONSTANTS, False)):
         tables = [name for name in members if name.startswith(root + folder) and name.endswith("_config.json")]
+        stated: set[str] = set()
         for table in tables:
             entries = parse_object(content(file, members[table], LARGEST_TABLE), "the table of weights").get("config")
             if not isinstance(entries, dict) or len(entries) > MOST_TENSORS:
                 raise ReadError("the table of weights has no entries")
             tensors += _entries(entries, members, root + folder, parameters=parameters)
+            stated |= {f"{root}{folder}{entry.get('path_name')}" for entry in entries.values()}
+        _refuse_unstated((name for name in members if name.startswith(root + folder + STEMS[folder])), stated)
     if not tensors:
         raise ReadError("an exported program without weights")
     names = [tensor.name for tensor in tensors]
     if len(set(names)) != len(names):
         raise ReadError("two weights of the program have one name")
     return Listing("torch export", tuple(tensors))
+
+
+def _refuse_unstated(members: Iterable[str], stated: set[str]) -> None:
+    """Refuse an archive with the bytes of a weight that no table names: it would be left out of the count without a word."""
+    unstated = next((name for name in members if name not in stated), None)
+    if unstated is not None:
+        raise ReadError(Text("the archive has {name!r:.200}, which the table of weights does not name", name=unstated))
 
 
 def _entries(entries: dict[str, Any], members: Mapping[str, Member], folder: str, *, parameters: bool) -> Iterator[StoredTensor]:

@@ -17,7 +17,7 @@ from weighbridge.readers.listing import LONGEST_PATH
 from weighbridge.readers.pickles import AttributedDict, Global, Opaque, Stub
 from weighbridge.readers.torch_storages import BYTES, Storage, View, views_in
 
-MOST_VISITS = 250_000
+MOST_VISITS = 500_000
 LONGEST_KEY = 80
 """Letters of a key that is no text: one that takes more is named by its number."""
 

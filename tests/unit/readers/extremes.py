@@ -77,8 +77,8 @@ def tensor(shape: bytes) -> bytes:
 
 COLLIDING = (1 << 61) - 1
 PICKLES: dict[str, Callable[[], bytes]] = {
-    "lists": lambda: b"]" * 1_490_000,
-    "marks": lambda: b"(" * 1_490_000,
+    "lists": lambda: b"]" * 1_990_000,
+    "marks": lambda: b"(" * 1_990_000,
     "a long text": lambda: b"X" + (31_000_000).to_bytes(4, "little") + "\U0001f600".encode() + b"x" * 30_999_996,
     "keys of one hash": lambda: b"}(" + b"".join(long_number(n * COLLIDING) + b"N" for n in range(1, 400_000)) + b"u",
     "memos of one hash": lambda: b"N" + b"".join(b"p%d\n" % (n * COLLIDING) for n in range(1, 700_000)),

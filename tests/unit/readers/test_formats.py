@@ -82,6 +82,20 @@ def test_a_damaged_entry_of_an_exported_program_is_no_missing_weight(tmp_path: P
         read_listing(tmp_path / "x.pt2")
 
 
+@pytest.mark.parametrize("kept", [(), ("embed.weight",)])
+def test_bytes_of_a_weight_that_no_table_names_are_not_left_out_of_a_program(tmp_path: Path, kept: tuple[str, ...]) -> None:
+    with zipfile.ZipFile(FORMATS / "tiny.pt2") as archive, zipfile.ZipFile(tmp_path / "x.pt2", "w") as copy:
+        for name in archive.namelist():
+            data = archive.read(name)
+            if name.endswith("model_weights_config.json"):
+                data = json.dumps(
+                    {"config": {entry: value for entry, value in json.loads(data)["config"].items() if entry in kept}}
+                ).encode()
+            copy.writestr(name, data)
+    with pytest.raises(ReadError, match="which the table of weights does not name"):
+        read_listing(tmp_path / "x.pt2")
+
+
 @pytest.mark.parametrize("encoding", ["x-nonsense", "rot13", "utf-7", "base64", "idna", "utf-16-le"])
 def test_a_network_in_an_encoding_that_xml_does_not_have_is_refused(tmp_path: Path, encoding: str) -> None:
     text = (FORMATS / "openvino.xml").read_text("utf-8").replace('version="1.0"', f'version="1.0" encoding="{encoding}"', 1)
