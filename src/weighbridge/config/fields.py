@@ -44,6 +44,12 @@ Default: TypeAlias = "int | bool | float | str | list[Any] | Callable[[Config], 
 _COUNTS = ("layers", "_layer", "depth", "num_labels")
 """How the keys end that number what a model repeats."""
 
+_MAY_BE_NOTHING = frozenset(
+    """channels decoder_mlp encoder_mlp expert_mlp kernel mels mlp positions projection queries registers shared_experts types
+    window""".split()
+)
+"""Words of the sizes that nearly all classes build at 0; those that take it for something else say so (:attr:`Field.positive`)."""
+
 
 class Field(NamedTuple):
     """One entry of a family's table of fields; write it with :func:`size`, :func:`switch` and so on.
@@ -62,6 +68,7 @@ class Field(NamedTuple):
         read: Turns the raw value into the one the blueprint sees (for switches that a size decides); for a size, picks
             its own out of a list of height and width.
         fields: For ``nested``, the fields of the sub-config.
+        positive: Whether the class takes a 0 for something else, so that it is refused.
         null: Where an explicit null means neither the default nor None: what it means, computed from the fields above.
         resolve: For ``nested`` whose type the sub-config states: what finds its fields, from its value and key path.
         report_default: Whether an absent key is reported as defaulted (not so for an argument of the class).
@@ -82,16 +89,22 @@ class Field(NamedTuple):
     nullable: bool = False
     resolve: Callable[[Any, str], SubConfig | None] | None = None
     null: Callable[[Config], Any] | None = None
+    positive: bool = False
 
     @property
     def smallest(self) -> int:
-        """The smallest value that the class builds: a model without any layer, or any label, is one, though rarely meant.
+        """The smallest value that the class builds: a model without layers, labels or an inner width is one, though rarely meant.
 
-        >>> LAYERS.smallest, LABELS.smallest, HIDDEN.smallest
-        (0, 0, 1)
+        A 0 where the default is derived often stands for the default.
+
+        >>> LAYERS.smallest, LABELS.smallest, MLP.with_default(3072).smallest, HIDDEN.smallest
+        (0, 0, 0, 1)
         """
-        counts = self.kind == "labels" or self.key.endswith(_COUNTS)
-        return 0 if counts and self.minimum == 1 else self.minimum
+        if self.minimum != 1 or self.positive:
+            return self.minimum
+        if self.kind == "labels" or self.key.endswith(_COUNTS):
+            return 0
+        return 0 if type(self.default) is int and self.word in _MAY_BE_NOTHING else 1
 
     def with_default(self, default: Default) -> Field:
         """Return the same field with the default of a family's reference class.

@@ -81,3 +81,26 @@ def test_a_tower_that_nothing_around_it_is_described_for_is_refused() -> None:
 def test_a_tower_without_what_the_whole_asks_for_is_refused() -> None:
     with pytest.raises(ConfigError, match="the blueprint asks for 'image'"):
         count({"model_type": "gemma3", "vision_config": {"model_type": "bert"}})
+
+
+NOTHING: list[tuple[dict[str, Any], int]] = [
+    ({"model_type": "bert", "intermediate_size": 0}, 52_822_272),
+    ({"model_type": "deepseek_v3", "num_hidden_layers": 2, "n_shared_experts": 0}, 2_093_652_992),
+]
+
+
+@pytest.mark.parametrize(("config", "expected"), NOTHING, ids=[case[0]["model_type"] for case in NOTHING])
+def test_a_width_of_nothing_is_built_as_the_class_builds_it(config: dict[str, Any], expected: int) -> None:
+    assert count(config).unique == expected == model(config).formula().value
+
+
+def test_a_nothing_that_the_class_takes_for_something_else_is_refused() -> None:
+    with pytest.raises(ConfigError, match="num_shared_experts: 0 is not possible"):
+        count({"model_type": "hy_v3", "num_shared_experts": 0})
+
+
+def test_heads_that_do_not_divide_are_refused_only_where_the_class_has_them() -> None:
+    config = {"model_type": "prophetnet", "hidden_size": 32, "num_encoder_attention_heads": 9, "num_decoder_attention_heads": 4}
+    assert count(config, "ProphetNetDecoder").unique
+    with pytest.raises(ConfigError, match="not divisible by"):
+        count(config, "ProphetNetEncoder")

@@ -20,7 +20,7 @@ def fields(hidden: int, layers: int, heads: int, mlp: int | None) -> tuple[Field
     third = lambda c: 8 * c.hidden // 3  # noqa: E731
     return (
         HIDDEN.with_default(hidden),
-        size("mlp", "intermediate_size", third if mlp is None else mlp, "I", "intermediate size", null=third),
+        replace(size("mlp", "intermediate_size", third if mlp is None else mlp, "I", "intermediate size", null=third), positive=True),
         LAYERS.with_default(layers),
         HEADS.with_default(heads),
         KV_HEADS.with_default(lambda c: c.heads),

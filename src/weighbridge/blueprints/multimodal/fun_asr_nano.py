@@ -28,7 +28,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, layer_norm, linear, part, plain_mlp, stack
+from weighbridge.core.parts import attend, layer_norm, linear, part, plain_mlp, replace, stack
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -96,7 +96,7 @@ def _refuse_mismatch(c: Config) -> bool:
 
 HEAD_WIDTH = derived("head_dim", default_head_dim, "hidden_size", "num_attention_heads")
 ENCODER = (
-    MEL_BINS.with_default(80),
+    replace(MEL_BINS, default=80, positive=True),
     HIDDEN.with_default(512),
     HEADS.with_default(4),
     MLP.with_default(2048),
