@@ -137,7 +137,7 @@ _SHARE_TRAINED = re.compile(
     r"(?<![\d.])(\d{1,2}(?:\.\d+)?\s?%) of (?:the |its |all |all the )?(?:model'?s? |total |original )?(?:param|weights)|可训练(?:的)?参数(?:量|数)?(?:约|仅|只|大约|共|大概)*(?:占|为|是)[^%\d]{0,12}(\d{1,2}(?:\.\d+)?\s?%)"
 )
 _MORE = re.compile(
-    r"bias|embed|lm_head|\bper\b|\beach\b|\bevery\b|DoRA|modules_to_save|每|full|instead|than|versus|\bvs\b|original|全参|全量|相比",
+    r"bias|embed|lm_head|\bper\b|\beach\b|\bevery\b|\bone\b|\bsingle\b|\balone\b|单个|一个|DoRA|modules_to_save|每|full|instead|than|versus|\bvs\b|original|全参|全量|相比",
     re.IGNORECASE,
 )
 """Words by which more is trained, or less is meant, than rank and modules say."""

@@ -54,6 +54,8 @@ def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] 
     every = [] if _GROUPED.search(place.text) and not _SUPPOSED.search(place.text) else list(_amounts(models, spans, sizes, every=True))
     if len(own) + len(every) > MOST_READINGS:
         return None
+    if _ONE_LAYER.search(place.sentence):
+        return hold(place, [*own, *_of_one_layer(models, own)], firm=False)
     firm = firm and not (_BATCHED.search(place.text) and not _BATCH.search(place.text))
     found = hold(place, own, firm=False) or hold(place, every, firm=False)
     if found is None or (firm and spans and found.expected not in {amount.number for amount in own} and not _SUPPOSED.search(place.text)):
@@ -63,6 +65,17 @@ def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] 
             else _every_head(place, found, own)
         )
     return found
+
+
+_ONE_LAYER = re.compile(r"(?:per|each|every|one|single|a) layer\b|每一?层|单层|一层", re.IGNORECASE)
+
+
+def _of_one_layer(models: Sequence[ModelValue], whole: Sequence[Amount]) -> Iterator[Amount]:
+    for model in models[:1]:
+        sizes = model.description.sizes if model.description is not None else None
+        layers = getattr(sizes, "layers", None)
+        if isinstance(layers, int) and layers:
+            yield from (amount._replace(number=Fraction(amount.number) / layers) for amount in whole)
 
 
 _SEVERAL = r"(?:two|three|four|eight|ten|sixteen|several|many)"

@@ -91,6 +91,8 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
         return None
     if offer.figure is not None and not offer.computed and is_resized(scene, offer.first.line, offer.first.start):
         return None
+    if _TRAINED.match(scene.lines[offer.last.line].text, offer.last.end):
+        return None  # what an adapter trains of it
     if scene.is_at_other_sizes(offer.first.line) or _OPERATIONS.match(scene.lines[offer.last.line].text, offer.last.end):
         return None
     if offer.figure is not None and offer.figure.unit:
@@ -107,6 +109,7 @@ _OPERATIONS = re.compile(r"\W{0,3}(?:floating|operations?|ops\b|flops?\b|macs?\b
 
 """Behind a number that counts work or bytes, and no parameters."""
 
+_TRAINED = re.compile(r"\s?(?:trainable|parameters? to train|个?可训练)", re.IGNORECASE)
 _LABELLED = re.compile(
     r"(?:[:：=]|\bhas|\bhave|\bholds?|\bcontains?|为|是|有|共|is|are)\W*(?:约|about|approximately|roughly|≈|a total of)?\W*$", re.IGNORECASE
 )

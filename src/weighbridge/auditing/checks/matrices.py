@@ -14,12 +14,16 @@ from weighbridge.core.messages import mark
 
 _SAID = re.compile(
     r"(?<![\d.,×*x] )(?<![\w.,×*^])(?P<rows>\d[\d,]*) ?[×x*] ?(?P<columns>\d[\d,]*)(?! ?[×x*+^/=\d.])[)\]]?[ -]?(?:weight |projection |embedding |linear |dense |parameter |learned )*"
-    r"(?:matrix|layer|projection|table|map)\W{0,3}(?:(?:that|which|and|so|it|thus|alone|each|has|have|having|holds?|with|contains?|is|of|about|exactly|roughly|i\.e\.) ?)*[~≈(]?"
+    r"(?:matrix|layer|projection|table|map)\W{0,3}(?:(?:that|which|and|so|it|thus|alone|each|has|having|holds?|with|contains?|is|of|about|exactly|roughly|i\.e\.) ?)*[~≈(]?"
     r"(?P<number>\d[\d,]*(?:\.\d+)? ?(?:[KMB]\b|million|billion)?) (?:trainable )?(?:weights|parameters|params)\b|"
     r"(?<![\w.,×*^])(?P<rows_zh>\d+) ?[×x*] ?(?P<columns_zh>\d+) ?的?(?:权重|参数|投影|嵌入)?矩阵\W{0,2}(?:共|有|含|包含|即|约|一共|总共)*\W{0,2}"
     r"(?P<number_zh>\d[\d,]*(?:\.\d+)? ?(?:[KMB]|万|亿)?) ?个?参数",
     re.IGNORECASE,
 )
+_SEVERAL = re.compile(
+    r"(?:\d|\w+s|each|stack|pair|set) (?:\w+ )?of (?:(?:an?|the|such|size|shape) )*$|\d ?[个层]\W*$|\bfrom (?:an? |the )?$", re.IGNORECASE
+)
+"""Words by which more than one matrix is counted: ``12 layers of a 768 × 3072 matrix``."""
 _LONGEST = 10_000
 
 
@@ -31,7 +35,7 @@ def check(scene: Scene) -> Iterator[Claim]:
             rows, columns = (int(found[name + which].replace(",", "")) for name in ("rows", "columns"))
             start, stop = found.span("number" + which)
             token = next(iter(tokens(line.text[start:stop], index)), None)
-            if token is None or token.kind != "num" or not rows or not columns:
+            if token is None or token.kind != "num" or not rows or not columns or _SEVERAL.search(line.text[: found.start()]):
                 continue
             token = token._replace(start=start, end=stop)
             number, right = likeliest_value(token) or Fraction(0), rows * columns

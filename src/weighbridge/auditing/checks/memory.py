@@ -57,7 +57,7 @@ _SAID_OF = re.compile(
 )
 """A size in so many words right before its bytes, and nothing between that could mean anything else."""
 _PARTS = re.compile(
-    r"\b(?:per|each|every|shard|split|tp|pp|devices?|cards?|active|embedding|lora|adapter|layer|ram|peak|overhead|during|serv\w*|cache|context|both|two|cop(?:y|ies))\b|每|单卡|张|层|分到|缓存|上下文|峰值",
+    r"\b(?:per(?! param)|each(?! param)|every|shards?|split|tp|pp|\w*parallel\w*|devices?|cards?|nodes?|active|embeddings?|head|keys?|values?|tokens?|lora|adapter|layer|ram|peak|overhead|during|serv\w*|cache|context|both|two|cop(?:y|ies))\b|每(?!个?参数)|并行|嵌入|单卡|张|层|分到|缓存|上下文|峰值",
     re.IGNORECASE,
 )
 ABOVE = 4
@@ -117,8 +117,7 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
     if state and table is None and is_of_training(place, bytes_each(place.sentence)):
         return hold(place, amounts, firm=sure and not _has_other_sizes(scene, token.line, text, counts))
     weighed = _FOR_WEIGHTS.match(text, token.end) or _WEIGHTS_TAKE.search(text[start : token.start])
-    plainly = weighed is not None and not _PARTS.search(place.sentence)
-    certain = len(sizes) == 1 and (plainly or not (state or _ELSE.search(place.sentence)))
+    certain = len(sizes) == 1 and not _PARTS.search(place.sentence) and (weighed is not None or not (state or _ELSE.search(place.sentence)))
     said_of = _SAID_OF.search(text[start : token.start])
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain)  # ``7B params (14 GB in bf16)``: whatever the model is called

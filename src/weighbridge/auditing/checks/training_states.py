@@ -22,9 +22,9 @@ _WITHOUT = re.compile(
     re.IGNORECASE,
 )
 _ELSE = re.compile(
-    r"\bl[o]ra\b|adapter|\bzero\b|fsdp|shard|split|\bper (?:gpu|device|card|rank|node|worker)|each (?:gpu|device|card|rank|worker)|8[- ]?bits?|4[- ]?bits?|int8|adafactor|\bsgd\b|lion\b|muon|"
+    r"\bl[o]ra\b|adapter|\bzero\b|fsdp|shard|split|\bper\b(?! param)|\beach\b(?! (?:param|weight))|8[- ]?bits?|4[- ]?bits?|int8|adafactor|\bsgd\b|lion\b|muon|"
     r"offload|batch|sequence|activation|layer|embedding|trainable|frozen|at least|more than|less than|over|up to|fits?|gpus?\b|peak|sav(?:e|ing)|reduc|instead|\bif\b|only|extra|copy|master|"
-    r"冻结|激活|每张|每卡|单卡|张|分片|层|峰值|至少|超过|不到|以上|节省|减少|如果|若|可训练|适配|主权重|副本",
+    r"冻结|激活|每(?!个?参数)|单卡|张|分片|层|峰值|至少|超过|不到|以上|节省|减少|如果|若|可训练|适配|主权重|副本",
     re.IGNORECASE,
 )
 """Words by which training keeps more or less than that, or another figure is meant."""

@@ -22,7 +22,9 @@ TIMES = (2, 1, 6, 3, 4, 8)
 """What people count for each parameter: FLOPs forward, multiply-adds, training, with recomputation."""
 _REACH = 40
 _SAID_REACH = 80
-_MULTIPLE = re.compile(r"(?<![\w.^])([1-9]) ?[×x*·]? ?(?:N|P|n_params|N_params)(?![\w²^])(?! ?[×x*·]? ?D\b)(?=[^。;；]*$)")
+_MULTIPLE = re.compile(
+    r"(?<![\w.^])([1-9]) ?[×x*·]? ?(?:N|P|n_params|N_params)(?![\w²^])(?! ?[×x*·]? ?D\b)(?=[^。;；]*$)(?!.*(?:FLOP|batch|sequence|批))"
+)
 """How many FLOPs for each parameter a text says it counts: ``2N = 13.5 GFLOPs``."""
 
 
