@@ -43,3 +43,8 @@ def test_a_true_count_of_a_part_is_no_alarm(text: str) -> None:
 )
 def test_a_count_of_a_part_is_wrong_however_far_off(text: str, right: int) -> None:
     assert [claim.expected for claim in audit(text).claims if claim.verdict == "wrong"] == [right]
+
+
+def test_two_counts_of_one_row_are_of_two_models() -> None:
+    rows = "| Falcon 3 | 1B, 3B |\n| Phi 1.5 & 2 | 1.3B, 2.7B |\n| Phi 4 | 14B |\n| Mistral 7B | 7.24B |\n| Llama 2 7B | 6.74B |\n"
+    assert not [claim for claim in audit("| Model | Model size |\n|---|---|\n" + rows).claims if claim.verdict == "wrong"]

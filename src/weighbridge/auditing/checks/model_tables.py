@@ -149,7 +149,8 @@ def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator
             listed = listed_sizes.list_sizes(scene, cell.line, cell.start, cell.end, subject) if not named else []
             own = {one.item.kind for one in listed if one.own}
             if len(listed) > 1 or (listed and listed[0].item.kind != "total" and (cell.line, cell.start) not in judged):
-                fair = len(listed) < 2 * len(own) + 1 + (id(subject) in sure)
+                alike = len({one.item.kind for one in listed}) == 1 < len(listed)  # ``| Phi 1.5 & 2 | 1.3B, 2.7B |`` has several models
+                fair = not alike and len(listed) < 2 * len(own) + 1 + (id(subject) in sure)
                 for one in listed:
                     yield from listed_sizes.hold(scene, one, subject, sure=fair and subject.firm and id(subject) in sure)
     for size in scene.stated:
