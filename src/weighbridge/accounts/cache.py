@@ -66,7 +66,7 @@ class CacheSize(NamedTuple):
         layers: The same by kind of layer.
         engine: By whose rules it is counted: a key of :data:`~weighbridge.accounts.cache_engines.ENGINES`.
         trust: ``exact``, ``bound`` or ``estimate`` (docs/costs.md); always ``estimate`` for a class whose code comes with
-            its checkpoint, not with the reference library, for the types of :data:`UNEQUAL`, and for XLNet's odd batches.
+            its checkpoint, not with the reference library, and for XLNet's odd batches.
     """
 
     bytes: int
@@ -128,14 +128,10 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
 def _is_checked(model: ModelValue, given: Inputs) -> bool:
     """Tell whether the reference keeps the same bytes, as far as we held it to that."""
     assert model.description is not None
-    if model.class_name in model.description.family.remote or model.model_type in UNEQUAL:
+    if model.class_name in model.description.family.remote:
         return False
     # with bi_data XLNet takes a batch in two halves: of one example it keeps nothing past the first layer, and three do not run
     return not (model.model_type == "xlnet" and model.description.raw.get("bi_data") and given.batch % 2)
-
-
-UNEQUAL = frozenset(("glm5_next", "glm5_next_text"))
-"""Model types whose caches are not those of the reference in every case (the types and lengths of their states): estimates."""
 
 
 UNKNOWN = dict.fromkeys(

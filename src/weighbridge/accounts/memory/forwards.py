@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weighbridge.accounts.memory.styles import Style
+    from weighbridge.core.sizes import Size
 
 
 class ForwardPass(NamedTuple):
@@ -355,15 +356,21 @@ def _causal_projections(run: ForwardPass, part: Part, op: Any, value: Value) -> 
     made = [query, key]
     for place, (names, heads) in enumerate(((("q_norm", "query_layernorm"), op.heads), (("k_norm", "key_layernorm"), op.kv_heads))):
         found = child(part, *names)
-        if found is not None and run.style.whole_norms:
+        whole = found is not None and (run.style.whole_norms or (heads > 1 and _gain_width(found) == heads * op.head_dim))
+        if found is not None and whole:
             made[place] = norm(tape, found, made[place], run.style.gain)
         made[place] = tape.heads(made[place], heads, op.head_dim)
-        if found is not None and not run.style.whole_norms:
+        if found is not None and not whole:
             last = run.style.normed_last or run.style.gain == "shifted"
             inner = made[place] if last else made[place].transpose(1, 2)
             inner = norm(tape, found, inner, run.style.gain)
             made[place] = inner if last else inner.transpose(1, 2)
     return made[0], made[1], tape.heads(values, op.kv_heads, op.value_dim)
+
+
+def _gain_width(part: Part) -> Size | None:
+    """Return the width of a norm, by its weight."""
+    return next((node.shape[-1] for node in part.children if isinstance(node, Tensor)), None)
 
 
 def feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:

@@ -31,7 +31,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, linear, replace, rms_norm, stack
 from weighbridge.core.sizes import layer_range
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.tree import Node, Part, State
 
 if TYPE_CHECKING:
     from typing import Any
@@ -56,10 +56,14 @@ def attention(c: Config, mixer: str) -> Part:
     own = with_changes(c, **{word: getattr(c, f"limited_{word}") for word in WIDTHS}) if limited else c
     more = rms_norm("k_rope_only_layernorm", own.rope_dim), linear("g_proj", own.hidden, own.heads, bias=False)
     if mixer == "indexed_attention":
-        return latent_attention(own, *more, indexer(own), cached=own.index_dim)
+        return _with_memory(latent_attention(own, *more, indexer(own)), State("indexer_keys", own.index_dim, "float32", per_token=True))
     whole = latent_attention(own, *more)
     *modules, attends = whole.children
     return replace(whole, children=(*modules, replace(attends, window=c.sight))) if limited else whole
+
+
+def _with_memory(part: Part, memory: State) -> Part:
+    return replace(part, children=(*part.children, memory))
 
 
 def body(c: Config) -> tuple[Node, ...]:

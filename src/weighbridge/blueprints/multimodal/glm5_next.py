@@ -23,7 +23,7 @@ from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, 
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, replace, rms_norm, stack
 from weighbridge.core.sizes import layer_range
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 PICKED = unknown("which keys are attended to, the indexer says")
 
@@ -33,12 +33,20 @@ def text(c: Config) -> tuple[Node, ...]:
     H = c.hidden
 
     def layer(kinds: tuple[str, str, str]) -> tuple[Node, ...]:
-        mixer = delta(c) if kinds[0] == "linear_attention" else latent_attention(c, *indexer(c, kinds[1]))
+        mixer = delta(c) if kinds[0] == "linear_attention" else _attention(c, kinds[1])
         norms = rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
         return mixer, mlp(c, kinds[2]), *norms, hyper_connection(c, "attn_hc"), hyper_connection(c, "ffn_hc")
 
     kinds = list(zip(c.mixers, c.indexers, c.kinds, strict=True))
     return embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H)
+
+
+def _attention(c: Config, kind: str) -> Part:
+    """Describe latent attention; an indexer keeps the key and the gate of each token and whether it counts."""
+    whole = latent_attention(c, *indexer(c, kind))
+    if kind == "shared":
+        return whole
+    return replace(whole, children=(*whole.children, State("indexer_keys", 2 * c.index_dim + 1, per_token=True)))
 
 
 def indexer(c: Config, kind: str) -> tuple[Part, ...]:
