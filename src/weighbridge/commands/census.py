@@ -13,7 +13,8 @@ EXAMPLE = """example:
   weigh census models/ -o census.parquet
   weigh census dump.jsonl @ids.txt 's3://bucket/models/' -o census.parquet --jobs 8
   weigh census query census.parquet largest
-  weigh census query census.parquet "select class, count(*) from census group by class"
+  weigh census query census.parquet \\
+    "select class, count(*) from census group by class"
 """
 OPTIONS = (
     Option("sources", mark("folders, files, globs, tables (.jsonl, .parquet), archives, @lists, s3://, gs:// and az:// folders, Hub ids;"

@@ -63,15 +63,17 @@ def page(name: str, lang: str = "en") -> str:
         *_section(say(mark("arguments")), arguments, columns, say),
         *_section(say(mark("options")), flags, columns, say),
         _examples(module.EXAMPLE.rstrip("\n").replace("example:", say(mark("example:")), 1), columns),
+        *(["\n".join(wrap(say(module.NOTE), columns))] if hasattr(module, "NOTE") else []),
     ]
     return "\n\n".join(blocks) + "\n"
 
 
 def _examples(text: str, columns: int) -> str:
-    """Break a command that is too long before an option, as a shell's line is continued."""
+    """Break a command that is too long before an option, else before a word, as a shell's line is continued."""
     found = []
     for line in text.splitlines():
         pieces = re.split(r" (?=-)", line) if measure(line) > columns else [line]
+        pieces = [word for piece in pieces for word in ([piece] if measure(piece) + 2 <= columns else _words(piece))]
         row = pieces[0]
         for piece in pieces[1:]:
             if measure(row) + measure(piece) + 3 > columns:
@@ -81,6 +83,11 @@ def _examples(text: str, columns: int) -> str:
                 row += " " + piece
         found.append(row)
     return "\n".join(found)
+
+
+def _words(command: str) -> list[str]:
+    """Divide a command at its blanks; what stands in front of its first word stays there, and what is quoted stays together."""
+    return re.findall(r"^ +\S+|\"[^\"]*\"|'[^']*'|\S+", command)
 
 
 def _place(option: Option) -> str:
@@ -105,7 +112,7 @@ def _describe_option(option: Option, say: Say) -> str:
     """Return what an option is for, with its choices where they are too many to stand beside its name."""
     if not option.choices or _are_short(option):
         return say(option.help)
-    return say("{label}: ").format(label=say(option.help)) + ", ".join(option.choices)
+    return say("{label}: ").format(label=say(option.help)) + say(", ").join(option.choices)
 
 
 def _are_short(option: Option) -> bool:

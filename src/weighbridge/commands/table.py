@@ -3,7 +3,7 @@
 To add a command: one function in the library, a thin module ``commands/NAME.py`` and a line here. The module has
 
 - ``OPTIONS``: what it takes (see :mod:`weighbridge.commands.options`);
-- ``EXAMPLE``: lines for its help;
+- ``EXAMPLE``: lines for its help, and where more is to be said of it, a ``NOTE``;
 - ``answer(arguments)``: the function, which returns an :class:`~weighbridge.commands.options.Answer`: JSON and a document.
 """
 

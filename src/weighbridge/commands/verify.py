@@ -10,9 +10,8 @@ EXAMPLE = """example:
   weigh verify model.safetensors config.json --json
   weigh verify model.gguf
   weigh verify pytorch_model.bin bert-base-uncased --class BertForPreTraining
-
-exit codes: 0 every element is accounted for, 1 it is not (or a claim of the file is false), 2 bad input
 """
+NOTE = mark("Exit codes: 0 where every element is accounted for, 1 where it is not or a claim of the file is false, 2 for bad input.")
 OPTIONS = (
     *SOURCE,
     Option(
