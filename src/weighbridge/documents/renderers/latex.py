@@ -16,6 +16,7 @@ HEAD = r"""\documentclass[11pt]{%s}
 \setlength{\LTleft}{0pt}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{4pt}
+\setlength{\emergencystretch}{3em}
 \begin{document}
 """
 LONGEST = 90
@@ -37,7 +38,7 @@ SPECIAL = {
 def render(document: Document, *, width: int = 0) -> str:
     """Write *document* as a LaTeX document."""
     head = HEAD % ("ctexart" if document.lang == "zh" else "article")
-    title = rf"{{\Large\bfseries {escape(document.heading)}\par}}"
+    title = rf"{{\Large\bfseries\raggedright {_breakable(document.heading)}\par}}"
     return "\n".join([head + title, *map(_block, document.printable), r"\end{document}"]) + "\n"
 
 
@@ -55,9 +56,9 @@ def _block(block: Printed) -> str:
         case Heading():
             level = LEVELS[min(block.level, len(LEVELS)) - 1]
             figure = rf"\hfill {escape(block.figure)}" if block.figure else ""
-            return rf"\{level}{{{escape(block.text)}{figure}}}"
+            return rf"\{level}{{\raggedright {escape(block.text)}{figure}}}"
         case Paragraph():
-            return escape(block.text) + r"\par"
+            return _breakable(block.text) + r"\par"
         case Item():
             code = ", ".join(rf"\texttt{{{_breakable(name)}}}" for name in shorten_names(block.code))
             return rf"{{\raggedright \textbf{{{escape(block.text)}}} {code}\par}}"
