@@ -19,7 +19,7 @@ from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate
 from weighbridge.core.messages import Say, Text, translator
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Part, positions, walk
-from weighbridge.explain.line_sentences import line_sentences, shape_sentence
+from weighbridge.explain.line_sentences import LEARNED_VECTORS, line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
 from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.section import Line, Section
@@ -325,6 +325,8 @@ class _Author(NamedTuple):
             if all(names)
             else self.say(line_title(kind, tuple(ours.role for ours, _ in tensors)))
         )
+        if title == self.say(LINES["vector"]):
+            says = tuple(text for text in says if text != LEARNED_VECTORS)  # the title says it
         tied = tuple(ours.tied_to for ours, _ in tensors if ours.tied_to is not None)
         paths = tuple(dict.fromkeys(path for leaf in group for path in _paths(leaf)))
         return Line(

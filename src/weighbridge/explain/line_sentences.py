@@ -16,6 +16,10 @@ from weighbridge.core.tree import Tensor
 from weighbridge.explain.sentences import letters_of
 
 
+LEARNED_VECTORS = mark("Learned vectors.")
+"""What is said of loose vectors that have a name of their own."""
+
+
 def line_sentences(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> tuple[str, ...]:
     """Return what is true of a module that owns these tensors.
 
@@ -53,7 +57,7 @@ def _of_kind(kind: str, roles: tuple[str, ...], tensors: Sequence[tuple[Tensor, 
     elif kind == "experts" and set(roles) == {"weight"}:
         yield mark("The matrices of all experts in one array; its first size is the number of experts.")
     elif set(roles) == {"embedding"} and not any(ours.frozen for ours, _ in tensors):
-        yield mark("Learned vectors.")
+        yield LEARNED_VECTORS
     elif set(roles) == {"bias"} and {ours.name for ours, _ in tensors} == {"sinks"}:
         yield mark("One learned score for each head; it takes part in the softmax, but no value belongs to it.")
     elif set(roles) == {"bias"}:
