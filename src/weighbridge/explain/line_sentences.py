@@ -15,7 +15,6 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Tensor
 from weighbridge.explain.sentences import letters_of
 
-
 LEARNED_VECTORS = mark("Learned vectors.")
 """What is said of loose vectors that have a name of their own."""
 
