@@ -55,8 +55,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             block += list_sizes(scene, index, named[-1].end, len(line.text), subject) if index not in tabled else []
             since = index
             continue
-        if subject is not None and named and '"' in line.text and all(m.kind == FAMILY for m in named):
-            continue  # ``"model_type": "vit"`` in a config of one of them
+        if named and _OF_CODE.match(line.text):
+            continue  # ``"model_type": "vit"`` in a config names no model
         if named or line.heading:
             yield from _judge(scene, block, subject)
             block, subject, since = [], None, index
@@ -78,6 +78,12 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             block += found
     yield from _judge(scene, block, subject)
     yield from _lone_totals(scene, tabled)
+
+
+_OF_CODE = re.compile(
+    r"""[\s{,(]*["']?(?:model_type|architectures|_?class\w*|\w*config\w*)["']?\s*[:=(]|\s*(?:class|from|import|return) """
+)
+"""What begins a line of code or of a config, whose names are those of types and classes."""
 
 
 def _is_family_of(text: str, family: Mention, model: Mention) -> bool:
@@ -133,6 +139,8 @@ def _lone_totals(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     for index, named in sorted(scene.mentions.items()):
         text = scene.lines[index].text
         if index in tabled or len(named) != 1 or named[0].kind != MODEL or not _LISTED.match(text[: named[0].column]):
+            continue
+        if not _ALONE.match(text, named[0].end):
             continue
         subject = of_mention(scene, named[0], firm=True)
         found = list_sizes(scene, index, named[0].end, len(text), subject) if subject is not None else []

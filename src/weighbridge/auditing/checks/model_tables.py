@@ -16,7 +16,7 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, size_claims
-from weighbridge.auditing.checks.table_counts import Judged, be_sure_of_family, count_claims, doubtful_kinds, part_claims
+from weighbridge.auditing.checks.table_counts import Judged, be_sure_of_family, count_claims, count_fits, doubtful_kinds, part_claims
 from weighbridge.auditing.checks.table_subjects import (
     SIZE_COLUMNS,
     ModelTable,
@@ -99,7 +99,7 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
                     token = Token("num", keys[1], cell.line, cell.start + keys.start(1), cell.start + keys.end(1), Fraction(keys[1]))
                     yield from size_claims(scene, token, "kv_heads", int(keys[1]), subject, sure=id(subject) in sure, plain=False)
             else:
-                found = count_claims(scene, row, cell, kind, subject, head, sure=id(subject) in sure)
+                found = count_claims(scene, cell, kind, subject, head, sure=id(subject) in sure)
                 yield from (made for made in found if made.verdict != "wrong" or kind not in doubtful or id(subject) in sure)
 
 
@@ -107,14 +107,14 @@ def _sure_models(scene: Scene, cells: Sequence[Judged]) -> set[int]:
     """Return the subjects, by identity, of whose sizes and counts at least one is theirs, and as many as are not."""
     right: Counter[int] = Counter()
     told: Counter[int] = Counter()
-    for row, cell, kind, subject, head in cells:
+    for _, cell, kind, subject, head in cells:
         if kind in SIZE_COLUMNS and (value := whole_number(cell)) is not None and kind != "positions":
             told[id(subject)] += 1
             right[id(subject)] += value in field_values(subject.models[0]).get(KEYS.get(kind, kind), ())
         elif kind == "total":
-            made = list(count_claims(scene, row, cell, kind, subject, head))
-            told[id(subject)] += bool(made)
-            right[id(subject)] += any(one.verdict != "wrong" for one in made)
+            fits = count_fits(scene, cell, kind, subject, head)
+            told[id(subject)] += fits is not None
+            right[id(subject)] += fits is True
     sure = {key for key, number in right.items() if number and number * 2 >= told[key]}
     totals_told = {id(subject): subject for _, cell, kind, subject, _ in cells if kind == "total" and re.search(r"\d", cell.text)}
     confirmed = sum(key in sure for key in totals_told)

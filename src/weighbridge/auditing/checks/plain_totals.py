@@ -75,7 +75,8 @@ def _stands_with_its_sizes(scene: Scene, token: Token, subject: Subject) -> bool
     """Tell whether a count stands with sizes that are all its one model's: ``LLaMA-2 13B: 40 layers, 5120 hidden units; 53.02B params``."""
     if len(subject.models) != 1 or _NOUN.match(scene.lines[token.line].text, token.end) is None:
         return False
-    first = max((line for line, found in scene.mentions.items() if line <= token.line and found), default=token.line)
+    near = range(token.line, max(-1, token.line - BESIDE_LINES - 1), -1)
+    first = next((line for line in near if scene.mentions.get(line)), token.line)
     named = [m for m in scene.mentions.get(first, ()) if first < token.line or m.end <= token.start]
     if token.line - first > BESIDE_LINES or not named or (first < token.line and len(named) > 1):
         return False

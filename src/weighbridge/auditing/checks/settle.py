@@ -49,6 +49,12 @@ def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, h
     >>> settle(tokens("124,337,664", 0)[0], [preset_model("gpt2")]).verdict
     'convention'
     """
+    return _settle(token._replace(line=0, start=0, end=0, spaced=False), tuple(models), what, hedged=hedged)
+
+
+@lru_cache(maxsize=4096)
+def _settle(token: Token, models: tuple[ModelValue, ...], what: str, *, hedged: bool) -> Judgement | None:
+    """Settle a figure wherever it stands: tables and lists say the same ones again and again."""
     whole = not token.unit and not token.places
     for reading in _OF_WHOLE if whole else _OF_ROUNDED:
         for model in models:

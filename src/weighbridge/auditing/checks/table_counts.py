@@ -34,9 +34,7 @@ Judged: TypeAlias = tuple[Row, Cell, str, Subject, str]
 def be_sure_of_family(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
     """Be sure of rows named by a size alone, where the counts of most rows are those of the family's members: then the others are meant so too."""
     column = [one for one in cells if one[2] == "total"]
-    right = sum(
-        made.verdict != "wrong" for row, cell, _, subject, head in column for made in count_claims(scene, row, cell, "total", subject, head)
-    )
+    right = sum(count_fits(scene, cell, "total", subject, head) is True for _, cell, _, subject, head in column)
     if right < SURE_ROWS or right + 1 < len(column):
         return list(cells)
     return [
@@ -49,31 +47,29 @@ def doubtful_kinds(scene: Scene, cells: Sequence[Judged]) -> set[str]:
     found = set()
     for kind in {kind for _, _, kind, _, _ in cells if kind not in (*SIZE_COLUMNS, "part")}:
         column = [one for one in cells if one[2] == kind]
-        claims = [made for row, cell, _, subject, head in column for made in count_claims(scene, row, cell, kind, subject, head)]
+        right = sum(count_fits(scene, cell, kind, subject, head) is True for _, cell, _, subject, head in column)
         counts = sum(re.search(r"\d", cell.text) is not None for _, cell, *_ in column)
-        right = sum(made.verdict != "wrong" for made in claims)
         if counts > 1 and right * 2 < counts:
             found.add(kind)
     return found
 
 
-def count_claims(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head: str, *, sure: bool = False) -> Iterator[Claim]:
+def count_fits(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str) -> bool | None:
+    """Tell whether the count in a cell is that of its row's models; None if there is none."""
+    token = _count_in(scene, cell, head)
+    return None if token is None else settle(token, subject.models, kind, hedged=_is_hedged(cell)) is not None
+
+
+def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str, *, sure: bool = False) -> Iterator[Claim]:
     """Hold the count in a cell against its row's models, in the unit that the cell or the head of its column says.
 
     Args:
         sure: Whether other cells of the row are the model's, so that a count is of it however far off it is.
     """
-    found = [t for t in tokens(cell.text, cell.line) if t.kind == "num" and t.unit != "%"]
-    if not found or found[0].value is None:
+    token = _count_in(scene, cell, head)
+    if token is None:
         return
-    token = found[0]._replace(start=cell.start + found[0].start, end=cell.start + found[0].end)
-    token = _in_unit_of(token, head)
-    if not token.unit and token.value is not None and token.value < 10_000:
-        return
-    if any(m.column <= token.start < m.end for m in scene.mentions.get(cell.line, ())):
-        return
-    hedged = bool(re.match(r"\W*[~≈约]", cell.text))
-    settled = settle(token, subject.models, kind, hedged=hedged)
+    settled = settle(token, subject.models, kind, hedged=_is_hedged(cell))
     if settled is not None:
         yield totals.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
     elif (
@@ -81,9 +77,29 @@ def count_claims(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject
         and token.unit not in BYTES
         and not _ESTIMATED.search(head)
         and len(scales(token))
-        and not re.search(r"[-–/]\s*\d", cell.text[found[0].end :])
+        and not re.search(r"[-–/]\s*\d", cell.text[token.end - cell.start :])
     ):
         yield from totals.wrong(scene, token, subject, kind, sure=sure)
+
+
+def _count_in(scene: Scene, cell: Cell, head: str) -> Token | None:
+    """Return the first figure of a cell, if it may be a count."""
+    if not re.search(r"\d", cell.text):
+        return None
+    found = next((t for t in tokens(cell.text, cell.line) if t.kind == "num" and t.unit != "%"), None)
+    if found is None or found.value is None:
+        return None
+    token = _in_unit_of(found._replace(start=cell.start + found.start, end=cell.start + found.end), head)
+    named = any(m.column <= token.start < m.end for m in scene.mentions.get(cell.line, ()))
+    return None if named or (not token.unit and found.value < _LEAST_COUNT) else token
+
+
+_LEAST_COUNT = 10_000
+"""Parameters below which a whole number in a column of counts counts something else, or in a unit that is not said."""
+
+
+def _is_hedged(cell: Cell) -> bool:
+    return re.match(r"\W*[~≈约]", cell.text) is not None
 
 
 _ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", re.IGNORECASE)
