@@ -108,7 +108,7 @@ def _whole_table(config: Any, words: dict[str, tuple[str, str, str]]) -> tuple[F
 def _implied(body: str, table: tuple[Field, ...]) -> Iterator[str]:
     """Yield declarations of what a tree reads and no key of its own states: the width of a head, and the number of labels."""
     stated = {one.word for one in table}
-    if "c.head_dim" in body and "head_dim" not in stated:
+    if "c.head_dim" in body and "head_dim" not in stated and stated >= {"hidden", "heads"}:
         yield '    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),'
     if "c.labels" in body and "labels" not in stated:
         yield "    LABELS,"

@@ -35,6 +35,7 @@ TABLES = [
     ("llama", "LlamaModel", "embed_tokens", None),
     ("rembert", "RemBertForMaskedLM", "rembert.embeddings.word_embeddings", "cls.predictions.decoder"),
     ("layoutlm", "LayoutLMForMaskedLM", "layoutlm.embeddings.word_embeddings", "cls.predictions.decoder"),
+    ("lxmert", "LxmertForPreTraining", "lxmert.embeddings.word_embeddings", None),
     ("roformer", "RoFormerForMaskedLM", "roformer.embeddings.word_embeddings", "cls.predictions.decoder"),
 ]
 """What ``get_input_embeddings`` and ``get_output_embeddings`` of the class return, by name (transformers 5.23.0)."""

@@ -278,6 +278,14 @@ def test_the_least_arithmetic_is_that_of_the_matrices(name: str, purpose: str, f
     assert bound.microseconds == flops * 2 * 64 * 10**6 // device.peaks["bfloat16"]
 
 
+def test_packed_weights_may_be_multiplied_faster_by_as_much_as_they_are_narrower() -> None:
+    config = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 100}
+    packed = {**config, "quantization_config": {"quant_method": "gptq", "bits": 4}}
+    plain, faster = (model(each, "LlamaForCausalLM").fits("a100-80g", batch=2, seq=64).bounds[0] for each in (config, packed))
+    assert plain.formula.endswith(f" / {312 * 10**12:,}/s")
+    assert faster.formula.endswith(f" / {4 * 312 * 10**12:,}/s"), "an A100 has no peak of its own for 4 bits"
+
+
 def test_a_tied_table_is_read_for_every_token_as_it_is_the_head() -> None:
     found = model("llama-3.2-1b").fits("a100-80g", seq=128)
     assert found.bounds[-1].formula.startswith(f"{2 * 1_235_814_400 + 128 * 32_768:,} bytes / ")

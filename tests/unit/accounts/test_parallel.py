@@ -250,6 +250,10 @@ def test_what_sequence_parallel_and_expert_parallel_devices_send() -> None:
     assert split == {"all-gather": 2 * 5 * block, "reduce-scatter": 2 * 5 * block}
     experts = {entry.operation: entry.sent for entry in model(MOE, "MixtralForCausalLM").parallel(dp=4, ep=4, batch=2, seq=16).messages}
     assert experts["all-to-all"] == 4 * 2 * (2 * block) * 3 // 4
+    sent = {
+        ep: {entry.operation for entry in model(MOE, "MixtralForCausalLM").parallel(dp=2, ep=ep, batch=2, seq=16).messages} for ep in (1, 2)
+    }
+    assert sent[2] - sent[1] == {"all-to-all"}
 
 
 def test_nothing_is_sent_of_activations_where_no_length_is_said() -> None:
