@@ -320,9 +320,13 @@ def shadow(rng: random.Random, names: dict[str, str], config: dict[str, Any]) ->
     if blocks and rng.random() < 0.3:
         drawn["target_modules"] = rng.sample(blocks, rng.randint(1, len(blocks)))
     fields = {
-        "shadow_num_hidden_layers": (1, 2, 3), "shadow_hidden_size": (16, 24, 48), "shadow_intermediate_size": (20, 32),
-        "shadow_num_attention_heads": (1, 2, 4), "update_hidden_size": (3, 7), "share_embeddings": (True, False),
-    }  # fmt: skip
+        "shadow_num_hidden_layers": (1, 2, 3),
+        "shadow_hidden_size": (16, 24, 48),
+        "shadow_intermediate_size": (20, 32),
+        "shadow_num_attention_heads": (1, 2, 4),
+        "update_hidden_size": (3, 7),
+        "share_embeddings": (True, False),
+    }
     return {**drawn, **{key: rng.choice(values) for key, values in fields.items() if rng.random() < 0.3}}
 
 
@@ -338,9 +342,13 @@ def mixture(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -
             "target_modules": chosen,
         }
     fields = {
-        "xlora_depth": (1, 2, 3, 4), "xlora_size": (5, 8), "hidden_size": (12, 32), "layerwise_scalings": (True, False),
-        "use_trainable_adapters": (True, False), "xlora_dropout_p": (0.0, 0.2),
-    }  # fmt: skip
+        "xlora_depth": (1, 2, 3, 4),
+        "xlora_size": (5, 8),
+        "hidden_size": (12, 32),
+        "layerwise_scalings": (True, False),
+        "use_trainable_adapters": (True, False),
+        "xlora_dropout_p": (0.0, 0.2),
+    }
     return {"adapters": adapters, **{key: rng.choice(values) for key, values in fields.items() if rng.random() < 0.7}}
 
 
@@ -429,10 +437,15 @@ DEFAULT_BASES: tuple[tuple[str, str, dict[str, Any]], ...] = (
 def plain_cases(method: str) -> Iterator[Case]:
     """Yield adapters that say nothing but their method (and what it cannot do without), so that its defaults are held too."""
     known: dict[str, dict[str, Any]] = {
-        "ADALORA": {"total_step": 10}, "PREFIX_TUNING": {"num_virtual_tokens": 3}, "PROMPT_TUNING": {"num_virtual_tokens": 3},
-        "P_TUNING": {"num_virtual_tokens": 3}, "MULTITASK_PROMPT_TUNING": {"num_virtual_tokens": 3}, "CARTRIDGE": {"num_virtual_tokens": 3},
-        "TRAINABLE_TOKENS": {"token_indices": [1, 2]}, "ADAPTION_PROMPT": {"adapter_len": 4, "adapter_layers": 2},
-    }  # fmt: skip
+        "ADALORA": {"total_step": 10},
+        "PREFIX_TUNING": {"num_virtual_tokens": 3},
+        "PROMPT_TUNING": {"num_virtual_tokens": 3},
+        "P_TUNING": {"num_virtual_tokens": 3},
+        "MULTITASK_PROMPT_TUNING": {"num_virtual_tokens": 3},
+        "CARTRIDGE": {"num_virtual_tokens": 3},
+        "TRAINABLE_TOKENS": {"token_indices": [1, 2]},
+        "ADAPTION_PROMPT": {"adapter_len": 4, "adapter_layers": 2},
+    }
     for model_type, class_name, config in DEFAULT_BASES:
         adapter = {"peft_type": method, **known.get(method, {})}
         if method not in WITHOUT_TASK:

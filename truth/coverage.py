@@ -95,25 +95,27 @@ def page(found: dict[str, Any]) -> str:
     rows = sorted(found["by_type"].items())
     some = [f"| {name} | {exact} | {total} |" for name, (exact, total) in rows if exact]
     none = ", ".join(name for name, (exact, _) in rows if not exact)
-    return "\n".join((
-        "# Coverage",
-        "",
-        f"Of the {found['classes']:,} classes of {found['types']} model types that {found['library']} can build,",
-        f"Weighbridge agrees with {found['classes_exact']:,} ({share:.1f}%) tensor for tensor: names, shapes, order, ties and buffers, on",
-        f"{found['configs']}. All classes of {found['types_exact']} types agree{some_more}.",
-        "",
-        "A class counts if the library builds it on the meta device, from its default config or with one of a few overrides where a",
-        "field has no default; inner classes such as `BartEncoder`, which no config names, are among them. `truth/census.json` lists",
-        "every class, and why one cannot be built. `scripts/truth --coverage` takes the figures anew; these come from",
-        "",
-        f"    {found['command']}",
-        "",
-        "| model type | classes that agree | classes that can be built |",
-        "|---|---:|---:|",
-        *some,
-        "",
-        *(("## Not described", "", f"{none}.", "", "These are refused by name; no number is guessed.", "") if none else ()),
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            "# Coverage",
+            "",
+            f"Of the {found['classes']:,} classes of {found['types']} model types that {found['library']} can build,",
+            f"Weighbridge agrees with {found['classes_exact']:,} ({share:.1f}%) tensor for tensor: names, shapes, order, ties and buffers, on",
+            f"{found['configs']}. All classes of {found['types_exact']} types agree{some_more}.",
+            "",
+            "A class counts if the library builds it on the meta device, from its default config or with one of a few overrides where a",
+            "field has no default; inner classes such as `BartEncoder`, which no config names, are among them. `truth/census.json` lists",
+            "every class, and why one cannot be built. `scripts/truth --coverage` takes the figures anew; these come from",
+            "",
+            f"    {found['command']}",
+            "",
+            "| model type | classes that agree | classes that can be built |",
+            "|---|---:|---:|",
+            *some,
+            "",
+            *(("## Not described", "", f"{none}.", "", "These are refused by name; no number is guessed.", "") if none else ()),
+        )
+    )
 
 
 def read() -> dict[str, Any]:

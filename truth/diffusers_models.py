@@ -25,9 +25,11 @@ SDXL = {
     "addition_embed_type": "text_time", "addition_time_embed_dim": 256, "projection_class_embeddings_input_dim": 2816,
 }  # fmt: skip
 IMAGE_VAE = {
-    "down_block_types": ["DownEncoderBlock2D"] * 4, "up_block_types": ["UpDecoderBlock2D"] * 4, "block_out_channels": [128, 256, 512, 512],
+    "down_block_types": ["DownEncoderBlock2D"] * 4,
+    "up_block_types": ["UpDecoderBlock2D"] * 4,
+    "block_out_channels": [128, 256, 512, 512],
     "layers_per_block": 2,
-}  # fmt: skip
+}
 PUBLISHED: dict[str, dict[str, Any]] = {
     "stable-diffusion-v1-5/unet": {"_class_name": "UNet2DConditionModel", "cross_attention_dim": 768},
     "stable-diffusion-2-1/unet": {

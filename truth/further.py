@@ -101,10 +101,14 @@ FURTHER = (
 )
 UNITS = {"MiB": 2**20, "GiB": 2**30, "KiB": 2**10, "bytes": 1}
 HEAD = (
-    "", "## Further figures, from logs and pages", "",
-    "None of these stood in the figures above; what engines print and what pages say.", "",
-    "| model | figure | published | ours | difference | source |", "|---|---|---|---|---|---|",
-)  # fmt: skip
+    "",
+    "## Further figures, from logs and pages",
+    "",
+    "None of these stood in the figures above; what engines print and what pages say.",
+    "",
+    "| model | figure | published | ours | difference | source |",
+    "|---|---|---|---|---|---|",
+)
 
 
 def lines() -> list[str]:

@@ -427,14 +427,16 @@ def _imports(body: str, table: tuple[Field, ...], lists: Sequence[str]) -> str:
     implied = "\n".join(_implied(body, table))
     fields = [*(["LABELS"] if "LABELS" in implied else []), "Config", *(["derived"] if "derived" in implied else []), *makers]
     sizes = [*(["Size"] if ": Size" in body else []), *(["exact"] if "exact(" in implied else [])]
-    return "\n".join((
-        *(["from weighbridge.blueprints.modules.stage_fields import numbers"] if lists else []),
-        "from weighbridge.config.family import Family",
-        f"from weighbridge.config.fields import {', '.join(fields)}",
-        f"from weighbridge.core.parts import {', '.join(parts)}",
-        *([f"from weighbridge.core.sizes import {', '.join(sizes)}"] if sizes else []),
-        f"from weighbridge.core.tree import {', '.join(nodes)}",
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            *(["from weighbridge.blueprints.modules.stage_fields import numbers"] if lists else []),
+            "from weighbridge.config.family import Family",
+            f"from weighbridge.config.fields import {', '.join(fields)}",
+            f"from weighbridge.core.parts import {', '.join(parts)}",
+            *([f"from weighbridge.core.sizes import {', '.join(sizes)}"] if sizes else []),
+            f"from weighbridge.core.tree import {', '.join(nodes)}",
+        )
+    )
 
 
 def _formatted(text: str) -> str:

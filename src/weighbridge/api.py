@@ -183,9 +183,15 @@ class Model(ModelValue):
         from weighbridge.accounts.inputs import inputs
 
         given = inputs(
-            batch=batch, seq=seq, decoder_seq=decoder_seq, encoder_seq=encoder_seq, images=images, patches=patches, audios=audios,
+            batch=batch,
+            seq=seq,
+            decoder_seq=decoder_seq,
+            encoder_seq=encoder_seq,
+            images=images,
+            patches=patches,
+            audios=audios,
             question=question,
-        )  # fmt: skip
+        )
         return flops_of(self, given)
 
     def outputs(self, **inputs: Any) -> int:
@@ -518,9 +524,15 @@ def _facade(value: ModelValue) -> Model:
     if isinstance(value, Model):
         return value
     return Model(
-        value.source, value.kind, value.tree,
-        class_name=value.class_name, notes=value.notes, description=value.description, stored=value.stored, unknown=value.unknown,
-    )  # fmt: skip
+        value.source,
+        value.kind,
+        value.tree,
+        class_name=value.class_name,
+        notes=value.notes,
+        description=value.description,
+        stored=value.stored,
+        unknown=value.unknown,
+    )
 
 
 def count(source: object, model_class: str | None = None, overrides: Mapping[str, Any] | None = None) -> Tally:

@@ -14,11 +14,16 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     handed = sorted(rng.sample(range(stages + 1), rng.randint(1, stages + 1)))
     raw |= {"out_features": [names[index] for index in handed]} if rng.random() < 0.5 else {}
     return raw | {
-        "embed_dim": 4 * rng.randint(1, 4), "embed_dim_multiplier": rng.choice((1.0, 2.0, 2, 1.5)) if max(heads) == 1 else 2.0,
-        "depths": [rng.randint(1, 3) for _ in range(stages)], "num_heads": heads,
+        "embed_dim": 4 * rng.randint(1, 4),
+        "embed_dim_multiplier": rng.choice((1.0, 2.0, 2, 1.5)) if max(heads) == 1 else 2.0,
+        "depths": [rng.randint(1, 3) for _ in range(stages)],
+        "num_heads": heads,
         "num_query_pool": rng.randint(0, stages - 1),
-        "masked_unit_size": [unit, unit], "masked_unit_attention": [rng.random() < 0.5 for _ in range(stages)],
+        "masked_unit_size": [unit, unit],
+        "masked_unit_attention": [rng.random() < 0.5 for _ in range(stages)],
         "image_size": [2 * unit * rng.randint(1, 3), 2 * unit * rng.randint(1, 3)],
-        "patch_size": [3, 3], "patch_stride": [2, 2], "patch_padding": [1, 1],
+        "patch_size": [3, 3],
+        "patch_stride": [2, 2],
+        "patch_padding": [1, 1],
         "mlp_ratio": rng.choice((1.0, 2.5, 4.0)),
-    }  # fmt: skip
+    }

@@ -11,11 +11,15 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     key = rng.choice((2, 4, 8))
     widths = [8 * rng.randint(1, 4) for _ in range(3)]
     return raw | {
-        "image_size": 16 * rng.randint(1, 5), "patch_size": 16, "kernel_size": 3, "stride": 2, "padding": 1,
+        "image_size": 16 * rng.randint(1, 5),
+        "patch_size": 16,
+        "kernel_size": 3,
+        "stride": 2,
+        "padding": 1,
         "hidden_sizes": widths,
         "key_dim": [key, rng.randint(2, 6), rng.randint(2, 6)],
         "num_attention_heads": [rng.randint(1, 4) for _ in range(3)],
         "depths": [rng.randint(1, 3) for _ in range(3)],
         "mlp_ratio": [rng.randint(0, 3) for _ in range(3)],
         "attention_ratio": [rng.randint(1, 4) for _ in range(3)],
-    }  # fmt: skip
+    }

@@ -19,14 +19,18 @@ def hiera(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     return raw | {
         "hidden_size": widths[0],
         "image_size": [8 * rng.randint(2, 5), 8 * rng.randint(2, 5)],
-        "patch_kernel_size": [3, 3], "patch_stride": [2, 2], "patch_padding": [1, 1],
+        "patch_kernel_size": [3, 3],
+        "patch_stride": [2, 2],
+        "patch_padding": [1, 1],
         "num_query_pool_stages": rng.randint(0, number - 1),
-        "blocks_per_stage": depths, "embed_dim_per_stage": widths, "num_attention_heads_per_stage": heads,
+        "blocks_per_stage": depths,
+        "embed_dim_per_stage": widths,
+        "num_attention_heads_per_stage": heads,
         "window_size_per_stage": [rng.choice((2, 4)) for _ in range(number)],
         "global_attention_blocks": [index for index in range(sum(depths)) if index not in starts and rng.random() < 0.4],
         "window_positional_embedding_background_size": [rng.randint(2, 5), rng.randint(2, 5)],
         "mlp_ratio": rng.choice((1.0, 2.5, 4.0)),
-    }  # fmt: skip
+    }
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:

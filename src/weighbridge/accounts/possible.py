@@ -123,9 +123,14 @@ def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -
         entry, tokens = asked[stream]
         if tokens > rows and (tokens != usual or (entry == "decoder_seq" and given.decoder_seq is not None)):
             raise UsageError(
-                Text("{entry}: {name} has learned positions for {rows} tokens; {tokens} are too many", entry=entry, name=model.class_name or "this model",
-                     rows=f"{rows:,}", tokens=f"{tokens:,}")
-            )  # fmt: skip
+                Text(
+                    "{entry}: {name} has learned positions for {rows} tokens; {tokens} are too many",
+                    entry=entry,
+                    name=model.class_name or "this model",
+                    rows=f"{rows:,}",
+                    tokens=f"{tokens:,}",
+                )
+            )
 
 
 LONGEST_KERNELS = 1 << 20

@@ -115,8 +115,13 @@ JSON_ERRORS = (
 """What the standard library says of a text that is no JSON, for the catalogue."""
 
 KINDS = {
-    list: mark("a list"), str: mark("a string"), int: mark("a number"), float: mark("a number"), bool: mark("true or false"), type(None): mark("null"),
-}  # fmt: skip
+    list: mark("a list"),
+    str: mark("a string"),
+    int: mark("a number"),
+    float: mark("a number"),
+    bool: mark("true or false"),
+    type(None): mark("null"),
+}
 """What a JSON text may hold in place of an object."""
 
 

@@ -32,9 +32,12 @@ def count_in_buffers(model: ModelValue, said: Mapping[str, Any], method: str) ->
         return None
     gone = {name for name in linear if replaces(name)}
     return -sum(
-        elements for row in rows if row.tied_to is None and row.role != "buffer" and row.name.rpartition(".")[0] in gone
-        for elements in (row.count,) if isinstance(elements, int)
-    )  # fmt: skip
+        elements
+        for row in rows
+        if row.tied_to is None and row.role != "buffer" and row.name.rpartition(".")[0] in gone
+        for elements in (row.count,)
+        if isinstance(elements, int)
+    )
 
 
 def _gptq_replaces(rows: list[Row], said: Mapping[str, Any]) -> Any:

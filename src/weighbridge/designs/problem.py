@@ -242,8 +242,13 @@ class Problem:
         own, step, found = self.own[index], self.step[index], []
         if own is None:
             return ()
-        for value in dict.fromkeys((own // step * step, *(own * factor // step * step for factor in (2, 3, 4, 5)),
-                                    *((own // step + offset) * step for offset in (1, 2, 3, 5, 8, 12)))):  # fmt: skip
+        for value in dict.fromkeys(
+            (
+                own // step * step,
+                *(own * factor // step * step for factor in (2, 3, 4, 5)),
+                *((own // step + offset) * step for offset in (1, 2, 3, 5, 8, 12)),
+            )
+        ):
             choice = [value if place == index else number for place, number in enumerate(self.own)]
             if value >= self.least(index) and None not in choice and self.count([number or 0 for number in choice]) is not None:
                 found.append(value)

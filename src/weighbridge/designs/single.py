@@ -154,10 +154,15 @@ def constant(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
 def free_values(problem: Problem, choice: Sequence[int], free: Sequence[int], reach: int = COUNTED) -> Iterator[list[int]]:
     """Yield a choice with the unknowns that change nothing at each value that makes a model: the one it has first, then from the smallest up."""
     axes = [
-        [value for value in dict.fromkeys((number, *range(problem.least(index), reach + 1, problem.step[index])))
-         if value % problem.step[index] == 0 and value >= problem.least(index)] if index in free else [number]
+        [
+            value
+            for value in dict.fromkeys((number, *range(problem.least(index), reach + 1, problem.step[index])))
+            if value % problem.step[index] == 0 and value >= problem.least(index)
+        ]
+        if index in free
+        else [number]
         for index, number in enumerate(choice)
-    ]  # fmt: skip
+    ]
     for tried in islice(product(*axes), 20 * MOST):
         if problem.count(tried) is not None:
             yield list(tried)

@@ -12,9 +12,14 @@ from weighbridge.documents.renderers.layout import measure
 from weighbridge.documents.renderers.markup import escape
 
 LABELS = {
-    "exact": mark("exact"), "convention": mark("another convention"), "rounded": mark("fair"), "wrong": mark("wrong"),
-    "carried": mark("inherited"), "note": mark("note"), "unsettled": mark("not judged"),
-}  # fmt: skip
+    "exact": mark("exact"),
+    "convention": mark("another convention"),
+    "rounded": mark("fair"),
+    "wrong": mark("wrong"),
+    "carried": mark("inherited"),
+    "note": mark("note"),
+    "unsettled": mark("not judged"),
+}
 _COLOURS = {"exact": "#e6f4ea", "convention": "#e8f0fe", "rounded": "#eef7e6", "wrong": "#fce8e6", "carried": "#fef3e0", "note": "#f3f0fa",
             "unsettled": "#f1f1f1"}  # fmt: skip
 
@@ -41,10 +46,16 @@ def as_json(audit: Audit, say: Say) -> dict[str, object]:
 
 def _claim(claim: Claim, say: Say) -> dict[str, object]:
     return {
-        "line": claim.line, "column": claim.start + 1, "text": claim.text, "kind": claim.kind, "verdict": claim.verdict,
-        "value": _number(claim.value), "expected": _number(claim.expected), "difference": _number(claim.difference),
+        "line": claim.line,
+        "column": claim.start + 1,
+        "text": claim.text,
+        "kind": claim.kind,
+        "verdict": claim.verdict,
+        "value": _number(claim.value),
+        "expected": _number(claim.expected),
+        "difference": _number(claim.difference),
         "reason": say_reason(claim.reason, say),
-    }  # fmt: skip
+    }
 
 
 def _number(number: object) -> object:

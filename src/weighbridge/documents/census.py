@@ -17,9 +17,14 @@ def as_json(found: Summary) -> dict[str, Any]:
     2
     """
     return {
-        "out": found.out, "rows": found.rows, "counts": found.counts, "parts": found.parts, "skipped": found.skipped,
-        "removed": found.removed, "seconds": round(found.seconds, 3),
-    }  # fmt: skip
+        "out": found.out,
+        "rows": found.rows,
+        "counts": found.counts,
+        "parts": found.parts,
+        "skipped": found.skipped,
+        "removed": found.removed,
+        "seconds": round(found.seconds, 3),
+    }
 
 
 def document(found: Summary, lang: str = "en") -> Document:

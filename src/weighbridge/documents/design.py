@@ -68,12 +68,17 @@ def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en")
     columns += [Column(say("parameters"), "integer"), *(Column(say(TITLES[name]), "integer") for name in measures)]
     columns += [Column(say("Pareto")), Column(say("advice not followed"))]
     rows = tuple(
-        Row((
-            *(sizes.get(name) for name in shown), entry.parameters, *(entry.measured[name] for name in measures),
-            "*" if entry.pareto else "", ", ".join(one.key for one in entry.advice if not one.follows),
-        ))
+        Row(
+            (
+                *(sizes.get(name) for name in shown),
+                entry.parameters,
+                *(entry.measured[name] for name in measures),
+                "*" if entry.pareto else "",
+                ", ".join(one.key for one in entry.advice if not one.follows),
+            )
+        )
         for entry, sizes in zip(found.designs, words, strict=True)
-    )  # fmt: skip
+    )
     head = say("{name}: designs of {low} to {high} parameters").format(
         name=found.class_name, low=f"{found.budget.low:,}", high=f"{found.budget.high:,}"
     )

@@ -82,15 +82,26 @@ def _part_json(part: Line | Section, values: dict[str, int]) -> dict[str, Any]:
     if isinstance(part, Line):
         steps = [write(step, UNICODE) for step in chain(part.formula, values)]
         return {
-            **head, "modules": list(part.paths), "shape": part.shape, "formula": _formula_json(part.formula), "steps": steps, "value": part.value,
+            **head,
+            "modules": list(part.paths),
+            "shape": part.shape,
+            "formula": _formula_json(part.formula),
+            "steps": steps,
+            "value": part.value,
             "tied": list(part.tied),
-        }  # fmt: skip
+        }
     return {
-        **head, "path": part.path, "formula": _formula_json(part.formula), "times": write(part.times, TEXT), "copies": part.copies,
+        **head,
+        "path": part.path,
+        "formula": _formula_json(part.formula),
+        "times": write(part.times, TEXT),
+        "copies": part.copies,
         "where": part.where,
-        "each": part.each, "value": part.value, "share": str(Share(part.share)),
+        "each": part.each,
+        "value": part.value,
+        "share": str(Share(part.share)),
         "parts": [_part_json(inner, values) for inner in part.parts],
-    }  # fmt: skip
+    }
 
 
 def _formula_json(formula: Expression) -> dict[str, str]:
@@ -104,11 +115,16 @@ def _insight_json(insight: Insight) -> dict[str, Any]:
         "collected": _formula_json(insight.collected),
         "leading": {**_formula_json(insight.leading), "value": insight.leading_value},
         "changes": [
-            {"key": change.symbol.key, "by": change.by, "formula": write(change.formula, TEXT) if change.formula is not None else None,
-             "value": change.value, "with_relations": change.kept}
+            {
+                "key": change.symbol.key,
+                "by": change.by,
+                "formula": write(change.formula, TEXT) if change.formula is not None else None,
+                "value": change.value,
+                "with_relations": change.kept,
+            }
             for change in insight.changes
         ],
-    }  # fmt: skip
+    }
 
 
 def _symbols(derivation: Derivation, say: Say) -> Iterator[Block]:

@@ -29,11 +29,16 @@ def as_json(exercise: Exercise, marking: Marking | None = None, hints: int = 0, 
     ['choices', 'class', 'hints', 'level']
     """
     found: dict[str, Any] = {
-        "level": exercise.level, "seed": exercise.seed, "source": exercise.model.source, "class": exercise.model.class_name,
-        "question": exercise.question, "choices": list(exercise.choices),
+        "level": exercise.level,
+        "seed": exercise.seed,
+        "source": exercise.model.source,
+        "class": exercise.model.class_name,
+        "question": exercise.question,
+        "choices": list(exercise.choices),
         "symbols": [{"letter": letter, "key": key, "meaning": meaning, "value": value} for letter, key, meaning, value in exercise.symbols],
-        "hints": list(exercise.hints[:hints]), "more_hints": max(len(exercise.hints) - hints, 0),
-    }  # fmt: skip
+        "hints": list(exercise.hints[:hints]),
+        "more_hints": max(len(exercise.hints) - hints, 0),
+    }
     if marking is not None:
         found["marking"] = _marking_json(marking, translator(exercise.lang))
     if solution:

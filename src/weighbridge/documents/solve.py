@@ -24,12 +24,18 @@ def as_json(model: ModelValue, found: Solution) -> dict[str, Any]:
     """
     text, values = found.proof
     return {
-        "source": model.source, "class": model.class_name, "unknowns": list(found.keys),
+        "source": model.source,
+        "class": model.class_name,
+        "unknowns": list(found.keys),
         "targets": {name: budget._asdict() for name, budget in found.targets.items()},
-        "solutions": [_flat(entry) for entry in found.solutions], "nearest": [_flat(entry) for entry in found.nearest],
-        "equation": found.equation, "proof": text.format(**values), "proven": found.proven, "more": found.cut,
+        "solutions": [_flat(entry) for entry in found.solutions],
+        "nearest": [_flat(entry) for entry in found.nearest],
+        "equation": found.equation,
+        "proof": text.format(**values),
+        "proven": found.proven,
+        "more": found.cut,
         "refused": [{"values": values, "reason": reason} for values, reason in found.refused],
-    }  # fmt: skip
+    }
 
 
 def _flat(entry: MeasuredConfig) -> dict[str, int]:

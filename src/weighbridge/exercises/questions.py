@@ -23,9 +23,14 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 LEVEL_WORDS = {
-    "table": mark("one table"), "module": mark("one module"), "layer": mark("one layer"), "model": mark("the whole model"),
-    "heads": mark("grouped heads"), "active": mark("active experts"), "convention": mark("which convention"),
-}  # fmt: skip
+    "table": mark("one table"),
+    "module": mark("one module"),
+    "layer": mark("one layer"),
+    "model": mark("the whole model"),
+    "heads": mark("grouped heads"),
+    "active": mark("active experts"),
+    "convention": mark("which convention"),
+}
 """The levels, and what each asks for."""
 
 LEVELS = tuple(LEVEL_WORDS)
@@ -399,8 +404,14 @@ def _is_plain(made: Convention) -> bool:
 
 
 _LEVELS: dict[str, Callable[[ModelValue, Derivation, Random, Say], _Draft]] = {
-    "table": _table, "module": _module, "layer": _layer, "model": _model, "heads": _heads, "active": _active, "convention": _convention,
-}  # fmt: skip
+    "table": _table,
+    "module": _module,
+    "layer": _layer,
+    "model": _model,
+    "heads": _heads,
+    "active": _active,
+    "convention": _convention,
+}
 
 
 def sections(section: Section) -> Iterator[Section]:

@@ -289,8 +289,14 @@ def _embedding(scope: Scope) -> Iterator[str]:
 
 def _is_of_patches(scope: Scope) -> bool:
     """Tell whether a convolution has kernels as large as a patch, by the letter of its shape."""
-    sizes = [letters(size) for leaf in scope.leaves if leaf.pair.part.kind == "convolution"
-             for _, theirs in leaf.pair.tensors() for size in theirs.shape[2:] if not isinstance(size, int)]  # fmt: skip
+    sizes = [
+        letters(size)
+        for leaf in scope.leaves
+        if leaf.pair.part.kind == "convolution"
+        for _, theirs in leaf.pair.tensors()
+        for size in theirs.shape[2:]
+        if not isinstance(size, int)
+    ]
     return bool(sizes) and any("patch" in leaf.path for leaf in scope.leaves)
 
 

@@ -33,9 +33,15 @@ from weighbridge.value import ModelValue
 from weighbridge.verification.verify import claims, verify
 
 WORDS = {
-    "hidden_size": "hidden", "layers": "layers", "heads": "heads", "kv_heads": "kv_heads", "head_dim": "head_dim", "mlp": "mlp",
-    "vocab": "vocab", "experts": "experts",
-}  # fmt: skip
+    "hidden_size": "hidden",
+    "layers": "layers",
+    "heads": "heads",
+    "kv_heads": "kv_heads",
+    "head_dim": "head_dim",
+    "mlp": "mlp",
+    "vocab": "vocab",
+    "experts": "experts",
+}
 """From a column of sizes to our word for it."""
 CONTEXT = 1024
 """Tokens over which the arithmetic of one is averaged; with one alone, a state space would be charged for a whole chunk."""
@@ -66,10 +72,16 @@ def row_of_model(model: ModelValue, path: str) -> Row:
     assert description is not None
     known, raw, sizes = description
     return {
-        "path": path, "status": OK, "kind": "config", "model_type": known.model_type, "class": model.class_name,
-        **sizes_of(sizes), **accounts_of(model.tree, known.model_type, raw), "quantization": quantization(raw),
+        "path": path,
+        "status": OK,
+        "kind": "config",
+        "model_type": known.model_type,
+        "class": model.class_name,
+        **sizes_of(sizes),
+        **accounts_of(model.tree, known.model_type, raw),
+        "quantization": quantization(raw),
         "fingerprint": fingerprint(model.class_name, sizes),
-    }  # fmt: skip
+    }
 
 
 def sizes_of(sizes: Config) -> dict[str, Any]:
@@ -155,9 +167,15 @@ def row_of_checkpoint(path: Path, name: str) -> Row:
             counts[tensor.role or _role(tensor, gains)] += prod(tensor.shape)
     unique = sum(size for role, size in counts.items() if role != "buffer")
     row: Row = {
-        "path": name, "status": OK, "kind": "checkpoint", "unique": unique, "trainable": unique, "embedding": counts["embedding"],
-        "non_embedding": unique - counts["embedding"], "buffers": counts["buffer"],
-    }  # fmt: skip
+        "path": name,
+        "status": OK,
+        "kind": "checkpoint",
+        "unique": unique,
+        "trainable": unique,
+        "embedding": counts["embedding"],
+        "non_embedding": unique - counts["embedding"],
+        "buffers": counts["buffer"],
+    }
     return fit_int64(row | _of_file(listing))
 
 

@@ -96,17 +96,28 @@ SHARED = {
 """Of experts that every token sees, as DeepSeek names them."""
 
 LATENT = {
-    **SHARED, "attn_q_a": "self_attn.q_a_proj", "attn_q_a_norm": "self_attn.q_a_layernorm", "attn_q_b": "self_attn.q_b_proj",
-    "attn_kv_a_mqa": "self_attn.kv_a_proj_with_mqa", "attn_kv_a_norm": "self_attn.kv_a_layernorm", "attn_kv_b": "self_attn.kv_b_proj",
-    "attn_k_b": "self_attn.kv_b_proj", "attn_v_b": "self_attn.kv_b_proj",
-}  # fmt: skip
+    **SHARED,
+    "attn_q_a": "self_attn.q_a_proj",
+    "attn_q_a_norm": "self_attn.q_a_layernorm",
+    "attn_q_b": "self_attn.q_b_proj",
+    "attn_kv_a_mqa": "self_attn.kv_a_proj_with_mqa",
+    "attn_kv_a_norm": "self_attn.kv_a_layernorm",
+    "attn_kv_b": "self_attn.kv_b_proj",
+    "attn_k_b": "self_attn.kv_b_proj",
+    "attn_v_b": "self_attn.kv_b_proj",
+}
 """Of keys and values through one narrow matrix; what widens them again is in files since April 2025 cut into the keys' and the values'."""
 
 GPT_OSS = {
-    **LLAMA, **SPARSE, "attn_sinks.weight": "self_attn.sinks", "ffn_gate_inp": "mlp.router", "post_attention_norm": "post_attention_layernorm",
-    "ffn_gate_exps.bias": "mlp.experts.gate_up_proj_bias", "ffn_up_exps.bias": "mlp.experts.gate_up_proj_bias",
+    **LLAMA,
+    **SPARSE,
+    "attn_sinks.weight": "self_attn.sinks",
+    "ffn_gate_inp": "mlp.router",
+    "post_attention_norm": "post_attention_layernorm",
+    "ffn_gate_exps.bias": "mlp.experts.gate_up_proj_bias",
+    "ffn_up_exps.bias": "mlp.experts.gate_up_proj_bias",
     "ffn_down_exps.bias": "mlp.experts.down_proj_bias",
-}  # fmt: skip
+}
 
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 """The tensors of a file."""
@@ -181,10 +192,15 @@ ATTENTION_AND_MLP_BIAS = (*ATTENTION_BIAS, ("mlp_bias", "ffn_up.bias"))
 SPARSE_FIELDS = {**FIELDS, **GROUPED, **EXPERTS}
 LOCAL_FIELDS = {**FIELDS, **GROUPED, "expert_count": "num_local_experts", "expert_used_count": "num_experts_per_tok"}
 ROUTED_FIELDS = {
-    **FIELDS, **GROUPED, "expert_count": "n_routed_experts", "expert_used_count": "num_experts_per_tok", "expert_shared_count": "n_shared_experts",
-    "expert_feed_forward_length": "moe_intermediate_size", "leading_dense_block_count": "first_k_dense_replace",
+    **FIELDS,
+    **GROUPED,
+    "expert_count": "n_routed_experts",
+    "expert_used_count": "num_experts_per_tok",
+    "expert_shared_count": "n_shared_experts",
+    "expert_feed_forward_length": "moe_intermediate_size",
+    "leading_dense_block_count": "first_k_dense_replace",
     "nextn_predict_layers": "num_nextn_predict_layers",
-}  # fmt: skip
+}
 LATENT_FIELDS = {
     **{key: field for key, field in ROUTED_FIELDS.items() if key not in GROUPED},
     "attention.kv_lora_rank": "kv_lora_rank",

@@ -111,10 +111,16 @@ def within(pieces: Mapping[str, str], module: str) -> dict[str, str]:
 MAMBA2 = {**{piece: name for piece, name in MAMBA.items() if not piece.startswith("ssm_")}, **within(SECOND, "mixer")}
 FED = {"ffn_gate": "feed_forward.gate_proj", "ffn_up": "feed_forward.up_proj", "ffn_down": "feed_forward.down_proj"}
 JAMBA = {
-    **LLAMA, **within(SSM, "mamba"), **FED, "output_norm": "model.final_layernorm", "ffn_norm": "pre_ff_layernorm", "ffn_gate_inp": "feed_forward.router",
-    "ffn_gate_exps.weight": "feed_forward.experts.gate_up_proj", "ffn_up_exps.weight": "feed_forward.experts.gate_up_proj",
+    **LLAMA,
+    **within(SSM, "mamba"),
+    **FED,
+    "output_norm": "model.final_layernorm",
+    "ffn_norm": "pre_ff_layernorm",
+    "ffn_gate_inp": "feed_forward.router",
+    "ffn_gate_exps.weight": "feed_forward.experts.gate_up_proj",
+    "ffn_up_exps.weight": "feed_forward.experts.gate_up_proj",
     "ffn_down_exps.weight": "feed_forward.experts.down_proj",
-}  # fmt: skip
+}
 FALCON_H1 = {
     **{piece: name for piece, name in LLAMA.items() if piece != "ffn_norm"},
     **within(SECOND, "mamba"),
@@ -133,9 +139,15 @@ LFM2 = {
     "ffn_up_exps.weight": "feed_forward.experts.gate_up_proj", "ffn_down_exps.weight": "feed_forward.experts.down_proj",
 }  # fmt: skip
 QWEN3_NEXT = {
-    **LLAMA, **SPARSE, **within(SECOND, "linear_attn"), "ssm_in": "linear_attn.in_proj_qkvz", "attn_qkv": "linear_attn.in_proj_qkvz",
-    "attn_gate": "linear_attn.in_proj_qkvz", "ssm_ba": "linear_attn.in_proj_ba", "post_attention_norm": "post_attention_layernorm",
-}  # fmt: skip
+    **LLAMA,
+    **SPARSE,
+    **within(SECOND, "linear_attn"),
+    "ssm_in": "linear_attn.in_proj_qkvz",
+    "attn_qkv": "linear_attn.in_proj_qkvz",
+    "attn_gate": "linear_attn.in_proj_qkvz",
+    "ssm_ba": "linear_attn.in_proj_ba",
+    "post_attention_norm": "post_attention_layernorm",
+}
 T5 = {
     "token_embd": "shared", "output": "lm_head",
     **{f"{side}.output_norm": f"{word}.final_layer_norm" for side, word in (("enc", "encoder"), ("dec", "decoder"))},
@@ -248,10 +260,15 @@ AFMOE = {"exp_probs_b.bias": "mlp.expert_bias", "exp_probs_b": "mlp.expert_bias"
          "post_ffw_norm": "post_mlp_layernorm"}  # fmt: skip
 
 ERNIE_FIELDS = {
-    **FIELDS, **GROUPED, "expert_count": "moe_num_experts", "expert_used_count": "moe_k", "expert_feed_forward_length": "moe_intermediate_size",
-    "expert_shared_count": "moe_num_shared_experts", "leading_dense_block_count": "moe_layer_start_index",
+    **FIELDS,
+    **GROUPED,
+    "expert_count": "moe_num_experts",
+    "expert_used_count": "moe_k",
+    "expert_feed_forward_length": "moe_intermediate_size",
+    "expert_shared_count": "moe_num_shared_experts",
+    "leading_dense_block_count": "moe_layer_start_index",
     "interleave_moe_layer_step": "moe_layer_interval",
-}  # fmt: skip
+}
 GRANITE_HYBRID_FIELDS = {
     **FIELDS,
     **HEADED_MAMBA,

@@ -36,9 +36,15 @@ LLAMA4 = {
     "ffn_gate_inp": "feed_forward.router",
 }
 QWEN35 = {
-    **LLAMA, **SPARSE, **within(SECOND, "linear_attn"), "attn_qkv": "linear_attn.in_proj_qkv", "attn_gate": "linear_attn.in_proj_z",
-    "ssm_alpha": "linear_attn.in_proj_a", "ssm_beta": "linear_attn.in_proj_b", "post_attention_norm": "post_attention_layernorm",
-}  # fmt: skip
+    **LLAMA,
+    **SPARSE,
+    **within(SECOND, "linear_attn"),
+    "attn_qkv": "linear_attn.in_proj_qkv",
+    "attn_gate": "linear_attn.in_proj_z",
+    "ssm_alpha": "linear_attn.in_proj_a",
+    "ssm_beta": "linear_attn.in_proj_b",
+    "post_attention_norm": "post_attention_layernorm",
+}
 PER_LAYER = {
     "per_layer_token_embd": "model.embed_tokens_per_layer",
     "per_layer_model_proj": "model.per_layer_model_projection",
@@ -55,8 +61,13 @@ GEMMA3N = {
     "laurel_r": "laurel.linear_right", "laurel_post_norm": "laurel.post_laurel_norm",
 }  # fmt: skip
 GEMMA4 = {
-    **LLAMA, **NORMED, **PER_LAYER, "post_norm": "post_per_layer_input_norm", "layer_output_scale.weight": "layer_scalar", "layer_output_scale": "layer_scalar",
-}  # fmt: skip
+    **LLAMA,
+    **NORMED,
+    **PER_LAYER,
+    "post_norm": "post_per_layer_input_norm",
+    "layer_output_scale.weight": "layer_scalar",
+    "layer_output_scale": "layer_scalar",
+}
 GLM_DSA = {
     "indexer.attn_q_b": "self_attn.indexer.wq_b",
     "indexer.attn_k": "self_attn.indexer.wk",
@@ -97,9 +108,14 @@ JINA3 = {
 }  # fmt: skip
 
 LLAMA4_FIELDS = {
-    **FIELDS, **GROUPED, "feed_forward_length": "intermediate_size_mlp", "expert_feed_forward_length": "intermediate_size",
-    "expert_count": "num_local_experts", "expert_used_count": "num_experts_per_tok", "interleave_moe_layer_step": "interleave_moe_layer_step",
-}  # fmt: skip
+    **FIELDS,
+    **GROUPED,
+    "feed_forward_length": "intermediate_size_mlp",
+    "expert_feed_forward_length": "intermediate_size",
+    "expert_count": "num_local_experts",
+    "expert_used_count": "num_experts_per_tok",
+    "interleave_moe_layer_step": "interleave_moe_layer_step",
+}
 QWEN35_FIELDS = {
     **SPARSE_FIELDS,
     "ssm.conv_kernel": "linear_conv_kernel_dim",
@@ -122,9 +138,14 @@ NEMOTRON_FIELDS = {
     "moe_latent_size": "moe_latent_size",
 }  # fmt: skip
 MIMO_FIELDS = {
-    **FIELDS, "attention.key_length": "head_dim", "attention.value_length": "v_head_dim", "expert_count": "n_routed_experts",
-    "expert_used_count": "num_experts_per_tok", "expert_feed_forward_length": "moe_intermediate_size", "nextn_predict_layers": "num_nextn_predict_layers",
-}  # fmt: skip
+    **FIELDS,
+    "attention.key_length": "head_dim",
+    "attention.value_length": "v_head_dim",
+    "expert_count": "n_routed_experts",
+    "expert_used_count": "num_experts_per_tok",
+    "expert_feed_forward_length": "moe_intermediate_size",
+    "nextn_predict_layers": "num_nextn_predict_layers",
+}
 KIMI_FIELDS = {
     **LATENT_FIELDS,
     "expert_count": "num_experts",
@@ -133,9 +154,14 @@ KIMI_FIELDS = {
     "ssm.conv_kernel": "linear_conv_kernel_dim",
 }
 MIXTURE_FIELDS = {
-    **FIELDS, **GROUPED, "expert_count": "n_routed_experts", "expert_used_count": "num_experts_per_tok", "expert_shared_count": "n_shared_experts",
-    "expert_feed_forward_length": "moe_intermediate_size", "leading_dense_block_count": "first_k_dense_replace",
-}  # fmt: skip
+    **FIELDS,
+    **GROUPED,
+    "expert_count": "n_routed_experts",
+    "expert_used_count": "num_experts_per_tok",
+    "expert_shared_count": "n_shared_experts",
+    "expert_feed_forward_length": "moe_intermediate_size",
+    "leading_dense_block_count": "first_k_dense_replace",
+}
 
 
 def _interval(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:

@@ -69,9 +69,15 @@ def _schema(option: Option) -> dict[str, Any]:
 
 
 _PROBLEMS = {
-    "400": "An invalid question", "404": "No such model", "405": "Not that method", "413": "Too large",
-    "415": "Not JSON", "422": "A config that cannot be right, or is unknown", "429": "Too many requests", "503": "It took too long",
-}  # fmt: skip
+    "400": "An invalid question",
+    "404": "No such model",
+    "405": "Not that method",
+    "413": "Too large",
+    "415": "Not JSON",
+    "422": "A config that cannot be right, or is unknown",
+    "429": "Too many requests",
+    "503": "It took too long",
+}
 
 
 def _problem(text: str) -> dict[str, Any]:

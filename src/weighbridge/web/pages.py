@@ -237,18 +237,30 @@ def quiz_page(request: Request, form: Form) -> Response:
     say = translator(query.lang)
     marking = mark_answer(exercise, answer) if answer else None
     view = {
-        "levels": [(name, say(words)) for name, words in LEVEL_WORDS.items()], "level": level, "seed": seed, "named": named, "answer": answer, "exercise": exercise, "marking": marking,
+        "levels": [(name, say(words)) for name, words in LEVEL_WORDS.items()],
+        "level": level,
+        "seed": seed,
+        "named": named,
+        "answer": answer,
+        "exercise": exercise,
+        "marking": marking,
         "verdict": say(VERDICTS[marking.verdict]) if marking else "",
         "marked": html.body(Document("", "", tuple(marking_blocks(marking, say)), query.lang)) if marking else "",
         "solution": html.body(Document("", "", tuple(solution_blocks(exercise, say)), query.lang)),
-    }  # fmt: skip
+    }
     return _page(request, "quiz", query, view)
 
 
 PAGES = {
-    "model": model_page, "models": models_page, "compare": compare_page, "explain": explain_page, "audit": audit_page, "design": design_page,
-    "quiz": quiz_page, "api": api_page,
-}  # fmt: skip
+    "model": model_page,
+    "models": models_page,
+    "compare": compare_page,
+    "explain": explain_page,
+    "audit": audit_page,
+    "design": design_page,
+    "quiz": quiz_page,
+    "api": api_page,
+}
 """From the first piece of an address to its page."""
 
 PARTS = {"where": where_part, "why": why_part, "costs": costs_part, "names": names_part}
@@ -280,8 +292,13 @@ def refusal_page(request: Request, status: int, error: WeighbridgeError) -> Resp
 def failure_page(request: Request, status: int, detail: str, ways: Sequence[Offer] = ()) -> Response:
     """Show what was wrong with a question, in place of its answer, with what was asked still there."""
     given = request.query_params
-    view = {"detail": detail, "given": given.get("source", DEFAULT)[:200], "config": given.get("config", ""), "offers": ways,
-            "back": request.url.path[1:] if request.url.path in ("/quiz", "/compare", "/design", "/models") else ""}  # fmt: skip
+    view = {
+        "detail": detail,
+        "given": given.get("source", DEFAULT)[:200],
+        "config": given.get("config", ""),
+        "offers": ways,
+        "back": request.url.path[1:] if request.url.path in ("/quiz", "/compare", "/design", "/models") else "",
+    }
     return _page(request, "failed", Query(lang=language(request)), view, status)
 
 
@@ -327,9 +344,14 @@ def _page(request: Request, name: str, query: Query, view: dict[str, Any], statu
 
     say = translator(query.lang)
     common = {
-        "query": query, "page": "model" if name.startswith("part_") else name, "tabs": TABS, "w": _words(query.lang), "say": say,
-        "other": "en" if query.lang == "zh" else "zh", "path": f"/{name}" if name in PAGES else "/model",
-    }  # fmt: skip
+        "query": query,
+        "page": "model" if name.startswith("part_") else name,
+        "tabs": TABS,
+        "w": _words(query.lang),
+        "say": say,
+        "other": "en" if query.lang == "zh" else "zh",
+        "path": f"/{name}" if name in PAGES else "/model",
+    }
     html = _environment().get_template(f"{name}.html").render(**common, **view)
     return HTMLResponse(html, status)
 
@@ -339,9 +361,14 @@ def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        auto_reload=False, finalize=_printable
-    )  # fmt: skip
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        finalize=_printable,
+    )
     environment.filters["n"] = lambda number: f"{number:,}".replace("-", "−")
     environment.filters["breakable"] = _breakable
     environment.filters["lettered"] = _with_index

@@ -160,9 +160,15 @@ def _squared_relu(tape: Tape, value: Value) -> Value:
 
 
 BY_INPUT = {
-    "gelu": "gelu", "gelu_pytorch_tanh": "gelu", "silu": "silu", "swish": "silu", "mish": "mish", "relu6": "hardtanh",
-    "leaky_relu": "leaky_relu", "hardswish": "hardswish",
-}  # fmt: skip
+    "gelu": "gelu",
+    "gelu_pytorch_tanh": "gelu",
+    "silu": "silu",
+    "swish": "silu",
+    "mish": "mish",
+    "relu6": "hardtanh",
+    "leaky_relu": "leaky_relu",
+    "hardswish": "hardswish",
+}
 BY_RESULT = {"relu": "relu", "tanh": "tanh", "sigmoid": "sigmoid"}
 COMPOSED = {
     "gelu_new": _tanh_gelu, "gelu_accurate": _tanh_gelu, "gelu_python_tanh": _tanh_gelu, "gelu_python": _erf_gelu, "gelu_fast": _fast_gelu,

@@ -56,7 +56,12 @@ class Rule(NamedTuple):
     step: int = 1
 
 
-_FP8 = {"quant_method": ("fp8",), "weight_block_size": ([128, 128],), "activation_scheme": ("dynamic", None), "fmt": ("e4m3", "float8_e4m3fn", None)}  # fmt: skip
+_FP8 = {
+    "quant_method": ("fp8",),
+    "weight_block_size": ([128, 128],),
+    "activation_scheme": ("dynamic", None),
+    "fmt": ("e4m3", "float8_e4m3fn", None),
+}
 _BNB = {
     "quant_method": ("bitsandbytes", None),
     "bnb_4bit_quant_storage": ("uint8", None),
@@ -68,9 +73,14 @@ _BNB_FREE = frozenset(
 _FOUR = _BNB | {"load_in_4bit": (True,), "load_in_8bit": (False, None)}
 _EIGHT = _BNB | {"load_in_8bit": (True,), "load_in_4bit": (False, None), "bnb_4bit_use_double_quant": (False, None)}
 _GPTQ: dict[str, tuple[object, ...]] = {
-    "quant_method": ("gptq",), "checkpoint_format": ("gptq", None), "is_marlin_format": (False, None), "lm_head": (False, None),
-    "modules_in_block_to_quantize": (None,), "block_name_to_quantize": (None,), "dynamic": (None, {}),
-}  # fmt: skip
+    "quant_method": ("gptq",),
+    "checkpoint_format": ("gptq", None),
+    "is_marlin_format": (False, None),
+    "lm_head": (False, None),
+    "modules_in_block_to_quantize": (None,),
+    "block_name_to_quantize": (None,),
+    "dynamic": (None, {}),
+}
 _GPTQ_FREE = frozenset(
     "damp_percent dataset desc_act meta model_file_base_name model_name_or_path static_groups sym true_sequential".split()
 )

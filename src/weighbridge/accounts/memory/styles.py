@@ -64,17 +64,32 @@ class Style(NamedTuple):
 
 
 BERT_PATHS = {
-    "layers": "encoder.layer", "projections": "attention.self", "out": "attention.output.dense", "first": "attention.output.LayerNorm",
-    "up": "intermediate.dense", "down": "output.dense", "second": "output.LayerNorm",
-}  # fmt: skip
+    "layers": "encoder.layer",
+    "projections": "attention.self",
+    "out": "attention.output.dense",
+    "first": "attention.output.LayerNorm",
+    "up": "intermediate.dense",
+    "down": "output.dense",
+    "second": "output.LayerNorm",
+}
 DISTIL_PATHS = {
-    "layers": "transformer.layer", "projections": "attention", "out": "attention.out_lin", "first": "sa_layer_norm",
-    "up": "ffn.lin1", "down": "ffn.lin2", "second": "output_layer_norm",
-}  # fmt: skip
+    "layers": "transformer.layer",
+    "projections": "attention",
+    "out": "attention.out_lin",
+    "first": "sa_layer_norm",
+    "up": "ffn.lin1",
+    "down": "ffn.lin2",
+    "second": "output_layer_norm",
+}
 ALBERT_PATHS = {
-    "layers": "encoder.layer", "projections": "attention", "out": "attention.dense", "first": "attention.LayerNorm",
-    "up": "ffn", "down": "ffn_output", "second": "full_layer_layer_norm",
-}  # fmt: skip
+    "layers": "encoder.layer",
+    "projections": "attention",
+    "out": "attention.dense",
+    "first": "attention.LayerNorm",
+    "up": "ffn",
+    "down": "ffn_output",
+    "second": "full_layer_layer_norm",
+}
 MPNET_PATHS = BERT_PATHS | {"projections": "attention.attn", "out": "attention.attn.o", "first": "attention.LayerNorm"}
 
 BERT_DROPS = (

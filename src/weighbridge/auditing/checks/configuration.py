@@ -22,10 +22,16 @@ from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
 NAMES = {
-    "vocab": mark("vocabulary size"), "hidden": mark("hidden size"), "layers": mark("number of layers"), "heads": mark("number of attention heads"),
-    "mlp": mark("intermediate size"), "positions": mark("number of positions"), "types": mark("number of token types"), "head_dim": mark("head size"),
+    "vocab": mark("vocabulary size"),
+    "hidden": mark("hidden size"),
+    "layers": mark("number of layers"),
+    "heads": mark("number of attention heads"),
+    "mlp": mark("intermediate size"),
+    "positions": mark("number of positions"),
+    "types": mark("number of token types"),
+    "head_dim": mark("head size"),
     "kv_heads": mark("number of key-value heads"),
-}  # fmt: skip
+}
 
 
 class _JudgedSize(NamedTuple):

@@ -14,10 +14,16 @@ from weighbridge.core.messages import mark
 
 DTYPES = (
     (Fraction(2), re.compile(r"(?<![a-z0-9])(?:fp16|bf16|b?float16|f16|half|16[- ]?bits?)(?![0-9])|半精度|16 ?位", re.IGNORECASE)),
-    (Fraction(4), re.compile(r"(?<![a-z0-9])(?:fp32|float32|f32|float(?![0-9a-z])|(?:full|single)[- ]precision|32[- ]?bits?)(?![0-9])|单精度|全精度|32 ?位", re.IGNORECASE)),
+    (
+        Fraction(4),
+        re.compile(
+            r"(?<![a-z0-9])(?:fp32|float32|f32|float(?![0-9a-z])|(?:full|single)[- ]precision|32[- ]?bits?)(?![0-9])|单精度|全精度|32 ?位",
+            re.IGNORECASE,
+        ),
+    ),
     (Fraction(1), re.compile(r"(?<![a-z0-9])(?:u?int8|fp8|q8|8[- ]?bits?)(?![0-9])|(?<![0-9])8 ?位", re.IGNORECASE)),
     (Fraction(1, 2), re.compile(r"(?<![a-z0-9])(?:u?int4|fp4|nf4|q4|4[- ]?bits?)(?![0-9])|(?<![0-9])4 ?位", re.IGNORECASE)),
-)  # fmt: skip
+)
 """Bytes for each number, by the words of a dtype."""
 _EACH = re.compile(
     r"(?<![\d.])(\d{1,2}(?:\.\d+)?)[ -]?bytes? (?:per|for each|for every|each|a)\b ?(?:model )?(?:param\w*|weight)|(?<![\d.])(\d{1,2}(?:\.\d+)?)[ -]?bytes?/param|"

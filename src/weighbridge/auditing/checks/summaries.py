@@ -106,7 +106,12 @@ def _share(scene: Scene, printed: _PrintedCount, right: Fraction) -> Iterator[Cl
     value = Fraction(match["share"]) / 100
     token = Token("num", match["share"], printed.line, match.start("share"), match.end(), value * 100, "%", places)
     close = abs(value - right) * 100 * 10**places <= 1
-    reason = because(mark("{number} of {whole} is {share}%"), number=printed.token.value, whole=printed.token.value / right, share=f"{float(right * 100):.2f}")  # type: ignore[operator]  # fmt: skip
+    reason = because(
+        mark("{number} of {whole} is {share}%"),
+        number=printed.token.value,
+        whole=printed.token.value / right,
+        share=f"{float(right * 100):.2f}",
+    )  # type: ignore[operator]
     facts = {"value": value * 100, "expected": round(right * 100, max(2, places)), "reason": because(mark("rounded")) if close else reason}
     yield claim(
         scene.lines, token, token, "share", "rounded" if close else "wrong", **facts, difference=value * 100 - round(right * 100, 2)

@@ -27,16 +27,22 @@ if TYPE_CHECKING:
 
 _NOUN = r"(?:encoder|tower|transformer|backbone|branch|model|stack|part)s?\b"
 _WORDS = {
-    "vision": re.compile(rf"\b(?:vision|visual|image|ViT)[\- ]+{_NOUN}|\bvision transformer\b|(?:图像|视觉|图片)(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)", re.IGNORECASE),
+    "vision": re.compile(
+        rf"\b(?:vision|visual|image|ViT)[\- ]+{_NOUN}|\bvision transformer\b|(?:图像|视觉|图片)(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)",
+        re.IGNORECASE,
+    ),
     "text": re.compile(rf"\b(?:text|language)[\- ]+{_NOUN}|文本(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)", re.IGNORECASE),
     "encoder": re.compile(r"(?<![\w\-])(?:the )?encoder\b(?! layers?| blocks?|-only|-decoder)|编码器(?!层)", re.IGNORECASE),
     "decoder": re.compile(r"(?<![\w\-])(?:the )?decoder\b(?! layers?| blocks?|-only)|解码器(?!层)", re.IGNORECASE),
-}  # fmt: skip
+}
 _TOWER = re.compile(r"vision|visual|image|text|language|图像|视觉|图片|文本", re.IGNORECASE)
 _PREFIXES = {"vision": ("vision", "visual"), "text": ("text",), "encoder": ("encoder",), "decoder": ("decoder",)}
 _TITLES = {
-    "vision": mark("the image tower"), "text": mark("the text tower"), "encoder": mark("the encoder"), "decoder": mark("the decoder"),
-}  # fmt: skip
+    "vision": mark("the image tower"),
+    "text": mark("the text tower"),
+    "encoder": mark("the encoder"),
+    "decoder": mark("the decoder"),
+}
 _SHARED = re.compile(r"(?:^|\.)shared\.weight$|^lm_head\.weight$|^proj_out\.weight$")
 _APART = re.compile(r"projection|(?:token|word|position|patch)\w*embed|embed_(?:tokens|positions)")
 """What is counted with a tower or left out of it: tables and projections."""

@@ -29,7 +29,7 @@ _PHRASES = {
     "pooler": r"pooler(?: layer)?|pooling layer|池化层|池化",
     "head": r"(?:mlm|lm|nsp|classification|classifier|prediction)[ -]?head|分类头|classifier|分类器",
     "total": r"(?:grand )?totals?|in total|altogether|总参数量|总参数|总的参数量|参数总量|参数总数|总计|合计|总量|全部参数|参数总和|overall",
-}  # fmt: skip
+}
 _EDGE = re.compile(r"\\b(?=[a-z(])"), re.compile(r"\\b")
 _ALL = [(name, re.compile(_EDGE[1].sub("(?![a-z0-9_])", _EDGE[0].sub("(?<![a-z0-9_])", pattern)))) for name, pattern in _PHRASES.items()]
 """Words end where letters end: Chinese follows English without a space."""

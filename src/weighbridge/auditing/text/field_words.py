@@ -42,11 +42,14 @@ _COUNTED = (
     ("active", r"个? ?(?:activ(?:e|ated)|selected|chosen)\b(?! param)(?: experts?\b)?|个?激活(?!参数|的参数)"),
     ("experts", rf"个? ?{_ADJECTIVES}(?:experts?\b|feed-?forward blocks\b|(?:路由|混合)?专家)"),
     ("heads", rf"{_ADJECTIVES}heads?\b|个? ?(?:注意力|查询|attention|query|q|self-attention)? ?(?:头|heads?\b)"),
-    ("layers", rf"{_ADJECTIVES}(?:layers?|blocks?|encoders|decoders)\b|个? ?(?:transformer|encoder|decoder|编码器|解码器|网络|隐藏)? ?(?:层(?![面次级维大尺神单宽])|blocks?\b|块)"),
+    (
+        "layers",
+        rf"{_ADJECTIVES}(?:layers?|blocks?|encoders|decoders)\b|个? ?(?:transformer|encoder|decoder|编码器|解码器|网络|隐藏)? ?(?:层(?![面次级维大尺神单宽])|blocks?\b|块)",
+    ),
     ("vocab", r"个? ?(?:tokens?|words?|entries|词|字)?[ \-]*(?:vocabulary|vocab|词表)\b"),
     ("hidden", r"hidden (?:units|size|dimensions?)\b|hidden\b(?! states?)|个? ?隐藏(?:单元|层神经元)"),
     ("width", r"(?:dimension(?:s|al)?\b|dim\b|hidden states?\b|width\b|维)"),
-)  # fmt: skip
+)
 """What may follow a number of each size."""
 _BEHIND = re.compile(rf"[\- ]{{0,2}}(?:{'|'.join(f'(?P<{word}>{pattern})' for word, pattern in _COUNTED)})", re.IGNORECASE)
 _FIGURE = re.compile(_NUMBER)

@@ -65,14 +65,21 @@ _SIGNED = re.compile(
 """A label with its sign in parentheses: ``Hidden dimension (d): 4,096``."""
 _LETTERED = re.compile(rf"(?P<letter>[LHAVI])\s?[=:]?\s?{_FIGURE}")
 _TOTAL = re.compile(
-    rf"(?:#?(?:total |model )?(?:#? ?(?:param(?:eter)?s?)(?: count)?)|(?:总|模型)?参数(?:总?量|数量?)?|num(?:ber of|_)? ?param(?:eter)?s)[\"'*`]{{0,3}}\s?(?:[=:：]|为|是|约|of|is)?\s?[~≈约\"'*`]{{0,3}}{_COUNT}", re.IGNORECASE
-)  # fmt: skip
+    rf"(?:#?(?:total |model )?(?:#? ?(?:param(?:eter)?s?)(?: count)?)|(?:总|模型)?参数(?:总?量|数量?)?|num(?:ber of|_)? ?param(?:eter)?s)[\"'*`]{{0,3}}\s?(?:[=:：]|为|是|约|of|is)?\s?[~≈约\"'*`]{{0,3}}{_COUNT}",
+    re.IGNORECASE,
+)
 _BARE = re.compile(r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[MB]|million|billion|亿)|\d{1,3}(?:,\d{3}){2,})")
 _LABELS = {
-    **{phrase: word for phrase, word in LABELS.items() if word not in ("types", "patch", "active", "shared") and phrase not in ("state", "size", "hidden", "depth")},
+    **{
+        phrase: word
+        for phrase, word in LABELS.items()
+        if word not in ("types", "patch", "active", "shared") and phrase not in ("state", "size", "hidden", "depth")
+    },
     **dict.fromkeys(("dim", "emb dim", "embed dim", "n embed"), "hidden"),
-    **dict.fromkeys("context, max context, context len, ctx len, max positions, 上下文, 上下文长度, 上下文窗口, 最大上下文长度".split(", "), "positions"),
-}  # fmt: skip
+    **dict.fromkeys(
+        "context, max context, context len, ctx len, max positions, 上下文, 上下文长度, 上下文窗口, 最大上下文长度".split(", "), "positions"
+    ),
+}
 _LONGEST = 80
 """Characters of an item."""
 _ARTICLE = re.compile(r"(?:an?|the|its|it|this|model|each|of|total|about|around|roughly|约|达到?|的|有|every)\s+|^[的有]", re.IGNORECASE)

@@ -28,10 +28,14 @@ _WORDS = {"width": "hidden", "depth": "layers", "head dimensionality": "head_dim
           "每个注意力头的维度": "head_dim", "每个头维度": "head_dim", "number of key-value heads": "kv_heads", "number of key/value heads": "kv_heads"}  # fmt: skip
 _LABELS = {phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("positions", "types")} | _WORDS
 _LABEL = re.compile(
-    "(?P<label>" + "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(_LABELS, key=len, reverse=True)) + ")" + _LINK + _NUMBER
+    "(?P<label>"
+    + "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(_LABELS, key=len, reverse=True))
+    + ")"
+    + _LINK
+    + _NUMBER
     + r"(?:\s?维)?",
     re.IGNORECASE,
-)  # fmt: skip
+)
 _COUNTED = (
     ("kv_heads", re.compile(rf"{_NUMBER}[- ]?(?:个\s?)?{_KEYS}[- ]?(?:attention )?(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
     ("heads", re.compile(rf"{_NUMBER}[- ]?(?:个\s?)?(?:self-attention |attention |parallel |query |注意力|查询)*(?:heads\b|头){_OF_EACH}", re.IGNORECASE)),
