@@ -122,6 +122,7 @@ def _weigh_group(configs: list[NamedConfig]) -> Iterable[Row]:
 
 
 def _as_columns(configs: list[NamedConfig]) -> list[Row]:
+    """Weigh configs of one type and class that differ in nothing but sizes, as columns: those of one block at a time."""
     first = configs[0][1]
     model_type = first["model_type"]
     known, keys = family(model_type), _keys(model_type)

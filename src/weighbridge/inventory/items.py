@@ -100,6 +100,7 @@ def _sources_in_list(path: str) -> Iterator[str]:
 
 
 def _file(path: str) -> Iterator[Item]:
+    """Yield what a file is to a census, by the end of its name: stretches of lines, groups of rows, an archive, a config or a checkpoint."""
     low = path.lower()
     if low.endswith((".jsonl", ".ndjson")):
         yield from _stretches(path)

@@ -172,6 +172,7 @@ def _row_path(item: Item) -> str:
 
 
 def _rows(shard: Shard) -> Iterator[Row]:
+    """Yield the rows of a shard; configs in files of their own are read first, and weighed together."""
     if shard.items[0].kind == "source":
         yield from _from_afar_together(shard.items, shard.seconds)
         return
@@ -233,6 +234,7 @@ def _config_alone(path: str, raw: dict[str, Any], seconds: float) -> list[Row]:
 
 
 def _weigh(item: Item, seconds: float) -> Iterator[Row]:
+    """Yield the rows of one item: of a file that holds many configs one for each, of a directory or a checkpoint its own."""
     if item.kind in ALONE:
         entries: list[Entry] = []
         reader = {"lines": _lines, "rows": _table_rows, "archive": _members}[item.kind]

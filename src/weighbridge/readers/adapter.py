@@ -61,6 +61,7 @@ def with_notes(listing: Listing, config: Mapping[str, Any]) -> Listing:
 
 
 def _notes(listing: Listing, config: Mapping[str, Any]) -> Iterator[str]:
+    """Say of what an adapter is one, whether its ranks are those of its config, and which modules are saved whole beside it."""
     base = config.get(BASE_MODEL)
     kind = config.get("peft_type", "adapter")
     if isinstance(base, str) and base:

@@ -162,6 +162,7 @@ class _Exchange:
             raise
 
     def _ask(self, connection: HTTPConnection, place: tuple[object, ...], request: Request, headers: dict[str, str]) -> HTTPResponse:
+        """Send a request over a connection and return its answer, which gives the connection back once it is read whole."""
         connection.timeout = min(max(self.ends - time.monotonic(), 0.001), self.timeout)
         if connection.sock is not None:
             connection.sock.settimeout(connection.timeout)

@@ -126,6 +126,7 @@ def _inner(walk: _Walk, field: Field) -> Iterator[Field]:
 
 
 def _model(walk: _Walk, end: int, prefix: str, depth: int) -> None:
+    """Read one model by its kind: a program, a network, or a pipeline of models."""
     if depth > DEEPEST_BLOCK:
         walk.cursor.fail("models nested too deep")
     kinds = [field for field in fields(walk.cursor, end, walk.budget) if field.number in _KINDS]
@@ -209,6 +210,7 @@ def _constant(walk: _Walk, output: Field, prefix: str, *, unpacked: bool) -> Non
 
 
 def _tensor_type(walk: _Walk, field: Field, name: str) -> tuple[str, int, tuple[int, ...]]:
+    """Read a ``TensorType`` of a constant: its element type and its shape, which must be of whole numbers."""
     kind = 0
     shape: list[int] = []
     for part in list(_inner(walk, field)):

@@ -74,6 +74,7 @@ def network(cursor: Cursor, budget: Budget, field: Field, prefix: str, found: li
 
 
 def _layer(cursor: Cursor, budget: Budget, layer: Field, prefix: str, found: list[StoredTensor], depth: int) -> None:
+    """Add the weights of one layer, and of the layers inside a branch or a loop."""
     parts = _inside(cursor, budget, layer)
     name = prefix + next((text(cursor, part, "layer") for part in parts if part.number == 1), "")
     for part in parts:

@@ -222,6 +222,7 @@ def _with_each_dot(name: str) -> str:
 
 
 def _refuse_missing(where: Path, shards: tuple[str, ...]) -> None:
+    """Refuse an index some of whose shards are not there."""
     missing = [name for name in shards if not (where.parent / name).is_file()]
     if missing:
         raise ReadError(
@@ -303,6 +304,7 @@ def _unnamed_notes(folder: Path, shards: tuple[str, ...]) -> list[str]:
 
 
 def _stray_notes(strays: list[StoredTensor]) -> list[str]:
+    """Say which tensors stand in shards where the index does not place them."""
     if not strays:
         return []
     names = ", ".join(printable(tensor.name) for tensor in strays[:3])

@@ -9,10 +9,9 @@ from math import prod
 from struct import Struct
 from typing import BinaryIO, NamedTuple
 
-from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, StoredTensor
-from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable
+from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimiser_notes, role_of_variable
 
 DEEPEST_MAP = 64
 MOST_VALUES = 300_000
@@ -104,6 +103,7 @@ def _arrays(file: BinaryIO) -> dict[str, _Array]:
 
 
 def _listing(found: dict[str, _Array]) -> Listing:
+    """Tell parameters from statistics of norms, the optimiser's arrays and tables, by their names and types."""
     tensors = []
     for path, array in found.items():
         top, _, rest = path.partition(".")
@@ -114,23 +114,7 @@ def _listing(found: dict[str, _Array]) -> Listing:
         elif not array.dtype.startswith(("F", "BF", "C")):
             role, note = "buffer", TABLE_NOTE
         tensors.append(StoredTensor(name, array.dtype, array.shape, array.size_bytes, role, note=note))
-    apart = [tensor for tensor in tensors if tensor.note == OPTIMISER_NOTE]
-    notes = (
-        [
-            Text(
-                "{count:,} arrays with {elements:,} elements are the optimiser's, no parameters",
-                count=len(apart),
-                elements=sum(map(_elements, apart)),
-            )
-        ]
-        if apart
-        else []
-    )
-    return Listing("flax", tuple(tensors), {}, tuple(notes))
-
-
-def _elements(tensor: StoredTensor) -> int:
-    return prod(tensor.shape)
+    return Listing("flax", tuple(tensors), {}, optimiser_notes(tensors))
 
 
 def _token(cursor: Cursor) -> Token:
@@ -181,6 +165,7 @@ def _map(cursor: Cursor, length: int, path: str, found: dict[str, _Array], left:
 
 
 def _value(cursor: Cursor, path: str, found: dict[str, _Array], left: list[int], depth: int) -> None:
+    """Read one value of a MessagePack text and all below it; arrays go to *found* by their paths."""
     left[0] -= 1
     if left[0] < 0 or len(found) > MOST_ARRAYS:
         cursor.fail(f"more than {MOST_VALUES:,} values or {MOST_ARRAYS:,} arrays")

@@ -270,6 +270,7 @@ def _scalar(cursor: Cursor, layouts: dict[int, Struct], number: int) -> Any:
 
 
 def _array(cursor: Cursor, layouts: dict[int, Struct], strings: int) -> Any:
+    """Read an array of metadata; a long one, and one of texts, is skipped, and only its length is kept."""
     number = cursor.number(layouts[4], "type")
     length = cursor.number(layouts[10], "length of an array")
     if number == STRING:

@@ -88,6 +88,7 @@ def repository(source: str) -> Repository | None:
 
 
 def _address(url: str) -> RemotePath:
+    """Return the file at an ``https://`` address; the Hub's token goes with it only to the Hub itself."""
     try:
         pieces = urlsplit(url)
     except ValueError:
@@ -156,6 +157,7 @@ def _home() -> Path:
 
 
 def _access(service: str) -> Access:
+    """Return how a hub is asked: with the token that its own library would send, from the environment or its file."""
     if service == "modelscope":
         return Access(
             _sendable(os.environ.get("MODELSCOPE_API_TOKEN"), "MODELSCOPE_API_TOKEN"),

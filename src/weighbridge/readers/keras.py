@@ -18,7 +18,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.archive import content, members, place
 from weighbridge.readers.listing import LONGEST_PATH, Listing, StoredTensor
-from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable, with_dots
+from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimiser_notes, role_of_variable, with_dots
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -157,6 +157,7 @@ def _group(group: Any, path: str, found: dict[str, StoredTensor], seen: dict[Any
 
 
 def _dataset(item: Any, name: str, tied_to: str | None) -> StoredTensor:
+    """List one array of an HDF5 file, whose shape and type must need as many bytes as the file gives it."""
     if item.is_virtual or item.external:
         raise ReadError(Text("{name!r:.80} keeps its values in other files, which are not opened", name=name))
     shape = item.shape
@@ -197,6 +198,7 @@ def _plain(found: Iterable[str]) -> dict[str, str]:
 
 
 def _listing(found: dict[str, StoredTensor]) -> Listing:
+    """Tell parameters from statistics of norms, the optimiser's arrays and tables, by their names and types."""
     plain = _plain(found)
     names = set(plain.values())
     tensors = []
@@ -210,16 +212,4 @@ def _listing(found: dict[str, StoredTensor]) -> Listing:
             role, note = "buffer", TABLE_NOTE
         tied_to = plain.get(tensor.tied_to) if tensor.tied_to else None
         tensors.append(tensor._replace(name=plain[name], role=role, note=note, tied_to=tied_to))
-    apart = [tensor for tensor in tensors if tensor.note == OPTIMISER_NOTE]
-    notes = (
-        [
-            Text(
-                "{count:,} arrays with {elements:,} elements are the optimiser's, no parameters",
-                count=len(apart),
-                elements=sum(t.stored for t in apart),
-            )
-        ]
-        if apart
-        else []
-    )
-    return Listing("keras", tuple(tensors), {}, tuple(notes))
+    return Listing("keras", tuple(tensors), {}, optimiser_notes(tensors))

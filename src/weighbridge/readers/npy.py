@@ -111,6 +111,7 @@ def header(name: str, text: bytes) -> tuple[str, int, tuple[int, ...]]:
 
 
 def _type(name: str, kind: str, digits: str) -> tuple[str, int]:
+    """Return a NumPy type under the names of safetensors, and the bytes of an element."""
     if kind == "O":
         return "OBJECT", 0
     size = int(digits) if 0 < len(digits) < 10 else 0

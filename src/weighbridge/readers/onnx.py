@@ -159,6 +159,7 @@ def _owner(walk: _Walk, scope: Scope, name: str, at: int) -> Scope:
 
 
 def _graph(walk: _Walk, field: Field, scope: Scope) -> Scope:
+    """Read a ``GraphProto``: its initialisers are kept, its nodes tell what these are used for."""
     cursor = walk.cursor
     whole(cursor, field, "graph")
     if scope.depth > DEEPEST_GRAPH:
@@ -214,6 +215,7 @@ def _value_name(walk: _Walk, field: Field) -> str:
 
 
 def _node(walk: _Walk, field: Field, scope: Scope) -> None:
+    """Read a ``NodeProto``: its operator, what goes in and comes out, and the whole numbers among its attributes."""
     cursor = walk.cursor
     whole(cursor, field, "node")
     inputs: list[str] = []
@@ -282,6 +284,7 @@ def _sparse(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
 
 
 def _tensor(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
+    """Read a ``TensorProto`` up to its data: its name, type and shape, and where its bytes lie."""
     cursor = walk.cursor
     whole(cursor, field, "tensor")
     cursor.at = field.start

@@ -237,6 +237,7 @@ def _is_activation(tensor: StoredTensor) -> bool:
 
 
 def _notes(tensors: list[StoredTensor]) -> Iterator[str]:
+    """Say which schemes were unpacked, and which arrays are packed in a way that is not clear."""
     schemes = sorted({tensor.note.removeprefix(PACKED) for tensor in tensors if tensor.note.startswith(PACKED)})
     if schemes:
         flat = sum(len(tensor.shape) == 1 for tensor in tensors if tensor.note.startswith(PACKED))

@@ -221,6 +221,7 @@ def _is_aside(tensor: StoredTensor) -> bool:
 
 
 def _join_pieces(pieces: list[StoredTensor], cut: Cut) -> StoredTensor:
+    """Join the pieces of one tensor that lie on several ranks along the dimension in which they were cut; they must be alike in all others."""
     first = pieces[0]
     if len(pieces) == 1:
         return first

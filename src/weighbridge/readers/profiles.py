@@ -79,6 +79,7 @@ def profile(source: str) -> Profile:
 
 
 def _parse(path: str, source: str) -> RawConfigParser:
+    """Parse one of AWS's two files of profiles; one that is not there is empty."""
     parser = RawConfigParser(default_section="", interpolation=None)
     try:
         parser.read_string(read_whole(path).decode("utf-8"), path)

@@ -143,6 +143,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
 
 
 def _once(url: str, span: tuple[int, int], access: Access, version: Version, ends: float) -> Piece:
+    """Ask for the bytes of a span, once; a server that ignores ranges may send a whole file that is small."""
     begin, end = span
     headers = {"Range": f"bytes={begin}-{end - 1}", "User-Agent": "weighbridge", "Accept-Encoding": "identity", **version.header()}
     if access.token:

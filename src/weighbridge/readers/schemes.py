@@ -88,6 +88,7 @@ def gptq_or_awq(arrays: Arrays, settings: Settings) -> Answer:
 
 
 def _gptq(arrays: Arrays, settings: Settings, packed: Shape, scales: Shape) -> Answer:
+    """Resolve ``qweight`` of GPTQ: ``g_idx`` tells the inputs, ``qzeros`` the bits, or else the config and the groups of the scales do."""
     order, zeros = arrays.get("g_idx"), arrays.get("qzeros")
     outputs = packed[1]
     bits = _ratio(32 * zeros.shape[1], outputs) if zeros is not None and len(zeros.shape) == 2 else settings.bits

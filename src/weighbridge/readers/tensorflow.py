@@ -23,6 +23,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, StoredTensor
 from weighbridge.readers.protobuf import Budget, Field, fields
+from weighbridge.readers.variables import OPTIMISER_NOTE
 
 MAGIC = bytes.fromhex("57fb808b247547db")
 LARGEST = 1 << 22
@@ -126,6 +127,7 @@ def _entries(file: BinaryIO) -> tuple[dict[str, Entry], int]:
 
 
 def _listing(tensors: list[StoredTensor], shards: int) -> Listing:
+    """Give the variables the names of the reference library where they are Google's BERT, and say what lies beside the parameters."""
     google = any(tensor.name == "bert/embeddings/word_embeddings" for tensor in tensors)
     named = tuple(_rename(tensor, google) for tensor in tensors)
     if len({tensor.name for tensor in named}) != len(named):
@@ -144,9 +146,6 @@ def _listing(tensors: list[StoredTensor], shards: int) -> Listing:
             )
         )
     return Listing("tensorflow", named, {"shards": shards}, tuple(notes), ordered=False)
-
-
-OPTIMISER_NOTE = "optimiser state"
 
 
 def _table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -206,6 +205,7 @@ def _shards(value: bytes, budget: Budget) -> int:
 
 
 def _entry(name: str, value: bytes, budget: Budget) -> Entry:
+    """Read a variable of the index (``BundleEntryProto``): its type and shape must need as many bytes as the index gives it."""
     cursor = Cursor(BytesIO(value))
     kind = size_bytes = shard = begin = 0
     shape: tuple[int, ...] = ()
@@ -241,6 +241,7 @@ def _entry(name: str, value: bytes, budget: Budget) -> Entry:
 
 
 def _shape(cursor: Cursor, field: Field, budget: Budget, name: str) -> tuple[int, ...]:
+    """Read a ``TensorShapeProto``; a size that is not known is refused."""
     sizes: list[int] = []
     cursor.at = field.start
     for dimension in fields(cursor, field.end, budget):

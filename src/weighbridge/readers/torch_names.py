@@ -121,6 +121,7 @@ def _tie_as_stated(tensors: list[StoredTensor], stated: Mapping[str, str]) -> li
 
 
 def _tensor_of(name: str, found: FoundTensor, owner: str | None) -> StoredTensor:
+    """Return the row of one tensor: its bytes are those it reaches in its storage, and none if another tensor owns them."""
     view = found.view
     count = prod(view.shape)
     if owner:

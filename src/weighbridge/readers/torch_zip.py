@@ -86,6 +86,7 @@ def contents(file: BinaryIO) -> object:
 
 
 def _read_zip(file: BinaryIO) -> Listing:
+    """List what ``torch.save``, ``torch.jit.save`` or ``torch.export.save`` wrote; TorchScript's code says which tensors are buffers."""
     members = archive.members(file)
     exported = torch_export.root_of(members)
     if exported is not None:
@@ -134,6 +135,7 @@ def _unpickle(file: BinaryIO, members: Mapping[str, archive.Member], root: str, 
     storages: set[str] = set()
 
     def persistent(identity: object) -> Storage:
+        """Return the storage that a persistent id names; the archive must hold a file of its size."""
         storage = storage_of(identity)
         member = _member(members, root, what, storage.key)
         if member is None:

@@ -19,7 +19,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, StoredTensor, refuse_immense
 from weighbridge.readers.ocdbt import MANIFEST, metadata_of
 from weighbridge.readers.text import parse_object
-from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable, with_dots
+from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimiser_notes, role_of_variable, with_dots
 
 MARKS = (".zarray", ".zgroup", "zarr.json", "_METADATA", "_CHECKPOINT_METADATA", "manifest.ocdbt")
 """Files of which one stands in every such directory."""
@@ -65,14 +65,7 @@ def list_zarr(folder: Path) -> Listing:
     if not tensors:
         raise ReadError("the directory holds no Zarr arrays", path=str(folder))
     told = tuple(_classify(tensor, tensors) for tensor in tensors.values())
-    apart = [tensor for tensor in told if tensor.note == OPTIMISER_NOTE]
-    count = sum(prod(tensor.shape) for tensor in apart)
-    notes = (
-        [Text("{count:,} arrays with {elements:,} elements are the optimiser's, no parameters", count=len(apart), elements=count)]
-        if apart
-        else []
-    )
-    return refuse_immense(Listing("zarr", told, {}, tuple(notes), ordered=False))
+    return refuse_immense(Listing("zarr", told, {}, optimiser_notes(told), ordered=False))
 
 
 def database(folder: Path) -> Path | None:

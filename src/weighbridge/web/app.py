@@ -67,6 +67,8 @@ def create(limits: Limits | None = None, pool: Pool | None = None) -> Starlette:
 
 
 def _endpoint(call: Command, limits: Limits, counted: dict[str, int]) -> Callable[[Request], Any]:
+    """Return what answers one command: its parameters from the address or a JSON body, its document as JSON."""
+
     async def endpoint(request: Request) -> Response:
         from starlette.responses import Response
 

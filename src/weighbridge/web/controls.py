@@ -88,6 +88,7 @@ def groups_of(listed: list[Control]) -> list[Group]:
 
 
 def _fields(config: SubConfig, sizes: Config, say: Say, path: str) -> Iterator[Control]:
+    """Yield a control for each size and switch of a config, sub-configs included, whose keys begin with *path*."""
     for field in config.fields:
         value = getattr(sizes, field.word)
         key = path + field.key

@@ -141,6 +141,7 @@ class Guard:
             await self.app(scope, receive, send_with_headers)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read a request's body, within what all bodies may take together, before the application sees it."""
         try:
             body = await self.bodies.read(receive, self._most(scope))
         except BodyError as error:
@@ -155,9 +156,11 @@ class Guard:
             self.bodies.release(length)
 
     def _most(self, scope: Scope) -> int:
+        """Return how many bytes a body may have: a header of a checkpoint is larger than a config."""
         return self.limits.header_bytes if scope["path"] in HEADER_PATHS else self.limits.body_bytes
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
+        """Return why a request is refused by its head alone, if it is."""
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"localhost").decode("latin-1")
         if not is_trusted(host, self.limits.hosts):

@@ -39,6 +39,7 @@ def document(version: str) -> dict[str, Any]:
 
 
 def _operation(call: Command, *, body: bool = False) -> dict[str, Any]:
+    """Describe one command as an operation: its options are parameters, or with *body* the keys of a JSON body."""
     operation: dict[str, Any] = {
         "operationId": call.name + ("Post" if body else ""),
         "summary": call.summary,

@@ -358,6 +358,7 @@ def _page(request: Request, name: str, query: Query, view: dict[str, Any], statu
 
 @cache
 def _environment() -> Environment:
+    """Return the templates: all values escaped, what is missing an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -157,6 +157,7 @@ class Pool:
         return await self._answer(await self._free(request, light=False), request, body)
 
     async def _answer(self, worker: Worker, request: dict[str, Any], body: bytes) -> WorkerAnswer:
+        """Have a process answer a request in the time it may take; one that does not is ended."""
         seconds = self.limits.seconds or None
         if worker.light:
             seconds = min(seconds or LIGHT_SECONDS, LIGHT_SECONDS)
@@ -222,6 +223,7 @@ class Pool:
             task.add_done_callback(self.starting.discard)
 
     async def _start_one(self, *, light: bool) -> None:
+        """Start a process, and give it to the pool once it says that it is ready."""
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", START, json.dumps(sys.path), json.dumps(self.limits._asdict()), str(0 if light else NICENESS),
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

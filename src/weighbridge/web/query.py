@@ -158,6 +158,7 @@ def _names(part: Part) -> int:
 
 
 def _read_known(source: str) -> dict[str, Any]:
+    """Return the config of a preset or a model type, or of the Hub where the server may fetch; refuse any other name with those that are near."""
     found = preset(source) or (preset_like(source) if source not in MODULES else None)
     if found is not None:
         return found.config

@@ -56,6 +56,7 @@ def main(given: str, niceness: int = 0) -> None:
 
 
 async def _collect_answer(app: ASGIApp, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Run the application on a request, and return the head and the body of what it sends; an error or too little memory is an answer too."""
     scope = {
         **request,
         "type": "http",
