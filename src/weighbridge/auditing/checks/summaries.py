@@ -109,9 +109,9 @@ def _share(scene: Scene, printed: _PrintedCount, right: Fraction) -> Iterator[Cl
     reason = because(
         mark("{number} of {whole} is {share}%"),
         number=printed.token.value,
-        whole=printed.token.value / right,
+        whole=printed.token.value / right,  # type: ignore[operator]
         share=f"{float(right * 100):.2f}",
-    )  # type: ignore[operator]
+    )
     facts = {"value": value * 100, "expected": round(right * 100, max(2, places)), "reason": because(mark("rounded")) if close else reason}
     yield claim(
         scene.lines, token, token, "share", "rounded" if close else "wrong", **facts, difference=value * 100 - round(right * 100, 2)
