@@ -17,6 +17,7 @@ from typing import Any
 
 from benchmarks.published_names import preset_names
 from weighbridge import WeighbridgeError, model
+from weighbridge.blueprints.package_models import package_model
 from weighbridge.presets import preset_like
 
 
@@ -26,7 +27,11 @@ def preset_of(name: str) -> str | None:
     >>> preset_of("bert_base_en_uncased")
     'bert-base-uncased'
     """
-    return next((found.name for known in preset_names(name) if (found := preset_like(known))), None)
+    for known in preset_names(name):
+        found = preset_like(known)
+        if found is not None or package_model(known) is not None:
+            return found.name if found is not None else known
+    return None
 
 
 def rows(path: Path, group: str) -> Iterator[dict[str, Any]]:

@@ -155,6 +155,10 @@ PICTURES = (
     (r"llama3 8B", "llama-3-8b"),
     (r"GPT-2 124M|gpt2 lm_head", "gpt2"),
     (r"ZonglinY/MOOSE-Star-R1D-7B", "deepseek-r1-distill-qwen-7b"),
+    (r"xcit-(\w+)-(\d+)-p(\d+)_3rdparty(?:-dist)?_in1k", r"xcit_\1_\2_p\3_224"),
+    (r"xcit-(\w+)-(\d+)-p(\d+)_3rdparty-dist_in1k-384px", r"xcit_\1_\2_p\3_384"),
+    (r"deit3-(\w+)-p(\d+)_(?:in21k-pre_)?3rdparty_in1k", r"deit3_\1_patch\2_224"),
+    (r"deit3-(\w+)-p(\d+)_(?:in21k-pre_)?3rdparty_in1k-384px", r"deit3_\1_patch\2_384"),
     (r"chinese-llama-7b", "chinese-llama-7b"),
 )  # fmt: skip
 """Names of mmpretrain, timm, open_clip, and of single pages."""

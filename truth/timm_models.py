@@ -30,6 +30,7 @@ CLASSES = (
     ("convnext", "ConvNeXt"),
     ("eva", "Eva"),
     ("swin_transformer", "SwinTransformer"),
+    ("xcit", "Xcit"),
 )
 """Files of models, each with a class that builds some of them."""
 IGNORED = (
@@ -122,6 +123,17 @@ def random_config(rng: random.Random, names: list[str]) -> dict[str, Any]:
         more: dict[str, Any] = {"depths": [rng.randint(1, 2) for _ in range(4)], "num_heads": [rng.choice((1, 2)) for _ in range(4)]}
         more |= {"embed_dim": 8 * rng.randint(1, 3), "window_size": rng.choice((2, 3, 7, [4, 2, 7, 3])), "img_size": 32 * rng.randint(1, 3)}
         raw["model_args"] = more | {"qkv_bias": rng.random() < 0.5, "mlp_ratio": rng.choice((4.0, 2.5, 3))}
+    elif class_of(name) == "Xcit":
+        heads = rng.choice((2, 4))
+        more = {
+            "depth": rng.randint(1, 3),
+            "num_heads": heads,
+            "embed_dim": 8 * heads * rng.randint(1, 4),
+            "patch_size": rng.choice((8, 16)),
+        }
+        more |= {"img_size": 16 * rng.randint(2, 6), "qkv_bias": rng.random() < 0.5, "mlp_ratio": rng.choice((4.0, 2.5, 3))}
+        more |= {"cls_attn_layers": rng.randint(0, 3), "use_pos_embed": rng.random() < 0.7, "tokens_norm": rng.random() < 0.5}
+        raw["model_args"] = more | {"eta": rng.choice((1.0, 1e-5))}
     elif class_of(name) == "Eva":
         heads = rng.choice((2, 4))
         more = {

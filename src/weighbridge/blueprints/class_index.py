@@ -1886,6 +1886,7 @@ CLASSES: dict[str, str] = {
     "timm.Eva": "timm_eva",
     "timm.SwinTransformer": "timm_swin",
     "timm.VisionTransformer": "timm_vit",
+    "timm.Xcit": "timm_xcit",
     "xLSTMForCausalLM": "xlstm",
     "xLSTMModel": "xlstm",
 }

@@ -693,6 +693,7 @@ MODULES: dict[str, str] = {
     "timm_eva": "packages.timm_eva",
     "timm_swin": "packages.timm_swin",
     "timm_vit": "packages.timm_vit",
+    "timm_xcit": "packages.timm_xcit",
     "tipsv2": "multimodal.tipsv2",
     "tipsv2_dpt": "multimodal.tipsv2",
     "tipsv2_text_model": "multimodal.tipsv2",

@@ -65,6 +65,8 @@ def test_megatron_is_three_forwards() -> None:
     ("name", "number", "inputs", "key", "fit"),
     [
         ("vit-base-patch16-224", 17_581_972_224, {"images": 1}, "fvcore", "exact"),
+        ("xcit_nano_12_p16_224", 557_074_560, {"images": 1}, "fvcore", "exact"),  # mmpretrain, configs/xcit/metafile.yml
+        ("xcit_large_24_p16_384", 105_345_095_424, {"images": 1}, "fvcore", "exact"),
         ("beit-base-patch16-224", 17_581_219_584, {"images": 1}, "fvcore", "exact"),
         ("convnext-tiny-224", 4_457_472_768, {"images": 1}, "fvcore", "exact"),
         ("convnext-large-224", 34_368_026_112, {"images": 1}, "fvcore", "exact"),

@@ -24,6 +24,7 @@ TYPES = {
     "ConvNeXt": "timm_convnext",
     "Eva": "timm_eva",
     "SwinTransformer": "timm_swin",
+    "Xcit": "timm_xcit",
 }
 """The classes described, with the model types that describe them here."""
 ANY_SIDE = frozenset({"timm_convnext"})
