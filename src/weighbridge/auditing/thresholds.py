@@ -13,6 +13,8 @@ NEAR_BY_SIGN = Fraction(1, 20)
 # amounts
 MEMORY_TOLERANCE = Fraction(1, 20)
 """How far a memory figure may be from the count times its bytes: ``14 GB`` of a 7B model that has 6.74 billion is fair."""
+PRODUCT_FAR = Fraction(6, 5)
+"""How far a figure must be from the product that stands beside it before it is wrong: ``48 GB (7B × 4 bytes)``."""
 ROUNDED_FAR = Fraction(4, 3)
 """How many times too large a figure of one digit may be and still be a rounding: ``1 MB`` of 819,200 is, of 524,288 it is twice that."""
 MEMORY_FAR = Fraction(3, 2)

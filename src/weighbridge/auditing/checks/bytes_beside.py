@@ -1,0 +1,62 @@
+"""Bytes with the product that they are beside them: ``28 GB (7B × 4 bytes)``, ``2 * 32 * 4096 * 2 bytes, which is ~0.5 MB``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from math import prod
+
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import likeliest_value, whole, write_like
+from weighbridge.auditing.text.size_words import UNITS
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.auditing.thresholds import MEMORY_TOLERANCE, PRODUCT_FAR
+from weighbridge.core.messages import mark
+
+_FIGURE = r"(?P<figure>(?<![\w.])\d+(?:\.\d+)? ?[KMGT]i?B)\b"
+_EXPLAINED = re.compile(
+    rf"{_FIGURE} ?[(（] ?(?P<count>\d+(?:\.\d+)?) ?(?P<scale>B|M|billion|million|亿)(?: ?(?:params|parameters|参数))? ?[×x*·] ?(?P<each>\d{{1,2}}(?:\.\d)?)"
+    r" ?(?:bytes?|字节)?(?:/param\w*| (?:per|each|for each) param\w*)? ?[)）]",
+    re.IGNORECASE,
+)
+_PRODUCT = re.compile(
+    rf"(?<![\d.,×*x+/^(-])(?<![×*x+/^(-] )(?P<product>\d[\d,]*(?: ?[×x*·] ?\d[\d,]*){{2,8}}) ?(?:bytes?|字节)\W{{0,3}}(?:(?:which|that|is|or|i\.e\.|about|roughly|approximately|即|也就是|约|大约|为|是) ?)*[~≈=]? ?{_FIGURE}",
+    re.IGNORECASE,
+)
+_SCALES = {"b": 10**9, "billion": 10**9, "m": 10**6, "million": 10**6, "亿": 10**8}
+_LONGEST = 10_000
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check a figure in bytes against the product in parentheses behind it, or the one in bytes right before it."""
+    for index, line in enumerate(scene.lines):
+        if len(line.text) > _LONGEST or "B" not in line.text:
+            continue
+        for found in _EXPLAINED.finditer(line.text):
+            right = Fraction(found["count"]) * _SCALES[found["scale"].lower()] * Fraction(found["each"])
+            yield from _hold(scene, index, found, right)
+        for found in _PRODUCT.finditer(line.text):
+            factors = re.findall(r"\d[\d,]*", found["product"])
+            yield from _hold(scene, index, found, Fraction(prod(int(factor.replace(",", "")) for factor in factors)))
+
+
+def _hold(scene: Scene, index: int, found: re.Match[str], right: Fraction) -> Iterator[Claim]:
+    token = next(iter(tokens(found["figure"], index)), None)
+    value = token.value if token is not None and token.kind == "num" else None
+    if token is None or not value or not right or token.unit not in UNITS:
+        return
+    token = Token(token.kind, token.text, index, *found.span("figure"), value, token.unit, token.places)
+    number = likeliest_value(token) or Fraction(0)
+    said = [value * scale for scale in UNITS[token.unit]]
+    step = Fraction(1, 2 * 10**token.places)
+    near = any(abs(one - right) <= max(MEMORY_TOLERANCE * right, step * scale) for one, scale in zip(said, UNITS[token.unit], strict=True))
+    facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right)}
+    if near:
+        yield claim(scene.lines, token, token, "arithmetic", "rounded", **facts, reason=because(mark("rounded")))
+    elif all(one > PRODUCT_FAR * right or one * PRODUCT_FAR < right for one in said):
+        direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+        reason = because(direction, right=write_like(token, right), number=write_like(token, abs(number - right)))
+        yield claim(scene.lines, token, token, "arithmetic", "wrong", **facts, reason=reason)
