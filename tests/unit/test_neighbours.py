@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.safetensors_file import write
+from weighbridge.cli import main
 
 CONFIG = {
     "model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 16,
@@ -160,3 +161,13 @@ def test_names_that_no_system_takes_are_refused_in_a_line(name: str) -> None:
         assert done.returncode == 2
         assert done.stderr.startswith("weigh: ")
         assert done.stderr.count("\n") == 1
+
+
+def test_an_audit_of_a_folder_without_end_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weighbridge.commands.audit.MOST_FILES", 3)
+    for name in "abcd":
+        (tmp_path / f"{name}.md").write_text("")
+    assert main(["audit", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"weigh: {tmp_path}: more than 3 files; name a folder inside it\n"

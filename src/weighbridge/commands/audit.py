@@ -19,6 +19,8 @@ EXAMPLE = """example:
 """
 ENDINGS = (".md", ".markdown", ".txt", ".rst", ".org", ".tex", ".html", ".htm", ".ipynb")
 """What is read of a folder."""
+MOST_FILES = 200_000
+"""The most files and folders of a folder that are looked at for texts."""
 FORMS = mark("form of the answer; github and sarif are annotations for a pull request")
 OPTIONS = (
     Option(
@@ -89,10 +91,16 @@ def _files(name: str) -> Iterator[str]:
     """Yield a file's name, or those of the texts in a folder, in order."""
     import os
 
+    from weighbridge.core.errors import UsageError
+
     if name == "-" or not os.path.isdir(name):
         yield name
         return
+    met = 0
     for folder, inner, files in os.walk(name):
+        met += len(inner) + len(files)
+        if met > MOST_FILES:
+            raise UsageError(Text("{folder}: more than {most:,} files; name a folder inside it", folder=name, most=MOST_FILES))
         inner[:] = sorted(one for one in inner if not one.startswith("."))
         yield from (os.path.join(folder, file) for file in sorted(files) if file.lower().endswith(ENDINGS))
 
