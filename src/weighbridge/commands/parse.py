@@ -48,11 +48,18 @@ def parse(words: Sequence[str], options: Sequence[Option]) -> dict[str, Any]:
                 _put(given, spelled, option, option.const, name)
             else:
                 text = value if separator else next(rest, None)
-                if text is None:
-                    raise UsageError(Text("{option}: expected a value ({metavar})", option=name, metavar=option.metavar))
+                if text is None or (not separator and text in flags):
+                    raise UsageError(_expected_value(option, name))
                 _put(given, spelled, option, read_value(option, text, name), name)
     _arguments(given, loose, [option for option in options if not option.switch])
     return {option.name: given.get(option.name, default(option)) for option in options}
+
+
+def _expected_value(option: Option, name: str) -> Text:
+    """Return what is said of an option that stands without its value: what it is for tells what to write."""
+    if not option.help:
+        return Text("{option}: expected a value ({metavar})", option=name, metavar=option.metavar)
+    return Text("{option}: expected a value ({metavar}): {help}", option=name, metavar=option.metavar, help=Text(option.help))
 
 
 def read_value(option: Option, text: str, name: str) -> object:

@@ -60,6 +60,7 @@ def test_an_option_may_stand_anywhere_and_be_written_either_way(words: str, chan
         ("bert --zzzzz", "no option --zzzzz; see --help"),
         ("bert -x", "no option -x; see --help"),
         ("bert --seq", "--seq: expected a value (N)"),
+        ("bert --seq --json", "--seq: expected a value (N)"),
         ("bert --seq x", "--seq: expected a whole number from 1 to 999,999,999, found 'x'"),
         ("bert --seq 0", "--seq: expected a whole number from 1 to 999,999,999, found '0'"),
         ("bert --seq -3", "--seq: expected a whole number from 1 to 999,999,999, found '-3'"),
