@@ -32,7 +32,7 @@ OPTIONS = (
 
 def answer(arguments: Arguments) -> Answer:
     """Tell whether the model fits, and what makes it fit."""
-    return with_idle(_answer, arguments, OPTIONS)
+    return with_idle(_answer, arguments, [option for option in OPTIONS if option.name not in ("gib", "device", "purpose")])
 
 
 def _answer(arguments: Arguments) -> Answer:
