@@ -15,8 +15,8 @@ from weighbridge.blueprints import MODULES, family
 from weighbridge.core.formula import Symbol
 from weighbridge.core.messages import Text
 from weighbridge.core.tree import Attend, Part, State, Tensor, positions
-from weighbridge.explain.derive import Derivation, lines, sections
-from weighbridge.explain.section import Line, Section
+from weighbridge.explain.derive import Derivation
+from weighbridge.explain.section import Line, Section, lines, sections
 from weighbridge.explain.symbolic import symbolic
 
 SEEN: dict[tuple[int, str], tuple[Derivation, dict[str, list[tuple[str, Part, Tensor]]]]] = {}

@@ -10,7 +10,8 @@ from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
 from weighbridge.documents.document import Block, Document, Equation, Heading, Item, Paragraph, Share, notes, shares
 from weighbridge.documents.symbols import symbol_table
-from weighbridge.explain.derive import Derivation, depth_of, fold_below, readable_depth
+from weighbridge.explain.depth import depth_of, fold_below, readable_depth
+from weighbridge.explain.derive import Derivation
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.overview import formula_by_module
 from weighbridge.explain.section import Line, Section

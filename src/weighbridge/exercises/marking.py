@@ -22,8 +22,8 @@ from weighbridge.conventions.reconcile import reconcile
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, Text, mark, translator
 from weighbridge.exercises.questions import Exercise, sections
-from weighbridge.explain.derive import derive, lines
-from weighbridge.explain.section import Line
+from weighbridge.explain.derive import derive
+from weighbridge.explain.section import Line, lines
 
 LONGEST = 20_000
 """Characters of an answer."""

@@ -13,9 +13,9 @@ from weighbridge.core.formula import Expression, as_expression, letters
 from weighbridge.core.messages import Say, Text, mark, translator
 from weighbridge.core.notation import UNICODE, write
 from weighbridge.core.tree import Attend, Part
-from weighbridge.explain.derive import Derivation, derive, lines, with_shares
+from weighbridge.explain.derive import Derivation, derive
 from weighbridge.explain.evaluation_steps import chain
-from weighbridge.explain.section import Line, Section
+from weighbridge.explain.section import Line, Section, lines, with_shares
 from weighbridge.explain.semantic_tree import join_path
 from weighbridge.load import load
 

@@ -22,7 +22,7 @@ from weighbridge.core.tree import Part, positions, walk
 from weighbridge.explain.line_sentences import LEARNED_VECTORS, line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
 from weighbridge.explain.rotary import rotary_places
-from weighbridge.explain.section import Line, Section
+from weighbridge.explain.section import Line, Section, prune, sections, with_numbers, with_shares
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.sentences import SENTENCES, Scope, holders, section_name, sentences
@@ -94,7 +94,7 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
         )
     rotary = _rotary(model)
     root = _Author(say, values, rotary).section(place)
-    root = _with_number(with_shares(root, root.value), "")
+    root = with_numbers(with_shares(root, root.value), "")
     used = set(_letters(root))
     works = active(model, top, root.value, values) if not module else None
     used |= letters(works.formula) if works else set()
@@ -102,7 +102,7 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     title = " · ".join(text for text in (model.class_name, model.source, module) if text)
     told = insight(root.closed, table, values, _shorter(root)) if values and not module else None
     kinds = deciders(model) if any(section.where for section in sections(root)) else ()
-    shown = root if depth is None else _prune(root, depth)
+    shown = root if depth is None else prune(root, depth)
     known = {symbol.letter: values[symbol.letter] for symbol, _ in symbols}
     return Derivation(title, lang, shown, symbols, known, told, sum_by_module(root), works, kinds)
 
@@ -138,23 +138,6 @@ _PLACES_OF = {"text": ("language_model", "text_model", "layers"), "vision": ("vi
 def _shorter(root: Section) -> Expression:
     """Return the formula collected, or as its modules are written, whichever is read sooner."""
     return min(root.formula, formula_by_module(root), key=lambda formula: len(write(formula)))
-
-
-def lines(section: Section) -> Iterator[Line]:
-    """Yield every line under a section."""
-    for part in section.parts:
-        if isinstance(part, Line):
-            yield part
-        else:
-            yield from lines(part)
-
-
-def sections(section: Section) -> Iterator[Section]:
-    """Yield every section under a section, outer ones first."""
-    for part in section.parts:
-        if isinstance(part, Section):
-            yield part
-            yield from sections(part)
 
 
 def _letters(section: Section) -> Iterator[str]:
@@ -394,62 +377,3 @@ def _paths(leaf: Leaf) -> tuple[str, ...]:
     if leaf.path and not leaf.pair.children():
         return (leaf.path,)
     return tuple(join_path(leaf.path, ours.name) for ours, _ in leaf.pair.tensors())
-
-
-def with_shares(section: Section, whole: int, copies: int = 1) -> Section:
-    """Give a section, of which there are so many *copies*, and all inside it their shares of *whole*, each to the nearest tenth of a percent."""
-    inner = copies * section.copies
-    parts = tuple(with_shares(part, whole, inner) if isinstance(part, Section) else part for part in section.parts)
-    share = (2000 * copies * section.value + whole) // (2 * whole) if whole else 0
-    return section._replace(parts=parts, share=share)
-
-
-def _with_number(section: Section, number: str) -> Section:
-    parts: list[Line | Section] = []
-    for index, part in enumerate(section.parts, 1):
-        own = f"{number}.{index}" if number else str(index)
-        parts.append(_with_number(part, own) if isinstance(part, Section) else part._replace(number=own))
-    return section._replace(number=number, parts=tuple(parts))
-
-
-def fold_below(derivation: Derivation, depth: int) -> Derivation:
-    """Return a derivation with no more than *depth* levels of sections; what is deeper is one formula.
-
-    >>> from weighbridge import model
-    >>> fold_below(model("bert-base-chinese").explain(), 1).root.parts[1].parts
-    ()
-    """
-    return derivation._replace(root=_prune(derivation.root, depth))
-
-
-def depth_of(derivation: Derivation) -> int:
-    """Return how deep a derivation must be shown for nothing in it to be folded."""
-    return _depth(derivation.root)
-
-
-def readable_depth(derivation: Derivation, lines: int) -> int:
-    """Return how many levels of sections, three at least, can be shown in about so many lines.
-
-    >>> from weighbridge import model
-    >>> readable_depth(model("albert-base-v2").explain(), 120), readable_depth(model("resnet-50").explain(), 120)
-    (5, 4)
-    """
-    depth = 3
-    while depth < _depth(derivation.root) and _length(_prune(derivation.root, depth + 1)) <= lines:
-        depth += 1
-    return depth
-
-
-def _depth(section: Section) -> int:
-    return 1 + max((_depth(part) for part in section.parts if isinstance(part, Section)), default=0)
-
-
-def _length(section: Section) -> int:
-    """Estimate the lines that a section takes."""
-    return 3 + sum(_length(part) if isinstance(part, Section) else 4 for part in section.parts)
-
-
-def _prune(section: Section, depth: int) -> Section:
-    if depth <= 0:
-        return section._replace(parts=())
-    return section._replace(parts=tuple(_prune(p, depth - 1) if isinstance(p, Section) else p for p in section.parts))

@@ -13,7 +13,7 @@ from weighbridge.core.notation import UNICODE
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import UndecidedError, exact, product
 from weighbridge.core.tree import Part, Tensor, positions
-from weighbridge.explain.section import Line, Section
+from weighbridge.explain.section import Line, Section, sections
 from weighbridge.explain.semantic_tree import Pair, scale
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def sum_by_module(section: Section) -> ByModule | None:
     39383808 + 12*(2362368 + 4722432 + 3072) + 1536
     """
     words = _words(section)
-    if not any(part.copies != 1 or letters(part.times) for part in _sections(section)) or sum(map(_length, words)) > LONGEST:
+    if not any(part.copies != 1 or letters(part.times) for part in sections(section)) or sum(map(_length, words)) > LONGEST:
         return None
     formula = Sum(tuple(_terms(section, _own_formula)))
     numbers = Sum(tuple(_terms(section, lambda part: Number(part.value), in_numbers=True)))
@@ -145,7 +145,7 @@ def _terms(section: Section, name: Callable[[Line | Section], Expression], *, in
             copies = Number(part.copies) if in_numbers else part.times
             inner = tuple(_terms(part, name, in_numbers=in_numbers))
             yield Product((copies, inner[0] if len(inner) == 1 else Sum(inner)))
-        elif isinstance(part, Section) and any(inner.copies != 1 or letters(inner.times) for inner in _sections(part)):
+        elif isinstance(part, Section) and any(inner.copies != 1 or letters(inner.times) for inner in sections(part)):
             yield from _terms(part, name, in_numbers=in_numbers)
         else:
             yield name(part)
@@ -159,13 +159,6 @@ def _length(expression: Expression) -> int:
             return sum(map(_length, expression.factors))
         case _:
             return 1
-
-
-def _sections(section: Section) -> Iterator[Section]:
-    for part in section.parts:
-        if isinstance(part, Section):
-            yield part
-            yield from _sections(part)
 
 
 def active(model: ModelValue, top: Pair, whole: int, values: Mapping[str, int]) -> Active | None:

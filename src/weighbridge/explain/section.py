@@ -1,7 +1,8 @@
-"""What a derivation is made of: sections with their subtotals, and the lines in them."""
+"""What a derivation is made of: sections with their subtotals, and the lines in them; their numbers and their shares."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from weighbridge.accounts.closed import ClosedFormula
@@ -72,3 +73,44 @@ class Section(NamedTuple):
     def formula(self) -> Expression:
         """The closed formula of one copy as an expression."""
         return self.closed.expression()
+
+
+def lines(section: Section) -> Iterator[Line]:
+    """Yield every line under a section."""
+    for part in section.parts:
+        if isinstance(part, Line):
+            yield part
+        else:
+            yield from lines(part)
+
+
+def sections(section: Section) -> Iterator[Section]:
+    """Yield every section under a section, outer ones first."""
+    for part in section.parts:
+        if isinstance(part, Section):
+            yield part
+            yield from sections(part)
+
+
+def with_shares(section: Section, whole: int, copies: int = 1) -> Section:
+    """Give a section, of which there are so many *copies*, and all inside it their shares of *whole*, each to the nearest tenth of a percent."""
+    inner = copies * section.copies
+    parts = tuple(with_shares(part, whole, inner) if isinstance(part, Section) else part for part in section.parts)
+    share = (2000 * copies * section.value + whole) // (2 * whole) if whole else 0
+    return section._replace(parts=parts, share=share)
+
+
+def with_numbers(section: Section, number: str) -> Section:
+    """Number a section, and all inside it: the third part of section 2 is 2.3."""
+    parts: list[Line | Section] = []
+    for index, part in enumerate(section.parts, 1):
+        own = f"{number}.{index}" if number else str(index)
+        parts.append(with_numbers(part, own) if isinstance(part, Section) else part._replace(number=own))
+    return section._replace(number=number, parts=tuple(parts))
+
+
+def prune(section: Section, depth: int) -> Section:
+    """Return a section with no more than *depth* levels of sections inside."""
+    if depth <= 0:
+        return section._replace(parts=())
+    return section._replace(parts=tuple(prune(p, depth - 1) if isinstance(p, Section) else p for p in section.parts))

@@ -10,8 +10,8 @@ import weighbridge
 from weighbridge.core.notation import UNICODE, write
 from weighbridge.exercises.marking import LONGEST
 from weighbridge.exercises.questions import LEVELS
-from weighbridge.explain.derive import lines
 from weighbridge.explain.evaluation_steps import chain
+from weighbridge.explain.section import lines
 
 STEPS = """query, key, value, output: 4 × (768² + 768) = {attention}
 feed-forward: 2 × 768 × 3072 + 3072 + 768 = 4,722,432

@@ -9,10 +9,10 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Every, Part
 from weighbridge.documents.explain import as_json, document
 from weighbridge.documents.renderers import render
-from weighbridge.explain.derive import _where, lines, sections
+from weighbridge.explain.derive import _where
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.overview import formula_by_module, sum_by_module
-from weighbridge.explain.section import Section
+from weighbridge.explain.section import Section, lines, sections
 
 
 def chinese() -> str:

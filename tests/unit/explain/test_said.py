@@ -10,9 +10,9 @@ import pytest
 from weighbridge import model
 from weighbridge.core.formula import Expression, Symbol
 from weighbridge.core.tree import Tensor
-from weighbridge.explain.derive import Derivation, lines
+from weighbridge.explain.derive import Derivation
 from weighbridge.explain.line_sentences import shape_sentence
-from weighbridge.explain.section import Line, Section
+from weighbridge.explain.section import Line, Section, lines
 
 BERTS = "bert-base-uncased albert-base-v2"
 PLAIN_HEADS = f"{BERTS} gpt2 vit-base-patch16-224 whisper-base clip-vit-base-patch32"

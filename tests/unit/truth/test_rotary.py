@@ -3,8 +3,8 @@
 import pytest
 
 from weighbridge import model
-from weighbridge.explain.derive import sections
 from weighbridge.explain.rotary import rotary_places
+from weighbridge.explain.section import sections
 
 ROTATED = "Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters."
 
