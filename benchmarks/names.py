@@ -62,18 +62,23 @@ def changed(tensors: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     }
 
 
+def write_files(folder: Path, kind: str, count: int) -> None:
+    """Write what the commands read: a checkpoint with its config, a changed one, an adapter, a text."""
+    for inside in ("other", "adapter"):
+        (folder / inside).mkdir()
+    write(folder / "model.safetensors", shapes(kind, count))
+    write(folder / "other" / "changed.safetensors", changed(shapes(kind, count)))
+    (folder / "adapter" / "adapter_config.json").write_text(json.dumps(ADAPTER))
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    (folder / "notes.md").write_text(NOTES)
+
+
 def main() -> int:
     """Make the files, run the commands, print what each took."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     for kind in KINDS:
         with tempfile.TemporaryDirectory() as folder:
-            for inside in ("other", "adapter"):
-                (Path(folder) / inside).mkdir()
-            write(Path(folder) / "model.safetensors", shapes(kind, count))
-            write(Path(folder) / "other" / "changed.safetensors", changed(shapes(kind, count)))
-            (Path(folder) / "adapter" / "adapter_config.json").write_text(json.dumps(ADAPTER))
-            (Path(folder) / "config.json").write_text(json.dumps(CONFIG))
-            (Path(folder) / "notes.md").write_text(NOTES)
+            write_files(Path(folder), kind, count)
             for command in COMMANDS:
                 words = command.format(f=f"{folder}/model.safetensors", d=folder).split()
                 begun = time.perf_counter()

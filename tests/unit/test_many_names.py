@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.names import COMMANDS, CONFIG, KINDS, NOTES, shapes
+from benchmarks.names import COMMANDS, KINDS, shapes, write_files
 from tests.unit.safetensors_file import write
 from weighbridge.cli import main
 
 COUNT = 2_000
+
+
+IMPOSSIBLE = ("there is no exercise of level layer", "no module of the base model is adapted: target_modules none")
+"""What is rightly refused of a checkpoint without layers, or without matrices that an adapter could change."""
 
 
 def bound() -> None:
@@ -24,16 +28,15 @@ def bound() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_tensors_are_within_bounds(kind: str, tmp_path: Path) -> None:
     """So many tensors in 700 MB of addresses: what was quadratic took gigabytes, or many minutes."""
-    write(tmp_path / "model.safetensors", shapes(kind, COUNT))
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    (tmp_path / "notes.md").write_text(NOTES)
+    write_files(tmp_path, kind, COUNT)
     words = [command.format(f=tmp_path / "model.safetensors", d=tmp_path).split() for command in COMMANDS]
     code = "import sys, json\nfrom weighbridge.cli import main\nsys.exit(max(main(words) for words in json.loads(sys.argv[1])))"
     done = subprocess.run(
         [sys.executable, "-c", code, json.dumps(words)], capture_output=True, text=True, timeout=300, preexec_fn=bound, check=False
     )  # fmt: skip
-    assert done.returncode == 1, done.stderr[-500:]
-    assert done.stderr == ""
+    refused = [line for line in done.stderr.splitlines() if not line.endswith(IMPOSSIBLE)]
+    assert not refused
+    assert done.returncode == (2 if done.stderr else 1)
 
 
 @pytest.mark.parametrize("command", ["tensors", "tensors --json", "adapters lora:r=2", "parallel --tp 2"])
