@@ -4,7 +4,7 @@ A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``numbers``, ``statements``, ``expressions`` with ``values`` and ``polynomial_terms``, ``equations``,
-   ``letters``, ``sizes``, ``field_words``, ``plain_sizes``, ``items``, ``tables``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``field_words``, ``plain_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.

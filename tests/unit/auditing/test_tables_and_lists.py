@@ -173,6 +173,10 @@ def test_a_wrong_line_of_a_printed_summary_is_the_one_that_is_not_the_models() -
         ),
         ('gpt2-large.json\n\n{\n"n_embd": 1280,\n"n_layer": 36,\n"n_head": 12\n}', [6]),
         ("Whisper\n\ntiny 39 M tiny.en\nbase 74 M base.en\nsmall 424 M small.en\nmedium 769 M medium.en", [5]),
+        (
+            "## bert-large-uncased\n\n| Module | Params (M) |\n|---|---|\n| Embeddings | 31.78 |\n| Encoder | 402.31 |\n| Total | 335.14 |",
+            [6],
+        ),
         ("Model sizes:\n\n- Pythia 410M: 405M params\n- gpt2-xl: 1.56M params\n- BERT-large: 335M params\n- Phi-2: 2.8B params", [4]),
     ],
 )
@@ -183,6 +187,7 @@ def test_one_wrong_number_of_a_list_is_found_where_it_stands(text: str, wrong: l
 @pytest.mark.parametrize(
     "text",
     [
+        "eurobert-610m:26 层，隐藏维度 1,152，607.9M 参数，词表大小 128256",
         "计算BERT-BASE参数量\nTransformer 层数 | 12 |\n隐藏层维度 | 768 |\n词汇表大小 | 21128 |",
         "# Llama 2 70B\n\nLayers: 80\nHidden size: 8192\n\nThe KV-Cache Growth Problem\n\n1\nIt grows with the tokens.",
         "GPT-2 Large has 36 layers and 20 attention heads; its siblings have 124M, 355M and 1.5B parameters.",

@@ -17,6 +17,7 @@ from weighbridge.auditing.checks.subjects import contexts as bound
 from weighbridge.auditing.checks.subjects import models_by_line
 from weighbridge.auditing.claims import Line, because
 from weighbridge.auditing.text.equations import Chain, chains
+from weighbridge.auditing.text.head_units import with_head_units
 from weighbridge.auditing.text.letters import meanings, usual
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
@@ -41,10 +42,10 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         lines: The text.
         model: The model it is about, if that is known.
     """
-    spoken = statements(lines)
+    laid = tables(lines)
+    spoken = with_head_units(statements(lines), laid)
     meant = usual(spoken, meanings(spoken))
     sizes = [size for statement in spoken for size in find_sizes(statement, meant)] + list(apart(spoken))
-    laid = tables(lines)
     letters = notation(laid)
     named = models_by_line(lines)
     main, weighed = _main_model(lines, named, sizes, letters, model)

@@ -13,6 +13,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, whole_number
 from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import scales
 from weighbridge.auditing.text.size_words import BYTES
@@ -20,12 +21,6 @@ from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import SMALLEST_CLAIM, SURE_ROWS
 from weighbridge.core.messages import mark
-
-_UNIT = re.compile(
-    r"(?:^|[_ ])(?P<mega>m)[ _]?params?$|(?:[(\[（]|[,，:：/] ?|(?<=params )|(?<=parameters )|\bin )\s*(?:in )?"
-    r"(?:[×x]?\s*10\^?\(?(?P<power>\d+)\)?|(?P<word>millions?|billions?|[MBK]|百万|亿|万|十亿))(?: (?:of )?param\w*)?\s*(?:[)\]）]|$)",
-    re.IGNORECASE,
-)
 
 Judged: TypeAlias = tuple[Row, Cell, str, Subject, str]
 """A row, one of its cells, what that holds, its model, and the head of its column."""
@@ -89,7 +84,7 @@ def _count_in(scene: Scene, cell: Cell, head: str) -> Token | None:
     found = next((t for t in tokens(cell.text, cell.line) if t.kind == "num" and t.unit != "%"), None)
     if found is None or found.value is None:
         return None
-    token = _in_unit_of(found._replace(start=cell.start + found.start, end=cell.start + found.end), head)
+    token = in_unit_of(found._replace(start=cell.start + found.start, end=cell.start + found.end), head)
     named = any(m.column <= token.start < m.end for m in scene.mentions.get(cell.line, ()))
     return None if named or (not token.unit and found.value < _LEAST_COUNT) else token
 
@@ -108,7 +103,7 @@ _ESTIMATED = re.compile(r"estimat|predict|approx|估算|估计|推算|预测", r
 
 def part_claims(scene: Scene, cell: Cell, subject: Subject, head: str, totals_of_row: Sequence[Judged]) -> Iterator[Claim]:
     """Confirm the count of a part of a model, an encoder or a tower, or of all the rest of it."""
-    every = [_in_unit_of(t, head) for t in tokens(cell.text, cell.line)]
+    every = [in_unit_of(t, head) for t in tokens(cell.text, cell.line)]
     figures = [t for t in every if t.kind == "num" and t.value and t.unit != "%" and (t.unit or t.value > SMALLEST_CLAIM)]
     if len(figures) != 1:
         return
@@ -120,18 +115,3 @@ def part_claims(scene: Scene, cell: Cell, subject: Subject, head: str, totals_of
     if found is not None:
         reason = because(mark("a part of {name}"), name=Sentence(subject.name))
         yield totals.total_claim(scene, token, "exact" if not token.unit else "rounded", value * scales(token)[0], reason)
-
-
-def _unit(found: re.Match[str]) -> str:
-    if found["power"]:
-        return {"3": "k", "6": "m", "9": "b"}.get(found["power"], "")
-    word = (found["word"] or found["mega"]).lower()
-    return {"millions": "m", "million": "m", "billions": "b", "billion": "b"}.get(word, word)
-
-
-def _in_unit_of(token: Token, head: str) -> Token:
-    """Return a figure in the unit that the head of its column says: ``109.48`` below ``Params (M)``."""
-    unit = _UNIT.search(head)
-    if token.unit or unit is None or token.value is None or not (token.value < 100_000 or token.places):
-        return token
-    return token._replace(unit=_unit(unit), text=f"{token.text}{_unit(unit).upper()}") if _unit(unit) else token

@@ -21,6 +21,10 @@ _ORDINARY = re.compile(r"[A-Za-z0-9 _.,;:()\[\]/+=%|#\"'!?@\-\u4e00-\u9fff×·�
 """Characters that are read as they stand, wherever they stand."""
 
 
+_MIXED = re.compile(r"\d?,\d{3}$")
+"""A number whose groups another comma divides ends at a full-width one: ``1,152，755.6 M``."""
+
+
 class _Writer:
     """Collects characters and their columns."""
 
@@ -91,7 +95,8 @@ def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:
             writer.put("," if is_between_groups(raw, position) else " ", position)
             position += 1
         elif character == "，":
-            writer.put("," if is_between_groups(raw, position) and is_of_many_groups(raw, position) else "，", position)
+            grouped = is_between_groups(raw, position) and is_of_many_groups(raw, position) and not _MIXED.search(raw[:position][-4:])
+            writer.put("," if grouped else "，", position)
             position += 1
         else:
             if character not in _NOTHING:
