@@ -104,3 +104,18 @@ def test_heads_that_do_not_divide_are_refused_only_where_the_class_has_them() ->
     assert count(config, "ProphetNetDecoder").unique
     with pytest.raises(ConfigError, match="not divisible by"):
         count(config, "ProphetNetEncoder")
+
+
+SEGMENTATION = [
+    ("Mask2FormerForUniversalSegmentation", "mask2former", 68_722_322),
+    ("MaskFormerForInstanceSegmentation", "maskformer", 101_794_688),
+    ("OneFormerForUniversalSegmentation", "oneformer", 50_701_187),
+]
+"""With seven labels; the classes ask for scipy, of which their tensors need nothing."""
+
+
+@pytest.mark.parametrize(("name", "model_type", "expected"), SEGMENTATION, ids=[case[0] for case in SEGMENTATION])
+def test_heads_of_segmentation_count_a_class_for_nothing(name: str, model_type: str, expected: int) -> None:
+    found = model({"model_type": model_type, "num_labels": 7, "architectures": [name]})
+    assert found.count().unique == expected
+    assert [row.shape for row in found.tensors() if row.name == "criterion.empty_weight"] == [(8,)]

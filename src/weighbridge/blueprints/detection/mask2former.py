@@ -14,6 +14,7 @@ from weighbridge.blueprints.modules.masked_attention import (
     divides_into_groups,
     joined_maps,
     layers_in_turn,
+    loss_weights,
     map_areas,
     mask_logits,
     mlp_head,
@@ -22,7 +23,7 @@ from weighbridge.blueprints.modules.masked_attention import (
 )
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HEADS, HIDDEN_DIM, OBJECT_QUERIES, Config, computed, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN_DIM, LABELS, OBJECT_QUERIES, Config, computed, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
@@ -45,6 +46,7 @@ FIELDS = (
     image(384, report_default=False),
     computed("joined", joined_maps),
     computed("fits", divides_into_groups("feature_size")),
+    LABELS,
     computed("projected", lambda c: c.enforced or c.feature != c.hidden),
 )
 
@@ -84,10 +86,17 @@ def mask2former(c: Config) -> Part:
     return part("", levels, part("transformer_module", *module, kind="decoder"), kind="model")
 
 
+def segmentation(c: Config) -> Part:
+    """Describe Mask2FormerForUniversalSegmentation: a class for each query, one of them for none, and the weights of the loss."""
+    head = linear("class_predictor", c.hidden, c.labels + 1, stream=c.queries, executions=c.decoder_layers)
+    return part("", replace(mask2former(c), name="model"), head, loss_weights(c.labels), kind="model")
+
+
 IGNORED_KEYS = frozenset(
     """activation_function backbone backbone_kwargs class_weight dice_weight ignore_value importance_sample_ratio init_std
     init_xavier_std mask_weight no_object_weight output_auxiliary_logits oversample_ratio pre_norm train_num_points
     use_auxiliary_loss use_pretrained_backbone use_timm_backbone""".split()
 )
 
-FAMILIES = {"mask2former": Family("mask2former", FIELDS, {"Mask2FormerModel": mask2former}, "Mask2FormerModel", IGNORED_KEYS)}
+CLASSES = {"Mask2FormerModel": mask2former, "Mask2FormerForUniversalSegmentation": segmentation}
+FAMILIES = {"mask2former": Family("mask2former", FIELDS, CLASSES, "Mask2FormerModel", IGNORED_KEYS)}

@@ -11,12 +11,13 @@ from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.detr_common import decoder
 from weighbridge.blueprints.modules.feature_maps import Grid, area, image
+from weighbridge.blueprints.modules.masked_attention import loss_weights, mlp_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, with_changes
+from weighbridge.config.fields import LABELS, Config, computed, size, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import conv2d, embedding, part, replace
+from weighbridge.core.parts import conv2d, embedding, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -54,6 +55,7 @@ FIELDS = (
     image(384, report_default=False),
     computed("whole", refuse_mismatch),
     computed("projected", lambda c: backbone_features(c).widths[-1] != c.decoder.hidden),
+    LABELS,
 )
 
 
@@ -96,9 +98,18 @@ def maskformer(c: Config) -> Part:
     return part("", part("pixel_level_module", *levels, kind="vision"), part("transformer_module", *queries, kind="decoder"), kind="model")
 
 
+def segmentation(c: Config) -> Part:
+    """Describe MaskFormerForInstanceSegmentation: a class and a mask for each query, and the weights of the loss."""
+    H, all_layers = c.decoder.hidden, unknown("queries of how many layers are read depends on the loss")
+    head = linear("class_predictor", H, c.labels + 1, stream=all_layers)
+    masks = part("mask_embedder", *mlp_head(H, H, H, c.mask), kind="head", stream=all_layers)
+    return part("", replace(maskformer(c), name="model"), head, masks, loss_weights(c.labels), kind="model")
+
+
 IGNORED_KEYS = frozenset(
     """backbone backbone_kwargs cross_entropy_weight decoder_layers dice_weight init_std init_xavier_std mask_weight no_object_weight
     num_attention_heads num_hidden_layers output_auxiliary_logits use_auxiliary_loss use_pretrained_backbone use_timm_backbone""".split()
 )
 
-FAMILIES = {"maskformer": Family("maskformer", FIELDS, {"MaskFormerModel": maskformer}, "MaskFormerModel", IGNORED_KEYS)}
+CLASSES = {"MaskFormerModel": maskformer, "MaskFormerForInstanceSegmentation": segmentation}
+FAMILIES = {"maskformer": Family("maskformer", FIELDS, CLASSES, "MaskFormerModel", IGNORED_KEYS)}

@@ -14,6 +14,7 @@ from weighbridge.blueprints.modules.masked_attention import (
     divides_into_groups,
     joined_maps,
     layers_in_turn,
+    loss_weights,
     map_areas,
     mask_logits,
     mlp_head,
@@ -22,7 +23,7 @@ from weighbridge.blueprints.modules.masked_attention import (
 )
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HEADS, HIDDEN_DIM, LABELS, OBJECT_QUERIES, Config, computed, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN_DIM, LABELS, OBJECT_QUERIES, Config, choice, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, part, plain_mlp, replace
@@ -62,6 +63,9 @@ FIELDS = (
     number("common", "common_stride", 4),
     backbone("swin resnet", SWIN),
     image(384, report_default=False),
+    choice("contrastive", "contrastive_temperature", 0.07, read=lambda value: value is not None, report_default=False)._replace(
+        nullable=True
+    ),
     computed("joined", joined_maps),
     computed("fits", divides_into_groups("conv_dim")),
     computed("projected", lambda c: c.enforced or c.feature != c.hidden),
@@ -144,10 +148,18 @@ def oneformer(c: Config) -> Part:
     return part("", *parts, *((text(c),) if c.training else ()), kind="model")
 
 
+def segmentation(c: Config) -> Part:
+    """Describe OneFormerForUniversalSegmentation: the model, and the weights and the temperature of the loss."""
+    learned = (Tensor("logit_scale", (), "gain"),) if c.contrastive else ()
+    weights = loss_weights(c.labels)
+    return part("", replace(oneformer(c), name="model"), replace(weights, children=(*learned, *weights.children)), kind="model")
+
+
 IGNORED_KEYS = frozenset(
-    """activation_function backbone backbone_kwargs class_weight contrastive_temperature contrastive_weight dice_weight ignore_value
+    """activation_function backbone backbone_kwargs class_weight contrastive_weight dice_weight ignore_value
     importance_sample_ratio init_std init_xavier_std mask_weight no_object_weight norm output_auxiliary_logits
     oversample_ratio pre_norm train_num_points use_auxiliary_loss use_pretrained_backbone use_task_norm use_timm_backbone""".split()
 )
 
-FAMILIES = {"oneformer": Family("oneformer", FIELDS, {"OneFormerModel": oneformer}, "OneFormerModel", IGNORED_KEYS)}
+CLASSES = {"OneFormerModel": oneformer, "OneFormerForUniversalSegmentation": segmentation}
+FAMILIES = {"oneformer": Family("oneformer", FIELDS, CLASSES, "OneFormerModel", IGNORED_KEYS)}

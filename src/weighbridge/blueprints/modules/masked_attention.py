@@ -125,6 +125,11 @@ def mlp_head(*widths: Size) -> tuple[Part, ...]:
     return tuple(maps)
 
 
+def loss_weights(labels: Size) -> Part:
+    """Describe the weights that the loss gives each class, the last of them to queries of nothing: saved, and not learned."""
+    return part("criterion", Tensor("empty_weight", (labels + 1,), "buffer"), kind="loss")
+
+
 def mask_logits(c: Config, largest: Stream) -> Node:
     """Describe how every query's mask is drawn on the largest map."""
     return matmul("masks", (c.queries, largest, c.mask))

@@ -72,7 +72,7 @@ COHERE_DECODER = (
     switch("bias", "attention_bias", True),
     constant("learned", True),
     TIED.with_default(False),
-    model_config("encoder", "encoder_config", ENCODERS),
+    model_config("encoder", "encoder_config", ENCODERS, only=True),
 )
 
 
