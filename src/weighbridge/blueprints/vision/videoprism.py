@@ -143,7 +143,7 @@ def text(c: Config) -> Part:
     embeddings = part(
         "embeddings",
         Tensor("cls_emb", (1, 1, H), "embedding"),
-        Tensor("position_embedding", (c.positions, H), "buffer"),
+        Tensor("position_embedding", (c.positions, (H + 1) // 2 * 2), "buffer"),
         Tensor("position_ids", (1, c.positions), "buffer"),
         embedding("token_embedding", c.vocab, H),
         kind="embeddings",
