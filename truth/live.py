@@ -106,7 +106,20 @@ def modules(model_type: str) -> list[Any]:
             found.append(import_module(f"{package.__name__}.{name}"))
         except ImportError:  # an extra that is not installed
             continue
+    for module in found:
+        if hasattr(module, "requires_backends"):
+            module.requires_backends = _without_scipy(module.requires_backends)
     return found
+
+
+def _without_scipy(check: Any) -> Any:
+    """Return the check that a class's extras are installed, but for scipy: the losses of segmentation ask for it, their tensors do not."""
+
+    def needed(asking: Any, backends: Any) -> None:
+        if backends not in (["scipy"], "scipy"):
+            check(asking, backends)
+
+    return needed
 
 
 def versions() -> dict[str, str]:
