@@ -107,8 +107,8 @@ def modules(model_type: str) -> list[Any]:
         except ImportError:  # an extra that is not installed
             continue
     for module in found:
-        if hasattr(module, "requires_backends"):
-            module.requires_backends = _without_scipy(module.requires_backends)
+        if "requires_backends" in vars(module):
+            vars(module)["requires_backends"] = _without_scipy(vars(module)["requires_backends"])
     return found
 
 
