@@ -29,8 +29,8 @@ class Offer(NamedTuple):
 def offers(query: Query, error: WeighbridgeError) -> list[Offer]:
     """Return ways out of a refusal: for each changed field and each field that the refusal names, the nearest value that works.
 
-    >>> from weighbridge.web.query import query
-    >>> refused = query({"source": "bert-base-uncased", "set.hidden_size": "1024"})
+    >>> from weighbridge.web.query import read_query
+    >>> refused = read_query({"source": "bert-base-uncased", "set.hidden_size": "1024"})
     >>> try:
     ...     refused.model()
     ... except ConfigError as error:
