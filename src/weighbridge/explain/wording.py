@@ -26,7 +26,7 @@ PARTS: dict[str, str] = {
     **dict.fromkeys(("neck", "tracker_neck", "high_res_vision_neck"), mark("Neck")),
     "norm_out": mark("Norm before the output"), "patch_embeddings": mark("Patch embedding"), "hidden_states_norms": mark("Norms of the feature maps"),
     "fpn_blocks": mark("Feature pyramid, from the top down"), "pan_blocks": mark("Path aggregation, from the bottom up"),
-    "down_blocks": mark("Downsampling blocks"), "up_blocks": mark("Upsampling blocks"), "qformer": mark("Q-Former"),
+    "down_blocks": mark("Downsampling blocks"), **dict.fromkeys(("up_blocks", "upscale_block"), mark("Upsampling blocks")), "qformer": mark("Q-Former"),
     "perceiver_resampler": mark("Perceiver resampler"), "adapter": mark("Adapter"), "vocoder": mark("Vocoder"), "flows": mark("Flows"),
     "semantic_residual_vector_quantizer": mark("Quantizer of what is said"), "acoustic_residual_vector_quantizer": mark("Quantizer of how it sounds"),
     "lm_heads": mark("Vocabulary heads"), "final_projection": mark("Final projection"), "stages": mark("Stages"),

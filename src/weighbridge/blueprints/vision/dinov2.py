@@ -76,11 +76,15 @@ def layers(c: Config, attends: Part, mlp: Part) -> Part:
     )
 
 
-def dinov2_layers(c: Config) -> Part:
-    """Describe the layers of DINOv2; the giant model gates, with two thirds of the width, a multiple of eight."""
+def dinov2_mlp(c: Config) -> Part:
+    """Describe the MLP of DINOv2; the giant model gates, with two thirds of the width, a multiple of eight."""
     gate = c.mlp * 2 // 3
-    mlp = gated_mlp("mlp", c.hidden, (gate + 7) // 8 * 8, bias=True) if c.gated else feed_forward(c)
-    return layers(c, attention(c), mlp)
+    return gated_mlp("mlp", c.hidden, (gate + 7) // 8 * 8, bias=True) if c.gated else feed_forward(c)
+
+
+def dinov2_layers(c: Config) -> Part:
+    """Describe the layers of DINOv2."""
+    return layers(c, attention(c), dinov2_mlp(c))
 
 
 def dinov2(c: Config, name: str = "") -> Part:

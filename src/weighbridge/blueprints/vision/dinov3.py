@@ -25,12 +25,7 @@ from weighbridge.config.fields import Config, switch, variant
 from weighbridge.core.parts import gated_mlp, layer_norm, part, plain_mlp
 from weighbridge.core.tree import Part
 
-FIELDS = (
-    *variant((VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS), hidden=384, mlp=1536, heads=6),
-    *VIT_IMAGE,
-    *VIT_PATCH,
-    CHANNELS,
-    REGISTERS.with_default(0),
+SWITCHES = (
     switch("gated", "use_gated_mlp", False),
     switch("query_bias", "query_bias", True),
     switch("key_bias", "key_bias", False),
@@ -38,14 +33,27 @@ FIELDS = (
     switch("output_bias", "proj_bias", True),
     switch("mlp_bias", "mlp_bias", True),
 )
+FIELDS = (
+    *variant((VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS), hidden=384, mlp=1536, heads=6),
+    *VIT_IMAGE,
+    *VIT_PATCH,
+    CHANNELS,
+    REGISTERS.with_default(0),
+    *SWITCHES,
+)
 
 
-def stack(c: Config) -> Part:
-    """Describe the layers of DINOv3, with rotary positions and, in the largest, a gate."""
+def blocks(c: Config) -> tuple[Part, Part]:
+    """Describe attention with rotary positions and the MLP, which in the largest model has a gate."""
     biases = c.key_bias, c.value_bias, c.query_bias, c.output_bias
     attends = attention(c, ("k_proj", "v_proj", "q_proj", "o_proj"), biases=biases, width=c.hidden)
     mlp = (gated_mlp if c.gated else plain_mlp)("mlp", c.hidden, c.mlp, bias=c.mlp_bias)
-    return layers(c, attends, mlp)
+    return attends, mlp
+
+
+def stack(c: Config) -> Part:
+    """Describe the layers of DINOv3."""
+    return layers(c, *blocks(c))
 
 
 def dinov3(c: Config) -> Part:
