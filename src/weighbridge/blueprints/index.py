@@ -60,6 +60,8 @@ MODULES: dict[str, str] = {
     "canary": "speech.canary",
     "canary_decoder": "speech.canary",
     "canine": "encoders.canine",
+    "chameleon": "multimodal.chameleon",
+    "chameleon_vqgan": "multimodal.chameleon",
     "chatglm": "remote.chatglm",
     "chinese_clip": "multimodal.chinese_clip",
     "chinese_clip_text_model": "multimodal.chinese_clip",

@@ -5,6 +5,8 @@ Source: arXiv 2012.09841 (VQGAN), section 3.1; names as in transformers 5.23.0, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.config.fields import Config
 from weighbridge.core.parts import attend, conv2d, part
@@ -39,15 +41,16 @@ def attention_block(name: str, c: Config, by: int) -> Part:
     )
 
 
-def middle_blocks(c: Config, by: int) -> Part:
-    """Describe two blocks with attention between them."""
-    return part("mid", resnet("block_1", c, by, by), attention_block("attn_1", c, by), resnet("block_2", c, by, by), kind="stage")
+def middle_blocks(c: Config, by: int, attends: bool = True) -> Part:
+    """Describe two blocks, with attention between them unless the model does without."""
+    between = (attention_block("attn_1", c, by),) if attends else ()
+    return part("mid", resnet("block_1", c, by, by), *between, resnet("block_2", c, by, by), kind="stage")
 
 
 def resolution_level(
     index: int, c: Config, before: int, after: int, *, blocks: int, attends: bool, stream: Size, after_it: tuple[Part, ...]
 ) -> Part:
-    """Describe the blocks of one resolution, with attention behind each where it is the coarsest, and the way to the next."""
+    """Describe the blocks of one resolution, with attention behind each where it *attends*, and the way to the next."""
     inside = tuple(resnet(str(number), c, after if number else before, after) for number in layer_range(blocks))
     looks = tuple(attention_block(str(number), c, after) for number in layer_range(blocks)) if attends else ()
     return part(
@@ -61,9 +64,15 @@ def resolution_level(
 
 
 def encoder(c: Config, outputs: Size) -> Part:
-    """Describe the network that makes the image smaller: each level but the last halves its sides."""
+    """Describe the network that makes the image smaller: each level but the last halves its sides, and the last attends."""
     last = len(c.levels) - 1
     sides = [c.codes * 2 ** (last - index) for index in range(last + 1)]
+    return encoder_of_levels(c, outputs, sides, [index == last for index in range(last + 1)])
+
+
+def encoder_of_levels(c: Config, outputs: Size, sides: Sequence[Size], attends: Sequence[bool], *, between: bool = True) -> Part:
+    """Describe the same network where every level has its side, and attention or none; *between* is that of the middle blocks."""
+    last = len(c.levels) - 1
     places = [side * side for side in sides]
     wanted = (1, *c.levels)
     down = []
@@ -71,14 +80,16 @@ def encoder(c: Config, outputs: Size) -> Part:
         conv = conv2d("conv", c.base * after, c.base * after, 3, stream=places[min(index + 1, last)])
         smaller = (part("downsample", conv, kind="convolution"),) if index < last else ()
         down.append(
-            resolution_level(index, c, wanted[index], after, blocks=c.blocks, attends=index == last, stream=places[index], after_it=smaller)
+            resolution_level(
+                index, c, wanted[index], after, blocks=c.blocks, attends=attends[index], stream=places[index], after_it=smaller
+            )
         )
     top = c.levels[-1]
     return part(
         "encoder",
         conv2d("conv_in", c.channels, c.base, 3, stream=places[0]),
         part("down", *down, kind="stages"),
-        middle_blocks(c, top),
+        middle_blocks(c, top, between),
         group_norm("norm_out", c.base * top),
         conv2d("conv_out", c.base * top, outputs, 3),
         kind="encoder",
