@@ -20,6 +20,7 @@ PATH = Path(__file__).with_name("census.json")
 OVERRIDES: tuple[dict[str, Any], ...] = (
     {},
     {"prediction_length": 24},
+    {"attn_config": {"rope_theta": 10000.0}},
     {"vocab_size": 1000, "pad_token_id": 1},
     {"num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 64},
     {"num_hidden_layers": 4, "hidden_size": 256, "num_attention_heads": 8, "intermediate_size": 512},

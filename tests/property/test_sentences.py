@@ -389,6 +389,12 @@ def stacked_experts(said: SentenceCase) -> None:
     assert {tensor.shape[0] for tensor in said.parameters()} == (numbers or {said.parameters()[0].shape[0]})
 
 
+def experts_below_another(said: SentenceCase) -> None:
+    for _, part, _ in said.own():
+        assert isinstance(part.experts, int)
+        assert all(len(tensor.shape) == 2 and int(str(tensor.shape[0])) % part.experts == 0 for tensor in said.parameters())
+
+
 def fixed(said: SentenceCase) -> None:
     assert all(tensor.frozen for tensor in said.parameters())
     counts = said.model.count()
@@ -526,6 +532,7 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.": convolution,
     "Transposed convolution: input channels × output channels × kernel, and one bias for each output channel.": transposed,
     "The matrices of all experts in one array; its first size is the number of experts.": stacked_experts,
+    "The matrices of all experts, one below another in one array; its first size is experts × inner size.": experts_below_another,
     "Learned vectors.": roles("embedding"),
     "Learned vectors that are added.": roles("bias"),
     "Learned factors.": roles("gain"),

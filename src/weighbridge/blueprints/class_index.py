@@ -296,6 +296,8 @@ CLASSES: dict[str, str] = {
     "Data2VecVisionForImageClassification": "data2vec-vision",
     "Data2VecVisionForSemanticSegmentation": "data2vec-vision",
     "Data2VecVisionModel": "data2vec-vision",
+    "DbrxForCausalLM": "dbrx",
+    "DbrxModel": "dbrx",
     "DebertaForMaskedLM": "deberta",
     "DebertaForQuestionAnswering": "deberta",
     "DebertaForSequenceClassification": "deberta",

@@ -109,6 +109,7 @@ MODULES: dict[str, str] = {
     "data2vec-audio": "speech.wav2vec2",
     "data2vec-text": "encoders.roberta",
     "data2vec-vision": "vision.data2vec_vision",
+    "dbrx": "mixtures.dbrx",
     "deberta": "encoders.deberta",
     "deberta-v2": "encoders.deberta_v2",
     "decision_transformer": "decoders.decision_transformer",

@@ -212,6 +212,8 @@ def _leaves(module: _Module) -> list[Leaf]:
 
 def _role(leaf: Leaf) -> str:
     """Return what a module's names say of its role; a head of the vocabulary only where it has that many outputs, or more than inputs."""
+    if leaf.pair.part.kind == "experts" and len(leaf.pair.tensors()) > 1:
+        return ""  # it holds all matrices of all experts, whatever it is called
     name = role_name(_purpose(leaf), leaf.path)
     matrices = [(ours.shape, theirs.shape) for ours, theirs in leaf.pair.tensors() if len(ours.shape) == 2]
     named = all(getattr(theirs[0], "word", "") == "vocab" or int(str(ours[0])) > int(str(ours[1])) for ours, theirs in matrices)

@@ -53,6 +53,8 @@ def _of_kind(kind: str, roles: tuple[str, ...], tensors: Sequence[tuple[Tensor, 
         yield mark("Transposed convolution: input channels × output channels × kernel, and one bias for each output channel.")
     elif kind == "convolution" and set(roles) == {"weight", "bias"} and len(roles) == 2:
         yield mark("Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.")
+    elif kind == "experts" and set(roles) == {"weight"} and len(shapes["weight"]) == 2:
+        yield mark("The matrices of all experts, one below another in one array; its first size is experts × inner size.")
     elif kind == "experts" and set(roles) == {"weight"}:
         yield mark("The matrices of all experts in one array; its first size is the number of experts.")
     elif set(roles) == {"embedding"} and not any(ours.frozen for ours, _ in tensors):

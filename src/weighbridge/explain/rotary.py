@@ -14,6 +14,7 @@ _PLACES = {
     "backbone_model.layers.self_attn": """csm""",
     "blocks.attn": """ernie4_5_vl_moe_vision exaone4_5_vision glm4v_moe_vision glm4v_vision glm_ocr_vision qwen2_5_omni_vision_encoder qwen2_5_vl_vision
     qwen2_vl_vision qwen3_5_moe_vision qwen3_5_vision qwen3_omni_moe_vision_encoder qwen3_vl_moe_vision qwen3_vl_vision""",
+    "blocks.norm_attn_norm.attn": """dbrx""",
     "code2wav_dit_model.transformer_blocks.attn": """qwen2_5_omni_token2wav""",
     "codec_model.decoder.decoder_transformer.layers.self_attn": """csm kyutai_speech_to_text""",
     "codec_model.encoder.encoder_transformer.layers.self_attn": """csm kyutai_speech_to_text""",
