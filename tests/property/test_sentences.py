@@ -237,6 +237,10 @@ def plain(said: SentenceCase) -> None:
     assert not said.weights("gate")
 
 
+def is_stack_of(number: int, part: Part, tensor: Tensor) -> bool:
+    return part.kind == "experts" and len(tensor.shape) == 2 and int(str(tensor.shape[0])) % number == 0
+
+
 def experts(said: SentenceCase) -> None:
     number, active = whole(said.values["experts"]), whole(said.values["active"])
     around = [
@@ -245,7 +249,7 @@ def experts(said: SentenceCase) -> None:
         if part.experts is not None and any(own.startswith(path.rpartition(".")[0]) for own, _, _ in said.own())
     ]
     assert {(part.experts, part.active) for part in around} == {(number, active)}
-    assert all(part.repeat == number or any(number in t.shape[:1] for _, inner in walked(part) for t in inner.children if isinstance(t, Tensor))
+    assert all(part.repeat == number or any(number in t.shape[:1] or is_stack_of(number, inner, t) for _, inner in walked(part) for t in inner.children if isinstance(t, Tensor))
                for part in around)  # fmt: skip
     counts = said.model.count()
     assert active == number or int(str(counts.active)) < int(str(counts.unique))
@@ -620,6 +624,7 @@ PUBLISHED = [
     "falcon-7b",
     "deepseek-v3",
     "mixtral-8x7b",
+    "dbrx-instruct",
     "whisper-tiny",
     "vit-base-patch16-224",
     "t5-small",
