@@ -10,6 +10,7 @@ from typing import Any
 from truth import census
 from truth.check import Outcome, check
 from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.class_index import CLASSES
 
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / "src" / "weighbridge" / "blueprints" / "coverage.json"
@@ -114,8 +115,26 @@ def page(found: dict[str, Any]) -> str:
             *some,
             "",
             *(("## Not described", "", f"{none}.", "", "These are refused by name; no number is guessed.", "") if none else ()),
+            *_outside(),
         )
     )
+
+
+def _outside() -> list[str]:
+    """Say which classes the figures leave out: their default config does not build, or they need a library that is not at hand."""
+    left = {name: [cls for cls, reason in classes.items() if reason] for name, classes in census.read().items()}
+    described = {name: family(name).classes if name in MODULES else () for name in left}
+    refused = {name: [cls for cls in classes if cls not in described[name] and cls not in CLASSES] for name, classes in left.items()}
+    number, missing = sum(map(len, left.values())), sum(map(len, refused.values()))
+    listed = "; ".join(f"{name} ({', '.join(classes)})" for name, classes in sorted(refused.items()) if classes)
+    return [
+        "## Outside these figures",
+        "",
+        f"{number} more classes do not build from their default config, or need a library that is not at hand where the figures are taken (timm, SciPy,",
+        f"Pillow, natten, detectron2); a published config may build them. {number - missing} of them are described, from such configs or under another type; these {missing} are not, and are refused by name:",
+        f"{listed}.",
+        "",
+    ]
 
 
 def read() -> dict[str, Any]:
