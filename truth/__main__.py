@@ -171,11 +171,17 @@ def _check(options: argparse.Namespace) -> int:
         for turn, item in enumerate(work, 1)
     ]
     outcomes = [_shown(outcome, options.flops) for outcome in _run(todo, options.jobs)]
-    bad = [outcome for outcome in outcomes if outcome.failure or not outcome.configs]
+    absent = [outcome for outcome in outcomes if _needs_library(outcome)]
+    bad = [outcome for outcome in outcomes if outcome.failure or not (outcome.configs or outcome in absent)]
     # Who names types works on them; the sweep over all of them has classes whose forward no generic input fits.
-    partly = [outcome for outcome in outcomes if outcome not in bad and outcome.partly(flops=options.flops)] if options.types else []
+    partly = (
+        [outcome for outcome in outcomes if outcome not in bad + absent and outcome.partly(flops=options.flops)] if options.types else []
+    )
     total = sum(outcome.configs for outcome in outcomes)
-    print(f"{len(outcomes) - len(bad)} of {len(outcomes)} classes agree on {total} configs and {sum(o.passes for o in outcomes)} passes")
+    compared = len(outcomes) - len(absent)
+    print(f"{compared - len(bad)} of {compared} classes agree on {total} configs and {sum(o.passes for o in outcomes)} passes")
+    if absent:
+        print(f"{len(absent)} not compared, for want of a library: {', '.join(outcome.class_name for outcome in absent)}")
     if bad:
         print(f"repeat with: python -m truth check {' '.join(sorted({o.model_type for o in bad}))} --seed {seed} --n {options.n}")
     if partly:
@@ -191,6 +197,12 @@ def _run(todo: Sequence[Callable[[], Outcome]], jobs: int) -> Iterator[Outcome]:
         return
     with ProcessPoolExecutor(jobs) as pool:
         yield from (future.result() for future in [pool.submit(item) for item in todo])
+
+
+def _needs_library(outcome: Outcome) -> bool:
+    """Tell whether a class could not be built for want of a library, such as timm, and nothing else stood against it."""
+    refused = outcome.refused
+    return not (outcome.configs or outcome.failure) and bool(refused) and all(one.startswith("ImportError") for one in refused)
 
 
 def _shown(outcome: Outcome, flops: bool = False) -> Outcome:

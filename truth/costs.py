@@ -92,7 +92,7 @@ def kept_for_backward(model: Any, lengths: Pass, *, loss: bool = False) -> int:
         RefusedError: The forward does not run, or its labels are not known here.
     """
     model.set_attn_implementation("eager")
-    if model.config.model_type == "whisper":
+    if model.config.model_type == "whisper" and not type(model).__name__.endswith(("ForCausalLM", "Decoder", "DecoderWrapper")):
         lengths = lengths._replace(seq=2 * model.config.max_source_positions)
     made = labelled(model, inputs(model, lengths)) if loss else None
     return sum(storage.bytes for storage in activations.saved(model, lengths, made=made))
