@@ -267,10 +267,22 @@ def no_such_source(source: str) -> SourceError:
         return SourceError(Text("{source}: no such file or directory", source=source), source=source)
     near = list(named.names[:3]) if named is not None else suggestions(source)
     hint = Text("did you mean {names}?", names=either(near)) if near else Text("expected {ways}", ways=Text(WAYS))
-    family = source.lower().partition("-")[0]
-    if named is None and family in MODULES and not any(name.startswith(family) for name in near):
-        near, hint = [], Text("{model_type} is a model type that is known: give its config.json", model_type=family)
+    model_type = _type_at_the_start(source)
+    if named is None and model_type and not any(name.lower().startswith(source.lower().partition("-")[0]) for name in near):
+        near, hint = [], Text("{model_type} is a model type that is known: give its config.json", model_type=model_type)
     return SourceError(Text("{source}: no such preset or file; {hint}", source=source, hint=hint), source=source, suggestions=tuple(near))
+
+
+def _type_at_the_start(name: str) -> str:
+    """Return the longest model type that *name* begins with, whatever separates its words, or the empty string.
+
+    >>> _type_at_the_start("decision-transformer-gym"), _type_at_the_start("sew-d-tiny"), _type_at_the_start("moondream2")
+    ('decision_transformer', 'sew-d', '')
+    """
+    pieces = name.lower().replace("_", "-").replace(" ", "-").split("-")
+    types = {model_type.lower().replace("_", "").replace("-", ""): model_type for model_type in MODULES}
+    starts = ("".join(pieces[:end]) for end in range(len(pieces), 0, -1))
+    return next((types[start] for start in starts if start in types), "")
 
 
 WAYS = mark(

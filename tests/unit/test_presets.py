@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge import model
+from weighbridge import SourceError, model
 from weighbridge.presets import fold_name, preset, preset_like, presets, typed_names
+from weighbridge.presets.aliases import lookup
 
 HELD = [found for found in presets() if found.total is not None]
 TYPED = [
@@ -72,3 +73,24 @@ def test_a_preset_keeps_its_own_name_beside_a_hub_id_that_ends_in_it() -> None:
     assert model("roberta-base").count().unique == 124_645_632
     own = {found.name for found in presets()}
     assert [(found.name, name) for found in presets() for name in found.names if name in own and name != found.name] == []
+
+
+def test_an_id_among_the_other_names_may_be_typed_without_its_owner() -> None:
+    """The published ids: bigscience/mt0-base is mT5, microsoft/wavlm-base-plus is WavLM; a part of a pipeline is not the pipeline."""
+    assert [preset_like(name).name for name in ("mt0-base", "WavLM base plus", "ul2")] == ["mt5-base", "wavlm-base", "flan-ul2"]  # type: ignore[union-attr]
+    assert preset_like("stable-diffusion-v1-5") is None
+
+
+@pytest.mark.parametrize("name", ["convnextv2-base", "paligemma2-3b", "kosmos-2"])
+def test_nothing_is_suggested_twice(name: str) -> None:
+    meant = lookup(name)
+    assert meant is None or len(set(meant.names)) == len(meant.names)
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [("decision-transformer-gym", "decision_transformer"), ("visualbert-nlvr2", "visual_bert"), ("sew-d-tiny-100k", "sew-d")],
+)
+def test_a_type_is_named_whatever_separates_its_words(typed: str, hint: str) -> None:
+    with pytest.raises(SourceError, match=f"; {hint} is a model type that is known"):
+        model(typed)

@@ -79,11 +79,15 @@ def preset_like(name: str) -> Preset | None:
 
     >>> preset_like("BERT_base_Chinese").name, preset_like("t5 v1.1 small").name, preset_like("opt-13B").name
     ('bert-base-chinese', 't5-v1_1-small', 'opt-13b')
-    >>> preset_like("bloomz_560m_multi").name
-    'bloom-560m'
+    >>> preset_like("bloomz_560m_multi").name, preset_like("wavlm-base-plus").name
+    ('bloom-560m', 'wavlm-base')
     """
     if not _FOLDED:
-        _FOLDED.update({fold_name(typed): found for found in presets() for typed in typed_names(found)})
+        known = list(presets())
+        _FOLDED.update({fold_name(typed): found for found in known for typed in typed_names(found)})
+        for found in known:
+            for short in short_names(found):
+                _FOLDED.setdefault(fold_name(short), found)
     plain, _, language = name.rpartition("_")  # KerasHub writes the language behind a name of the Hub's
     return _FOLDED.get(fold_name(name)) or (_FOLDED.get(fold_name(plain)) if language in ("en", "multi", "zh", "hi") and plain else None)
 
@@ -106,6 +110,8 @@ def suggestions(name: str) -> list[str]:
     ('bert-base-uncased', 'llama-3-8b', 'mistral-7b-v0.1', 'bert-base-uncased')
     >>> suggestions("brt-base")
     ['bert-base-uncased', 'bart-base']
+    >>> suggestions("devstral")[0]
+    'Devstral-Small-2505'
     """
     from difflib import get_close_matches
 
@@ -114,6 +120,10 @@ def suggestions(name: str) -> list[str]:
     starts.sort(key=lambda found: _distance(found, name.lower()))
     if starts:
         return [found.name for found in starts[:3]]
+    others = [name for found in known for name in (*(name for name in found.names if "/" not in name), *short_names(found))]
+    beginning = {fold_name(name): name for name in others if wanted and _starts_with(fold_name(name), wanted)}
+    if beginning:
+        return list(beginning.values())[:3]
     names = [found.name for found in known]
     first, _, rest = name.lower().partition("-")
     families = dict.fromkeys(known_name.partition("-")[0] for known_name in names)
@@ -153,6 +163,20 @@ def typed_names(found: Preset) -> Iterator[str]:
         if found.name.lower() != f"{owner}-{short}".lower():
             yield short
     yield from found.names
+
+
+def short_names(found: Preset) -> Iterator[str]:
+    """Yield the ids among a preset's other names without their owners: they mean it unless another model is called so.
+
+    A part of a diffusion pipeline bears the pipeline's id, which without its owner is the pipeline's name.
+
+    >>> list(short_names(preset("mt5-large")))
+    ['mt0-large']
+    """
+    for name in found.names:
+        owner, _, short = name.rpartition("/")
+        if owner and short.strip("0123456789.-") and not str(found.config.get("model_type", "")).startswith("diffusers"):
+            yield short
 
 
 def presets() -> Iterator[Preset]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.presets import Preset, preset, presets, typed_names
+from weighbridge.presets import Preset, preset, presets, short_names, typed_names
 
 if TYPE_CHECKING:
     from typing import Any
@@ -220,8 +220,9 @@ def _make_table() -> dict[str, Meaning]:
     for key, members in families.items():
         if len(members) > 1 or key not in found:
             found[key] = Meaning(FAMILY, tuple(members)) if key not in found or key == "gpt2" else found[key]
-    for entry in presets():
-        for written in (name for name in typed_names(entry) if name != entry.hub):
+    known = list(presets())
+    for entry, typed in [(entry, typed_names(entry)) for entry in known] + [(entry, short_names(entry)) for entry in known]:
+        for written in (name for name in typed if name != entry.hub):
             pieces = runs(written)
             if not re.fullmatch(f"{_SIZE}|intermediate", pieces[0], re.IGNORECASE):  # funnel-transformer/large is no name alone
                 found.setdefault(join_runs(pieces), Meaning(MODEL, (entry.name,)))
@@ -229,14 +230,13 @@ def _make_table() -> dict[str, Meaning]:
 
 
 def _shorten(names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the presets by their names with some words left out."""
+    """Return the presets by their names with some words left out, each once."""
     found: dict[str, list[str]] = {}
     for name in names:
         pieces = runs(name)
-        for dropped in _DROPPED:
-            rest = [piece for piece in pieces if piece not in dropped]
-            if 1 < len(rest) < len(pieces):
-                found.setdefault(join_runs(rest), []).append(name)
+        shorter = ([piece for piece in pieces if piece not in dropped] for dropped in _DROPPED)
+        for key in dict.fromkeys(join_runs(rest) for rest in shorter if 1 < len(rest) < len(pieces)):
+            found.setdefault(key, []).append(name)
     return found
 
 
