@@ -13,7 +13,7 @@ from weighbridge.accounts.inputs import inputs
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally
 from weighbridge.accounts.possible import as_examples
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.config.bind import LARGEST, bind
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import UsageError, WeighbridgeError

@@ -20,7 +20,7 @@ from truth import live
 from truth.check import _configs, classes
 from truth.forward import SMALL
 from truth.live import RefusedError
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.readers import Listing, StoredTensor, read_listing
 from weighbridge.readers.module import DTYPES

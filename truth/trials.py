@@ -22,7 +22,7 @@ from truth.listing import Listing, of_rows
 from truth.live import RefusedError
 from truth.probe import hurried
 from weighbridge import model
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.core.errors import WeighbridgeError
 
 FOLDER = Path(__file__).parents[1] / "tests" / "truth" / "keys"

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.memory.account import Memory
     from weighbridge.accounts.parallel.account import Parallel
     from weighbridge.accounts.parameters import Tally
-    from weighbridge.api import (
-        Model,
+    from weighbridge.api.functions import (
         audit,
         census,
         compare,
@@ -31,17 +30,18 @@ if TYPE_CHECKING:
         flops_per_token,
         kv_bytes,
         mark,
-        model,
         params,
         reconcile,
         solve,
         sweep,
         verify,
     )
+    from weighbridge.api.model import Model, model
     from weighbridge.auditing.claims import Audit
-    from weighbridge.conventions.arithmetic import Arithmetic, FlopsReconciliation
+    from weighbridge.conventions.arithmetic import Arithmetic
     from weighbridge.conventions.counts import Count
     from weighbridge.conventions.reconcile import Reconciliation
+    from weighbridge.conventions.reconcile_flops import FlopsReconciliation
     from weighbridge.core.tree import Part, Row, Tensor
     from weighbridge.designs.costs import Workload
     from weighbridge.designs.search import Search
@@ -121,11 +121,9 @@ _HOMES = {
     "accounts.fits.account": ("Fit",),
     "accounts.flops": ("Flops",),
     "accounts.memory.account": ("Memory",),
-    "conventions.arithmetic": ("Arithmetic", "FlopsReconciliation"),
     "accounts.parallel.account": ("Parallel",),
     "accounts.parameters": ("Tally",),
-    "api": (
-        "Model",
+    "api.functions": (
         "audit",
         "census",
         "compare",
@@ -134,7 +132,6 @@ _HOMES = {
         "diff",
         "exercise",
         "mark",
-        "model",
         "reconcile",
         "solve",
         "sweep",
@@ -143,9 +140,12 @@ _HOMES = {
         "kv_bytes",
         "params",
     ),
+    "api.model": ("Model", "model"),
     "auditing.claims": ("Audit",),
+    "conventions.arithmetic": ("Arithmetic",),
     "conventions.counts": ("Count",),
     "conventions.reconcile": ("Reconciliation",),
+    "conventions.reconcile_flops": ("FlopsReconciliation",),
     "core.tree": ("Part", "Row", "Tensor"),
     "designs.costs": ("Workload",),
     "designs.search": ("Search",),

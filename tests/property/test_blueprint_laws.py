@@ -20,7 +20,7 @@ from truth import compare
 from truth.draw import draw
 from weighbridge import model
 from weighbridge.accounts.parameters import tally
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.blueprints import MODULES, family
 from weighbridge.config.bind import bind
 from weighbridge.config.fields import Config

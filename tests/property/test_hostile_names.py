@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.hostile.acts import acts
 from tests.unit.safetensors_file import write
-from weighbridge.api import model
+from weighbridge.api.model import model
 from weighbridge.cli import main
 from weighbridge.core.visible import HIDDEN, visible
 from weighbridge.documents.document import Column, Document, Heading, Item, Paragraph, Row, Table

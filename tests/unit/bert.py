@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weighbridge
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 
 CONFIG = {
     "model_type": "bert",

@@ -36,7 +36,7 @@ def answer(arguments: Arguments) -> Answer:
 def _read(source: str, arguments: Arguments) -> ModelValue:
     from pathlib import Path
 
-    from weighbridge.api import model
+    from weighbridge.api.model import model
     from weighbridge.load import checkpoint_of
 
     path = Path(source)

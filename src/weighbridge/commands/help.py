@@ -9,7 +9,7 @@ from weighbridge.commands.options import COMMON, Option
 from weighbridge.commands.output import width
 from weighbridge.commands.table import COMMANDS, TABLE
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.documents.renderers.layout import measure, pad, wrap
+from weighbridge.documents.renderers.wrapping import measure, pad, wrap
 
 SHORT = 40
 """Columns that an option's choices may take beside its name."""

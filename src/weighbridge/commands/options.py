@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from weighbridge.api import Model
+    from weighbridge.api.model import Model
     from weighbridge.documents.document import Document
 
 
@@ -72,7 +72,7 @@ class Arguments:
         """Return the model that *source* (by default the option of that name) and the options of :data:`SOURCE` name."""
         if self._open is not None:
             return self._open(self, source or self.source)
-        from weighbridge.api import model
+        from weighbridge.api.model import model
 
         values = self.__dict__
         more = {name: values[name] for name in ("via", "trust_remote_code") if values.get(name)}

@@ -49,10 +49,10 @@ def _is_number(text: str) -> bool:
 
 def _arithmetic(arguments: Arguments) -> Answer:
     from weighbridge.accounts.inputs import inputs
-    from weighbridge.conventions.arithmetic import explain_flops
+    from weighbridge.conventions.reconcile_flops import reconcile_flops
     from weighbridge.documents import conventional
 
-    found = explain_flops(arguments.model(), inputs(vars(arguments)), arguments.number)
+    found = reconcile_flops(arguments.model(), inputs(vars(arguments)), arguments.number)
     return Answer(
         lambda: conventional.answer_json(found), lambda: conventional.answer_document(found, arguments.lang), holds=bool(found.matches)
     )

@@ -8,7 +8,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
-    from weighbridge.api import Model
+    from weighbridge.api.model import Model
 
 EXAMPLE = """example:
   weigh tensors bert-base-uncased --class BertForPreTraining

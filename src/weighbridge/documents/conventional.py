@@ -10,8 +10,9 @@ from weighbridge.documents.document import Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
-    from weighbridge.conventions.arithmetic import Arithmetic, FlopsMatch, FlopsReconciliation
+    from weighbridge.conventions.arithmetic import Arithmetic
     from weighbridge.conventions.pieces import Piece
+    from weighbridge.conventions.reconcile_flops import FlopsMatch, FlopsReconciliation
     from weighbridge.value import ModelValue
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from weighbridge.accounts.parameters import count, unique_of
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.config.bind import bind, with_overrides, within
 from weighbridge.config.fields import Config, SubConfig
 from weighbridge.core.errors import WeighbridgeError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any, NamedTuple
 
-from weighbridge.api import Model, model
+from weighbridge.api.model import Model, model
 from weighbridge.core.errors import ReadError, UsageError, WeighbridgeError
 from weighbridge.core.messages import Text
 

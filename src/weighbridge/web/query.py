@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from weighbridge.accounts.inputs import Inputs, inputs
-from weighbridge.api import Model, model
+from weighbridge.api.model import Model, model
 from weighbridge.blueprints import MODULES
 from weighbridge.config.read import parse_config, read_config
 from weighbridge.core.errors import SourceError, UsageError

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from weighbridge.api import Model
+    from weighbridge.api.model import Model
 
 
 def page(limits: Limits) -> Callable[[Request], Any]:

@@ -13,7 +13,7 @@ from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.accounts.parameters import unique_of as model_count
 from weighbridge.accounts.possible import length_names as lengths
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.auditing.claims import Audit, Claim
 from weighbridge.blueprints import MODULES
 from weighbridge.core.errors import UsageError, WeighbridgeError

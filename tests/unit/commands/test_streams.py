@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weighbridge.cli import main
-from weighbridge.documents.renderers.layout import measure
+from weighbridge.documents.renderers.wrapping import measure
 
 SOURCE = Path(__file__).parents[3] / "src"
 

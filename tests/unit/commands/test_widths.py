@@ -7,7 +7,7 @@ import pytest
 from weighbridge.cli import main
 from weighbridge.commands.help import page
 from weighbridge.commands.table import COMMANDS
-from weighbridge.documents.renderers.layout import measure
+from weighbridge.documents.renderers.wrapping import measure
 
 LINES = [
     "count {}",

@@ -10,7 +10,8 @@ import pytest
 from weighbridge import UsageError, model
 from weighbridge.accounts.inputs import inputs
 from weighbridge.cli import main
-from weighbridge.conventions.arithmetic import CUSTOMS, FORWARD, MULTIPLY_ADDS, OF_CONVOLUTIONS, _ways, one_pass
+from weighbridge.conventions.arithmetic import CUSTOMS, FORWARD, MULTIPLY_ADDS, one_pass
+from weighbridge.conventions.reconcile_flops import OF_CONVOLUTIONS, _ways
 
 FVCORE = [("vit-base-patch16-224", 17_582_740_224), ("convnext-tiny-224", 4_470_399_744), ("swin-tiny-patch4-window7-224", 4_509_194_496)]
 """fvcore 0.1.5 on the class of transformers 4.57, attention eager, one image of 224 × 224."""

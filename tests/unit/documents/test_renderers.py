@@ -15,7 +15,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Number, Symbol
 from weighbridge.documents.document import Column, Document, Equation, Heading, Item, Row, Share, Table, notes, shares
 from weighbridge.documents.renderers import render
-from weighbridge.documents.renderers.layout import measure
+from weighbridge.documents.renderers.wrapping import measure
 
 COLUMNS = (Column("name"), Column("count", "integer"), Column("share", "share"), Column("", "bar"))
 

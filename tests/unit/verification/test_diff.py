@@ -10,7 +10,7 @@ import pytest
 import weighbridge
 from tests.unit import safetensors_file
 from tests.unit.bert import CONFIG, bert
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.cli import main
 from weighbridge.readers import Listing, StoredTensor, as_model
 from weighbridge.value import ModelValue

@@ -11,7 +11,7 @@ import weighbridge
 import weighbridge.verification.verify
 from tests.unit import safetensors_file
 from tests.unit.bert import CONFIG, bert
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.cli import main
 from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.core.tree import Part, Tensor

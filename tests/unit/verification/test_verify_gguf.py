@@ -9,7 +9,7 @@ import pytest
 
 import weighbridge
 from tests.unit.readers.real import packaged
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import Listing, StoredTensor, as_model
 from weighbridge.readers.gguf import SkippedValue

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.bert import bert
 from tests.unit.readers.real import packaged
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.readers import Listing, onnx
 from weighbridge.readers.onnx_roles import modules_in
 from weighbridge.verification.verify import verify, verify_checkpoint

@@ -8,7 +8,7 @@ from math import prod
 import pytest
 
 import weighbridge
-from weighbridge.api import Model
+from weighbridge.api.model import Model
 from weighbridge.readers import Listing, StoredTensor
 from weighbridge.readers.packing import unpack
 from weighbridge.verification.findings import Verification
