@@ -8,8 +8,8 @@ from itertools import groupby
 from weighbridge.auditing.claims import Audit, Claim, format_number, say_reason
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
-from weighbridge.documents.renderers.layout import measure
 from weighbridge.documents.renderers.markup import escape
+from weighbridge.documents.renderers.wrapping import measure
 
 LABELS = {
     "exact": mark("exact"),

@@ -37,7 +37,7 @@ def create(limits: Limits | None = None, pool: Pool | None = None) -> Starlette:
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
-    from weighbridge.web import pages, upload
+    from weighbridge.web import failures, pages, upload
 
     limits = limits or Limits()
     counted: dict[str, int] = {}
@@ -56,7 +56,7 @@ def create(limits: Limits | None = None, pool: Pool | None = None) -> Starlette:
         Route("/metrics", _metrics(counted)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    handlers: Any = {WeighbridgeError: _error_response, 404: pages.missing, 405: _wrong_method}
+    handlers: Any = {WeighbridgeError: _error_response, 404: failures.missing, 405: _wrong_method}
     middleware = [Middleware(Guard, limits=limits), Middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)]
     if pool is None:
         return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
@@ -87,11 +87,11 @@ def _endpoint(call: Command, limits: Limits, counted: dict[str, int]) -> Callabl
 
 def _page(page: Callable[[Request, Mapping[str, Any]], Response], limits: Limits) -> Callable[[Request], Any]:
     async def endpoint(request: Request) -> Response:
-        from weighbridge.web import pages
+        from weighbridge.web import failures, rendering
 
         form = await request.form(max_files=1, max_fields=20) if request.method == "POST" else {}
         found = await in_time(lambda: page(request, form), limits)
-        return found if found is not None else pages.failure_page(request, 503, error_text(_late(limits), pages.language(request)))
+        return found if found is not None else failures.failure_page(request, 503, error_text(_late(limits), rendering.language(request)))
 
     return endpoint
 
@@ -121,12 +121,12 @@ async def _parameters(request: Request) -> dict[str, Any] | Response:
 
 
 async def _error_response(request: Request, error: WeighbridgeError) -> Response:
-    from weighbridge.web import pages
+    from weighbridge.web import failures
 
     status = status_of(error)
     if request.url.path.startswith("/api/"):
         return problem(status, type(error).__name__, error_text(error, _language(request)))
-    return pages.refusal_page(request, status, error)
+    return failures.refusal_page(request, status, error)
 
 
 def _language(request: Request) -> str:

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode
 
 from weighbridge.accounts.fits.accelerators import ACCELERATORS
-from weighbridge.core.errors import ConfigError, WeighbridgeError
-from weighbridge.core.messages import error_text, languages, mark, translator
-from weighbridge.core.visible import visible
+from weighbridge.core.messages import error_text, translator
 from weighbridge.documents.document import Document, Heading
 from weighbridge.web import views
 from weighbridge.web.controls import controls, groups_of
-from weighbridge.web.offers import Offer, offers
 from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, read_query, whole
+from weighbridge.web.rendering import language, preferred_language, render_page
 from weighbridge.web.strings import STRINGS
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from weighbridge.api import Model
+    from weighbridge.api.model import Model
 
 Form: TypeAlias = Mapping[str, Any]
-TEMPLATES = Path(__file__).parent / "templates"
-TABS = ("model", "models", "compare", "explain", "audit", "design", "quiz", "api")
 
 
 def home(request: Request, form: Form) -> Response:
@@ -52,7 +43,7 @@ def model_page(request: Request, form: Form) -> Response:
 def page_of_model(request: Request, query: Query, found: Model) -> Response:
     """Show a model that has been weighed."""
     query = query if found.kind == "config" else query._replace(dropped=found.source)
-    return _page(request, "model", query, {**_where(found, query), **_class_choices(found, query), **_why(found, query)})
+    return render_page(request, "model", query, {**_where(found, query), **_class_choices(found, query), **_why(found, query)})
 
 
 def _class_choices(found: Model, query: Query) -> dict[str, Any]:
@@ -66,13 +57,13 @@ def _class_choices(found: Model, query: Query) -> dict[str, Any]:
 def where_part(request: Request, form: Form) -> Response:
     """Answer what a change of a size moves first: the total, the table and the pictures; the rest of the page stays."""
     query = read_query(request.query_params)
-    return _page(request, "part_where", query, _where(query.model(), query))
+    return render_page(request, "part_where", query, _where(query.model(), query))
 
 
 def why_part(request: Request, form: Form) -> Response:
     """Answer what is shown below: formula, counts, arithmetic."""
     query = read_query(request.query_params)
-    return _page(request, "part_why", query, _why(query.model(), query))
+    return render_page(request, "part_why", query, _why(query.model(), query))
 
 
 def _where(found: Model, query: Query) -> dict[str, Any]:
@@ -95,7 +86,7 @@ def _why(found: Model, query: Query) -> dict[str, Any]:
 def costs_part(request: Request, form: Form) -> Response:
     """Answer what the model costs: memory, cache, whether it fits."""
     query = read_query(request.query_params)
-    return _page(request, "part_costs", query, views.costs(query.model(), query))
+    return render_page(request, "part_costs", query, views.costs(query.model(), query))
 
 
 def names_part(request: Request, form: Form) -> Response:
@@ -137,7 +128,7 @@ def compare_page(request: Request, form: Form) -> Response:
             "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.cost_rows(models, query))],
             "devices": list(ACCELERATORS), "fits": views.fit_rows(models, query), "untold": [error_text(why, query.lang) for why in found.untold],
             "causes": html.body(Document("", blocks=tuple(tables_of_causes(found, names, say))))}  # fmt: skip
-    return _page(request, "compare", query, view)
+    return render_page(request, "compare", query, view)
 
 
 def explain_page(request: Request, form: Form) -> Response:
@@ -157,7 +148,7 @@ def explain_page(request: Request, form: Form) -> Response:
         "outline": outline,
         **_class_choices(found, query),
     }
-    return _page(request, "explain", query, view)
+    return render_page(request, "explain", query, view)
 
 
 def audit_page(request: Request, form: Form) -> Response:
@@ -182,7 +173,7 @@ def audit_page(request: Request, form: Form) -> Response:
             "closing": auditing.summary(found, say).splitlines(),
             "tallied": tallied,
         }
-    return _page(request, "audit", query, view)
+    return render_page(request, "audit", query, view)
 
 
 def design_page(request: Request, form: Form) -> Response:
@@ -200,7 +191,7 @@ def design_page(request: Request, form: Form) -> Response:
         call = next(call for call in CALLS if call.name == name)
         document = call.module.answer(read_asked(call, given)).document()
     body = "" if document is None else html.body(document)
-    return _page(request, "design", query, {"tool": name, "given": given, "document": document, "body": body})
+    return render_page(request, "design", query, {"tool": name, "given": given, "document": document, "body": body})
 
 
 TOOLS = ("solve", "design", "sweep")
@@ -212,14 +203,14 @@ def api_page(request: Request, form: Form) -> Response:
     from weighbridge.web.api import CALLS, options
 
     calls = [(call, any(option.needed for option in options(call))) for call in CALLS]
-    return _page(request, "api", read_query(request.query_params), {"calls": calls, "base": str(request.base_url)})
+    return render_page(request, "api", read_query(request.query_params), {"calls": calls, "base": str(request.base_url)})
 
 
 def models_page(request: Request, form: Form) -> Response:
     """Show what can be weighed by name: presets by family, then model types; those alone that hold a word."""
     query = read_query(request.query_params)
     word = request.query_params.get("filter", "")[:80].strip()
-    return _page(request, "models", query, {"word": word, **views.presets_with(word, query)})
+    return render_page(request, "models", query, {"word": word, **views.presets_with(word, query)})
 
 
 def quiz_page(request: Request, form: Form) -> Response:
@@ -248,7 +239,7 @@ def quiz_page(request: Request, form: Form) -> Response:
         "marked": html.body(Document("", "", tuple(marking_blocks(marking, say)), query.lang)) if marking else "",
         "solution": html.body(Document("", "", tuple(solution_blocks(exercise, say)), query.lang)),
     }
-    return _page(request, "quiz", query, view)
+    return render_page(request, "quiz", query, view)
 
 
 PAGES = {
@@ -265,142 +256,6 @@ PAGES = {
 
 PARTS = {"where": where_part, "why": why_part, "costs": costs_part, "names": names_part}
 """The parts of the Model page that a change of a size renews."""
-
-
-HINTS = {
-    'add "model_type", such as "bert", or name a class with --class': mark('add "model_type", such as "bert"'),
-    "weigh models lists those known; with torch and transformers installed, --via transformers counts any class": mark(
-        "the page Models lists those known"
-    ),
-}
-"""What the page advises where the command line would speak of its options."""
-
-
-def refusal_page(request: Request, status: int, error: WeighbridgeError) -> Response:
-    """Show why a question cannot be answered, and ways out."""
-    hint = HINTS.get(str(getattr(error, "hint", "")))
-    if hint and isinstance(error, ConfigError):
-        error = ConfigError(error.message, key=error.key, hint=hint)
-    detail = error_text(error, language(request))
-    try:
-        found = offers(read_query(request.query_params), error) if request.url.path in ("/part/where", "/model") else []
-    except WeighbridgeError:
-        found = []
-    return failure_page(request, status, detail, found)
-
-
-def failure_page(request: Request, status: int, detail: str, ways: Sequence[Offer] = ()) -> Response:
-    """Show what was wrong with a question, in place of its answer, with what was asked still there."""
-    given = request.query_params
-    view = {
-        "detail": detail,
-        "given": given.get("source", DEFAULT)[:200],
-        "config": given.get("config", ""),
-        "offers": ways,
-        "back": request.url.path[1:] if request.url.path in ("/quiz", "/compare", "/design", "/models") else "",
-    }
-    return _page(request, "failed", Query(lang=language(request)), view, status)
-
-
-def warm_up() -> None:
-    """Make ready what shows an error, so that the first of a thousand refusals keeps nobody waiting."""
-    _environment().get_template("failed.html")
-
-
-async def missing(request: Request, error: Exception) -> Response:
-    """Answer an address that leads nowhere."""
-    from weighbridge.web.middleware import problem
-
-    if request.url.path.startswith("/api/"):
-        return problem(404, "Not found", "there is no such call; see /api/v1/openapi.json")
-    return failure_page(request, 404, translator(language(request))(STRINGS["missing"]))
-
-
-def language(request: Request) -> str:
-    """Return the language an address asks for; English where it asks for none that there is."""
-    lang = request.query_params.get("lang", "en")
-    return lang if lang in languages() else "en"
-
-
-def preferred_language(accepted: str) -> str:
-    """Return the language that a browser would rather read, of those there are: its ``Accept-Language``, best first.
-
-    >>> preferred_language("zh-CN,zh;q=0.9,en;q=0.8"), preferred_language("en-GB, zh;q=0.5"), preferred_language("fr, zh;q=0")
-    ('zh', 'en', 'en')
-    """
-    best, most = "en", 0.0
-    for entry in accepted[:1000].split(","):
-        name, _, rest = entry.partition(";")
-        found = re.fullmatch(r"\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*", rest)
-        weight = float(found[1]) if found else 0.0 if rest.strip() else 1.0
-        short = name.strip().partition("-")[0].lower()
-        if short in languages() and weight > most:
-            best, most = short, weight
-    return best
-
-
-def _page(request: Request, name: str, query: Query, view: dict[str, Any], status: int = 200) -> Response:
-    from starlette.responses import HTMLResponse
-
-    say = translator(query.lang)
-    common = {
-        "query": query,
-        "page": "model" if name.startswith("part_") else name,
-        "tabs": TABS,
-        "w": _words(query.lang),
-        "say": say,
-        "other": "en" if query.lang == "zh" else "zh",
-        "path": f"/{name}" if name in PAGES else "/model",
-    }
-    html = _environment().get_template(f"{name}.html").render(**common, **view)
-    return HTMLResponse(html, status)
-
-
-@cache
-def _environment() -> Environment:
-    """Return the templates: all values escaped, what is missing an error."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-        finalize=_printable,
-    )
-    environment.filters["n"] = lambda number: f"{number:,}".replace("-", "−")
-    environment.filters["breakable"] = _breakable
-    environment.filters["lettered"] = _with_index
-    return environment
-
-
-def _printable(value: object) -> object:
-    """Write out what cannot be seen in a text, whatever page it comes to stand on; marked-up text was made of such."""
-    return visible(value.replace("\r\n", "\n"), keep="\n\t") if type(value) is str else value
-
-
-@lru_cache(4096)
-def _breakable(name: str) -> Markup:
-    """Let a long name be broken where its words meet."""
-    from markupsafe import Markup, escape
-
-    return Markup(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])", "<wbr>", str(escape(visible(name)))))
-
-
-def _with_index(letter: str) -> Markup:
-    """Set what stands behind a letter's underscore as its index."""
-    from markupsafe import Markup
-
-    head, _, index = letter.partition("_")
-    return Markup("{}<sub>{}</sub>").format(head, index) if index else Markup("{}").format(head)
-
-
-@cache
-def _words(language: str) -> dict[str, str]:
-    say = translator(language)
-    return {key: say(sentence) for key, sentence in STRINGS.items()}
 
 
 def _classes(found: Model) -> list[str]:

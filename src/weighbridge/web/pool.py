@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.core.messages import Text, error_text
-from weighbridge.web import pages
+from weighbridge.web import failures, rendering
 from weighbridge.web.api import CALLS
 from weighbridge.web.frames import LENGTHS, pack
 from weighbridge.web.middleware import Limits, problem
@@ -120,7 +120,7 @@ class Pool:
     @asynccontextmanager
     async def lifespan(self, app: Any) -> AsyncIterator[None]:
         """Start the processes with the server, and end them with it."""
-        pages.warm_up()
+        failures.warm_up()
         self._start(light=True)
         for _ in range(self.size):
             self._start(light=False)
@@ -305,6 +305,6 @@ def _refusal(scope: Scope, title: str, detail: str) -> Response:
     if scope["path"].startswith("/api/"):
         return problem(503, title, str(detail), AGAIN)
     request = Request(scope)
-    shown = pages.failure_page(request, 503, error_text(detail, pages.language(request)))
+    shown = failures.failure_page(request, 503, error_text(detail, rendering.language(request)))
     shown.headers["retry-after"] = str(AGAIN)
     return shown

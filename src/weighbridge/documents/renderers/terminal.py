@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from weighbridge.documents.document import Document
-from weighbridge.documents.renderers.layout import Line, lines
+from weighbridge.documents.renderers.layout import lines
+from weighbridge.documents.renderers.table_layout import Line
 
 STYLES = {"strong": "1", "quiet": "2", "figure": "36", "good": "32", "bad": "1;31", "mild": "33"}
 """Select Graphic Rendition of ECMA-48: bold, faint, cyan, green, bold red, yellow."""
