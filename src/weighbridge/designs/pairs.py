@@ -11,7 +11,8 @@ from typing import Any
 from weighbridge.config.bind import LARGEST
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
-from weighbridge.designs.problem import MeasuredConfig, Problem, Terms, closest, evaluate, hits_of, in_one
+from weighbridge.designs.interpolation import Terms, evaluate, in_one
+from weighbridge.designs.problem import MeasuredConfig, Problem, closest, hits_of
 from weighbridge.designs.roots import in_ints, value_of
 from weighbridge.designs.single import BEYOND, FITTED, MOST, Outcome, candidates, constant, free_values, of_polynomial, walk
 

@@ -31,10 +31,8 @@ from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part, walk
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.costs import COSTS, Workload, inputs_of, whole
+from weighbridge.designs.interpolation import Terms, evaluate, interpolate, polynomial_terms
 from weighbridge.value import ModelValue
-
-Terms: TypeAlias = dict[tuple[int, ...], Fraction]
-"""A polynomial in the unknowns: from the power of each to the coefficient."""
 
 SPREAD = (*range(-4, 5), 11, 16, 64, 101)
 """Steps from a config's own value at which a polynomial is held to counts."""
@@ -218,7 +216,7 @@ class Problem:
             found = polynomial(MEASURES[self.measure](tree, self))
         except (ConfigError, UsageError, TypeError, AssertionError):
             return None  # the blueprint wants a number where the unknown stands
-        terms = _terms(found, unknowns)
+        terms = polynomial_terms(found, unknowns)
         return terms if terms is not None and self._agrees(terms) else None
 
     def formula(self) -> tuple[Terms | None, bool]:
@@ -234,7 +232,7 @@ class Problem:
         grid = {values: self.count(values) for values in product(*samples)}
         if any(number is None for number in grid.values()):
             return None
-        terms = _interpolate(samples, {values: Fraction(number or 0) for values, number in grid.items()})
+        terms = interpolate(samples, {values: Fraction(number or 0) for values, number in grid.items()})
         return terms if self._agrees(terms) else None
 
     def _samples(self, index: int) -> tuple[int, ...]:
@@ -346,67 +344,6 @@ def _guesses(problem: Problem, other: int, value: int) -> Iterator[int]:
     near = [] if own is None else [own, own // step * step, own // value * value if value else own]
     wanted = (*near, *(value * factor for factor in (1, 2, 8, 64, 128)), *range(least, least + 16 * step, step))
     yield from dict.fromkeys(max(least, -(-guess // step) * step) for guess in wanted)
-
-
-def _interpolate(samples: Sequence[tuple[int, ...]], values: Mapping[tuple[int, ...], Fraction]) -> Terms:
-    """Return the polynomial through a grid of points: a product of Lagrange's, one for each unknown."""
-    bases = [[_lagrange(axis, place) for place in range(len(axis))] for axis in samples]
-    terms: Terms = {}
-    for places in product(*(range(len(axis)) for axis in samples)):
-        point = tuple(axis[place] for axis, place in zip(samples, places, strict=True))
-        for powers in product(*(range(len(axis)) for axis in samples)):
-            coefficient = values[point]
-            for basis, place, power in zip(bases, places, powers, strict=True):
-                coefficient *= basis[place][power]
-            terms[powers] = terms.get(powers, Fraction(0)) + coefficient
-    return {powers: coefficient for powers, coefficient in terms.items() if coefficient}
-
-
-def _lagrange(axis: Sequence[int], place: int) -> list[Fraction]:
-    """Return the coefficients, constant first, of the polynomial that is 1 at one point and 0 at the others."""
-    found = [Fraction(1)]
-    for index, point in enumerate(axis):
-        if index != place:
-            scale = Fraction(1, axis[place] - point)
-            found = [scale * (a - point * b) for a, b in zip([Fraction(0), *found], [*found, Fraction(0)], strict=True)]
-    return found
-
-
-def _terms(found: Polynomial, unknowns: list[Symbol]) -> Terms | None:
-    terms: Terms = {}
-    for monomial, coefficient in found.terms.items():
-        powers = dict(monomial)
-        own = tuple(powers.pop(unknown, 0) for unknown in unknowns)
-        if powers or any(power < 0 for power in own):
-            return None
-        terms[own] = Fraction(coefficient)
-    return terms
-
-
-def evaluate(terms: Terms, values: Sequence[int]) -> Fraction:
-    """Evaluate a polynomial in the unknowns.
-
-    >>> evaluate({(1, 0): Fraction(3), (0, 2): Fraction(1)}, (5, 2))
-    Fraction(19, 1)
-    """
-    total = Fraction(0)
-    for powers, coefficient in terms.items():
-        for value, power in zip(values, powers, strict=True):
-            coefficient *= value**power
-        total += coefficient
-    return total
-
-
-def in_one(terms: Terms, index: int = 0) -> list[Fraction]:
-    """Return the coefficients of a polynomial that only one unknown is in, the constant first.
-
-    >>> in_one({(0, 2): Fraction(5)}, 1)
-    [Fraction(0, 1), Fraction(0, 1), Fraction(5, 1)]
-    """
-    found = [Fraction(0)] * (max((powers[index] for powers in terms), default=0) + 1)
-    for powers, coefficient in terms.items():
-        found[powers[index]] += coefficient
-    return found
 
 
 def _positive(value: int, key: str) -> int:

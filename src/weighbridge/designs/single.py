@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from weighbridge.config.bind import LARGEST
 from weighbridge.core.messages import mark
-from weighbridge.designs.problem import MeasuredConfig, Problem, Terms, closest, evaluate, hits_of, in_one
+from weighbridge.designs.interpolation import Terms, evaluate, in_one
+from weighbridge.designs.problem import MeasuredConfig, Problem, closest, hits_of
 from weighbridge.designs.roots import crossings, in_ints, value_at, value_of
 
 MOST = 1_000

@@ -21,9 +21,9 @@ from weighbridge.conventions.atoms import Atom, parts_of
 from weighbridge.conventions.reconcile import reconcile
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, Text, mark, translator
-from weighbridge.exercises.questions import Exercise, sections
+from weighbridge.exercises.questions import Exercise
 from weighbridge.explain.derive import derive
-from weighbridge.explain.section import Line, lines
+from weighbridge.explain.section import Line, lines, sections
 
 LONGEST = 20_000
 """Characters of an answer."""
