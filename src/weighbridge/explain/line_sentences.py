@@ -1,6 +1,6 @@
 """What a derivation says of one module in words: what its tensors are, and what the letters of its formula stand for.
 
-Each sentence is chosen by the roles and shapes of the tensors, and is a claim that ``tests/property/test_sentences.py`` recomputes.
+Each sentence is chosen by the roles and shapes of the tensors, and is a claim that ``tests/property/sentence_checks.py`` recomputes.
 """
 
 from __future__ import annotations

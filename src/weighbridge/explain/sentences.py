@@ -1,6 +1,6 @@
 """What a derivation says of a part in words: each sentence is chosen by a fact of the tree, so that none is said where it is not true.
 
-A sentence here is a claim. ``tests/property/test_sentences.py`` recomputes each of them, for every described type, from the list
+A sentence here is a claim. ``tests/property/sentence_checks.py`` recomputes each of them, for every described type, from the list
 of tensors and from the config changed by one, and fails on a sentence that it cannot check.
 """
 

@@ -12,7 +12,7 @@ from truth import adapter_rows
 from weighbridge import model
 from weighbridge.accounts.adapters.account import REFUSED
 from weighbridge.accounts.adapters.methods import METHODS
-from weighbridge.accounts.adapters.prompts import PROMPTS
+from weighbridge.accounts.adapters.prompts import PROMPTS, prefix_tuning
 from weighbridge.accounts.adapters.source import adapter_config
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UsageError
 
@@ -581,3 +581,18 @@ def test_a_prefix_is_as_wide_as_what_is_cached(stated: dict[str, bool], width: i
     base = model({"model_type": "gpt_bigcode", **sizes, **stated}, "GPTBigCodeForCausalLM")
     found = base.adapters({"peft_type": "PREFIX_TUNING", "task_type": "CAUSAL_LM", "num_virtual_tokens": 5})
     assert found.trainable == 5 * 2 * 2 * width
+
+
+def test_a_prefix_of_longcat_has_two_pairs_for_each_of_its_layers() -> None:
+    """LongcatFlashConfig sets num_hidden_layers to twice num_layers, since a layer has two attentions, and head_dim to qk_rope_head_dim, 64."""
+    sizes = {"num_layers": 3, "hidden_size": 96, "num_attention_heads": 4}
+    found = model({"model_type": "longcat_flash", **sizes}).adapters("prefix_tuning:num_virtual_tokens=5")
+    assert found.learned[0][0] == (5, 2 * (2 * 3) * (4 * 64))
+
+
+def test_the_network_of_a_prefix_has_the_names_that_peft_gives() -> None:
+    """PrefixEncoder: embedding, and transform = Sequential(Linear, Tanh, Linear), whose maps are numbers 0 and 2."""
+    config = {"num_virtual_tokens": 5, "token_dim": 8, "encoder_hidden_size": 6, "num_layers": 2, "prefix_projection": True}
+    found = {tensor.name: tensor.shape for tensor in prefix_tuning(config)}
+    assert found["transform.0.weight"] == (6, 8)
+    assert found["transform.2.bias"] == (2 * 2 * 8,)

@@ -336,6 +336,13 @@ def test_a_key_that_stands_twice_is_named() -> None:
         parse_config(b'{"a": 1, "b": 2, "c": 3, "b": 4}', "config.json")
 
 
+def test_a_model_without_layers_has_letters_for_its_other_sizes() -> None:
+    _, letters, values = weighbridge.model({"model_type": "bert", "num_hidden_layers": 0}).symbolic()
+    assert "L" not in letters
+    assert {"I", "S", "T"} <= set(letters)
+    assert values["I"] == 3072
+
+
 def test_standard_input_that_is_closed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(weighbridge.UsageError, match="standard input is closed"):

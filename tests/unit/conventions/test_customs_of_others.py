@@ -146,3 +146,10 @@ def test_a_value_of_a_sibling_is_no_resized_table_without_biases() -> None:
     """KerasHub's figure for PaliGemma 2 at 448 pixels is that of 224: two conventions from within a model once gave it by chance."""
     nearest = weigh("paligemma2-28b-448").reconcile(27650192112).nearest
     assert nearest is not None and "paligemma2-28b-224" in nearest.hints[0]
+
+
+def test_a_dense_layer_behind_the_pooling_may_lead_to_768() -> None:
+    """As in sentence-transformers/gtr-t5-large: 2_Dense/config.json has in_features 1024, out_features 768."""
+    sizes = {"d_model": 1024, "num_layers": 1, "num_heads": 16, "vocab_size": 100, "d_ff": 64}
+    encoder = model({"model_type": "t5", **sizes}, "T5EncoderModel")
+    assert words(encoder, unique(encoder) + 1024 * 768)[0] == "T5EncoderModel, with a dense layer after pooling, H × 768"

@@ -97,6 +97,13 @@ def test_patches_are_told_where_the_embeddings_are_and_where_the_convolution_is(
     assert {part.path for part in sections(derive(name).root) if "each patch to a vector" in part.sentence} == paths
 
 
+def test_kernels_of_one_position_are_no_mixing() -> None:
+    parts = [part for part in sections(model({"model_type": "mobilevit"}).explain().root) if part.kind == "convolution" and part.sentence]
+    alone = {part.path for part in parts if "Kernels of size 1" in part.sentence}
+    assert "encoder.layer.2.conv_1x1" in alone
+    assert not {part.path for part in parts if "learned kernels" in part.sentence and part.path.endswith("1x1")}
+
+
 @pytest.mark.parametrize(
     ("name", "title", "words"),
     [

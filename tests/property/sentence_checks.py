@@ -1,0 +1,543 @@
+"""How each sentence of a derivation is checked: by the shapes and roles of the tensors, or by counting a changed config once more.
+
+None of the checks asks the functions that chose the sentence."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from weighbridge import Model, WeighbridgeError, model
+from weighbridge.core.formula import Symbol
+from weighbridge.core.tree import Attend, Part, State, Tensor, positions
+from weighbridge.explain.derive import Derivation
+from weighbridge.explain.section import Line, Section, lines, sections
+from weighbridge.explain.symbolic import symbolic
+
+SEEN: dict[tuple[int, str], tuple[Derivation, dict[str, list[tuple[str, Part, Tensor]]]]] = {}
+"""The tensors of a place by their names, which many checks ask for; forgotten with the model."""
+
+
+class SentenceCase(NamedTuple):
+    """A sentence, and all that a check may look at."""
+
+    model: Model
+    derivation: Derivation
+    place: Section | Line
+    values: dict[str, Any]
+
+    def own(self) -> Iterator[tuple[str, Part, Tensor]]:
+        """Yield the tensors of the place: path and part, repeats folded."""
+        paths = self.place.paths if isinstance(self.place, Line) else [path for line in lines(self.place) for path in line.paths]
+        for path in dict.fromkeys(paths):
+            found = tuple(self.at(path))
+            assert found, path
+            yield from found
+
+    def parts(self) -> Iterator[tuple[str, Part]]:
+        """Yield the parts of the tree with their paths; of layers of several kinds only those of the kind that the place stands in."""
+        number = self.place.number
+        outer = [s for s in sections(self.derivation.root) if s.where and (number == s.number or number.startswith(s.number + "."))]
+        starts = {section.path: re.match(r"\d+", section.where)[0] for section in outer}  # type: ignore[index]
+        return walked(self.model.tree, starts=starts)
+
+    def at(self, path: str) -> Iterator[tuple[str, Part, Tensor]]:
+        """Yield the tensors of a module, or the one tensor of this name; the path of the module comes with them."""
+        key = id(self.derivation), self.place.number
+        if key not in SEEN:
+            tensors: dict[str, list[tuple[str, Part, Tensor]]] = {}
+            for found, part in self.parts():
+                for node in part.children:
+                    if isinstance(node, Tensor):
+                        for name in dict.fromkeys((found, f"{found}.{node.name}" if found else node.name)):
+                            tensors.setdefault(name, []).append((found, part, node))
+            SEEN[key] = self.derivation, tensors
+        yield from SEEN[key][1].get(path, ())
+
+    def parameters(self) -> list[Tensor]:
+        return [tensor for _, _, tensor in self.own() if tensor.role != "buffer"]
+
+    def kinds(self) -> set[str]:
+        return {part.kind for _, part, _ in self.own()}
+
+    def attends(self) -> list[Attend]:
+        """Return the attention that stands in a part around one of the place's tensors, or beside it."""
+        tops = {path for path, _, _ in self.own()}
+        found = [
+            node
+            for path, part in self.parts()
+            for node in part.children
+            if isinstance(node, Attend) and any(top == path or top.startswith(path + ".") or path.startswith(top + ".") for top in tops)
+        ]
+        assert found
+        return found
+
+    def weights(self, title: str) -> list[Tensor]:
+        """Return the matrices of the lines that are called so."""
+        assert isinstance(self.place, Section)
+        inside = [line for line in lines(self.place) if line.title == title or (" " not in title and title in line.title.split(", "))]
+        return [t for line in inside for path in dict.fromkeys(line.paths) for _, _, t in self.at(path) if t.role == "weight"]
+
+    def changed(self, **values: int) -> Model | None:
+        """Return the model with other values at key paths, or None where there is no such model."""
+        assert self.model.description is not None
+        raw = dict(self.model.description.raw)
+        for path, value in values.items():
+            *outer, key = path.split(".")
+            inside = raw
+            for name in outer:
+                if not inside.get(name):
+                    return None
+                inside[name] = dict(inside[name])
+                inside = inside[name]
+            inside[key] = value
+        try:
+            return model(raw, self.model.class_name)
+        except WeighbridgeError:
+            return None
+
+    def value_in(self, other: Model) -> int:
+        found = [section.value for section in sections(other.explain().root) if section.number == self.place.number]
+        assert len(found) == 1
+        return found[0]
+
+
+def walked(part: Part, path: str = "", starts: Mapping[str, str] | None = None, *, all_parts: bool = False) -> Iterator[tuple[str, Part]]:
+    yield path, part
+    for child in part.children:
+        if isinstance(child, Part):
+            here = f"{path}.{child.name}" if path and child.name else path or child.name
+            if isinstance(child.repeat, int) and child.repeat == 0 and not all_parts:
+                continue
+            if starts and here in starts and child.repeat and str(next(iter(positions(child)))) != starts[here]:
+                continue
+            yield from walked(child, here, starts, all_parts=all_parts)
+
+
+def numel(found: list[Tensor]) -> int:
+    total = 0
+    for tensor in found:
+        elements = 1
+        for size in tensor.shape:
+            elements *= int(str(size))
+        total += elements
+    return total
+
+
+def whole(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def head_keys(said: SentenceCase) -> tuple[str, ...]:
+    """Return the keys of the numbers of heads of a section: query heads first."""
+    mine = {(attend.heads, attend.kv_heads) for attend in said.attends()}
+    tree, _, _ = symbolic(said.model)
+    keys: list[str] = []
+    for (_, ours), (_, theirs) in zip(walked(said.model.tree, all_parts=True), walked(tree, all_parts=True), strict=True):
+        for a, b in zip(ours.children, theirs.children, strict=True):
+            if isinstance(a, Attend) and isinstance(b, Attend) and (a.heads, a.kv_heads) in mine:
+                keys += [size.key for size in (b.heads, b.kv_heads) if isinstance(size, Symbol)]
+    return tuple(dict.fromkeys(keys))
+
+
+def with_other_heads(said: SentenceCase) -> Iterator[Model]:
+    """Yield the model with twice, half and three times the heads, where there is one."""
+    keys, attend = head_keys(said), said.attends()[0]
+    heads, width = int(str(attend.heads)), int(str(attend.heads)) * int(str(attend.head_dim))
+    for number in (heads * 2, heads // 2, heads * 3, heads // 3):
+        if number > 0 and width % number == 0 and keys and (other := said.changed(**dict.fromkeys(keys, number))) is not None:
+            yield other
+
+
+def heads_do_not_count(said: SentenceCase) -> None:
+    for other in with_other_heads(said):
+        assert said.value_in(other) == said.place.value
+
+
+def heads_count(said: SentenceCase) -> None:
+    for other in list(with_other_heads(said))[:1]:
+        assert said.value_in(other) > said.place.value
+
+
+def shared_heads(said: SentenceCase) -> None:
+    heads, shared = whole(said.values["heads"]), whole(said.values.get("shared", "1"))
+    assert {(attend.heads, attend.kv_heads) for attend in said.attends()} == {(heads, shared)}
+    assert "each" not in said.values or heads == shared * whole(said.values["each"])
+    query, key = said.weights("query"), said.weights("key")
+    if query and key and len(query) == len(key):
+        assert numel(query) in (numel(key) * heads // shared, 2 * numel(key) * heads // shared)  # twice with a gate beside the queries
+    else:
+        dims = {size for tensor in said.parameters() for size in tensor.shape}
+        fused = {(heads + 2 * shared) * int(str(a.head_dim)) for a in said.attends()} | {
+            2 * shared * int(str(a.head_dim)) for a in said.attends()
+        }
+        assert dims & (fused | {shared * int(str(a.head_dim)) for a in said.attends()})
+
+
+def windowed(said: SentenceCase) -> None:
+    assert {attend.window for attend in said.attends()} == {whole(said.values["window"])}
+
+
+def without_parameters(said: SentenceCase) -> None:
+    assert said.kinds() <= {"linear"}
+    assert said.attends()
+
+
+def maps_of_attention(said: SentenceCase) -> None:
+    assert said.kinds() & {"linear", "weight_norm"}
+    assert len([t for t in said.parameters() if t.role == "weight"]) >= 2
+
+
+def attention(said: SentenceCase) -> None:
+    assert said.attends()
+
+
+def of_decoder(said: SentenceCase) -> None:
+    assert any("decoder" in path or any(part.kind == "decoder" for _, part in said.parts()) for path, _, _ in said.own())
+    assert any(attend.keys is not None for attend in said.attends()) or any(
+        part.stream is not None for path, part in said.parts() if any(own.startswith(path) for own, _, _ in said.own())
+    )
+
+
+def compressed(title: str) -> Callable[[SentenceCase], None]:
+    def check(said: SentenceCase) -> None:
+        down, up = said.weights(f"{title}, compressed")[0], said.weights(f"{title}, expanded")[0]
+        assert int(str(up.shape[1])) <= int(str(down.shape[0]))  # the rotary part of a key is not expanded
+
+    return check
+
+
+def mapped_at_once(said: SentenceCase) -> None:
+    assert said.weights("query")
+    assert not said.weights("query, compressed")
+
+
+def small_cache(said: SentenceCase) -> None:
+    kept = {attend.cache for attend in said.attends()}
+    assert kept == {whole(said.values["kept"])}
+    assert whole(said.values["kept"]) < whole(said.values["whole"])
+
+
+def by_position(said: SentenceCase) -> None:
+    assert all(len(tensor.shape) <= 2 for tensor in said.parameters())
+
+
+def gated(said: SentenceCase) -> None:
+    down = numel(said.weights("down"))
+    assert numel([t for t in said.parameters() if t.role == "weight"]) == 3 * down
+
+
+def plain(said: SentenceCase) -> None:
+    assert numel(said.weights("up")) == numel(said.weights("down"))
+    assert not said.weights("gate")
+
+
+def is_stack_of(number: int, part: Part, tensor: Tensor) -> bool:
+    return part.kind == "experts" and len(tensor.shape) == 2 and int(str(tensor.shape[0])) % number == 0
+
+
+def experts(said: SentenceCase) -> None:
+    number, active = whole(said.values["experts"]), whole(said.values["active"])
+    around = [
+        part
+        for path, part in said.parts()
+        if part.experts is not None and any(own.startswith(path.rpartition(".")[0]) for own, _, _ in said.own())
+    ]
+    assert {(part.experts, part.active) for part in around} == {(number, active)}
+    assert all(part.repeat == number or any(number in t.shape[:1] or is_stack_of(number, inner, t) for _, inner in walked(part) for t in inner.children if isinstance(t, Tensor))
+               for part in around)  # fmt: skip
+    counts = said.model.count()
+    assert active == number or int(str(counts.active)) < int(str(counts.unique))
+
+
+def shared_experts(said: SentenceCase) -> None:
+    for path, part in said.parts():
+        if path.rsplit(".", 1)[-1] in ("shared_expert", "shared_experts", "shared_mlp"):
+            assert all(inner.experts is None for _, inner in walked(part))
+
+
+def roles(*wanted: str, kind: str = "") -> Callable[[SentenceCase], None]:
+    def check(said: SentenceCase) -> None:
+        assert {tensor.role for tensor in said.parameters()} == set(wanted)
+        assert not kind or said.kinds() == {kind}
+        assert not any(tensor.frozen for tensor in said.parameters()) or not said.place.says[0].startswith("Learned")
+
+    return check
+
+
+def tables(said: SentenceCase) -> None:
+    found = [tensor for tensor in said.parameters() if tensor.role == "embedding"]
+    assert len({tensor.shape[-1] for tensor in found}) == 1 < len(found)
+    assert all(len(tensor.shape) == 2 for tensor in found)
+
+
+def page_tables(said: SentenceCase) -> None:
+    """The upper and lower edges of a box are rows of one table (LayoutLMEmbeddings.forward looks x_position_embeddings up twice)."""
+    tables(said)
+    assert any(path.endswith("x_position_embeddings") for path, _, _ in said.own())
+
+
+def token_table(said: SentenceCase) -> None:
+    found = [tensor for tensor in said.parameters() if tensor.role == "embedding"]
+    assert (
+        len([tensor for tensor in found if len(tensor.shape) == 2]) == 1
+    )  # beside it a single vector may stand, such as one for the end of an image
+
+
+def patches(said: SentenceCase) -> None:
+    kernels = [tensor.shape[2:] for tensor in said.parameters() if len(tensor.shape) > 2]
+    assert kernels
+    assert all(len(kernel) >= 1 for kernel in kernels)
+
+
+def kernels_larger(said: SentenceCase) -> None:
+    kernels = [tensor.shape[2:] for tensor in said.parameters() if tensor.role == "weight" and len(tensor.shape) > 2]
+    assert kernels
+    assert all(any(side != 1 for side in kernel) for kernel in kernels)
+
+
+def kernels_of_one(said: SentenceCase) -> None:
+    kernels = [tensor.shape[2:] for tensor in said.parameters() if tensor.role == "weight" and len(tensor.shape) > 2]
+    assert kernels
+    assert all(side == 1 for kernel in kernels for side in kernel)
+
+
+def part_of(said: SentenceCase) -> Part:
+    assert isinstance(said.place, Section)
+    found = [part for path, part in said.parts() if path == said.place.path]
+    mine = [
+        part
+        for part in found
+        if (part.repeat or 1) == said.place.copies
+        and (not said.place.where or said.place.where.startswith(str(next(iter(positions(part))))))
+    ]
+    return (mine or found)[0]
+
+
+def recurrent(said: SentenceCase) -> None:
+    states = [node for _, part in said.parts() for node in part.children if isinstance(node, State)]
+    assert any(node.name == "recurrent_state" and isinstance(node.size, int) for node in states)
+    without_attention(said)
+
+
+def without_attention(said: SentenceCase) -> None:
+    own = {path for path, _, _ in said.own()}
+    for path, part in said.parts():
+        if any(isinstance(node, Attend) for node in part.children):
+            assert not path or not any(inner == path or inner.startswith(path + ".") for inner in own)
+
+
+def alike(said: SentenceCase) -> None:
+    assert isinstance(said.place, Section)
+    assert said.place.copies > 1
+    assert all(t.tied_to is None for _, inner in walked(part_of(said)) for t in inner.children if isinstance(t, Tensor))
+
+
+def partly_tied(said: SentenceCase) -> None:
+    assert isinstance(said.place, Section)
+    assert said.place.copies > 1
+    assert any(t.tied_to for _, inner in walked(part_of(said)) for t in inner.children if isinstance(t, Tensor))
+
+
+def shared_runs(said: SentenceCase) -> None:
+    part = part_of(said)
+    assert part.executions == whole(said.values["run"])
+    assert whole(said.values["run"]) > whole(said.values["stored"]) == part.repeat
+
+
+def stack(said: SentenceCase) -> None:
+    assert any(inner.repeat is not None and inner.kind != "embedding" for _, inner in walked(part_of(said)))
+
+
+def writes_tokens(said: SentenceCase) -> None:
+    part = part_of(said)
+    assert any(isinstance(node, Attend) and node.causal for _, inner in walked(part) for node in inner.children)
+
+
+def one_map(said: SentenceCase) -> None:
+    assert len([t for t in said.parameters() if t.role == "weight"]) == 1
+
+
+def of_kind(*kinds: str) -> Callable[[SentenceCase], None]:
+    def check(said: SentenceCase) -> None:
+        assert said.place.kind in kinds or kinds == ()
+
+    return check
+
+
+def linear(said: SentenceCase) -> None:
+    for tensor in said.parameters():
+        assert len(tensor.shape) == (2 if tensor.role == "weight" else 1)
+    assert ("bias" in {tensor.role for tensor in said.parameters()}) == ("bias for" in said.place.says[0])
+
+
+def convolution(said: SentenceCase) -> None:
+    for tensor in said.parameters():
+        assert tensor.role == "bias" or len(tensor.shape) >= 3
+    assert ("bias" in {tensor.role for tensor in said.parameters()}) == ("bias for" in said.place.says[0])
+
+
+def transposed(said: SentenceCase) -> None:
+    weight, bias = (next(tensor for tensor in said.parameters() if tensor.role == role) for role in ("weight", "bias"))
+    assert bias.shape[0] != weight.shape[0]
+    assert int(str(bias.shape[0])) % int(str(weight.shape[1])) == 0
+
+
+def stacked_experts(said: SentenceCase) -> None:
+    numbers = {part.experts for _, part, _ in said.own()} - {None}  # None: the config does not say how many are picked
+    assert {tensor.shape[0] for tensor in said.parameters()} == (numbers or {said.parameters()[0].shape[0]})
+
+
+def experts_below_another(said: SentenceCase) -> None:
+    for _, part, _ in said.own():
+        assert isinstance(part.experts, int)
+        assert all(len(tensor.shape) == 2 and int(str(tensor.shape[0])) % part.experts == 0 for tensor in said.parameters())
+
+
+def fixed(said: SentenceCase) -> None:
+    assert all(tensor.frozen for tensor in said.parameters())
+    counts = said.model.count()
+    assert int(str(counts.trainable)) < int(str(counts.unique))
+
+
+def number(text: str, values: dict[str, int]) -> int:
+    """Work out what stands in a sentence, ``A × (P + U)``."""
+    plain = re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: "**" + "".join(str("⁰¹²³⁴⁵⁶⁷⁸⁹".index(d)) for d in m[0]), text)
+    plain = plain.replace("⌊", "((").replace(" / ", ")//(").replace("⌋", "))") if "⌊" in plain else plain.replace(" / ", "//")
+    plain = plain.replace("×", "*").replace("−", "-").replace(",", "")
+    return int(eval(plain, {"__builtins__": {}}, dict(values)))
+
+
+def ends(said: SentenceCase) -> None:
+    shapes = [sorted(int(str(size)) for size in tensor.shape) for tensor in said.parameters() if tensor.role == "weight"]
+    values = symbolic(said.model)[2]
+    into, out = number(said.values["into"], values), number(said.values.get("out", "1"), values)
+    assert sorted((into, out)) in shapes, "of unlike modules under one name the line is one"
+    assert all(tensor.shape == (out,) for tensor in said.parameters() if tensor.role == "bias")
+
+
+def rows(said: SentenceCase) -> None:
+    values = symbolic(said.model)[2]
+    assert said.parameters()[0].shape == (number(said.values.get("rows", "1"), values), number(said.values["width"], values))
+
+
+def scores(said: SentenceCase) -> None:
+    """The head has as many outputs as the config names tokens; it may share its matrix with a table of as many rows."""
+    values = symbolic(said.model)[2]
+    words = {letter for letter, symbol in symbolic(said.model)[1].items() if symbol.word == "vocab"}
+    assert {tensor.shape[0] for tensor in said.parameters() if tensor.role in ("weight", "embedding")} <= {values[word] for word in words}
+
+
+FIXED_POSITIONS = frozenset(
+    "albert bart bert bloom camembert clip distilbert electra gpt2 gpt_neo marian mpt opt roberta t5 vit whisper xlnet".split()
+)
+
+
+def rotary(said: SentenceCase) -> None:
+    """These types are known to have tables, biases or sinusoids; ``tests/unit/truth/test_rotary.py`` asks the live classes of the others."""
+    assert said.attends()
+    assert said.model.description is not None
+    assert said.model.description.family.model_type not in FIXED_POSITIONS
+
+
+def spectrogram(said: SentenceCase) -> None:
+    """With one more mel bin the part that is meant grows."""
+    bins = whole(said.values["bins"])
+    key = next(
+        symbol.key
+        for letter, symbol in symbolic(said.model)[1].items()
+        if symbol.word == "mels" and symbolic(said.model)[2][letter] == bins
+    )
+    assert any(bins in tensor.shape[1:] for tensor in said.parameters() if tensor.role == "weight")
+    other = said.changed(**{key: bins * 2})
+    assert other is None or other.count().unique != said.model.count().unique
+
+
+def sinks(said: SentenceCase) -> None:
+    (tensor,) = said.parameters()
+    assert {tensor.shape} == {(attend.heads,) for attend in said.attends()}
+
+
+def kernels(said: SentenceCase) -> None:
+    values = symbolic(said.model)[2]
+    many, size = number(said.values["number"], values), number(said.values["size"], values)
+    weights = [tensor for tensor in said.parameters() if tensor.role == "weight"]  # of several layers with one path
+    assert any(tensor.shape[0] == many and numel([tensor]) == many * size for tensor in weights)
+
+
+CHECKS: dict[str, Callable[[SentenceCase], None]] = {
+    "Queries, keys and values are linear maps of the input; the results of all heads are concatenated and mapped once more.": maps_of_attention,
+    "Each position gathers values from the others, weighted by how well its query matches their keys.": attention,
+    "All {heads} query heads share one key-value head: keys and values are mapped to one head only.": shared_heads,
+    "{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only.": shared_heads,
+    "The heads share the width, so any number of heads that divides it gives the same count.": heads_do_not_count,
+    "The width of a head is set on its own, so more heads mean more parameters.": heads_count,
+    "A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.": windowed,
+    "Scores, softmax and the weighted sum have no parameters.": without_parameters,
+    "Queries come from the decoder, keys and values from the sequence it attends to, usually the encoder's output.": of_decoder,
+    "Queries come from one sequence, keys and values from another.": of_kind(),
+    "Keys and values are compressed to one vector that all heads share, and expanded from it to each head.": compressed("key and value"),
+    "Queries too are compressed to a vector first, and expanded from it to the heads.": compressed("query"),
+    "Queries are projected directly, without compression.": mapped_at_once,
+    "The cache keeps {kept} numbers for each token and layer, not the {whole} of all heads' keys and values.": small_cache,
+    "Each position passes through the same maps independently.": by_position,
+    "Gated: the input is mapped twice to the inner width, one result gates the other, and the product is mapped back: three maps, where a"
+    " plain network has two.": gated,
+    "One linear map widens to the inner width, one leads back; the activation between them has no parameters.": plain,
+    "A router scores {experts} experts for each token and picks {active}; all {experts} are stored, {active} are used.": experts,
+    "Of {experts} experts, {active} process a token; all {experts} are stored.": experts,
+    "A router scores {experts} experts for each token and picks 1; all {experts} are stored, 1 is used.": experts,
+    "Of {experts} experts, 1 processes a token; all {experts} are stored.": experts,
+    "The shared experts process every token.": shared_experts,
+    "Each vector is divided by its root mean square, then each component is multiplied by a learned gain.": roles("gain", kind="rms_norm"),
+    "Each vector is centred and divided by its standard deviation, then each component is multiplied by a learned gain.": roles(
+        "gain", kind="layer_norm"
+    ),
+    "Each vector is centred and divided by its standard deviation, then multiplied by learned gains and moved by learned shifts.": roles(
+        "gain", "shift", kind="layer_norm"
+    ),
+    "Lookup tables: each position takes one row from each, and the rows are added.": tables,
+    "Lookup tables: each position takes rows from each, and the rows are added.": page_tables,
+    "A lookup table: each token takes its row.": token_table,
+    "An image is cut into patches, and one convolution maps each patch to a vector.": patches,
+    "Neighbouring positions are mixed by learned kernels.": kernels_larger,
+    "Kernels of size 1: a linear map of each position separately.": kernels_of_one,
+    "Positions are mixed by a recurrence in place of attention: what is kept of the text is a state of fixed size.": recurrent,
+    "Positions are mixed without attention.": without_attention,
+    "Layers of the same shape, each with parameters of its own.": alike,
+    "Layers of the same shape; what they share is counted where it stands first.": partly_tied,
+    "Stored {stored} times, run {run} times: all runs share the parameters.": shared_runs,
+    "Stored once, run {run} times: all runs share the parameters.": shared_runs,
+    "A stack of layers.": stack,
+    "A stack of layers that writes one token after another: a position sees itself and those before it.": writes_tokens,
+    "A linear map of one vector that stands for the whole input.": one_map,
+    "Turns hidden vectors into the outputs of the task.": of_kind(),
+    "Gives each token of the vocabulary a score (a logit).": scores,
+    "Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.": rotary,
+    "Its input is a spectrogram, with {bins} mel bins in each frame.": spectrogram,
+    "One learned score for each head; it takes part in the softmax, but no value belongs to it.": sinks,
+    "{number} kernels of {size}": kernels,
+    "1 kernel of {size}": kernels,
+    "Turns an image into vectors.": of_kind("vision", "model", ""),
+    "Turns sound into vectors.": of_kind("audio", "model", ""),
+    "Turns text into vectors.": of_kind("text", "model", ""),
+    "Projects vectors from one part of the model into the space of another.": of_kind(),
+    "Linear map without bias: inputs × outputs weights.": linear,
+    "Linear map: inputs × outputs weights, and one bias for each output.": linear,
+    "A table with one learned vector in each row.": roles("embedding"),
+    "One gain γ and one shift β for each component.": roles("gain", "shift"),
+    "One gain γ for each component, no shift.": roles("gain"),
+    "Convolution without bias: output channels × input channels of a group × kernel.": convolution,
+    "Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.": convolution,
+    "Transposed convolution: input channels × output channels × kernel, and one bias for each output channel.": transposed,
+    "The matrices of all experts in one array; its first size is the number of experts.": stacked_experts,
+    "The matrices of all experts, one below another in one array; its first size is experts × inner size.": experts_below_another,
+    "Learned vectors.": roles("embedding"),
+    "Learned vectors that are added.": roles("bias"),
+    "Learned factors.": roles("gain"),
+    "Fixed values: stored and counted, but not trained.": fixed,
+    "from {into} inputs to {out} outputs": ends,
+    "from {into} inputs to 1 output": ends,
+    "1 row of {width}": rows,
+    "{rows} rows of {width}": rows,
+}  # fmt: skip
+"""Every sentence that a derivation may say of a part, and how it is checked."""
