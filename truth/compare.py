@@ -9,7 +9,6 @@ from truth.forward import Pass
 from truth.listing import Line, Listing, of_rows
 from weighbridge.accounts.closed import closed_formula
 from weighbridge.accounts.flops import flops as forward
-from weighbridge.accounts.inputs import inputs
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally
 from weighbridge.accounts.possible import as_examples
@@ -137,7 +136,7 @@ def flops(model: Model, lengths: Pass, expected: int) -> Difference | None:
     """
     try:
         # A pass names lengths for every class, and tiny tables of positions: what a user is refused, the live class was asked.
-        given = as_examples(model, inputs(lengths._asdict()))
+        given = as_examples(model, lengths)
         value = forward(model.tree, given.lengths(), given.batch).forward_matmul
     except UsageError:
         raise

@@ -6,36 +6,15 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from truth.live import RefusedError
 from truth.recipes import recipe_inputs, recipe_passes
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.blueprints import MODULES
 
-
-class Pass(NamedTuple):
-    """The lengths of one forward pass.
-
-    Attributes:
-        batch: Examples.
-        seq: Tokens per example; of the encoder, where there are both.
-        decoder_seq: Tokens of the decoder, where there are both.
-        encoder_seq: States that a decoder's cross-attention looks at, if any.
-        images: Images per example, of a language model that sees, if any.
-        patches: Rows and columns of each image's patches, where a model reads images of any size.
-        audios: Clips of sound per example, of a language model that hears, if any.
-        question: Tokens of each example that see the whole text, if any.
-    """
-
-    batch: int = 1
-    seq: int = 16
-    decoder_seq: int | None = None
-    encoder_seq: int | None = None
-    images: int | None = None
-    patches: tuple[int, int] | None = None
-    audios: int | None = None
-    question: int | None = None
-
+Pass: TypeAlias = Inputs
+"""What goes into one forward pass."""
 
 PASSES = (Pass(1, 16), Pass(2, 7, 5), Pass(3, 12, 9, 11))
 """What FLOPs are compared at: one example; several of another length; and with states to attend to."""

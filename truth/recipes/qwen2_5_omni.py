@@ -34,7 +34,7 @@ def _sections(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 
 def passes(model: Any) -> list[Pass]:
     """List the passes of a vision encoder."""
-    return [Pass(1, patches=(6, 12)), Pass(1, patches=(12, 18))] if model.config.model_type.endswith("vision_encoder") else []
+    return [Pass(1, 16, patches=(6, 12)), Pass(1, 16, patches=(12, 18))] if model.config.model_type.endswith("vision_encoder") else []
 
 
 def inputs(model: Any, lengths: Pass) -> dict[str, Any]:

@@ -6,6 +6,8 @@ Source: arXiv 1706.03762, 1910.13461; names as in transformers 5.23.0, models/ba
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weighbridge.config.fields import D_MODEL, LABELS, POSITIONS, TIED, VOCAB, Config, Field, derived, size
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.length import Stream
@@ -109,11 +111,11 @@ def words(c: Config, prefix: str) -> tuple[Part, str | None]:
     return embedding("shared", c.vocab, c.hidden), f"{prefix}shared.weight" if c.tied else None
 
 
-def backbone(c: Config, style: Style, prefix: str = "") -> tuple[Part, ...]:
-    """Describe the shared table, the encoder and the decoder."""
+def backbone(
+    c: Config, style: Style, prefix: str = "", encoder: Callable[[Config, str | None], tuple[Node, ...]] | None = None, *, bias: bool = True
+) -> tuple[Part, ...]:
+    """Describe the shared table, the encoder (of its own kind where *encoder* gives what is inside, for the name it is tied to) and the decoder."""
     shared, tied_to = words(c, prefix)
-    return (
-        shared,
-        part("encoder", *stack(c, style, c.vocab, tied_to, layer(c)), kind="encoder"),
-        part("decoder", *stack(c, style, c.vocab, tied_to, layer(c, memory="seq")), kind="decoder", stream="decoder"),
-    )
+    inside = stack(c, style, c.vocab, tied_to, layer(c)) if encoder is None else encoder(c, tied_to)
+    decoder = stack(c, style, c.vocab, tied_to, layer(c, memory="seq", bias=bias))
+    return shared, part("encoder", *inside, kind="encoder"), part("decoder", *decoder, kind="decoder", stream="decoder")

@@ -8,10 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge.blueprints.modules.convolutions import group_norm
-from weighbridge.config.fields import Config
+from weighbridge.blueprints.modules.stage_fields import number, numbers
+from weighbridge.config.fields import IN_CHANNELS, Config, size, switch
 from weighbridge.core.parts import attend, conv2d, part
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Part
+
+FIELDS = (
+    size("code", "embed_dim", 256, "D", "width of a code"),
+    size("entries", "num_embeddings", 8192, "V", "codes"),
+    switch("double", "double_latent", False),
+    size("latent", "latent_channels", 256, "Z", "channels of the coarsest map"),
+    IN_CHANNELS.with_default(3),
+    size("base", "base_channels", 128, "B", "channels of the finest map"),
+    numbers("levels", "channel_multiplier", (1, 1, 2, 2, 4)),
+    number("blocks", "num_res_blocks", 2),
+)
+"""What every VQGAN has: the table of codes, and the levels of its convolutional networks."""
 
 
 def resnet(name: str, c: Config, before: int, after: int) -> Part:
@@ -51,8 +64,8 @@ def resolution_level(
     index: int, c: Config, before: int, after: int, *, blocks: int, attends: bool, stream: Size, after_it: tuple[Part, ...]
 ) -> Part:
     """Describe the blocks of one resolution, with attention behind each where it *attends*, and the way to the next."""
-    inside = tuple(resnet(str(number), c, after if number else before, after) for number in layer_range(blocks))
-    looks = tuple(attention_block(str(number), c, after) for number in layer_range(blocks)) if attends else ()
+    inside = tuple(resnet(str(index), c, after if index else before, after) for index in layer_range(blocks))
+    looks = tuple(attention_block(str(index), c, after) for index in layer_range(blocks)) if attends else ()
     return part(
         str(index),
         part("block", *inside, kind="block"),
@@ -102,13 +115,13 @@ def decoder(c: Config, inputs: Size) -> Part:
     last = len(c.levels) - 1
     coming = [*c.levels, c.levels[-1]]
     up = []
-    for number, index in enumerate(reversed(range(last + 1))):
-        side = c.codes * 2**number
+    for doublings, index in enumerate(reversed(range(last + 1))):
+        side = c.codes * 2**doublings
         conv = conv2d("conv", c.base * c.levels[index], c.base * c.levels[index], 3, stream=4 * side * side)
         larger = (part("upsample", conv, kind="convolution"),) if index else ()
         up.append(
             resolution_level(
-                number,
+                doublings,
                 c,
                 coming[index + 1],
                 c.levels[index],

@@ -7,24 +7,18 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, attention, with_heads
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
-from weighbridge.blueprints.modules.stage_fields import number, numbers
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.blueprints.modules.vqgan import FIELDS as VQGAN
 from weighbridge.blueprints.modules.vqgan import encoder_of_levels
 from weighbridge.config.family import Family
-from weighbridge.config.fields import IN_CHANNELS, Config, choice, size, switch, variant
+from weighbridge.config.fields import Config, choice, variant
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import conv2d, embedding, gated_mlp, matmul, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 CODES = (
-    size("code", "embed_dim", 256, "D", "width of a code"),
-    size("entries", "num_embeddings", 8192, "V", "codes"),
-    switch("double", "double_latent", False),
-    size("latent", "latent_channels", 256, "Z", "channels of the coarsest map"),
-    IN_CHANNELS.with_default(3),
-    size("base", "base_channels", 128, "B", "channels of the finest map"),
-    numbers("levels", "channel_multiplier", (1, 1, 2, 2, 4)),
-    number("blocks", "num_res_blocks", 2),
+    *VQGAN,
     number("side", "resolution", 512),
     choice("attending", "attn_resolutions", None, read=lambda sides: frozenset(sides or ())),
     choice("attends", "attn_type", "vanilla", read=lambda kind: kind == "vanilla"),

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import HEAD_DIM, image_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
-from weighbridge.blueprints.modules.stage_fields import number, numbers, ratio, scale_width
+from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
 from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image
+from weighbridge.blueprints.modules.vqgan import FIELDS as VQGAN
 from weighbridge.blueprints.modules.vqgan import decoder, encoder
 from weighbridge.blueprints.multimodal.idefics3 import vision as plain_vision
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HEADS, HIDDEN, IN_CHANNELS, LAYERS, Config, size, switch, with_changes
+from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, Config, size, switch, variant, with_changes
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -31,14 +32,7 @@ VISION = (
     size("depth", "depth", 2, "J", "linear layers of the projector"),
 )
 CODES = (
-    size("code", "embed_dim", 8, "D", "width of a code"),
-    size("entries", "num_embeddings", 16384, "V", "codes"),
-    switch("double", "double_latent", False),
-    size("latent", "latent_channels", 256, "Z", "channels of the coarsest map"),
-    IN_CHANNELS.with_default(3),
-    size("base", "base_channels", 128, "B", "channels of the finest map"),
-    numbers("levels", "channel_multiplier", (1, 1, 2, 2, 4)),
-    number("blocks", "num_res_blocks", 2),
+    *variant(VQGAN, code=8, entries=16384),
     size("codes", "num_patches", 32, "G", "codes along a side"),
     size("outputs", "out_channels", 3, "O", "output channels"),
     size("projected", "projection_dim", 2048, "E", "width behind the projection"),

@@ -50,21 +50,15 @@ def encoder(c: Config, tied_to: str | None = None) -> tuple[Node, ...]:
     return (*tables, layer, layer_norm("layernorm_embedding", H))
 
 
-def decoder_parts(c: Config, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
-    """Describe what is inside the decoder."""
-    return fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, fairseq_transformer.layer(c, memory=memory, bias=c.biased))
-
-
 def decoder(c: Config) -> Part:
     """Describe the decoder alone."""
-    return part("", *decoder_parts(c, "encoder"), kind="model")
+    layer = fairseq_transformer.layer(c, memory="encoder", bias=c.biased)
+    return part("", *fairseq_transformer.stack(c, STYLE, c.vocab, None, layer), kind="model")
 
 
 def backbone(c: Config, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
-    shared, tied_to = fairseq_transformer.words(c, prefix)
-    inside = decoder_parts(c, "seq", tied_to)
-    return shared, part("encoder", *encoder(c, tied_to), kind="encoder"), part("decoder", *inside, kind="decoder", stream="decoder")
+    return fairseq_transformer.backbone(c, STYLE, prefix, encoder, bias=c.biased)
 
 
 CLASSES = {
