@@ -108,15 +108,15 @@ def modules(model_type: str) -> list[Any]:
             continue
     for module in found:
         if "requires_backends" in vars(module):
-            vars(module)["requires_backends"] = _without_scipy(vars(module)["requires_backends"])
+            vars(module)["requires_backends"] = _without_extras(vars(module)["requires_backends"])
     return found
 
 
-def _without_scipy(check: Any) -> Any:
-    """Return the check that a class's extras are installed, but for scipy: the losses of segmentation ask for it, their tensors do not."""
+def _without_extras(check: Any) -> Any:
+    """Return the check that a class's extras are installed, but for those that no tensor needs: scipy for losses, natten for attention."""
 
     def needed(asking: Any, backends: Any) -> None:
-        if backends not in (["scipy"], "scipy"):
+        if backends not in (["scipy"], "scipy", ["natten"]):
             check(asking, backends)
 
     return needed

@@ -1,7 +1,7 @@
-"""ESM-1b and ESM-2: protein language models (Rives et al., 2019; Lin et al., 2022).
+"""ESM-1b and ESM-2: protein language models (Rives et al., 2019; Lin et al., 2022), and ESMFold, which folds on them.
 
 Source: 10.1073/pnas.2016239118, 10.1126/science.ade2574; class and tensor names as in transformers 5.23.0,
-models/esm/modeling_esm.py.
+models/esm/modeling_esm.py and modeling_esmfold.py.
 """
 
 from __future__ import annotations
@@ -9,12 +9,16 @@ from __future__ import annotations
 from typing import NoReturn
 
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.modules import folding_trunk
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, HeadSpec, bert_fields, encoder_stack, with_heads
 from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
+from weighbridge.blueprints.modules.composite import as_child
+from weighbridge.blueprints.modules.reroot import freeze
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, VOCAB, Config, choice, optional, switch
+from weighbridge.config.fields import DECODER, VOCAB, Config, choice, nested, optional, switch
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, layer_norm, linear, part, replace, split_mlp
+from weighbridge.core.length import length
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, split_mlp
 from weighbridge.core.tree import Part, Tensor
 
 
@@ -31,8 +35,10 @@ FIELDS = (
     optional("rotary_dim", "head_dim", None, "D_r", "width that rotary positions are made for"),
     *DECODER,
     POOLED,
+    switch("folds", "is_folding_model", False),
+    nested("fold", "esmfold_config", folding_trunk.FOLD),
 )
-IGNORED_KEYS = frozenset({"esmfold_config", "is_folding_model", "mask_token_id", "token_dropout", "vocab_list"})
+IGNORED_KEYS = folding_trunk.IGNORED_KEYS | {"mask_token_id", "token_dropout", "vocab_list"}
 
 
 def esm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
@@ -74,10 +80,36 @@ def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     )
 
 
+def folding(c: Config) -> Part:
+    """Describe EsmForProteinFolding: the states of all layers, weighed, go into a trunk that makes a structure of them.
+
+    The language model is not trained; it sees a token in front of the residues and one behind them.
+    """
+    if not c.folds:
+        raise ConfigError("this class needs a config of a model that folds", key="is_folding_model", value=False, hint="true")
+    H, trunk = c.hidden, c.fold.trunk
+    S, states = trunk.single, c.layers + 1
+    inner = as_child("esm", part("", *esm(c, pooled=False), kind="backbone", stream="seq"), streams={"seq": length("seq") + 2})
+    mlp = part("esm_s_mlp", layer_norm("0", H), linear("1", H, S), linear("3", S, S), kind="projector")
+    return part(
+        "",
+        Tensor("esm_s_combine", (states,), "gain"),
+        Tensor("af2_to_esm", (folding_trunk.TOKENS - 1,), "buffer"),
+        freeze(inner),
+        matmul("esm_s_combine", ("seq", states, H)),
+        mlp,
+        *((embedding("embedding", folding_trunk.TOKENS, S),) if c.fold.embedded else ()),
+        folding_trunk.trunk(trunk),
+        *folding_trunk.heads(trunk, c.fold.confidence_width),
+        kind="model",
+    )
+
+
 HEADS = {
     "ForMaskedLM": HeadSpec(masked_lm),
     "ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"],
     "ForTokenClassification": BERT_TASKS["ForTokenClassification"],
 }
 
-FAMILIES = {"esm": Family("esm", FIELDS, with_heads("Esm", "esm", esm, HEADS), "EsmModel", ignored_keys=IGNORED_KEYS)}
+CLASSES = with_heads("Esm", "esm", esm, HEADS) | {"EsmForProteinFolding": folding}
+FAMILIES = {"esm": Family("esm", FIELDS, CLASSES, "EsmModel", ignored_keys=IGNORED_KEYS)}

@@ -6,14 +6,23 @@ tokens, or positions of whatever is put in.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.blueprints.modules.words import one_of
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, POSITIONS, VOCAB, Config, choice, derived, size
-from weighbridge.core.length import Stream
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part
-from weighbridge.core.sizes import Size, exact
+from weighbridge.config.fields import LABELS, POSITIONS, VOCAB, Config, choice, computed, derived, size
+from weighbridge.core.length import Stream, length, unknown
+from weighbridge.core.parts import attend, batch_norm, conv2d, embedding, layer_norm, linear, matmul, part
+from weighbridge.core.sizes import Size, exact, product
 from weighbridge.core.tree import Node, Part, Tensor
 
+
+def fourier(bands: int, axes: int) -> int:
+    """Return the channels of Fourier positions: a sine and a cosine of each frequency along each axis, and the position itself."""
+    return 2 * bands * axes + axes
+
+
+AUDIO_BANDS, VIDEO_BANDS, SPACE = 192, 32, 4 * 4
+"""Frequencies of the positions of sound and of video, and the pixels of a video's patch, which its class fixes."""
 FIELDS = (
     size("latents", "num_latents", 256, "N", "latents"),
     size("width", "d_latents", 1280, "W", "width of a latent"),
@@ -32,10 +41,20 @@ FIELDS = (
     VOCAB.with_default(262),
     POSITIONS.with_default(2048),
     size("image", "image_size", 56, "P", "side of the image"),
+    numbers("flow", "train_size", (368, 496)),
+    number("per_patch", "samples_per_patch", 16),
+    size("output", "output_num_channels", 512, "O", "channels of a modality's decoder"),
+    number("label_channels", "_label_trainable_num_channels", 1024),
     LABELS,
+    computed("joint", lambda c: max(c.per_patch + fourier(AUDIO_BANDS, 1), 3 * SPACE + fourier(VIDEO_BANDS, 3), c.labels) + 4),
+    computed("joint_queries", lambda c: max(fourier(AUDIO_BANDS, 1), fourier(VIDEO_BANDS, 3), c.label_channels) + 2),
     derived("per_head", lambda c: exact(c.width, c.heads), "d_latents", "num_self_attention_heads"),
     derived("per_cross_head", lambda c: exact(c.width, c.cross_heads), "d_latents", "num_cross_attention_heads"),
 )
+PIXEL_CHANNELS = 64
+"""Channels that a convolution, or a map of patches, makes of the pixels."""
+BANDS = 64
+"""Frequencies of an image's Fourier positions."""
 IMAGE_CHANNELS = 256
 """Channels of a pixel and of its position in the classifier of images, which its class fixes."""
 QUERY_CHANNELS = 8 * 32
@@ -120,8 +139,8 @@ def model(c: Config) -> Part:
     return part("", *body(c, c.hidden, "seq"), kind="model")
 
 
-def classifier_decoder(c: Config, first: Part, inputs: Size, places: Stream) -> Part:
-    """Describe one query that reads the latents, and a map of it to the labels."""
+def classifier_decoder(c: Config, first: Part | None, inputs: Size, places: Stream) -> Part:
+    """Describe one query that reads the latents, and a map of it to the labels; pixels in front may go in as they are."""
     keys = c.width
     crossed = layer("decoding_cross_attention", c.width, c.width, keys, keys, 1, 1, to=c.latents)
     decoder = part(
@@ -129,7 +148,69 @@ def classifier_decoder(c: Config, first: Part, inputs: Size, places: Stream) -> 
         part("decoder", queries(1, c.width), crossed, linear("final_layer", c.width, c.labels), kind="decoder", stream="one"),
         kind="decoder",
     )
+    before = () if first is None else (first,)
+    return part("", part("perceiver", *before, *body(c, inputs, places), decoder, kind="backbone"), kind="model")
+
+
+def fourier_classifier(c: Config) -> Part:
+    """Describe PerceiverForImageClassificationFourier: the three colours of every pixel beside its Fourier position."""
+    return classifier_decoder(c, None, 3 + fourier(BANDS, 2), c.image * c.image)
+
+
+def convolution_classifier(c: Config) -> Part:
+    """Describe PerceiverForImageClassificationConvProcessing: a convolution and a pooling, each of which halves the image."""
+    half = (length(c.image) + 1) // 2
+    pooled = (half - 3) // 2 + 1
+    conv = conv2d("conv", 3, PIXEL_CHANNELS, 7, bias=False, stream=half * half)
+    convnet = part("convnet", conv, batch_norm("batchnorm", PIXEL_CHANNELS), kind="convolution")
+    first = part("input_preprocessor", convnet, kind="embeddings")
+    return classifier_decoder(c, first, PIXEL_CHANNELS + fourier(BANDS, 2), pooled * pooled)
+
+
+def optical_flow(c: Config) -> Part:
+    """Describe PerceiverForOpticalFlow: neighbourhoods of every pixel in two frames, which query the latents too."""
+    inputs, places = PIXEL_CHANNELS + fourier(BANDS, 2), product(c.flow)
+    first = part("input_preprocessor", linear("conv_after_patches", 54, PIXEL_CHANNELS), kind="embeddings", stream=places)
+    crossed = layer("decoding_cross_attention", inputs, c.width, c.width, c.width, 1, 1, to=c.latents)
+    if c.shape == "q":
+        crossed = layer("decoding_cross_attention", inputs, c.width, inputs, inputs, 1, 1, to=c.latents)
+    decoder = part("decoder", part("decoder", crossed, linear("final_layer", inputs, 2), kind="decoder"), kind="decoder", stream=places)
     return part("", part("perceiver", first, *body(c, inputs, places), decoder, kind="backbone"), kind="model")
+
+
+def padding(whole: Size, **widths: Size) -> Part:
+    """Describe what is learned to bring the vectors of each modality to one width."""
+    return part("padding", *(Tensor(name, (1, whole - width), "embedding") for name, width in widths.items()), kind="embeddings")
+
+
+def autoencoder(c: Config) -> Part:
+    """Describe PerceiverForMultimodalAutoencoding: sound, video and a label are read together, and put out again."""
+    audio, video, places = (
+        fourier(AUDIO_BANDS, 1),
+        fourier(VIDEO_BANDS, 3),
+        unknown("which points of sound and video are put out is chosen at each call"),
+    )
+    first = part(
+        "input_preprocessor",
+        padding(c.joint, audio=c.per_patch + audio, image=3 * SPACE + video, label=c.labels),
+        part("mask", *(Tensor(name, (1, c.joint), "embedding") for name in ("audio", "image", "label")), kind="embeddings"),
+        kind="embeddings",
+    )
+    keys = c.joint_queries if c.shape == "q" else c.width
+    crossed = layer("decoding_cross_attention", c.joint_queries, c.width, keys, keys, 1, 1, to=c.latents)
+    decoder = part(
+        "decoder",
+        part("modalities", part("label", part("decoder", queries(1, c.label_channels)))),
+        part("decoder", crossed, linear("final_layer", c.joint_queries, c.output), kind="decoder"),
+        padding(c.joint_queries, audio=audio, image=video, label=c.label_channels),
+        kind="decoder",
+        stream=places,
+    )
+    heads = {"audio": c.per_patch, "image": 3, "label": c.labels}
+    after = part(
+        "output_postprocessor", part("modalities", *(part(name, linear("classifier", c.output, outs)) for name, outs in heads.items()))
+    )
+    return part("", part("perceiver", first, after, *body(c, c.joint, places), decoder, kind="backbone"), kind="model")
 
 
 def masked_lm(c: Config) -> Part:
@@ -148,9 +229,10 @@ CLASSES = {
     "PerceiverForMaskedLM": masked_lm,
     "PerceiverForSequenceClassification": lambda c: classifier_decoder(c, text(c), c.hidden, "seq"),
     "PerceiverForImageClassificationLearned": lambda c: classifier_decoder(c, pixels(c), 2 * IMAGE_CHANNELS, c.image * c.image),
+    "PerceiverForImageClassificationFourier": fourier_classifier,
+    "PerceiverForImageClassificationConvProcessing": convolution_classifier,
+    "PerceiverForOpticalFlow": optical_flow,
+    "PerceiverForMultimodalAutoencoding": autoencoder,
 }
-IGNORED_KEYS = frozenset(
-    """_label_trainable_num_channels audio_samples_per_frame num_frames output_num_channels output_shape samples_per_patch train_size
-    use_query_residual""".split()
-)
+IGNORED_KEYS = frozenset("audio_samples_per_frame num_frames output_shape use_query_residual".split())
 FAMILIES = {"perceiver": Family("perceiver", FIELDS, CLASSES, "PerceiverModel", IGNORED_KEYS)}

@@ -29,6 +29,24 @@ def reroot(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:
     return part._replace(children=children, stream=_redirect(part.stream, streams), requires=requires)
 
 
+def freeze(module: Part) -> Part:
+    """Return a module none of whose parameters is trained.
+
+    >>> from weighbridge.core.parts import linear
+    >>> freeze(linear("head", 2, 2)).children[0].frozen
+    True
+    """
+    children = tuple(
+        freeze(child)
+        if isinstance(child, Part)
+        else child._replace(frozen=True)
+        if isinstance(child, Tensor) and child.role != "buffer"
+        else child
+        for child in module.children
+    )
+    return module._replace(children=children)
+
+
 def required_by(stream: Stream) -> str | None:
     """Return the name of the length without which there is no such stream, if it is made of one.
 

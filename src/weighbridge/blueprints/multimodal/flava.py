@@ -8,6 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import SHARED, embeddings
 from weighbridge.blueprints.modules.clip_towers import SCALE, normalize_config
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.reroot import freeze
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import (
     POOLED,
@@ -59,7 +60,7 @@ def codebook(c: Config) -> Part:
     )
     output = part("output", conv2d("conv", 8 * H, c.codes, 1), kind="head", stream=sides[-1])
     parts = part("", part("blocks", conv2d("input", c.channels, H, 7, stream=sides[0]), *groups, output), kind="vision")
-    return _freeze(parts) if c.frozen else parts
+    return freeze(parts) if c.frozen else parts
 
 
 def block(c: Config, index: int, position: int, widths: tuple[Size, ...]) -> Part:
@@ -75,14 +76,6 @@ def block(c: Config, index: int, position: int, widths: tuple[Size, ...]) -> Par
         conv2d("conv_4", inner, outputs, 1),
     )
     return part(f"block_{position + 1}", *mapped, part("res_path", path), kind="convolution")
-
-
-def _freeze(module: Part) -> Part:
-    children = tuple(
-        _freeze(child) if isinstance(child, Part) else replace(child, frozen=True) if isinstance(child, Tensor) else child
-        for child in module.children
-    )
-    return replace(module, children=children)
 
 
 STACK = (VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, QKV_BIAS)

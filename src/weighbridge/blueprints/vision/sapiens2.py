@@ -1,21 +1,27 @@
 """Sapiens2: DINOv3's structure with RMS norms and, in the middle layers, grouped-query attention.
 
-Source: names as in transformers 5.23.0, models/sapiens2/modeling_sapiens2.py. Its heads have no default and are not described.
+Source: names as in transformers 5.23.0, models/sapiens2/modeling_sapiens2.py. ``head_config`` says how the maps of patches are enlarged; it has no default.
 """
 
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import uneven_heads
-from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, conv_transpose2d
 from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.modules.stage_fields import number
-from weighbridge.blueprints.modules.vit_common import VIT_IMAGE, VIT_PATCH, WHOLE_HEADS, projection, token
+from weighbridge.blueprints.modules.vit_common import VIT_IMAGE, VIT_PATCH, WHOLE_HEADS, grid, projection, token
 from weighbridge.blueprints.vision.dinov2 import OWN_IGNORED_KEYS, REGISTERS, scale, tokens
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, MLP, Config, choice, constant, size, switch
-from weighbridge.core.parts import attend, gated_mlp, linear, part, plain_mlp, rms_norm, stack
+from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, MLP, Config, Field, choice, constant, nested, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
+from weighbridge.core.parts import attend, conv2d, gated_mlp, linear, part, plain_mlp, replace, rms_norm, stack
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def kinds(c: Config) -> list[int]:
@@ -26,6 +32,37 @@ def kinds(c: Config) -> list[int]:
     return [0 if index < c.first or index >= c.layers - c.last else -1 for index in layer_range(c.layers)]
 
 
+def channels(word: str, key: str) -> Field:
+    """Declare the widths, or the kernels, of convolutions one behind another; None and an empty list are not the same."""
+
+    def read(value: Any) -> tuple[int, ...] | None:
+        if value is None:
+            return None
+        if not isinstance(value, (list, tuple)) or any(type(entry) is not int or entry < 1 for entry in value):
+            raise ConfigError(
+                Text("expected a list of whole numbers from {minimum} up, found {value!r:.60}", minimum=1, value=value),
+                key=key,
+                value=value,
+            )
+        return tuple(value)
+
+    return choice(word, key, None, read=read)
+
+
+HEAD = (
+    channels("upsample", "upsample_out_channels"),
+    channels("upsample_kernels", "upsample_kernel_sizes"),
+    number("upsample_kernel", "upsample_kernel_size", 4),
+    switch("shuffled", "use_pixel_shuffle", False),
+    channels("refine", "conv_out_channels"),
+    channels("refine_kernels", "conv_kernel_sizes"),
+    number("refine_kernel", "conv_kernel_size", 1),
+    channels("scale", "scale_conv_out_channels"),
+    channels("scale_kernels", "scale_conv_kernel_sizes"),
+    number("scale_kernel", "scale_conv_kernel_size", 1),
+    number("scale_inputs", "scale_final_input_size", None),
+    channels("scale_widths", "scale_final_hidden_sizes"),
+)
 FIELDS = (
     HIDDEN.with_default(1024),
     MLP.with_default(4096),
@@ -45,6 +82,8 @@ FIELDS = (
     switch("value_bias", "value_bias", True),
     switch("output_bias", "proj_bias", True),
     switch("mlp_bias", "mlp_bias", True),
+    nested("head", "head_config", HEAD),
+    LABELS,
 )
 
 
@@ -86,7 +125,87 @@ def encoder(c: Config) -> Part:
     return part("", *layers(c), kind="encoder", stream="seq")
 
 
-CLASSES = {"Sapiens2Encoder": encoder, "Sapiens2Model": sapiens2, "Sapiens2Backbone": sapiens2}
+def stated(c: Config, word: str, key: str) -> tuple[int, ...]:
+    """Return a list that the head's config must have, of one entry or more."""
+    found: tuple[int, ...] | None = getattr(c.head, word)
+    if not found:
+        raise ConfigError("this class is built from the head's own config, which has no default", key=f"head_config.{key}", value=found)
+    return found
+
+
+def chain(inputs: Size, outs: tuple[int, ...], kernels: tuple[int, ...] | None, kernel: int) -> list[tuple[Size, int, int]]:
+    """Return inputs, outputs and kernel of convolutions one behind another."""
+    return list(zip((inputs, *outs), outs, (kernel,) * len(outs) if kernels is None else kernels, strict=False))
+
+
+def convolution(name: str, inputs: Size, outs: Size, kernel: int, at: Grid) -> Part:
+    """Describe a convolution; the norm of each image behind it has no parameters."""
+    return part(name, conv2d("convolution", inputs, outs, kernel, stream=area(at)), kind="convolution")
+
+
+def upsampling(name: str, inputs: Size, outs: int, kernel: int, at: Grid, shuffled: bool) -> tuple[Part, Grid]:
+    """Describe what doubles a map, by four times the channels or by a transposed convolution, and return the map that comes out."""
+    if shuffled:
+        seen = conv_output(at, kernel, 1, (kernel - 1) // 2)
+        return convolution(name, inputs, 4 * outs, kernel, seen), (2 * seen[0], 2 * seen[1])
+    doubled = part(name, conv_transpose2d("convolution", inputs, outs, kernel, area(at), bias=False), kind="convolution")
+    return doubled, (2 * at[0] - 4 + kernel, 2 * at[1] - 4 + kernel)
+
+
+def decode_head(c: Config) -> Part:
+    """Describe the convolutions that enlarge the map of patches and put out each label's."""
+    upsample, refine = stated(c, "upsample", "upsample_out_channels"), c.head.refine
+    if refine is None:
+        raise ConfigError("this class is built from the head's own config, which has no default", key="head_config.conv_out_channels")
+    at, larger, refined = grid(c), [], []
+    first = (convolution("input_conv", c.hidden, c.hidden, 3, at),) if c.head.shuffled else ()
+    for index, (inputs, outs, kernel) in enumerate(chain(c.hidden, upsample, c.head.upsample_kernels, c.head.upsample_kernel)):
+        doubled, at = upsampling(str(index), inputs, outs, kernel, at, c.head.shuffled)
+        larger.append(doubled)
+    for index, (inputs, outs, kernel) in enumerate(chain(upsample[-1], refine, c.head.refine_kernels, c.head.refine_kernel)):
+        at = conv_output(at, kernel, 1, (kernel - 1) // 2 if c.head.shuffled else 0)
+        refined.append(convolution(str(index), inputs, outs, kernel, at))
+    predictor = conv2d("predictor", (refine or upsample)[-1], c.labels, 1, stream=area(at))
+    return part("decode_head", *first, part("upsample_layers", *larger), part("conv_layers", *refined), predictor, kind="head")
+
+
+def scale_head(c: Config) -> Part:
+    """Describe what tells the focal length: convolutions that halve the map, and three linear maps of all that is left."""
+    outs, widths = stated(c, "scale", "scale_conv_out_channels"), stated(c, "scale_widths", "scale_final_hidden_sizes")
+    at, halved = grid(c), []
+    for index, (inputs, out, kernel) in enumerate(chain(c.hidden, outs, c.head.scale_kernels, c.head.scale_kernel)):
+        at = conv_output(at, kernel, 2, (kernel - 1) // 2)
+        halved.append(convolution(str(index), inputs, out, kernel, at))
+    left = area(at) * outs[-1] if c.head.scale_inputs is None else c.head.scale_inputs
+    blocks = (
+        part(f"block{index + 1}", part("layers", linear("0", inputs, out)), kind="feed_forward")
+        for index, (inputs, out) in enumerate(zip((left, widths[0]), widths[:2], strict=True))
+    )
+    predictor = part("predictor", *blocks, linear("proj", widths[1], 1), kind="head", stream="one")
+    return part("scale_head", part("conv_layers", *halved), predictor, kind="head")
+
+
+def with_head(c: Config) -> Part:
+    """Describe the backbone and a head that puts out a map for each label."""
+    return part("", replace(sapiens2(c), name="model", kind="backbone"), decode_head(c), kind="model")
+
+
+def pointmap(c: Config) -> Part:
+    """Describe Sapiens2ForPointmapEstimation, which may tell the focal length too."""
+    found = with_head(c)
+    return found if c.head.scale is None else replace(found, children=(*found.children, scale_head(c)))
+
+
+CLASSES = {
+    "Sapiens2Encoder": encoder,
+    "Sapiens2Model": sapiens2,
+    "Sapiens2Backbone": sapiens2,
+    "Sapiens2ForSemanticSegmentation": with_head,
+    "Sapiens2ForPoseEstimation": with_head,
+    "Sapiens2ForNormalEstimation": with_head,
+    "Sapiens2ForPointmapEstimation": pointmap,
+    "Sapiens2ForImageMatting": with_head,
+}
 
 FAMILIES = {
     "sapiens2": Family(
@@ -94,6 +213,6 @@ FAMILIES = {
         uneven_heads(FIELDS),
         CLASSES,
         "Sapiens2Model",
-        OWN_IGNORED_KEYS | {"flip_pairs", "head_config", "normalize_backbone_outputs", "semantic_loss_ignore_index"},
+        OWN_IGNORED_KEYS | {"flip_pairs", "normalize_backbone_outputs", "semantic_loss_ignore_index"},
     )
 }
