@@ -51,11 +51,11 @@ def against(name: str, command: list[str], other: list[str], pairs: int = 21) ->
 
 def inside(name: str, act: Callable[[], object], number: int) -> None:
     act()
-    best = min(_timed(act, number) for _ in range(5))
+    best = min(_time(act, number) for _ in range(5))
     print(f"{name:<58} {best * 1e6:9.1f} µs")
 
 
-def _timed(act: Callable[[], object], number: int) -> float:
+def _time(act: Callable[[], object], number: int) -> float:
     start = time.perf_counter()
     for _ in range(number):
         act()

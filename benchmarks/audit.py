@@ -19,7 +19,7 @@ from weighbridge.auditing import audit  # noqa: E402
 CORPUS = ROOT / "tests" / "corpus" / "audit"
 
 
-def judged() -> tuple[int, int, int, int]:
+def judge_slips() -> tuple[int, int, int, int]:
     """Return how many slips were found rightly, wrongly and not at all, and how many claims were checked."""
     hits = false = missed = claims = 0
     for path in sorted(CORPUS.iterdir()):
@@ -41,7 +41,7 @@ def judged() -> tuple[int, int, int, int]:
     return hits, false, missed, claims
 
 
-def shaped() -> tuple[int, int, int]:
+def judge_marked_lines() -> tuple[int, int, int]:
     """Return how many of the lines marked as wrong in the small texts were found, wrongly called so, and missed."""
     hits = false = missed = 0
     for entry in re.split(r"^=== ", (CORPUS.parent / "audit_shapes.txt").read_text("utf-8"), flags=re.MULTILINE)[1:]:
@@ -61,7 +61,7 @@ def readme(size: int = 140_000) -> float:
     return time.process_time() - start
 
 
-def timed(lines: int = 10_000) -> float:
+def time_formulas(lines: int = 10_000) -> float:
     """Return the processor seconds that a text of that many lines takes, nearly all of them with a formula."""
     texts = [path.read_text("utf-8").splitlines() for path in sorted(CORPUS.glob("*_en*.md"))]
     pool = [line for text in texts for line in text]
@@ -72,11 +72,11 @@ def timed(lines: int = 10_000) -> float:
 
 
 if __name__ == "__main__":
-    hits, false, missed, claims = judged()
-    extra = shaped()
+    hits, false, missed, claims = judge_slips()
+    extra = judge_marked_lines()
     hits, false, missed = hits + extra[0], false + extra[1], missed + extra[2]
     print(f"slips in the corpus: {hits + missed}; claims checked: {claims}")
     print(f"precision {100 * hits / max(1, hits + false):.1f} %, recall {100 * hits / max(1, hits + missed):.1f} %")
     print(f"a README of 140 kB: {readme():.2f} s")
-    print(f"a text of 10,000 lines: {timed():.2f} s")
+    print(f"a text of 10,000 lines: {time_formulas():.2f} s")
     sys.exit(bool(false or missed))

@@ -28,7 +28,7 @@ print(time.process_time() - begun, int(held) * 1024, found, sep="\\t")
 """
 
 
-def measured(path: Path) -> tuple[float, int, str]:
+def measure(path: Path) -> tuple[float, int, str]:
     """Read a file in a fresh process: processor seconds, most memory held in bytes, and what came out."""
     done = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True)
     seconds, held, found = done.stdout.rstrip("\n").split("\t")
@@ -43,7 +43,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"file{ending}"
             write(path)
-            seconds, held, found = measured(path)
+            seconds, held, found = measure(path)
         mark = "!" if seconds > SECONDS or held > BYTES else " "
         print(f"{mark} {name:<42}{seconds:7.2f} s {held / 1e6:7.0f} MB   {found[:110]}", flush=True)
 

@@ -171,7 +171,7 @@ def claims_of(wheel: Wheel) -> tuple[int, list[Claim]]:
     return len(stated), known
 
 
-def carried_by(wheel: Wheel) -> list[tuple[str, Any]]:
+def carried_configs(wheel: Wheel) -> list[tuple[str, Any]]:
     """Return the model configs that a wheel carries, by name; those of tokenizers and of quantisation are none."""
     found = wheel.tables(CARRIED[wheel.name]) if wheel.name in CARRIED else ()
     return [
@@ -293,7 +293,7 @@ def main() -> None:
             many, known = claims_of(wheel)
             stated[f"{wheel.name} {wheel.version}"] = many
             claims += known
-            if own := carried_by(wheel):
+            if own := carried_configs(wheel):
                 records = [{"id": name.replace(" ", "_"), "config": config} for name, config in own]
                 carried[f"{wheel.name} {wheel.version}"] = weigh(records, folder / f"{wheel.name}.jsonl")
         rows = weigh([{"config": claim.config, "total_parameters": claim.stated} for claim in claims], folder / "claims.jsonl")

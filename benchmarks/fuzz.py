@@ -65,7 +65,7 @@ def without_checksums() -> None:
     tensorflow._mask = lambda value: _Any()  # type: ignore[assignment,return-value]
 
 
-def read_held(path: Any, most: int = LARGEST_CONFIG) -> bytes:
+def read_from_memory(path: Any, most: int = LARGEST_CONFIG) -> bytes:
     """Read a file as :func:`weighbridge.core.files.read_whole` does, of those that are held in memory."""
     held: bytes = path.read_bytes()
     if len(held) > most:
@@ -73,7 +73,7 @@ def read_held(path: Any, most: int = LARGEST_CONFIG) -> bytes:
     return held
 
 
-def open_held(path: Any) -> BinaryIO:
+def open_from_memory(path: Any) -> BinaryIO:
     """Open a file as :func:`weighbridge.core.files.open_file` does, of those that are held in memory."""
     return BytesIO(path.read_bytes())
 
@@ -83,7 +83,7 @@ def in_memory() -> None:
     for module in list(sys.modules.values()):
         if getattr(module, "__name__", "").startswith("weighbridge.readers"):
             vars(module).update(
-                {name: held for name, held in (("read_whole", read_held), ("open_file", open_held)) if name in vars(module)}
+                {name: held for name, held in (("read_whole", read_from_memory), ("open_file", open_from_memory)) if name in vars(module)}
             )
     shim: Any = SimpleNamespace(scandir=scandir)
     zarr.os = shim

@@ -22,7 +22,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.unit.readers.real import packaged
+from tests.unit.readers.real import packaged_file
 from tests.unit.readers.test_remote import Server, Sparse, handler
 
 SHARDS, LAYERS, WIDTH = 200, 4, 16_384
@@ -159,7 +159,7 @@ def main() -> None:
         if importlib.util.find_spec(package) is None:
             print(f"{title:<52} the package {package} is not installed")
         else:
-            against(title, library, str(packaged(package, pattern)))
+            against(title, library, str(packaged_file(package, pattern)))
     on_the_hub()
 
 

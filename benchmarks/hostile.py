@@ -42,11 +42,11 @@ def attacks(count: int, seed: int = 0) -> Iterator[Attack]:
     """
     chance = Random(seed)
     for _ in range(count):
-        make = chance.choice((_queried, _queried, _posted, _posted, _traversing, _crooked, _dropped))
+        make = chance.choice((_random_query, _random_query, _random_form, _random_form, _traversing, _bad_encoding, _random_upload))
         yield make(chance)
 
 
-async def answered(app: Any, attack: Attack) -> tuple[int, str]:
+async def answer(app: Any, attack: Attack) -> tuple[int, str]:
     """Put a request to the application itself, as crooked as it is: a client would straighten its address."""
     path, _, query = attack.address.partition("?")
     scope = {
@@ -128,7 +128,7 @@ def _config(chance: Random) -> str:
     return _nested(chance) if chance.random() < 0.1 else json.dumps(config)
 
 
-def _queried(chance: Random) -> Attack:
+def _random_query(chance: Random) -> Attack:
     pairs = []
     for _ in range(chance.randrange(6)):
         key = chance.choice(KEYS)
@@ -137,7 +137,7 @@ def _queried(chance: Random) -> Attack:
     return Attack(chance.choice(METHODS), f"{_address(chance)}?{'&'.join(pairs)}"[:60_000])
 
 
-def _posted(chance: Random) -> Attack:
+def _random_form(chance: Random) -> Attack:
     given = {chance.choice(KEYS): _value(chance) for _ in range(chance.randrange(5))}
     if chance.random() < 0.5:
         given["config"] = _config(chance)
@@ -161,7 +161,7 @@ def _traversing(chance: Random) -> Attack:
     )
 
 
-def _crooked(chance: Random) -> Attack:
+def _bad_encoding(chance: Random) -> Attack:
     """Return a request with bad encodings, or a great many or very long parameters."""
     tail = chance.choice((
         "%ff%fe%80", "source=%c3%28", "&&&&===", "a=1&" * 2000, "source=" + "b" * 60_000, "set.=1&set.=2", "%", "%zz", "source=%00", ";;;",
@@ -170,7 +170,7 @@ def _crooked(chance: Random) -> Attack:
     return Attack(chance.choice(METHODS), f"{_address(chance)}?{tail}")
 
 
-def _dropped(chance: Random) -> Attack:
+def _random_upload(chance: Random) -> Attack:
     size = chance.choice((0, 10, 4096, 10**9, 10**18, -1))
     places = chance.choice(("", "0:10", "0:4096", "5:5,5:5", "0:0", "9:999999999999", "a:b", ":", "0:10," * 90))
     head = chance.choice(
@@ -190,7 +190,7 @@ async def run(count: int, seed: int) -> int:
     started, slowest = time.perf_counter(), (0.0, "")
     for attack in attacks(count, seed):
         begun = time.perf_counter()
-        status, text = await answered(app, attack)
+        status, text = await answer(app, attack)
         slowest = max(slowest, (time.perf_counter() - begun, f"{attack.method} {attack.address[:120]} {attack.body[:200]!r}"))
         statuses[status] += 1
         if (found := complaint(status, text)) is not None:

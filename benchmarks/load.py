@@ -19,7 +19,7 @@ SOURCES = ("bert-base-uncased", "gpt2", "Qwen/Qwen3-0.6B", "bert-base-uncased&se
 
 
 @contextmanager
-def served() -> Iterator[tuple[str, int]]:
+def serve() -> Iterator[tuple[str, int]]:
     """Start the server, and give its address and process; it is stopped at the end."""
     command = [sys.executable, "-m", "weighbridge.cli", "serve", "--port", "0", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -35,7 +35,7 @@ def served() -> Iterator[tuple[str, int]]:
 def main() -> int:
     """Load the server, and tell the figures."""
     seconds, wanted = (int(word) for word in (sys.argv[1:] + ["10", "200000"][len(sys.argv) - 1 :])[:2])
-    with served() as (base, process):
+    with serve() as (base, process):
         answers = [f"{base}api/v1/count?source={source}" for source in SOURCES]
         for address in answers:
             with urllib.request.urlopen(address) as answer:

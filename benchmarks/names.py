@@ -50,7 +50,7 @@ def shapes(kind: str, count: int) -> dict[str, tuple[int, ...]]:
     return equal | {f"layers.{half + i}.w{i}.weight": (4, i % 89 + 1) for i in range(half)}
 
 
-def changed(tensors: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+def change_tensors(tensors: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     """Return tensors a third of which have another shape, and a third another name.
 
     >>> changed({"a": (1,), "b": (2,), "c": (3,)})
@@ -67,7 +67,7 @@ def write_files(folder: Path, kind: str, count: int) -> None:
     for inside in ("other", "adapter"):
         (folder / inside).mkdir()
     write(folder / "model.safetensors", shapes(kind, count))
-    write(folder / "other" / "changed.safetensors", changed(shapes(kind, count)))
+    write(folder / "other" / "changed.safetensors", change_tensors(shapes(kind, count)))
     (folder / "adapter" / "adapter_config.json").write_text(json.dumps(ADAPTER))
     (folder / "config.json").write_text(json.dumps(CONFIG))
     (folder / "notes.md").write_text(NOTES)

@@ -9,7 +9,7 @@ import statistics
 import sys
 from typing import Any
 
-from benchmarks.load import served
+from benchmarks.load import serve
 from tests.browser.conftest import ARGUMENTS, chromium
 
 PAGES = ("model?source=bert-base-uncased", "model?source=deepseek_v3", "compare", "explain", "audit", "api")
@@ -22,7 +22,7 @@ def main() -> int:
     """Visit each page with an empty cache, several times, and tell the medians."""
     from playwright.sync_api import sync_playwright
 
-    with served() as (base, _), sync_playwright() as playwright:
+    with serve() as (base, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         for name in PAGES:
             visits = [visit(browser, base + name) for _ in range(TIMES)]

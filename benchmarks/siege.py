@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.hostile import attacks
-from benchmarks.load import resident, served
+from benchmarks.load import resident, serve
 
 HEAVY = (
     "/model?source=bert-tiny&set.hidden_size=999999999999989&set.num_attention_heads=999999999999989",
@@ -94,7 +94,7 @@ def main() -> int:
     if sys.argv[1:2] == ["watch"]:
         watch(int(sys.argv[2]))
         return 0
-    with served() as (base, process):
+    with serve() as (base, process):
         time.sleep(3)
         port = urlsplit(base).port or 0
         before = resident(process), memory(process)

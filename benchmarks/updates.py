@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.load import served
+from benchmarks.load import serve
 from tests.browser.conftest import ARGUMENTS, chromium
 
 MODELS = (
@@ -54,7 +54,7 @@ def main() -> int:
     if names == ["all"]:
         names = [preset.name for preset in presets()]
     firsts, alls = [], []
-    with served() as (base, process), sync_playwright() as playwright:
+    with serve() as (base, process), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         page = browser.new_page()
         print(f"load of the machine {os.getloadavg()[0]:.1f}")
@@ -63,9 +63,11 @@ def main() -> int:
             firsts += first
             alls += every
             if first:
-                print(f"{name:40} total {told(first)}   all {told(every)}   processor: server {here:3.0f} ms, page {there:3.0f} ms")
+                print(
+                    f"{name:40} total {median_and_largest(first)}   all {median_and_largest(every)}   processor: server {here:3.0f} ms, page {there:3.0f} ms"
+                )
         browser.close()
-    print(f"{'of all':40} total {told(firsts)}   all {told(alls)}   load {os.getloadavg()[0]:.1f}")
+    print(f"{'of all':40} total {median_and_largest(firsts)}   all {median_and_largest(alls)}   load {os.getloadavg()[0]:.1f}")
     return 0
 
 
@@ -84,7 +86,7 @@ def change(page: Any, address: str, process: int) -> tuple[list[float], list[flo
     return [first for first, _ in found if first is not None], [every for first, every in found if first is not None], spent
 
 
-def told(delays: list[float]) -> str:
+def median_and_largest(delays: list[float]) -> str:
     """Write the median and the largest."""
     return f"{statistics.median(delays):4.0f} ms, slowest {max(delays):4.0f} ms" if delays else "-"
 

@@ -23,7 +23,7 @@ def _in_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def committed(command: str) -> dict[str, Any]:
+def committed_schema(command: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((schemas.FOLDER / f"{command}.json").read_text("utf-8"))
     return found
 
@@ -35,7 +35,7 @@ def test_every_command_with_json_has_a_schema() -> None:
 
 @pytest.mark.parametrize("command", schemas.SAMPLES)
 def test_answers_fit_their_schema(command: str) -> None:
-    schema = committed(command)
+    schema = committed_schema(command)
     assert schema["version"] == schemas.VERSIONS.get(command, 1)
     for line in schemas.SAMPLES[command]:
         misfit = schemas.misfit(schemas.answer(line), schema)
@@ -49,7 +49,7 @@ def test_answers_fit_their_schema(command: str) -> None:
 def test_every_key_is_described(command: str, page: str) -> None:
     sections = (ROOT / page).read_text("utf-8").split("\n## `weigh ")
     section = next(text for text in sections if text.split()[0] == command)
-    found = committed(command)
+    found = committed_schema(command)
     assert [key for key in found.get("items", found)["properties"] if f"`{key}`" not in section] == []
 
 

@@ -125,7 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         if options.record:
             return checkpoints.record(options.record, options.seed)
-        return checkpoints.compared(options.n, options.seed)
+        return checkpoints.compare_checkpoints(options.n, options.seed)
     if options.command == "parallel":
         from truth import parallel
 
@@ -139,7 +139,7 @@ def main(arguments: list[str] | None = None) -> int:
             return adapters.record(options.record, options.seed)
         return adapters.compared([name.upper() for name in options.methods], options.n, options.seed, options.verbose)
     if options.command == "names":
-        return saving.compared(options.types or LIVE, options.n, options.seed)
+        return saving.compare_classes(options.types or LIVE, options.n, options.seed)
     return {
         "check": _check,
         "one": _one,
@@ -170,7 +170,7 @@ def _check(options: argparse.Namespace) -> int:
         partial(checking.check, *item, n=options.n, seed=seed, flops=options.flops, due=None if share is None else start + share * turn)
         for turn, item in enumerate(work, 1)
     ]
-    outcomes = [_shown(outcome, options.flops) for outcome in _run(todo, options.jobs)]
+    outcomes = [_outcome_line(outcome, options.flops) for outcome in _run(todo, options.jobs)]
     absent = [outcome for outcome in outcomes if _needs_library(outcome)]
     bad = [outcome for outcome in outcomes if outcome.failure or not (outcome.configs or outcome in absent)]
     # Who names types works on them; the sweep over all of them has classes whose forward no generic input fits.
@@ -205,7 +205,7 @@ def _needs_library(outcome: Outcome) -> bool:
     return not (outcome.configs or outcome.failure) and bool(refused) and all(one.startswith("ImportError") for one in refused)
 
 
-def _shown(outcome: Outcome, flops: bool = False) -> Outcome:
+def _outcome_line(outcome: Outcome, flops: bool = False) -> Outcome:
     notes = [f"{outcome.configs} configs", f"{outcome.passes} passes"]
     notes += [f"{len(outcome.refused)} draws refused (such as {outcome.refused[0]})"] if outcome.refused else []
     notes += [f"default does not build ({outcome.unbuilt})"] if outcome.unbuilt else []
@@ -227,7 +227,7 @@ def _one(options: argparse.Namespace) -> int:
     raw: dict[str, Any] = options.config
     model_type = raw.get("model_type") or model_type_of(options.class_name)
     assert model_type, "the config does not say its model_type"
-    found, passes, unrun = checking.compared(model_type, options.class_name, {**raw, "model_type": model_type})
+    found, passes, unrun = checking.build_and_compare(model_type, options.class_name, {**raw, "model_type": model_type})
     print(found or f"agrees, {passes} passes compared" + (f", forward does not run ({unrun})" if unrun else ""))
     return 1 if found else 0
 
@@ -258,7 +258,7 @@ def _keys(options: argparse.Namespace) -> int:
         refused = [one for one in results if one.verdict == "refused"]
         print(f"{name:26} {len(results)} trials, {len(wrong)} wrong, {len(refused)} refused", flush=True)
         for one in wrong + (refused if options.refusals else []):
-            print(f"    {one.trial.class_name} {trying.written(one.trial)}: {one.verdict}: {one.detail}", flush=True)
+            print(f"    {one.trial.class_name} {trying.write_changes(one.trial)}: {one.verdict}: {one.detail}", flush=True)
             print(f"        python -m truth one {one.trial.class_name} '{json.dumps(one.raw)}'", flush=True)
         if options.record and not wrong:
             trying.record(options.command, name, configs, results)
@@ -296,7 +296,7 @@ def _coverage(options: argparse.Namespace) -> int:
     for outcome in _run(todo, options.jobs):
         outcomes.append(outcome)
         if outcome.failure or not outcome.configs:
-            _shown(outcome)
+            _outcome_line(outcome)
     found = covering.summary(outcomes, seed=options.seed, n=options.n, before=covering.read() if options.types else None)
     covering.write(found)
     print(f"{found['classes_exact']:,} of {found['classes']:,} classes and {found['types_exact']} of {found['types']} types agree")

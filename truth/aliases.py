@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from truth import live
-from truth.changes import ABSENT, Change, source, translated
+from truth.changes import ABSENT, Change, source, translated_keys
 from truth.check import classes
 from truth.trials import Trial
 from weighbridge.blueprints import family
@@ -90,7 +90,7 @@ def _aliases(
     mapped = dict(type(config).attribute_map)
     ours = {alias: field.key for field in fields if field.kind not in ("derived", "nested") for alias in field.aliases if field.key}
     kinds = {key: field.kind for field in fields for key in (field.key, *field.aliases)}
-    popped = dict.fromkeys(translated(config, source(config)), "")
+    popped = dict.fromkeys(translated_keys(config, source(config)), "")
     for alias, key in {**popped, **ours, **mapped}.items():
         value = live.value(config, key or alias)
         if alias != key and alias not in raw and not hasattr(value, "to_dict") and not isinstance(value, Mapping):

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from truth import live
-from truth.trials import FOLDER, Result, Trial, tried
+from truth.trials import FOLDER, Result, Trial, try_trial
 from weighbridge.blueprints import MODULES, family
 
 PATH = FOLDER / "backbones.jsonl"
@@ -54,7 +54,7 @@ def run(neck: str, inner: str) -> Iterator[Result]:
     """Yield what comes of each config that the live class builds."""
     class_name = list(family(neck).classes)[-1]
     for raw in configs(neck, inner):
-        found = tried(neck, Trial(class_name, 0, ()), raw)
+        found = try_trial(neck, Trial(class_name, 0, ()), raw)
         if found is not None:
             yield found
 

@@ -38,7 +38,7 @@ def model_types() -> list[str]:
 
 def classes(model_type: str) -> list[str]:
     """Return the names of a model type's classes, its own and those the auto mappings name."""
-    return list(dict.fromkeys((*_own(model_type), *_mapped(model_type))))
+    return list(dict.fromkeys((*_own(model_type), *_mapped_classes(model_type))))
 
 
 def take() -> dict[str, dict[str, str]]:
@@ -80,7 +80,7 @@ def _own(model_type: str) -> Iterator[str]:
                 yield name
 
 
-def _mapped(model_type: str) -> Iterator[str]:
+def _mapped_classes(model_type: str) -> Iterator[str]:
     auto = import_module("transformers.models.auto.modeling_auto")
     for table, names in vars(auto).items():
         if table.endswith("_MAPPING_NAMES") and table.startswith("MODEL") and model_type in names:

@@ -46,7 +46,7 @@ class Change(NamedTuple):
 def changes(config: Any, raw: Mapping[str, Any], stated: Iterable[str] = (), above: tuple[str, ...] = ()) -> Iterator[Change]:
     """Yield every change to try: of each key of a live *config* and its sub-configs, of *raw*, of *stated*, and of older versions."""
     text = source(config)
-    whole = {**dict.fromkeys([*LEGACY, *translated(config, text), *stated]), **raw, **config.to_dict()}
+    whole = {**dict.fromkeys([*LEGACY, *translated_keys(config, text), *stated]), **raw, **config.to_dict()}
     for key, value in whole.items():
         inner = getattr(config, key, None) if isinstance(value, Mapping) else None
         if key in IDLE or not key or (key.startswith("_") and key not in raw):
@@ -61,7 +61,7 @@ def changes(config: Any, raw: Mapping[str, Any], stated: Iterable[str] = (), abo
             yield from _within(value, (*above, key))
 
 
-def changed(raw: Mapping[str, Any], change: Change) -> dict[str, Any]:
+def apply_change(raw: Mapping[str, Any], change: Change) -> dict[str, Any]:
     """Return *raw* with one key changed, sub-configs made where they are absent.
 
     >>> changed({"a": 1}, Change(("b", "c"), 2)), changed({"a": 1, "b": 2}, Change(("a",), ABSENT))
@@ -70,7 +70,7 @@ def changed(raw: Mapping[str, Any], change: Change) -> dict[str, Any]:
     (key, *rest), value = change
     if rest:
         inner = raw.get(key)
-        return {**raw, key: changed(inner if isinstance(inner, Mapping) else {}, Change(tuple(rest), value))}
+        return {**raw, key: apply_change(inner if isinstance(inner, Mapping) else {}, Change(tuple(rest), value))}
     return {other: kept for other, kept in raw.items() if other != key} if value is ABSENT else {**raw, key: value}
 
 
@@ -83,7 +83,7 @@ def source(config: Any) -> str:
     return "\n".join(inspect.getsource(module) for module in modules if module is not None)
 
 
-def translated(config: Any, text: str) -> list[str]:
+def translated_keys(config: Any, text: str) -> list[str]:
     """Return further keys that a config's class translates, or that a model asks for without there being such a field."""
     asked = re.findall(r"""(?:kwargs\.(?:pop|get)|setdefault|kwargs)[(\[]\s*["'](\w+)["']""", text)
     looked = re.findall(r"""(?:getattr|hasattr)\(\s*[\w.]*config[\w.]*,\s*["'](\w+)["']""", text)

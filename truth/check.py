@@ -96,7 +96,7 @@ def check(model_type: str, class_name: str, *, n: int, seed: str, flops: bool = 
             continue
         if configs > (0 if late else 1) and due is not None and monotonic() > due:
             break
-        found, ran, reason = held(class_name, raw, theirs, flops=flops and not late and (configs % 2 == 0 or n < 5))
+        found, ran, reason = compare_config(class_name, raw, theirs, flops=flops and not late and (configs % 2 == 0 or n < 5))
         configs, passes, unrun = configs + 1, passes + ran, unrun or reason
         if found:
             failure = _shrunk(model_type, class_name, raw, found)
@@ -108,29 +108,29 @@ def _configs(model_type: str, class_name: str, n: int, seed: str, *, default: bo
     """Yield the default, if it is asked for or nothing else builds, and *n* random configs, each with its live model; a refusal stands in its place."""
     plain = {"model_type": model_type}
     if default:
-        yield plain, _tried(model_type, class_name, plain)
+        yield plain, _try_build(model_type, class_name, plain)
     for index in range(n):
         for attempt, touch in enumerate(TOUCHES):
             raw = draw(f"{seed}/{index}/{attempt}", model_type, touch)
             if index % 2 and "QuestionAnswering" in class_name:
                 raw = {key: value for key, value in raw.items() if key not in ("id2label", "num_labels")}  # some run with two labels alone
-            theirs = _tried(model_type, class_name, raw)
+            theirs = _try_build(model_type, class_name, raw)
             yield raw, theirs
             if not isinstance(theirs, RefusedError):
                 default = True
                 break
     if not default:
-        yield plain, _tried(model_type, class_name, plain)
+        yield plain, _try_build(model_type, class_name, plain)
 
 
-def _tried(model_type: str, class_name: str, raw: dict[str, Any]) -> Any:
+def _try_build(model_type: str, class_name: str, raw: dict[str, Any]) -> Any:
     try:
         return live.build(model_type, class_name, raw)
     except RefusedError as error:
         return error
 
 
-def held(class_name: str, raw: dict[str, Any], theirs: Any, *, flops: bool = True) -> tuple[Difference | None, int, str]:
+def compare_config(class_name: str, raw: dict[str, Any], theirs: Any, *, flops: bool = True) -> tuple[Difference | None, int, str]:
     """Hold one config to its live model: the difference, how many passes were compared, why one did not run."""
     try:
         ours = model(raw, class_name)
@@ -143,7 +143,7 @@ def held(class_name: str, raw: dict[str, Any], theirs: Any, *, flops: bool = Tru
     models = forward.runners(theirs, partial(live.build, ours.model_type or "", class_name, raw, "cpu"))
     for lengths in forward.passes(theirs, few=len(models) == 1):
         try:
-            expected = forward.counted(models, lengths)
+            expected = forward.count_first(models, lengths)
         except RefusedError as error:
             unrun = unrun or str(error)
             continue
@@ -158,9 +158,9 @@ def held(class_name: str, raw: dict[str, Any], theirs: Any, *, flops: bool = Tru
     return None, ran, unrun
 
 
-def compared(model_type: str, class_name: str, raw: dict[str, Any], flops: bool = True) -> tuple[Difference | None, int, str]:
-    """Build the live class for one config and hold ours to it, as :func:`held` does."""
-    return held(class_name, raw, live.build(model_type, class_name, raw), flops=flops)
+def build_and_compare(model_type: str, class_name: str, raw: dict[str, Any], flops: bool = True) -> tuple[Difference | None, int, str]:
+    """Build the live class for one config and hold ours to it, as :func:`compare_config` does."""
+    return compare_config(class_name, raw, live.build(model_type, class_name, raw), flops=flops)
 
 
 def _shrunk(model_type: str, class_name: str, raw: dict[str, Any], found: Difference) -> Failure:
@@ -168,13 +168,13 @@ def _shrunk(model_type: str, class_name: str, raw: dict[str, Any], found: Differ
 
     def fails(trial: dict[str, Any]) -> bool:
         try:
-            again, _, _ = compared(model_type, class_name, trial, found.what == "flops")
+            again, _, _ = build_and_compare(model_type, class_name, trial, found.what == "flops")
         except RefusedError:
             return False
         return again is not None and again.what == found.what
 
     smallest = compare.shrink(raw, fails)
-    final, _, _ = compared(model_type, class_name, smallest, found.what == "flops")
+    final, _, _ = build_and_compare(model_type, class_name, smallest, found.what == "flops")
     return Failure(model_type, class_name, raw, smallest, final or found)
 
 

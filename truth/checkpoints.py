@@ -111,18 +111,18 @@ LEAVES: tuple[Callable[[random.Random], Any], ...] = (
     lambda draw: torch.ones(2, 3, device="meta"),
     lambda draw: torch.ones(shape(draw)).as_subclass(Marked),
     lambda draw: import_module("torch.testing._internal.two_tensor").TwoTensor(torch.ones(2, 3), torch.ones(2, 3)),
-    lambda draw: marked(torch.ones(3), torch.ones(4)),
+    lambda draw: mark(torch.ones(3), torch.ones(4)),
     lambda draw: np.ones(shape(draw), draw.choice(["f4", "f8", "f2", "i8", "u1", "?"])),
     lambda draw: np.ones(20_000, "f4") if draw.random() < 0.2 else np.array([torch.ones(2), None], dtype=object),
     lambda draw: draw.choice([1, 2.5, "text", None, b"bytes", torch.float32, torch.Size([3, 4]), np.float64(3)]),
     lambda draw: nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)),
-    lambda draw: sharded(draw),
+    lambda draw: shard(draw),
 )
 
 
-def sharded(draw: random.Random) -> Any:
+def shard(draw: random.Random) -> Any:
     """Return a tensor of a group of processes, as FSDP saves it: one cut up, one that all have, or one of the older kind."""
-    started()
+    start_group()
     tensor: Any = import_module("torch.distributed.tensor")
     mesh = tensor.init_device_mesh("cpu", (1,))
     if draw.random() < 0.7:
@@ -134,7 +134,7 @@ def sharded(draw: random.Random) -> Any:
 
 def of_group(state: dict[str, Any]) -> dict[str, Any]:
     """Return a state dict as FSDP's sharded ones are; what is one tensor stays one."""
-    started()
+    start_group()
     kinds: Any = import_module("torch.distributed.tensor")
     mesh, made = kinds.init_device_mesh("cpu", (1,)), dict[int, Any]()
     for tensor in state.values():
@@ -145,11 +145,11 @@ def of_group(state: dict[str, Any]) -> dict[str, Any]:
 
 def parallel(net: Any) -> Any:
     """Return a module as DDP wraps it."""
-    started()
+    start_group()
     return nn.parallel.DistributedDataParallel(net)
 
 
-def started() -> None:
+def start_group() -> None:
     """Be a group of one process."""
     group: Any = import_module("torch.distributed")
     if not group.is_initialized():
@@ -170,7 +170,7 @@ def shape(draw: random.Random) -> tuple[int, ...]:
     return tuple(draw.randrange(4) for _ in range(draw.randrange(4)))
 
 
-def marked(tensor: Any, extra: Any) -> Any:
+def mark(tensor: Any, extra: Any) -> Any:
     """Return a tensor with an attribute that is one too."""
     tensor.extra = extra
     return tensor
@@ -216,7 +216,7 @@ def model(draw: random.Random) -> Any:
     return nn.Sequential(*layers, head)
 
 
-def stepped(draw: random.Random, net: Any) -> Any:
+def step_optimizer(draw: random.Random, net: Any) -> Any:
     """Return an optimiser that has state."""
     kinds: list[Callable[[Any], Any]] = [
         lambda p: torch.optim.AdamW(p),
@@ -234,7 +234,7 @@ def stepped(draw: random.Random, net: Any) -> Any:
 def training(draw: random.Random, number: int | None = None) -> tuple[Any, int]:
     """Return a training checkpoint in one of the layouts that people use (or the one of this number), and how many parameters its model has."""
     net = model(draw)
-    state, optimiser = net.state_dict(), stepped(draw, net)
+    state, optimiser = net.state_dict(), step_optimizer(draw, net)
     kept = optimiser.state_dict()
     word = draw.choice
     bare = {
@@ -279,7 +279,7 @@ def training(draw: random.Random, number: int | None = None) -> tuple[Any, int]:
     )
 
 
-def saved(thing: Any, draw: random.Random) -> bytes:
+def save(thing: Any, draw: random.Random) -> bytes:
     """Return a file of torch, in one of its two formats and any protocol."""
     file = io.BytesIO()
     torch.save(thing, file, _use_new_zipfile_serialization=draw.random() < 0.8, pickle_protocol=draw.choice([2, 2, 3, 4, 5]))
@@ -312,7 +312,7 @@ def record(n: int, seed: str) -> int:
     for number in range(n):
         draw = random.Random(f"{seed}-{number}")
         for sort, (thing, parameters) in {"nested": (nested(draw, 3, []), None), "training": training(draw, number)}.items():
-            data = saved(thing, draw)
+            data = save(thing, draw)
             difference = differs(data, parameters)
             assert not difference, difference
             found = Counter(tensors(torch.load(io.BytesIO(data), weights_only=False)))
@@ -325,13 +325,13 @@ def record(n: int, seed: str) -> int:
     return 0
 
 
-def compared(n: int, seed: str) -> int:
+def compare_checkpoints(n: int, seed: str) -> int:
     """Write and compare *n* checkpoints of each sort; the exit code is 1 if any differs."""
     bad = 0
     for number in range(n):
         draw = random.Random(f"{seed}-{number}")
         for sort, (thing, parameters) in {"nested": (nested(draw, 4, []), None), "training": training(draw)}.items():
-            difference = differs(saved(thing, draw), parameters)
+            difference = differs(save(thing, draw), parameters)
             if difference:
                 bad += 1
                 print(f"{sort} {seed}-{number}: {difference}", flush=True)

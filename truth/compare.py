@@ -35,7 +35,7 @@ class Difference(NamedTuple):
     theirs: object
 
     def __str__(self) -> str:
-        return f"{self.what}: {self.where}: ours {_shown(self.ours)}, theirs {_shown(self.theirs)}"
+        return f"{self.what}: {self.where}: ours {_side_text(self.ours)}, theirs {_side_text(self.theirs)}"
 
 
 def difference(ours: Listing, theirs: Listing) -> Difference | None:
@@ -181,7 +181,7 @@ def _without(raw: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
     return {**raw, head: _without(raw[head], tuple(rest))}
 
 
-def _shown(side: object) -> str:
+def _side_text(side: object) -> str:
     if side is None:
         return "nothing"
     if isinstance(side, Line):

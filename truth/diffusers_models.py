@@ -268,7 +268,7 @@ def cases(count: int, seed: int) -> dict[str, dict[str, Any]]:
     return {f"{name} {number}": {"_class_name": name, **draw(rng)} for name, draw in DRAWN.items() for number in range(count)}
 
 
-def compared(count: int = 60, seed: int = 20261122) -> int:
+def compare_models(count: int = 60, seed: int = 20261122) -> int:
     """Compare names and shapes of published and random configs; return 1 if anything differs."""
     wrong = same = refused = 0
     for name, raw in (PUBLISHED | cases(count, seed)).items():
@@ -316,4 +316,4 @@ def record(count: int = 6, seed: int = 20261122) -> int:
 
 if __name__ == "__main__":
     import_torchvision()
-    sys.exit(record() if "--record" in sys.argv else compared())
+    sys.exit(record() if "--record" in sys.argv else compare_models())

@@ -52,7 +52,7 @@ def fields(rng: random.Random, table: tuple[Field, ...], touch: float = 1.0) -> 
             if rng.random() < touch:
                 raw[field.key] = rng.random() < 0.5
         elif field.kind == "size":
-            value = _structured(rng, field, heads) if _is_structured(field) else _size(rng, field)
+            value = _structured_size(rng, field, heads) if _is_structured(field) else _size(rng, field)
             if value is not None and (structured if _is_structured(field) else rng.random() < touch):
                 raw[field.key] = value
     _mend(rng, table, raw)
@@ -102,7 +102,7 @@ def _is_structured(field: Field) -> bool:
     return _is_heads(field) or field.word in ("hidden", "decoder_hidden", "encoder_hidden")
 
 
-def _structured(rng: random.Random, field: Field, heads: dict[str, int]) -> int | None:
+def _structured_size(rng: random.Random, field: Field, heads: dict[str, int]) -> int | None:
     if _is_heads(field):
         return None if callable(field.default) and rng.random() < 0.3 else heads[field.word]
     return lcm(1, *heads.values()) * rng.choice(HEAD_DIMS)

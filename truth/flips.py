@@ -26,10 +26,10 @@ def trials(model_type: str, configs: list[dict[str, Any]]) -> Iterator[Trial]:
     raw = configs[number]
     config = live.config_class(model_type)(**{key: value for key, value in raw.items() if key != "model_type"})
     for class_name in chosen:
-        yield from (Trial(class_name, number, (change,)) for change in _toggled(config, family(model_type).fields, raw))
+        yield from (Trial(class_name, number, (change,)) for change in _toggles(config, family(model_type).fields, raw))
 
 
-def _toggled(config: Any, fields: tuple[Field, ...], raw: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[Change]:
+def _toggles(config: Any, fields: tuple[Field, ...], raw: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[Change]:
     kinds = {key: field.kind for field in fields for key in (field.key, *field.aliases)}
     nested = {field.key: field for field in fields if field.kind == "nested"}
     for key, value in {"tie_word_embeddings": True, **config.to_dict()}.items():
@@ -38,7 +38,7 @@ def _toggled(config: Any, fields: tuple[Field, ...], raw: Mapping[str, Any], abo
             continue
         if hasattr(inner, "to_dict"):
             found, given = within(nested[key], raw) if key in nested else None, raw.get(key)
-            yield from _toggled(inner, found.fields if found else (), given if isinstance(given, Mapping) else {}, (*above, key))
+            yield from _toggles(inner, found.fields if found else (), given if isinstance(given, Mapping) else {}, (*above, key))
         elif not isinstance(value, Mapping) or key == "id2label":
             yield from (Change((*above, key), other) for other in plausible(toggles(value), kinds.get(key, "")))
 

@@ -71,7 +71,7 @@ def runners(model: Any, valued: Callable[[], Any]) -> list[Any]:
     return [real, model]
 
 
-def counted(models: list[Any], lengths: Pass) -> int:
+def count_first(models: list[Any], lengths: Pass) -> int:
     """Count as :func:`flops` does, with the first of *models* that runs.
 
     Raises:
@@ -111,7 +111,7 @@ def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> int:
                 made["attention_mask"] = torch.ones_like(made["input_ids"])
             if "no cache" in way and "use_cache" in taken:
                 made["use_cache"] = False
-            with _frozen(model), counter:
+            with _freeze(model), counter:
                 model(**made)
     except RefusedError:
         raise
@@ -121,7 +121,7 @@ def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> int:
 
 
 @contextmanager
-def _frozen(model: Any) -> Iterator[None]:
+def _freeze(model: Any) -> Iterator[None]:
     """Let no parameter ask for a gradient: the counter follows those of what a module puts out, and a view of a parameter has none."""
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     for parameter in learned:

@@ -56,7 +56,7 @@ def count_live(model_type: str, class_name: str, raw: dict[str, Any]) -> int:
     return sum((tensor.numel() + 1) // (2 * size) if id(tensor) in packed else tensor.numel() for tensor in model.parameters())
 
 
-def counted(types: list[str], number: int, seed: str) -> Iterator[tuple[str, dict[str, Any], int]]:
+def counted_classes(types: list[str], number: int, seed: str) -> Iterator[tuple[str, dict[str, Any], int]]:
     """Yield random configs of the types, with what the live class counts; classes that do not build are left out."""
     for model_type in types:
         for class_name, raw in configs(model_type, number, seed):
@@ -66,7 +66,7 @@ def counted(types: list[str], number: int, seed: str) -> Iterator[tuple[str, dic
 
 def main(types: list[str], number: int = 6, seed: str = "20261122") -> int:
     """Compare, print what differs, and return 1 if anything does."""
-    _, differ = loading.compare(counted(types or sorted(BITSANDBYTES), number, seed))
+    _, differ = loading.compare(counted_classes(types or sorted(BITSANDBYTES), number, seed))
     return int(differ > 0)
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from truth import compare, live
-from truth.changes import Change, changed
+from truth.changes import Change, apply_change
 from truth.check import TOUCHES, classes
 from truth.draw import draw
 from truth.listing import of_rows
-from truth.probe import hurried
+from truth.probe import hurry
 from weighbridge import model
 from weighbridge.blueprints import MODULES, family, is_remote
 from weighbridge.blueprints.learned_activations import _PLACES, PATH, Place, read
@@ -28,9 +28,9 @@ from weighbridge.blueprints.learned_activations import _PLACES, PATH, Place, rea
 def found(model_type: str) -> dict[str, set[Place]]:
     """Return, by the path of the key, the places of a type's activations."""
     result: dict[str, set[Place]] = {}
-    for class_name, raw, config in _built(model_type):
+    for class_name, raw, config in _buildable_classes(model_type):
         for path in _keys(config):
-            built = _live(model_type, class_name, changed(raw, Change(path, "prelu")))
+            built = _live(model_type, class_name, apply_change(raw, Change(path, "prelu")))
             if built is not None:
                 result.setdefault(".".join(path), set()).update(_places(built))
     return {key: _unlike(stand) for key, stand in result.items()}
@@ -41,7 +41,7 @@ def _unlike(stand: set[Place]) -> set[Place]:
     return {place for place in stand if sum(place.path == other.path for other in stand) == 1}
 
 
-def _built(model_type: str) -> Iterator[tuple[str, dict[str, Any], Any]]:
+def _buildable_classes(model_type: str) -> Iterator[tuple[str, dict[str, Any], Any]]:
     """Yield each class with two small configs that it builds from."""
     for class_name in classes(model_type):
         some = 0
@@ -57,7 +57,7 @@ def _built(model_type: str) -> Iterator[tuple[str, dict[str, Any], Any]]:
 
 def _live(model_type: str, class_name: str, raw: dict[str, Any]) -> Any:
     try:
-        with hurried():
+        with hurry():
             return live.build(model_type, class_name, raw)
     except (live.RefusedError, TimeoutError):
         return None
@@ -86,8 +86,8 @@ def _places(built: Any) -> Iterator[Place]:
 
 def agrees(model_type: str, key: str) -> bool:
     """Hold ours to the live classes, with one key set to the activation."""
-    for class_name, raw, _ in _built(model_type):
-        asked = changed(raw, Change(tuple(key.split(".")), "prelu"))
+    for class_name, raw, _ in _buildable_classes(model_type):
+        asked = apply_change(raw, Change(tuple(key.split(".")), "prelu"))
         theirs = _live(model_type, class_name, asked)
         try:
             difference = theirs and compare.difference(of_rows(model(asked, class_name).tensors()), live.listing(theirs))

@@ -68,7 +68,7 @@ def files(model: Any, folder: Path) -> Iterator[str]:
     yield "as saved, in shards"
 
 
-def loaded(cls: Any, folder: Path) -> int:
+def count_loaded(cls: Any, folder: Path) -> int:
     """Count what the live class has once it is loaded."""
     return sum(tensor.numel() for tensor in cls.from_pretrained(folder).parameters())
 
@@ -97,7 +97,7 @@ def failures(model_type: str, class_name: str, n: int, seed: str) -> Iterator[st
 
 def _differences(cls: Any, folder: Path, class_name: str, title: str, raw: dict[str, Any]) -> Iterator[str | None]:
     try:
-        theirs = loaded(cls, folder)
+        theirs = count_loaded(cls, folder)
     except Exception as error:  # whatever a file may provoke in there
         print(f"{class_name}: {title}: does not load: {' '.join(str(error).split())[:120]}", flush=True)
         return

@@ -11,8 +11,8 @@ from typing import Any
 from truth import census, live
 from truth.aliases import values
 from truth.live import RefusedError
-from truth.probe import hurried
-from truth.propose import CLOSE, OPEN, Fitter, Module, built, fields_of, known_words, merged, restricted, values_of
+from truth.probe import hurry
+from truth.propose import CLOSE, OPEN, Fitter, Module, build_random, fields_of, known_words, merge, restrict, values_of
 from truth.trials import digest
 from weighbridge.config.fields import Field, nested
 
@@ -61,19 +61,19 @@ def skeleton(model_type: str, seed: str = "new") -> str:
     config = live.config_class(model_type)
     words = known_words()
     table = _whole_table(config, words)
-    names, ignored = census.classes(model_type), _ignored(model_type, table)
+    names, ignored = census.classes(model_type), _ignored_keys(model_type, table)
     ignored -= {one.key for one in table if one.word in ARITHMETIC}
     lists = [line for key, line in _lists(config) if key not in ignored]
     table = tuple(one for one in table if one.key not in ignored)
     functions: dict[str, str] = {}
     bodies = []
     for name in names:
-        found = built(model_type, name, table, seed)
+        found = build_random(model_type, name, table, seed)
         if not found:
             bodies.append(f"# {name} does not build from random configs of these fields.\n")
             continue
         function = _function_name(name, model_type)
-        bodies.append(_described(name, function, [model for _, model in found], table, functions))
+        bodies.append(_description(name, function, [model for _, model in found], table, functions))
         functions[name] = function
     if not functions:
         raise RefusedError(f"no class of {model_type} builds from random configs: {', '.join(names)}")
@@ -88,13 +88,13 @@ def skeleton(model_type: str, seed: str = "new") -> str:
             version=live.versions()["transformers"],
             package=package,
             imports=_imports(body, table, lists),
-            fields="\n".join((*(_declared(one) for one in table), *lists, *_implied(body, table))),
+            fields="\n".join((*(_declaration(one) for one in table), *lists, *_implied_fields(body, table))),
             ignored=" ".join(sorted(ignored)),
         )
         + body
         + f'\n\nFAMILIES = {{"{model_type}": Family("{model_type}", FIELDS, {{{classes}}}, "{next(iter(functions))}", IGNORED_KEYS)}}\n'
     )
-    return _formatted(re.sub(f"[{OPEN}{CLOSE}]", "", text))
+    return _format(re.sub(f"[{OPEN}{CLOSE}]", "", text))
 
 
 def _whole_table(config: Any, words: dict[str, tuple[str, str, str]]) -> tuple[Field, ...]:
@@ -105,7 +105,7 @@ def _whole_table(config: Any, words: dict[str, tuple[str, str, str]]) -> tuple[F
     return (*fields_of(config, words), *inner)
 
 
-def _implied(body: str, table: tuple[Field, ...]) -> Iterator[str]:
+def _implied_fields(body: str, table: tuple[Field, ...]) -> Iterator[str]:
     """Yield declarations of what a tree reads and no key of its own states: the width of a head, and the number of labels."""
     stated = {one.word for one in table}
     if "c.head_dim" in body and "head_dim" not in stated and stated >= {"hidden", "heads"}:
@@ -125,10 +125,10 @@ def _lists(config: Any) -> Iterator[tuple[str, str]]:
             )
 
 
-def _ignored(model_type: str, table: tuple[Field, ...]) -> set[str]:
+def _ignored_keys(model_type: str, table: tuple[Field, ...]) -> set[str]:
     """Return the keys of a config class that change no tensor of its first class, each tried alone."""
     name, config = census.classes(model_type)[0], live.config_class(model_type)
-    found = built(model_type, name, table, "ignored")
+    found = build_random(model_type, name, table, "ignored")
     if not found:
         return set()
     raw, model = found[0]
@@ -145,7 +145,7 @@ def _matters(model_type: str, class_name: str, raw: dict[str, Any], key: str, va
     accepted = False
     for other in values(value):
         try:
-            with hurried():
+            with hurry():
                 after = digest(live.listing(live.build(model_type, class_name, {**raw, key: other})))
         except (RefusedError, TimeoutError):
             continue
@@ -155,9 +155,9 @@ def _matters(model_type: str, class_name: str, raw: dict[str, Any], key: str, va
     return not accepted and not key.endswith(("_token_id", "_index"))
 
 
-def _declared(one: Field) -> str:
+def _declaration(one: Field) -> str:
     if one.kind == "nested":
-        inner = "\n".join(_declared(field) for field in one.fields)
+        inner = "\n".join(_declaration(field) for field in one.fields)
         return f'    nested("{one.word}", "{one.key}", (\n{inner}\n    )),'
     if one.kind == "switch":
         return f'    switch("{one.word}", "{one.key}", {one.default}),'
@@ -178,17 +178,17 @@ def _function_name(class_name: str, model_type: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def _described(class_name: str, function: str, models: Sequence[Any], table: tuple[Field, ...], known: dict[str, str]) -> str:
+def _description(class_name: str, function: str, models: Sequence[Any], table: tuple[Field, ...], known: dict[str, str]) -> str:
     sizes, switches = values_of(models, table)
     for one in table:
         if one.kind == "nested":
             inner_sizes, inner_switches = values_of([_Inner(model, one.key) for model in models], one.fields, f"c.{one.word}.")
             sizes, switches = sizes | inner_sizes, switches | inner_switches
     fitter = Fitter(sizes, switches)
-    root = merged(models)
+    root = merge(models)
     shared = Shared(known, class_name)
     for _ in range(9):  # modules inside first: each round finds the classes whose insides are settled
-        inside = _joined(_children(root, fitter, shared))
+        inside = _join(_children(root, fitter, shared))
         if not shared.settle():
             break
     functions = "".join(f"{one.source}\n\n" for one in shared.settled.values() if one.name in inside or shared.uses(one.name))
@@ -309,9 +309,9 @@ def _layers(node: Module, fitter: Fitter, shared: Shared) -> Iterator[str]:
         kinds = {None: {number: indices for places in kinds.values() for number, indices in places.items()}}
     children, everywhere = list(node.children.values()), sorted(node.held)
     for places in kinds.values():
-        first = restricted({number: children[indices[0]] for number, indices in places.items()})
+        first = restrict({number: children[indices[0]] for number, indices in places.items()})
         count = tuple(len(places.get(number, ())) for number in everywhere)
-        inside = _leaf(first, fitter, "") + ", " if _leaf(first, fitter, "") else _joined(_children(first, fitter, shared))
+        inside = _leaf(first, fitter, "") + ", " if _leaf(first, fitter, "") else _join(_children(first, fitter, shared))
         kind = next((kind for piece, kind in KINDS if piece in first.kind), "layer")
         repeat = fitter.expression(count, everywhere) if len(kinds) == 1 else "TODO"
         if len(kinds) > 1:
@@ -363,10 +363,10 @@ def _part(node: Module, fitter: Fitter, shared: Shared) -> Iterator[str]:
     elif _is_list(node):
         yield from _layers(node, fitter, shared)
     else:
-        yield shared.write(node.kind, node.name, f'{_joined(_children(node, fitter, shared))}kind="{kind}"')
+        yield shared.write(node.kind, node.name, f'{_join(_children(node, fitter, shared))}kind="{kind}"')
 
 
-def _joined(pieces: Iterable[str]) -> str:
+def _join(pieces: Iterable[str]) -> str:
     """Join pieces of source by commas; a comment among them stays on a line of its own."""
     return "".join(piece if piece.startswith("\n#") else f"{piece}, " for piece in pieces)
 
@@ -424,7 +424,7 @@ def _imports(body: str, table: tuple[Field, ...], lists: Sequence[str]) -> str:
         if f"{name}(" in body
     ]
     nodes = ["Part", *(["Tensor"] if "Tensor(" in body else [])]
-    implied = "\n".join(_implied(body, table))
+    implied = "\n".join(_implied_fields(body, table))
     fields = [*(["LABELS"] if "LABELS" in implied else []), "Config", *(["derived"] if "derived" in implied else []), *makers]
     sizes = [*(["Size"] if ": Size" in body else []), *(["exact"] if "exact(" in implied else [])]
     return "\n".join(
@@ -439,7 +439,7 @@ def _imports(body: str, table: tuple[Field, ...], lists: Sequence[str]) -> str:
     )
 
 
-def _formatted(text: str) -> str:
+def _format(text: str) -> str:
     """Return source as the formatter lays it out, or as it is where there is no formatter."""
     try:
         return subprocess.run(["ruff", "format", "-"], input=text, capture_output=True, text=True, check=True).stdout

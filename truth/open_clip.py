@@ -119,7 +119,7 @@ def cases(package: ModuleType, count: int, seed: int) -> Iterator[tuple[str, dic
         yield f"random {number}", draw(rng)
 
 
-def compared(count: int = 200, seed: int = 20261122) -> int:
+def compare_models(count: int = 200, seed: int = 20261122) -> int:
     """Compare names, shapes and matrix products of every config; return 1 if anything differs."""
     package, wrong, same, refused, passes = live(), 0, 0, [], 0
     for name, raw in cases(package, count, seed):
@@ -178,4 +178,4 @@ def size(shape: list[int]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(record() if "--record" in sys.argv else compared())
+    sys.exit(record() if "--record" in sys.argv else compare_models())

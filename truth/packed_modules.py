@@ -40,7 +40,7 @@ GROUPS: tuple[dict[str, Any], ...] = (
 )
 
 
-def said(method: str, rng: random.Random) -> dict[str, Any]:
+def draw_settings(method: str, rng: random.Random) -> dict[str, Any]:
     """Draw a ``quantization_config`` of a method."""
     if method == "gptq":
         named = rng.choice([None, None, [["self_attn.q_proj", "self_attn.k_proj"], ["mlp.down_proj", "fc2"]]])
@@ -84,7 +84,7 @@ def configs(method: str, model_type: str, number: int, seed: str) -> Iterator[tu
             "tie_word_embeddings": rng.choice([True, False]),
         }
         raw = {key: value for key, value in keys.items() if key in known and not (key == "num_layers" and model_type == "gpt_neo")}
-        yield rng.choice(names), {"model_type": model_type, **raw, "quantization_config": said(method, rng)}
+        yield rng.choice(names), {"model_type": model_type, **raw, "quantization_config": draw_settings(method, rng)}
 
 
 def without_parameters() -> type:
@@ -131,7 +131,7 @@ def stand_in(packed: type) -> None:
     sys.modules["gptqmodel.utils.importer"].hf_select_quant_linear_v2 = lambda **_: packed  # type: ignore[attr-defined]
 
 
-def counted(method: str, types: list[str], number: int, seed: str) -> Iterator[tuple[str, dict[str, Any], int]]:
+def counted_classes(method: str, types: list[str], number: int, seed: str) -> Iterator[tuple[str, dict[str, Any], int]]:
     """Yield random configs of the types, with what the live class counts; of classes that do not build it is said why."""
     for model_type in types:
         for class_name, raw in configs(method, model_type, number, seed):
@@ -148,7 +148,7 @@ def counted(method: str, types: list[str], number: int, seed: str) -> Iterator[t
 def main(method: str, types: list[str], number: int = 6, seed: str = "20261122") -> int:
     """Compare, print what differs, and return 1 if anything does, or if nothing was compared."""
     known = HELD | ({"gpt2"} if method == "gptq" else set())
-    equal, differ = loading.compare(counted(method, types or sorted(known), number, seed))
+    equal, differ = loading.compare(counted_classes(method, types or sorted(known), number, seed))
     return int(differ > 0 or not equal)
 
 

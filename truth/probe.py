@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from truth import compare, live
-from truth.changes import Change, changed, changes
+from truth.changes import Change, apply_change, changes
 from truth.check import TOUCHES, classes
 from truth.draw import draw
 from truth.live import RefusedError
@@ -67,7 +67,7 @@ def probe(model_type: str, seed: str, seconds: float) -> Iterator[Probed]:
     for todo in _rounds(rng, single):
         if monotonic() - started > seconds:
             return
-        found = _tried(model_type, rng.choice((names[0], names[-1], rng.choice(names))), rng.choice(bases), todo)
+        found = _try_change(model_type, rng.choice((names[0], names[-1], rng.choice(names))), rng.choice(bases), todo)
         if found is not None:
             yield found
 
@@ -81,11 +81,11 @@ def _rounds(rng: random.Random, single: list[Change]) -> Iterator[tuple[Change, 
             yield first, second
 
 
-def _tried(model_type: str, class_name: str, raw: dict[str, Any], todo: tuple[Change, ...]) -> Probed | None:
+def _try_change(model_type: str, class_name: str, raw: dict[str, Any], todo: tuple[Change, ...]) -> Probed | None:
     for change in todo:
-        raw = changed(raw, change)
+        raw = apply_change(raw, change)
     try:
-        with hurried():
+        with hurry():
             theirs = live.listing(live.build(model_type, class_name, raw))
     except (RefusedError, TimeoutError):
         return None
@@ -106,7 +106,7 @@ def _bases(model_type: str, class_name: str, seed: str) -> list[dict[str, Any]]:
     for index, touch in enumerate((*TOUCHES, *TOUCHES)):
         raw = draw(f"{seed}/{index}", model_type, touch)
         started = monotonic()
-        outcome = _tried(model_type, class_name, raw, ())
+        outcome = _try_change(model_type, class_name, raw, ())
         slow = monotonic() - started > 0.5
         if outcome is not None and outcome.verdict == "agrees" and (not slow or not found):
             found.append(raw)
@@ -116,7 +116,7 @@ def _bases(model_type: str, class_name: str, seed: str) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def hurried() -> Iterator[None]:
+def hurry() -> Iterator[None]:
     """Leave the values of weights out, which nobody looks at, and give up after a while."""
 
     def stop(number: int, frame: object) -> None:

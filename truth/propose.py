@@ -15,7 +15,7 @@ from typing import Any
 
 from truth import draw, live
 from truth.live import RefusedError
-from truth.probe import hurried
+from truth.probe import hurry
 from weighbridge.blueprints import MODULES, family
 from weighbridge.config.fields import Field, optional, size, switch
 
@@ -80,7 +80,7 @@ def fields_of(config_class: Any, words: Mapping[str, tuple[str, str, str]]) -> t
     return tuple(found)
 
 
-def built(model_type: str, class_name: str, table: tuple[Field, ...], seed: str) -> list[tuple[dict[str, Any], Any]]:
+def build_random(model_type: str, class_name: str, table: tuple[Field, ...], seed: str) -> list[tuple[dict[str, Any], Any]]:
     """Build the class from random configs of its fields, until there are enough."""
     found: list[tuple[dict[str, Any], Any]] = []
     for number in range(TRIES):
@@ -88,7 +88,7 @@ def built(model_type: str, class_name: str, table: tuple[Field, ...], seed: str)
         raw = draw.fields(rng, table, 1.0 if number % 2 else 0.7)
         raw["num_labels"] = rng.randint(2, 7)
         try:
-            with hurried():
+            with hurry():
                 found.append((raw, live.build(model_type, class_name, raw)))
         except (RefusedError, TimeoutError):
             continue
@@ -97,7 +97,7 @@ def built(model_type: str, class_name: str, table: tuple[Field, ...], seed: str)
     return found
 
 
-def merged(models: Sequence[Any]) -> Module:
+def merge(models: Sequence[Any]) -> Module:
     """Return one tree of modules of several live models."""
     root = Module("", type(models[0]).__name__)
     for number, model in enumerate(models):
@@ -124,7 +124,7 @@ def _merge(node: Module, module: Any, number: int, path: str, first: dict[int, s
             _merge(inner, child, number, f"{path}{name}.", first)
 
 
-def restricted(members: Mapping[int, Module]) -> Module:
+def restrict(members: Mapping[int, Module]) -> Module:
     """Return one module that in each config is the member given for it."""
     some = next(iter(members.values()))
     result = Module(some.name, some.kind, set(members), buffers=some.buffers, ties=some.ties)
@@ -136,7 +136,7 @@ def restricted(members: Mapping[int, Module]) -> Module:
         name for number, member in members.items() for name, child in member.children.items() if number in child.held
     ):
         held = {i: m.children[name] for i, m in members.items() if name in m.children and i in m.children[name].held}
-        result.children[name] = restricted(held)
+        result.children[name] = restrict(held)
     return result
 
 

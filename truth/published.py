@@ -78,7 +78,7 @@ def _key(outer: Any, inner: Any) -> str:
     return next((key for key in keys if getattr(outer, key).model_type == inner.model_type), "")
 
 
-def kept(model_type: str, class_name: str, patterns: list[str]) -> bool:
+def keeps_later_name(model_type: str, class_name: str, patterns: list[str]) -> bool:
     """Tell whether, of tied names, one is left out of files that comes first in memory: names that *patterns* find may be left out."""
     raw = {"model_type": model_type, "tie_word_embeddings": True}
     try:
@@ -150,7 +150,7 @@ def record(found: Record, model_type: str) -> None:
         cls = live_class(model_type, name)
         unsaved = list(cls._keys_to_ignore_on_save or ())
         tied = [*patterns_of(cls), *(f"{cls.base_model_prefix}.{key}" for key in patterns_of(base))]
-        if not (renamed or name == known.base or unsaved or kept(model_type, name, tied)):
+        if not (renamed or name == known.base or unsaved or keeps_later_name(model_type, name, tied)):
             continue
         live = next((live for _, live in _configs(model_type, name, 3, "published") if not isinstance(live, RefusedError)), None)
         if live is None:
@@ -159,7 +159,7 @@ def record(found: Record, model_type: str) -> None:
         found.asked.add(name)
         renamed = renamed or found.matters(name)
         patterns: list[str] = import_module("transformers.modeling_utils")._get_tied_weight_keys(live)
-        found.models[name] |= {"kept": patterns if kept(model_type, name, patterns) else [], "unsaved": unsaved}
+        found.models[name] |= {"kept": patterns if keeps_later_name(model_type, name, patterns) else [], "unsaved": unsaved}
         if live.config.model_type != model_type:
             found.models[name]["as"] = live.config.model_type
 

@@ -45,7 +45,7 @@ class Case(NamedTuple):
 def record(model_type: str, seed: str = "truth") -> Path:
     """Write the truth of one model type: its classes on the default and on random configs."""
     bodies: list[Folded] = []
-    configs = [{"model_type": model_type}, *_drawn(model_type, seed)]
+    configs = [{"model_type": model_type}, *_draw_configs(model_type, seed)]
     cases = [case for name in classes(model_type) for case in _cases(model_type, name, configs, bodies)]
     content = {
         "model_type": model_type,
@@ -76,7 +76,7 @@ def _pass(lengths: list[Any]) -> Pass:
     return Pass(*given)
 
 
-def _drawn(model_type: str, seed: str) -> list[dict[str, Any]]:
+def _draw_configs(model_type: str, seed: str) -> list[dict[str, Any]]:
     """Draw random configs that most classes of the type build."""
     drawn: list[dict[str, Any]] = []
     for index in range(RANDOM):
@@ -118,7 +118,7 @@ def _passes(model: Any, valued: Callable[[], Any]) -> Iterator[tuple[Pass, int]]
     models = forward.runners(model, valued)
     for lengths in forward.passes(model, few=len(models) == 1):
         try:
-            yield lengths, forward.counted(models, lengths)
+            yield lengths, forward.count_first(models, lengths)
         except RefusedError:
             continue
 

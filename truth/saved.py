@@ -31,7 +31,7 @@ Named: TypeAlias = frozenset[tuple[str, tuple[Any, ...]]]
 """Names and shapes."""
 
 
-def written(model_type: str, class_name: str, raw: dict[str, Any], model: Any, described: Model) -> tuple[Listing, str | None]:
+def written_file(model_type: str, class_name: str, raw: dict[str, Any], model: Any, described: Model) -> tuple[Listing, str | None]:
     """Return the tensors of the file that the library writes, and what it says to one with the prefixes of towers, if there are any.
 
     Of a large model, and of one that builds without values alone, those that it would write.
@@ -42,17 +42,17 @@ def written(model_type: str, class_name: str, raw: dict[str, Any], model: Any, d
     except RefusedError:
         real = None
     if real is None:
-        return listing(import_module("transformers.core_model_loading").revert_weight_conversion(model, untied(model))), None
+        return listing(import_module("transformers.core_model_loading").revert_weight_conversion(model, untied_state(model))), None
     with TemporaryDirectory() as folder:
         real.save_pretrained(folder)
         found = read_listing(Path(folder))
-        return found, reloaded(type(real), Path(folder), described) if named(described) != named(described, towers=False) else None
+        return found, reload(type(real), Path(folder), described) if name_rows(described) != name_rows(described, towers=False) else None
 
 
-def reloaded(cls: Any, folder: Path, described: Model) -> str | None:
+def reload(cls: Any, folder: Path, described: Model) -> str | None:
     """Say what the library lacks, or finds too much, in a file with our names, and which others it gives it when it saves it again."""
     torch = import_module("torch")
-    ours = {name: torch.zeros(shape) for name, shape in named(described)}
+    ours = {name: torch.zeros(shape) for name, shape in name_rows(described)}
     import_module("safetensors.torch").save_file(ours, folder / "model.safetensors", {"format": "pt"})
     model, found = cls.from_pretrained(folder, output_loading_info=True)
     wrong = {kind: sorted(names)[:3] for kind, names in found.items() if names}
@@ -60,10 +60,10 @@ def reloaded(cls: Any, folder: Path, described: Model) -> str | None:
         return f"does not load: {wrong}"
     model.save_pretrained(folder)
     again = names(read_listing(folder))
-    return None if again == named(described) else f"saved again: {sorted(again ^ named(described))[:3]}"
+    return None if again == name_rows(described) else f"saved again: {sorted(again ^ name_rows(described))[:3]}"
 
 
-def untied(model: Any) -> dict[str, Any]:
+def untied_state(model: Any) -> dict[str, Any]:
     """Return a model's state dict as it is saved, under the library's own names."""
     state = {name: tensor for name, tensor in model.state_dict().items() if name not in (model._keys_to_ignore_on_save or ())}
     kept: dict[str, Any] = import_module("transformers.modeling_utils").remove_tied_weights_from_state_dict(state, model)
@@ -77,12 +77,12 @@ def listing(state: dict[str, Any]) -> Listing:
     )
 
 
-def pretended(described: Model) -> Listing:
+def file_with_our_names(described: Model) -> Listing:
     """Return a file with our names."""
-    return Listing("saved", tuple(StoredTensor(name, "F32", shape, 0) for name, shape in sorted(named(described))))
+    return Listing("saved", tuple(StoredTensor(name, "F32", shape, 0) for name, shape in sorted(name_rows(described))))
 
 
-def named(described: Model, towers: bool = True) -> Named:
+def name_rows(described: Model, towers: bool = True) -> Named:
     """Return our names and shapes of what a file has, with or without the prefixes that towers have in published files."""
     assert described.description
     rows = saved_rows(described.tensors(), described.description, described.class_name, towers)
@@ -101,12 +101,12 @@ def failures(model_type: str, class_name: str, n: int, seed: str) -> Iterator[st
             continue
         try:
             described = weighbridge.model({**raw, "model_type": model_type}, class_name)
-            file, wrong = written(model_type, class_name, raw, model, described)
-            files = {"file": file, "own names": listing(untied(model)), "published": pretended(described)}
+            file, wrong = written_file(model_type, class_name, raw, model, described)
+            files = {"file": file, "own names": listing(untied_state(model)), "published": file_with_our_names(described)}
         except (WeighbridgeError, RuntimeError, ValueError, KeyError, NotImplementedError) as error:
             yield f"{class_name}: {type(error).__name__}: {' '.join(str(error).split())[:300]} for {raw}"
             continue
-        ours, theirs = named(described, towers=False), names(file)
+        ours, theirs = name_rows(described, towers=False), names(file)
         only = f"only ours {sorted(ours - theirs)[:3]}, only in the file {sorted(theirs - ours)[:3]}"
         yield None if ours == theirs else f"{class_name}: names: {only} for {raw}"
         yield wrong and f"{class_name}: {wrong} for {raw}"
@@ -115,7 +115,7 @@ def failures(model_type: str, class_name: str, n: int, seed: str) -> Iterator[st
             yield None if found.holds else f"{class_name}: {title}: residual {found.residual:,}, {found.unexplained[:3]} for {raw}"
 
 
-def compared(types: list[str], n: int, seed: str) -> int:
+def compare_classes(types: list[str], n: int, seed: str) -> int:
     """Check every class of some types; the exit code is 1 if anything is unexplained."""
     held = failed = 0
     for model_type in types:

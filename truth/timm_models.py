@@ -75,10 +75,12 @@ def ask(package: ModuleType) -> dict[str, tuple[str, dict[str, Any], dict[str, A
         cls.__init__ = _asking(signature)
         try:
             for name in package.list_models(module=module):
-                arguments = asked(package, name)
+                arguments = constructor_arguments(package, name)
                 if arguments is None or arguments.get("block_fn") in ODD or arguments.get("attn_layer", "Attention") != "Attention":
                     continue
-                tagged = {full.partition(".")[2]: asked(package, full) or {} for full in package.list_pretrained(f"{name}.*")}
+                tagged = {
+                    full.partition(".")[2]: constructor_arguments(package, full) or {} for full in package.list_pretrained(f"{name}.*")
+                }
                 changes = {tag: {key: value for key, value in one.items() if arguments.get(key) != value} for tag, one in tagged.items()}
                 found[name] = class_name, arguments, {tag: changed for tag, changed in changes.items() if tag}
         finally:
@@ -86,7 +88,7 @@ def ask(package: ModuleType) -> dict[str, tuple[str, dict[str, Any], dict[str, A
     return dict(sorted(found.items()))
 
 
-def asked(package: ModuleType, name: str) -> dict[str, Any] | None:
+def constructor_arguments(package: ModuleType, name: str) -> dict[str, Any] | None:
     """Return the arguments that the constructor of a model gets; None if it is of another class."""
     try:
         with meta():
@@ -194,7 +196,7 @@ def forward_matmul(built: Any, sides: tuple[int, int], channels: int) -> int:
     return int(found.get_total_flops())
 
 
-def compared(count: int = 150, seed: int = 20261122) -> int:
+def compare_models(count: int = 150, seed: int = 20261122) -> int:
     """Compare names, shapes and matrix products of every model and of *count* random configs."""
     package, rng = live(), random.Random(seed)
     names = list(json.loads(NAMES.read_text()))
@@ -203,7 +205,7 @@ def compared(count: int = 150, seed: int = 20261122) -> int:
     wrong = same = passes = refused = 0
     for name, raw in cases:
         try:
-            built = build(package, raw) if "pretrained_cfg" in raw else _named(package, name)
+            built = build(package, raw) if "pretrained_cfg" in raw else _named_model(package, name)
         except (AssertionError, RuntimeError, TypeError, ValueError):
             refused += 1  # timm's class does not build either
             continue
@@ -235,7 +237,7 @@ def compared(count: int = 150, seed: int = 20261122) -> int:
     return 1 if wrong else 0
 
 
-def _named(package: ModuleType, name: str) -> Any:
+def _named_model(package: ModuleType, name: str) -> Any:
     with meta():
         return package.create_model(name)
 
@@ -248,7 +250,7 @@ def record(count: int = 40, seed: int = 20261122) -> int:
     NAMES.write_text("{\n" + lines + "\n}\n")
     published = {}
     for name in names:
-        rows = rows_of(_named(package, name))
+        rows = rows_of(_named_model(package, name))
         published[name] = [sum(functools.reduce(lambda a, b: a * b, shape, 1) for shape in rows.values()), digest(rows)]
     drawn: list[dict[str, Any]] = []
     while len(drawn) < count:
@@ -262,4 +264,4 @@ def record(count: int = 40, seed: int = 20261122) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(record() if "--record" in sys.argv else compared())
+    sys.exit(record() if "--record" in sys.argv else compare_models())

@@ -15,12 +15,12 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from truth import live
-from truth.changes import ABSENT, Change, changed
+from truth.changes import ABSENT, Change, apply_change
 from truth.check import TOUCHES, classes
 from truth.draw import draw
 from truth.listing import Listing, of_rows
 from truth.live import RefusedError
-from truth.probe import hurried
+from truth.probe import hurry
 from weighbridge import model
 from weighbridge.api.model import Model
 from weighbridge.core.errors import WeighbridgeError
@@ -99,13 +99,13 @@ def run(model_type: str, configs: list[dict[str, Any]], trials: Iterable[Trial])
     for trial in (*unchanged, *listed):
         raw = configs[trial.base]
         for change in trial.changes:
-            raw = changed(raw, change)
-        found = tried(model_type, trial, raw)
+            raw = apply_change(raw, change)
+        found = try_trial(model_type, trial, raw)
         if found is not None:
             yield found
 
 
-def tried(model_type: str, trial: Trial, raw: dict[str, Any]) -> Result | None:
+def try_trial(model_type: str, trial: Trial, raw: dict[str, Any]) -> Result | None:
     """Hold one config to the live class; None if that refuses it."""
     expected = _live(model_type, trial.class_name, raw)
     if expected is None:
@@ -119,7 +119,7 @@ def tried(model_type: str, trial: Trial, raw: dict[str, Any]) -> Result | None:
 
 def _live(model_type: str, class_name: str, raw: dict[str, Any]) -> str | None:
     try:
-        with hurried():
+        with hurry():
             return digest(live.listing(live.build(model_type, class_name, raw)))
     except (RefusedError, TimeoutError):
         return None
@@ -142,9 +142,9 @@ def record(name: str, model_type: str, configs: list[dict[str, Any]], results: I
     refused = []
     for result in results:
         where = f"{result.trial.class_name} {result.trial.base}"
-        found.setdefault(where, {}).setdefault(result.live, []).append(written(result.trial))
+        found.setdefault(where, {}).setdefault(result.live, []).append(write_changes(result.trial))
         if result.verdict == "refused":
-            refused.append(f"{where} {written(result.trial)}")
+            refused.append(f"{where} {write_changes(result.trial)}")
     entries[model_type] = {"type": model_type, "bases": configs, **_shared(found), "refused": refused}
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(json.dumps(entries[key], separators=(",", ":")) + "\n" for key in sorted(entries)), "utf-8")
@@ -168,7 +168,7 @@ def read(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
-def recorded(entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str, bool]]:
+def recorded_trials(entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], str, bool]]:
     """Yield, for each trial of an entry, the class, the config, the live digest, and whether we refused it when it was recorded."""
     refused = set(entry["refused"])
     for where, digests in entry["live"].items():
@@ -176,12 +176,12 @@ def recorded(entry: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any], st
         for expected, texts in digests.items():
             for text in (*texts, *(entry["idle"][base] if "" in texts else ())):
                 raw = entry["bases"][int(base)]
-                for change in understood(text) if text else ():
-                    raw = changed(raw, change)
+                for change in read_changes(text) if text else ():
+                    raw = apply_change(raw, change)
                 yield class_name, raw, expected, f"{where} {text}" in refused
 
 
-def written(trial: Trial) -> str:
+def write_changes(trial: Trial) -> str:
     """Write the changes of a trial in a line.
 
     >>> written(Trial("T5Model", 0, (Change(("num_layers",), ABSENT), Change(("text_config", "n_layer"), 3))))
@@ -190,7 +190,7 @@ def written(trial: Trial) -> str:
     return "; ".join(f"-{'.'.join(path)}" if value is ABSENT else f"{'.'.join(path)}={json.dumps(value)}" for path, value in trial.changes)
 
 
-def understood(text: str) -> tuple[Change, ...]:
+def read_changes(text: str) -> tuple[Change, ...]:
     """Read changes that were written in a line.
 
     >>> understood("-num_layers; text_config.n_layer=3")

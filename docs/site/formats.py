@@ -109,13 +109,13 @@ def format_pages(lang: str) -> Iterator[tuple[str, str]]:
     files, tells, checked, sample, how, more = WORDS[lang]
     for page in PAGES:
         facts = f"| | |\n|---|---|\n| {files} | {page.files[at]} |\n| {tells} | {page.tells[at]} |\n| {checked} | {page.checked[at]} |\n"
-        notes = "\n\n".join(_wrapped(inspect.getdoc(import_module(f"weighbridge.readers.{name}")) or "") for name in page.modules)
+        notes = "\n\n".join(_wrap(inspect.getdoc(import_module(f"weighbridge.readers.{name}")) or "") for name in page.modules)
         shown = f"\n## {sample}\n\n```text\n{answer(page.sample, lang)}```\n" if page.sample else ""
         link = f"\n{more}: [formats](../../formats.md)\n" if lang == "en" else ""
         yield page.name, f"# {page.title}\n\n{facts}{shown}\n## {how}\n\n```text\n{notes}\n```\n{link}"
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     return "\n".join(line for own in text.splitlines() for line in (wrap(own, 88) or [""]))
 
 

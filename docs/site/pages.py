@@ -66,7 +66,7 @@ MOVED = {"README.md": "index.md", "README.zh.md": "index.md", "CONTRIBUTING.md":
 
 def sources(lang: str) -> Iterator[tuple[str, str]]:
     """Yield every page of a language: its path without ending, and its Markdown."""
-    yield from written(lang)
+    yield from handwritten_pages(lang)
     yield "reference/commands/index", index(_COMMANDS[lang], [command.name for command in TABLE])
     for command in TABLE:
         yield f"reference/commands/{command.name}", command_page(command.name, lang)
@@ -87,7 +87,7 @@ _FORMATS = {"en": "Formats of checkpoints", "zh": "权重文件格式"}
 _ARCHITECTURES = {"en": "Architectures", "zh": "结构"}
 
 
-def written(lang: str) -> Iterator[tuple[str, str]]:
+def handwritten_pages(lang: str) -> Iterator[tuple[str, str]]:
     """Yield the pages that people wrote."""
     if lang == "zh":
         reference = ["reference/commands/index", "reference/python", "json", "reference/json/index", "formats", "reference/formats/index",
@@ -220,12 +220,12 @@ def architecture_page(model_type: str, lang: str) -> str:
     )
     letters = f"| {say('symbol')} | {say('config key')} | {say('meaning')} | {say('value')} |\n|---|---|---|---:|\n{symbols}"
     return (
-        f"# {model_type}\n\n{words['defaults']}\n\n{_drawn(found, lang)}## {words['tree']}\n\n```text\n{tree}```\n\n## {words['formula']}\n\n"
+        f"# {model_type}\n\n{words['defaults']}\n\n{_diagram(found, lang)}## {words['tree']}\n\n```text\n{tree}```\n\n## {words['formula']}\n\n"
         f"```text\n{formula.unicode}\n```\n\n{letters if symbols else ''}\n{table}"
     )
 
 
-def _drawn(found: weighbridge.Model, lang: str) -> str:
+def _diagram(found: weighbridge.Model, lang: str) -> str:
     return f"```{{raw}} html\n{diagram(found.explain(lang), translator(lang))}\n```\n\n"
 
 

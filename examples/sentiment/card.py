@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from examples.sentiment.plan import weighed
+from examples.sentiment.plan import weigh
 
 CARD = """\
 # A small Chinese BERT for sentiment
@@ -68,7 +68,7 @@ def card(result: dict[str, Any]) -> str:
 
 def sizes(config: dict[str, Any]) -> dict[str, Any]:
     """Return the model's sizes and what each of its components weighs, as ``weigh`` says."""
-    model = weighed(config)
+    model = weigh(config)
     weight = dict.fromkeys(COMPONENTS, 0)
     for row in model.tensors():
         weight[next(name for name in weight if name in row.name)] += row.count

@@ -27,10 +27,10 @@ from torch import nn
 from examples.bert import bert
 from examples.sentiment import evaluate, store
 from examples.sentiment.data import NEGATIVE, POSITIVE, Example, split
-from examples.sentiment.plan import weighed
+from examples.sentiment.plan import weigh
 from examples.sentiment.run import Texts, classifying
 from examples.sentiment.train import Settings, Steps, train
-from examples.sentiment.vocabulary import encode, grouped, stack
+from examples.sentiment.vocabulary import batches, encode, stack
 
 SOURCE = "vaderSentiment==3.3.2"
 LONGEST, BATCH = 48, 32
@@ -75,9 +75,9 @@ def fresh(config: dict[str, Any], *, frozen: bool) -> nn.Module:
     return model
 
 
-def learned(config: dict[str, Any], *, frozen: bool) -> int:
+def trainable_parameters(config: dict[str, Any], *, frozen: bool) -> int:
     """Return how many parameters learn, as ``weigh`` counts them."""
-    rows = weighed(config).tensors()
+    rows = weigh(config).tensors()
     return sum(
         row.count for row in rows if row.tied_to is None and (not frozen or not row.name.startswith(("bert.embeddings", "bert.encoder")))
     )
@@ -95,27 +95,29 @@ def run(folder: Path, seed: int, *, quick: bool) -> dict[str, Any]:
     print(f"{len(parts.train):,} reviews to learn from, {len(parts.validation):,} to stop by, {len(parts.test):,} to judge by")
     bag = evaluate.baseline(*texts)
     print(f"bag of words: accuracy {bag.accuracy:.4f}")
-    ways = [tuned(folder, config, texts, seed, name, settings._replace(epochs=1) if quick else settings) for name, settings in WAYS.items()]
+    ways = [
+        fine_tune(folder, config, texts, seed, name, settings._replace(epochs=1) if quick else settings) for name, settings in WAYS.items()
+    ]
     return {"parts": [len(part) for part in parts], "bag": bag.accuracy, "ways": ways}
 
 
 WAYS = {"frozen": Settings(4, 1e-3, patience=2), "whole": Settings(2, 5e-5)}
 
 
-def tuned(folder: Path, config: dict[str, Any], texts: Texts, seed: int, name: str, settings: Settings) -> dict[str, Any]:
+def fine_tune(folder: Path, config: dict[str, Any], texts: Texts, seed: int, name: str, settings: Settings) -> dict[str, Any]:
     """Fine-tune the encoder in one of the ways, and test it."""
     model = fresh(config, frozen=name == "frozen")
 
     def steps(epoch: int) -> Steps:
         order = random.Random(f"{seed}/{name}/{epoch}")
-        return classifying([stack(group, LONGEST) for group in grouped(texts.train, BATCH, LONGEST, order)])
+        return classifying([stack(group, LONGEST) for group in batches(texts.train, BATCH, LONGEST, order)])
 
     def validate(model: nn.Module) -> float:
         return evaluate.test(model, texts.validation, LONGEST).accuracy
 
     history = train(model, steps, settings, folder / f"{name}-{seed}-{len(texts.train)}.pt", title=f"  {name}", validate=validate)
     live = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
-    predicted = learned(config, frozen=name == "frozen")
+    predicted = trainable_parameters(config, frozen=name == "frozen")
     scores = evaluate.test(model, texts.test, LONGEST)
     seconds = sum(epoch.seconds for epoch in history)
     print(

@@ -75,7 +75,7 @@ def review(material: Material, draw: random.Random) -> list[int]:
     return draw.choice(material.reviews).tokens[1:-1]
 
 
-def masked(material: Material, draw: random.Random) -> Sample:
+def mask_words(material: Material, draw: random.Random) -> Sample:
     """A text with hidden words, and the words."""
     whole = row(review(material, draw))
     seen, words = pretrain.hide(whole.tokens, material.reviews[0].label, draw)
@@ -132,7 +132,7 @@ def answer(material: Material, draw: random.Random) -> Sample:
 
 
 TASKS = (
-    Task("BertForMaskedLM", "which words are hidden?", {}, masked),
+    Task("BertForMaskedLM", "which words are hidden?", {}, mask_words),
     Task("BertLMHeadModel", "which word comes next?", {"is_decoder": True}, following),
     Task("BertForNextSentencePrediction", "does the second half follow the first?", {}, halves),
     Task("BertForSequenceClassification", "a pair: is the second what is left of the first?", {}, paraphrase),
@@ -195,10 +195,10 @@ def run_task(
     model.eval()
     with torch.no_grad():
         scores, loss = model(**unseen[0], labels=unseen[1])
-    labels = shifted(task, unseen[1])
+    labels = shift_labels(task, unseen[1])
     return {
         "class": task.class_name,
-        "predicted": plan.weighed(config, task.class_name).count().unique,
+        "predicted": plan.weigh(config, task.class_name).count().unique,
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "loss": float(loss),
         "accuracy": right(scores, labels),
@@ -212,7 +212,7 @@ def loss_of(model: nn.Module, inputs: dict[str, Tensor], labels: Any) -> Tensor:
     return loss
 
 
-def shifted(task: Task, labels: Any) -> Any:
+def shift_labels(task: Task, labels: Any) -> Any:
     """Return the labels where the scores are: one place earlier, where the next word is guessed."""
     return nn.functional.pad(labels[:, 1:], (0, 1), value=IGNORED) if task.class_name == "BertLMHeadModel" else labels
 

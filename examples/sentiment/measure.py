@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from examples.sentiment.plan import training, weighed
+from examples.sentiment.plan import training, weigh
 from examples.sentiment.vocabulary import Batch
 
 
@@ -33,10 +33,10 @@ class Row(NamedTuple):
         return abs(self.measured - self.predicted) <= self.within * self.predicted
 
 
-def compared(model: nn.Module, config: dict[str, Any], batch: Batch, file: Path) -> Iterator[Row]:
+def compare(model: nn.Module, config: dict[str, Any], batch: Batch, file: Path) -> Iterator[Row]:
     """Hold the predictions for one full batch to the model as it runs, and the count to the file as it lies there."""
     examples, tokens = batch.input_ids.shape
-    weighing = weighed(config, type(model).__name__)
+    weighing = weigh(config, type(model).__name__)
     memory, flops = training(config, examples, tokens, type(model).__name__), weighing.flops(batch=examples, seq=tokens)
     yield Row("parameters", weighing.count().unique, sum(parameter.numel() for parameter in model.parameters()), 0)
     yield Row("bytes of the saved weights", memory.weights, tensor_bytes(file), 0)

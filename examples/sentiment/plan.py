@@ -70,7 +70,7 @@ def choose(vocabulary: int, budget: Budget) -> dict[str, Any]:
     fitting = []
     for hidden, layers in product(range(HEAD_DIM, 513, HEAD_DIM), range(2, 9)):
         config = sizes(vocabulary, hidden, layers, budget.tokens)
-        parameters = weighed(config).count().unique
+        parameters = weigh(config).count().unique
         if parameters <= budget.parameters and training(config, budget.batch, budget.tokens).total <= budget.memory_bytes:
             fitting.append((parameters, hidden, config))
     if not fitting:
@@ -78,19 +78,19 @@ def choose(vocabulary: int, budget: Budget) -> dict[str, Any]:
     return max(fitting, key=lambda found: found[:2])[2]
 
 
-def weighed(config: dict[str, Any], class_name: str = "BertForSequenceClassification") -> Model:
+def weigh(config: dict[str, Any], class_name: str = "BertForSequenceClassification") -> Model:
     """Weigh a class of a config."""
     return weighbridge.model(config, class_name)
 
 
 def training(config: dict[str, Any], batch: int, tokens: int, class_name: str = "BertForSequenceClassification") -> Any:
     """Return the bytes of training on one batch; ``eager`` is attention as the BERT to read has it, its scores written out."""
-    return weighed(config, class_name).memory(training=True, attention="eager", batch=batch, seq=tokens)
+    return weigh(config, class_name).memory(training=True, attention="eager", batch=batch, seq=tokens)
 
 
 def step_flops(config: dict[str, Any], batch: int, tokens: int, class_name: str = "BertForSequenceClassification") -> int:
     """Return the products and sums of one step: forward and backward, as torch's counter counts them."""
-    found = weighed(config, class_name).flops(batch=batch, seq=tokens)
+    found = weigh(config, class_name).flops(batch=batch, seq=tokens)
     return int(found.forward_matmul + found.backward)
 
 
@@ -109,7 +109,7 @@ def predict(
     """Predict the run from the shapes of an epoch's batches: (texts, tokens), and of pre-training (texts, tokens, hidden tokens)."""
     memory = training(config, budget.batch, budget.tokens)
     return Prediction(
-        parameters=weighed(config).count().unique,
+        parameters=weigh(config).count().unique,
         weight_bytes=memory.weights,
         gradient_bytes=memory.gradients,
         optimizer_bytes=memory.optimizer,

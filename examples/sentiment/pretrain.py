@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from examples.bert.bert import IGNORED, cross_entropy
 from examples.sentiment.train import Steps
-from examples.sentiment.vocabulary import SPECIAL, Encoded, grouped, padded_length
+from examples.sentiment.vocabulary import SPECIAL, Encoded, group_texts, padded_length
 
 CLS, SEP, MASK = SPECIAL.index("[CLS]"), SPECIAL.index("[SEP]"), SPECIAL.index("[MASK]")
 
@@ -74,7 +74,7 @@ def hide(tokens: list[int], vocabulary: int, draw: random.Random) -> tuple[list[
 def exercises(texts: Sequence[Encoded], batch: int, longest: int, vocabulary: int, seed: str) -> list[Exercise]:
     """Make the exercises of an epoch; the same seed gives the same."""
     draw = random.Random(seed)
-    return [exercise(group, texts, longest, vocabulary, draw) for group in grouped(texts, batch, longest, draw)]
+    return [exercise(group, texts, longest, vocabulary, draw) for group in group_texts(texts, batch, longest, draw)]
 
 
 def loss_of(model: nn.Module, one: Exercise) -> Tensor:

@@ -18,7 +18,7 @@ from examples.bert import bert
 from examples.sentiment import card, evaluate, measure, plan, pretrain, store
 from examples.sentiment.data import Split, chinese_reviews, split
 from examples.sentiment.train import Epoch, Settings, Steps, train
-from examples.sentiment.vocabulary import Batch, Encoded, encode, grouped, learn, stack
+from examples.sentiment.vocabulary import Batch, Encoded, encode, group_texts, learn, stack
 
 
 class Size(NamedTuple):
@@ -53,12 +53,12 @@ def run(size: Size, folder: Path, seed: int) -> dict[str, Any]:
     torch.use_deterministic_algorithms(True)
     parts = data(size, seed)
     tokenizer, texts = words(size, parts, folder)
-    config, predicted = planned(size, tokenizer, texts, seed)
-    pretraining = pretrained(size, config, texts, folder, seed)
-    model, history = tuned(size, config, texts, folder, seed)
+    config, predicted = plan_model(size, tokenizer, texts, seed)
+    pretraining = pretrain_model(size, config, texts, folder, seed)
+    model, history = tune_model(size, config, texts, folder, seed)
     file = store.write(folder / "model", model, config, tokenizer)
-    found = judged(model, texts, size, history, pretraining, folder)
-    rows = measured(model, config, texts, size, file, predicted, history, pretraining)
+    found = judge_model(model, texts, size, history, pretraining, folder)
+    rows = measure_model(model, config, texts, size, file, predicted, history, pretraining)
     result = {
         "config": config,
         "parts": [len(part) for part in parts],
@@ -117,7 +117,7 @@ def words(size: Size, parts: Split, folder: Path) -> tuple[Tokenizer, Texts]:
     return tokenizer, texts
 
 
-def planned(size: Size, tokenizer: Tokenizer, texts: Texts, seed: int) -> tuple[dict[str, Any], plan.Prediction]:
+def plan_model(size: Size, tokenizer: Tokenizer, texts: Texts, seed: int) -> tuple[dict[str, Any], plan.Prediction]:
     """Step 3: the model, and what it will cost."""
     config = plan.choose(tokenizer.get_vocab_size(), size.budget)
     shapes = [(len(batch.labels), batch.input_ids.size(1)) for batch in batches(texts.train, size, f"{seed}/tuning/0")]
@@ -143,7 +143,7 @@ def planned(size: Size, tokenizer: Tokenizer, texts: Texts, seed: int) -> tuple[
     return config, found
 
 
-def pretrained(size: Size, config: dict[str, Any], texts: Texts, folder: Path, seed: int) -> list[Epoch]:
+def pretrain_model(size: Size, config: dict[str, Any], texts: Texts, folder: Path, seed: int) -> list[Epoch]:
     """Step 4a: hidden words and next sentences."""
     print("4 Training")
     torch.manual_seed(seed)
@@ -158,7 +158,7 @@ def pretrained(size: Size, config: dict[str, Any], texts: Texts, folder: Path, s
     return history
 
 
-def tuned(size: Size, config: dict[str, Any], texts: Texts, folder: Path, seed: int) -> tuple[nn.Module, list[Epoch]]:
+def tune_model(size: Size, config: dict[str, Any], texts: Texts, folder: Path, seed: int) -> tuple[nn.Module, list[Epoch]]:
     """Step 4b: sentiment."""
     torch.manual_seed(seed + 1)
     model = bert.BertForSequenceClassification(bert.Config.of(config))
@@ -175,7 +175,7 @@ def tuned(size: Size, config: dict[str, Any], texts: Texts, folder: Path, seed: 
 
 def batches(texts: Sequence[Encoded], size: Size, seed: str) -> list[Batch]:
     """Return the batches of an epoch, in the order that a seed draws."""
-    return [stack(group, size.budget.tokens) for group in grouped(texts, size.budget.batch, size.budget.tokens, random.Random(seed))]
+    return [stack(group, size.budget.tokens) for group in group_texts(texts, size.budget.batch, size.budget.tokens, random.Random(seed))]
 
 
 def classifying(made: Sequence[Batch]) -> Steps:
@@ -183,7 +183,7 @@ def classifying(made: Sequence[Batch]) -> Steps:
     return [lambda model, one=one: model(one.input_ids, one.attention_mask, labels=one.labels)[1] for one in made]
 
 
-def judged(
+def judge_model(
     model: nn.Module, texts: Texts, size: Size, history: Sequence[Epoch], pretraining: Sequence[Epoch], folder: Path
 ) -> dict[str, evaluate.Scores]:
     """Step 5a: the test, and the baseline beside it."""
@@ -199,13 +199,13 @@ def judged(
     return found
 
 
-def measured(
+def measure_model(
     model: nn.Module, config: dict[str, Any], texts: Texts, size: Size, file: Path, predicted: plan.Prediction,
     history: Sequence[Epoch], pretraining: Sequence[Epoch],
 ) -> list[measure.Row]:  # fmt: skip
     """Step 5b: predicted and measured, side by side."""
     longest = sorted(texts.train, key=lambda text: -len(text.tokens))[: size.budget.batch]
-    rows = list(measure.compared(model, config, stack(longest, size.budget.tokens), file))
+    rows = list(measure.compare(model, config, stack(longest, size.budget.tokens), file))
     rows.append(
         measure.Row(
             "seconds of training",

@@ -70,7 +70,7 @@ def train(
     """
     learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(learned, lr=settings.rate, weight_decay=settings.decay)
-    state = restored(model, optimizer, checkpoint)
+    state = restore(model, optimizer, checkpoint)
     with interrupts() as interrupted:
         while not state["ended"]:
             epoch = len(state["history"])
@@ -125,7 +125,7 @@ def end_epoch(model: nn.Module, state: dict[str, Any], score: float | None, sett
     state["ended"] = len(scores) == settings.epochs or (settings.patience is not None and stale >= settings.patience)
 
 
-def restored(model: nn.Module, optimizer: torch.optim.Optimizer, checkpoint: Path) -> dict[str, Any]:
+def restore(model: nn.Module, optimizer: torch.optim.Optimizer, checkpoint: Path) -> dict[str, Any]:
     """Return where a training stands: at its beginning, or as its checkpoint has it, with weights, states and random numbers put back."""
     if not checkpoint.exists():
         return {"history": [], "step": 0, "losses": [], "seconds": 0.0, "cpu_seconds": 0.0, "best": None, "ended": False}

@@ -34,10 +34,10 @@ def write(folder: Path) -> None:
 def page(record: dict[str, Any], lang: str) -> str:
     """Return the tutorial in English ("") or Chinese (".zh")."""
     template = (HERE / f"tutorial{lang}.md").read_text("utf-8")
-    return re.sub(r"(?<=^\$ )weigh .*$", lambda found: printed(found[0]), template.format_map(figures(record)), flags=re.M)
+    return re.sub(r"(?<=^\$ )weigh .*$", lambda found: with_output(found[0]), template.format_map(figures(record)), flags=re.M)
 
 
-def printed(command: str) -> str:
+def with_output(command: str) -> str:
     """Return a command with what it prints behind it."""
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):

@@ -63,7 +63,7 @@ def padded_length(tokens: int, longest: int) -> int:
     return min(-(-tokens // STEP) * STEP, longest)
 
 
-def grouped(texts: Sequence[Encoded], size: int, longest: int, draw: random.Random | None = None) -> Iterator[list[Encoded]]:
+def group_texts(texts: Sequence[Encoded], size: int, longest: int, draw: random.Random | None = None) -> Iterator[list[Encoded]]:
     """Deal texts out into batches of one padded length; with *draw* in a random order, which is another one in each epoch."""
     order = list(texts)
     if draw:

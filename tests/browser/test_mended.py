@@ -11,7 +11,7 @@ import pytest
 import weighbridge
 from tests.browser.conftest import Opened
 from tests.browser.test_pages import assert_fits, assert_nothing_serious
-from tests.browser.test_use import BERT, assert_total, settle, written
+from tests.browser.test_use import BERT, assert_total, settle, unique_text
 from tests.unit import safetensors_file
 from weighbridge.documents.roles import ROLES
 
@@ -71,7 +71,7 @@ def test_a_server_that_does_not_answer_leaves_no_old_total_unmarked(opened: Open
         assert words in page.inner_text("#refused")
         assert "not of these sizes" in page.evaluate("getComputedStyle(document.querySelector('#total'), '::after').content")
         page.unroute("**/part/where?*")
-        assert_total(page, written(num_hidden_layers=7))
+        assert_total(page, unique_text(num_hidden_layers=7))
         assert page.locator("#refused").is_hidden()
 
 
@@ -104,7 +104,7 @@ def test_a_number_that_is_none_is_said(opened: Opened, value: str) -> None:
         assert page.inner_text("#refused") == "num_hidden_layers: expected a whole number from 0"
         assert page.get_attribute("#f-num_hidden_layers", "aria-invalid") == "true"
         page.fill("#f-num_hidden_layers", "6")
-        assert_total(page, written(num_hidden_layers=6))
+        assert_total(page, unique_text(num_hidden_layers=6))
         assert page.get_attribute("#f-num_hidden_layers", "aria-invalid") is None
 
 
@@ -119,15 +119,15 @@ def test_a_hidden_size_that_heads_do_not_divide_is_offered_ways_out(opened: Open
         assert page.locator("#refused .button").all_inner_texts() == ["num_attention_heads 16", "hidden_size 1,020"]
         page.locator("#refused .button").first.click()
         page.wait_for_url("**num_attention_heads=16**")
-        assert_total(page, written(hidden_size=1024, num_attention_heads=16))
+        assert_total(page, unique_text(hidden_size=1024, num_attention_heads=16))
 
 
 def test_back_after_an_early_change_returns_to_the_first_state(opened: Opened) -> None:
     with opened(BERT) as (page, _):
         page.fill("#f-num_hidden_layers", "5")
-        assert_total(page, written(num_hidden_layers=5))
+        assert_total(page, unique_text(num_hidden_layers=5))
         page.go_back()
-        assert_total(page, written())
+        assert_total(page, unique_text())
 
 
 def test_what_embeddings_means_is_said(opened: Opened) -> None:
@@ -326,7 +326,7 @@ def test_what_a_size_costs_stands_beside_it(opened: Opened) -> None:
     with opened(BERT) as (page, _):
         assert page.inner_text("[id='cost-num_hidden_layers']") == "+1 changes the total by +7,087,872"
         page.fill("#f-intermediate_size", "1536")
-        assert_total(page, written(intermediate_size=1536))
+        assert_total(page, unique_text(intermediate_size=1536))
         more = weighbridge.count("bert-base-uncased", None, {"intermediate_size": 1536, "num_hidden_layers": 13}).unique
         own = weighbridge.count("bert-base-uncased", None, {"intermediate_size": 1536}).unique
         page.wait_for_selector(f"text=+1 changes the total by +{int(str(more)) - int(str(own)):,}")

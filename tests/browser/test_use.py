@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BERT = "/model?source=bert-base-uncased"
 
 
-def written(**overrides: object) -> str:
+def unique_text(**overrides: object) -> str:
     return f"{weighbridge.count('bert-base-uncased', None, overrides).unique:,}"
 
 
@@ -36,19 +36,19 @@ def settle(page: Page) -> None:
 
 def test_a_size_is_changed_and_the_numbers_are_the_librarys(opened: Opened) -> None:
     with opened(BERT) as (page, _):
-        assert_total(page, written())
+        assert_total(page, unique_text())
         page.fill("#f-num_hidden_layers", "7")
-        assert_total(page, written(num_hidden_layers=7))
+        assert_total(page, unique_text(num_hidden_layers=7))
         assert "7 layers" in page.inner_text("#answer .headline")
         settle(page)
-        assert page.locator("table.counts").first.locator(".number").first.inner_text() == written(num_hidden_layers=7)
+        assert page.locator("table.counts").first.locator(".number").first.inner_text() == unique_text(num_hidden_layers=7)
         assert page.input_value('[data-for="f-num_hidden_layers"]') == "7"
         slider = page.locator('[data-for="f-vocab_size"]')
         slider.focus()
         slider.press("ArrowRight")
-        assert_total(page, written(num_hidden_layers=7, vocab_size=30523))
+        assert_total(page, unique_text(num_hidden_layers=7, vocab_size=30523))
         page.locator("label.switch", has_text="add_pooling_layer").click()
-        assert_total(page, written(num_hidden_layers=7, vocab_size=30523, add_pooling_layer=False))
+        assert_total(page, unique_text(num_hidden_layers=7, vocab_size=30523, add_pooling_layer=False))
         page.select_option("#class", "BertForMaskedLM")
         overrides = {"num_hidden_layers": 7, "vocab_size": 30523, "add_pooling_layer": False}
         assert_total(page, f"{weighbridge.count('bert-base-uncased', 'BertForMaskedLM', overrides).unique:,}")
@@ -57,7 +57,7 @@ def test_a_size_is_changed_and_the_numbers_are_the_librarys(opened: Opened) -> N
 def test_a_link_reproduces_what_is_seen(opened: Opened) -> None:
     with opened(BERT) as (page, _):
         page.fill("#f-num_hidden_layers", "5")
-        assert_total(page, written(num_hidden_layers=5))
+        assert_total(page, unique_text(num_hidden_layers=5))
         page.wait_for_function("location.search.includes('num_hidden_layers=5')")
         settle(page)
         page.wait_for_selector("#costs:not([hidden])")
@@ -65,7 +65,7 @@ def test_a_link_reproduces_what_is_seen(opened: Opened) -> None:
     assert "set.num_hidden_layers=5" in address
     assert "hidden_size" not in address, "only what was changed stands in the address"
     with opened(address) as (page, _):
-        assert_total(page, written(num_hidden_layers=5))
+        assert_total(page, unique_text(num_hidden_layers=5))
         page.wait_for_selector("#costs:not([hidden])")  # what it costs comes last
         assert page.inner_text("#answer") == seen
 
@@ -74,11 +74,11 @@ def test_the_back_button(opened: Opened) -> None:
     with opened(BERT) as (page, _):
         page.wait_for_timeout(1100)
         page.fill("#f-num_hidden_layers", "5")
-        assert_total(page, written(num_hidden_layers=5))
+        assert_total(page, unique_text(num_hidden_layers=5))
         page.go_back()
-        assert_total(page, written())
+        assert_total(page, unique_text())
         page.go_forward()
-        assert_total(page, written(num_hidden_layers=5))
+        assert_total(page, unique_text(num_hidden_layers=5))
 
 
 def test_what_cannot_be_weighed_is_said_and_nothing_jumps(opened: Opened) -> None:
@@ -89,7 +89,7 @@ def test_what_cannot_be_weighed_is_said_and_nothing_jumps(opened: Opened) -> Non
         assert "hidden_size" in page.inner_text("#refused")
         assert page.locator("#answer h2").first.bounding_box() == before
         page.fill("#f-hidden_size", "780")
-        assert_total(page, written(hidden_size=780))
+        assert_total(page, unique_text(hidden_size=780))
         assert page.locator("#refused").is_hidden()
 
 
@@ -154,9 +154,9 @@ def test_what_was_folded_stays_folded(opened: Opened) -> None:
         page.locator("table.tree .fold").first.click()
         assert page.locator("table.tree tbody tr:visible").count() == rows - 4
         page.fill("#f-num_hidden_layers", "1")
-        assert_total(page, written(num_hidden_layers=1))
+        assert_total(page, unique_text(num_hidden_layers=1))
         page.fill("#f-num_hidden_layers", "7")
-        assert_total(page, written(num_hidden_layers=7))
+        assert_total(page, unique_text(num_hidden_layers=7))
         assert page.locator("table.tree tbody tr:visible").count() == rows - 4
 
 
@@ -205,9 +205,9 @@ def test_the_main_path_works_without_scripts(opened: Opened) -> None:
         page.fill("#f-num_hidden_layers", "7")
         page.locator("label.switch", has_text="add_pooling_layer").click()
         page.locator("#sizes button").click()
-        assert page.inner_text("#total .big") == written(num_hidden_layers=7, add_pooling_layer=False)
+        assert page.inner_text("#total .big") == unique_text(num_hidden_layers=7, add_pooling_layer=False)
         page.locator("nav a", has_text="中文").click()
-        assert page.inner_text("#total .big") == written(num_hidden_layers=7, add_pooling_layer=False)
+        assert page.inner_text("#total .big") == unique_text(num_hidden_layers=7, add_pooling_layer=False)
         assert "参数" in page.inner_text("#total")
 
 

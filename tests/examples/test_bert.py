@@ -15,7 +15,7 @@ torch: Any = pytest.importorskip("torch")
 bert: Any = pytest.importorskip("examples.bert.bert")
 
 
-def drawn(seed: int) -> dict[str, Any]:
+def draw_config(seed: int) -> dict[str, Any]:
     """Return a random small config, in the words of a ``config.json``."""
     r = random.Random(seed)
     heads = r.choice((1, 2, 3, 4))
@@ -38,7 +38,7 @@ def drawn(seed: int) -> dict[str, Any]:
 CONFIGS = [
     {"model_type": "bert"},
     {"model_type": "bert", "id2label": {str(i): str(i) for i in range(5)}},
-    *(drawn(seed) for seed in range(8)),
+    *(draw_config(seed) for seed in range(8)),
 ]
 
 
@@ -56,7 +56,7 @@ def test_the_parameters_are_the_rows_of_weigh_tensors(name: str) -> None:
 
 
 def test_every_module_weighs_what_its_docstring_says() -> None:
-    raw = {**drawn(3), "num_hidden_layers": 3, "tie_word_embeddings": True}
+    raw = {**draw_config(3), "num_hidden_layers": 3, "tie_word_embeddings": True}
     c = bert.Config.of(raw)
     letters = {"V": c.vocab_size, "S": c.max_position_embeddings, "T": c.type_vocab_size, "H": c.hidden_size}
     letters |= {"I": c.intermediate_size, "L": c.num_hidden_layers}
@@ -81,7 +81,7 @@ def weight(module: Any) -> int:
 def test_outputs_losses_and_gradients_are_the_reference_librarys(name: str) -> None:
     reference = pytest.importorskip("transformers")
     for seed in range(8):
-        raw = drawn(seed)
+        raw = draw_config(seed)
         torch.manual_seed(seed)
         ours = bert.CLASSES[name](bert.Config.of(raw)).double().eval()
         for value in ours.parameters():  # the drawn weights are so small that a slip could hide in them

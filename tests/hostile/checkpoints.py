@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.hostile.configs import ANY, REFUSED
-from tests.unit.readers.test_inert import CALLS, CONTAINERS, GGUF_FILES, array, pickled, zipped
+from tests.unit.readers.test_inert import CALLS, CONTAINERS, GGUF_FILES, array, pickle_of, zip_of
 from tests.unit.safetensors_file import head, whole
 
 HUGE = (1 << 63) - 1
@@ -108,9 +108,9 @@ NPYS = {
 
 def bomb(levels: int) -> bytes:
     """Return an archive in an archive in an archive; the innermost holds 10 MB of nothing."""
-    data = zipped({"data.pkl": bytes(10_000_000)}, zipfile.ZIP_DEFLATED)
+    data = zip_of({"data.pkl": bytes(10_000_000)}, zipfile.ZIP_DEFLATED)
     for _ in range(levels):
-        data = zipped({f"archive/{number}.zip": data for number in range(10)}, zipfile.ZIP_DEFLATED)
+        data = zip_of({f"archive/{number}.zip": data for number in range(10)}, zipfile.ZIP_DEFLATED)
     return data
 
 
@@ -144,12 +144,12 @@ def tar(*names: str, link: str = "") -> bytes:
 
 STATE = pickle.dumps({}, 2)
 ARCHIVES: dict[str, tuple[str, Callable[[], bytes]]] = {
-    "a bomb": ("x.pt", lambda: zipped({"archive/data.pkl": bytes(200_000_000)}, zipfile.ZIP_DEFLATED)), "archives in archives": ("x.pt", lambda: bomb(3)), "archives as arrays": ("x.npz", lambda: bomb(2)),
-    "arrays that are a bomb": ("x.npz", lambda: zipped({"a.npy": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (50000000,), }\n") + bytes(200_000_000)}, zipfile.ZIP_DEFLATED)),
-    "one member 60,000 times": ("x.pt", lambda: overlapping(60_000)), "a member that is up": ("x.pt", lambda: zipped({"../data.pkl": STATE})), "a member of the root": ("x.pt", lambda: zipped({"/etc/data.pkl": STATE})),
-    "a member of Windows": ("x.pt", lambda: zipped({"C:\\data.pkl": STATE, "archive\\data.pkl": STATE})), "a member of no name": ("x.npz", lambda: zipped({" ": b"x"})), "a member with a zero byte": ("x.pt", lambda: zipped({"archive/data.pkl\0.txt": STATE})),
-    "no directory": ("x.pt", lambda: zipped({"archive/data.pkl": STATE})[:-22]), "a directory beyond the file": ("x.pt", lambda: zipped({"archive/data.pkl": STATE})[:-6] + b"\xff\xff\xff\xff\0\0"),
-    "65,000 members": ("x.npz", lambda: zipped({f"{number}.npy": b"" for number in range(65_000)})), "a comment that is an archive": ("x.pt", lambda: zipped({"archive/data.pkl": STATE}) + zipped({"b/data.pkl": STATE})),
+    "a bomb": ("x.pt", lambda: zip_of({"archive/data.pkl": bytes(200_000_000)}, zipfile.ZIP_DEFLATED)), "archives in archives": ("x.pt", lambda: bomb(3)), "archives as arrays": ("x.npz", lambda: bomb(2)),
+    "arrays that are a bomb": ("x.npz", lambda: zip_of({"a.npy": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (50000000,), }\n") + bytes(200_000_000)}, zipfile.ZIP_DEFLATED)),
+    "one member 60,000 times": ("x.pt", lambda: overlapping(60_000)), "a member that is up": ("x.pt", lambda: zip_of({"../data.pkl": STATE})), "a member of the root": ("x.pt", lambda: zip_of({"/etc/data.pkl": STATE})),
+    "a member of Windows": ("x.pt", lambda: zip_of({"C:\\data.pkl": STATE, "archive\\data.pkl": STATE})), "a member of no name": ("x.npz", lambda: zip_of({" ": b"x"})), "a member with a zero byte": ("x.pt", lambda: zip_of({"archive/data.pkl\0.txt": STATE})),
+    "no directory": ("x.pt", lambda: zip_of({"archive/data.pkl": STATE})[:-22]), "a directory beyond the file": ("x.pt", lambda: zip_of({"archive/data.pkl": STATE})[:-6] + b"\xff\xff\xff\xff\0\0"),
+    "65,000 members": ("x.npz", lambda: zip_of({f"{number}.npy": b"" for number in range(65_000)})), "a comment that is an archive": ("x.pt", lambda: zip_of({"archive/data.pkl": STATE}) + zip_of({"b/data.pkl": STATE})),
     "a gzip bomb": ("x.pt", lambda: gzip.compress(bytes(100_000_000), 9)), "a zlib bomb": ("x.joblib", lambda: zlib.compress(bytes(100_000_000), 9)), "a tar that leaves": ("x.nemo", lambda: tar("../../x", "/etc/x", "a/../../b")),
     "a tar of links": ("x.nemo", lambda: tar("model_config.yaml", link="/etc/passwd")), "a tar without end": ("x.nemo", lambda: tar("a")[:600]), "a tar of a size of 2^70": ("x.nemo", lambda: tar("a").replace(b"00000000004", b"77777777777")),
 }  # fmt: skip
@@ -159,8 +159,8 @@ MSGPACKS = {
     "an array of a negative shape": b"\x81\xa1w\xc7\x10\x01" + b"\x93\x91\xff\xa7float32\xc4\x04" + bytes(4), "half": b"\x81\xa1w",
 }  # fmt: skip
 KERAS = {
-    "no weights": zipped({"config.json": b"{}", "metadata.json": b"{}"}), "weights that are none": zipped({"config.json": b"{}", "metadata.json": b"{}", "model.weights.h5": b"x" * 100}),
-    "a config nested without end": zipped({"config.json": b"[" * 100_000, "metadata.json": b"{}", "model.weights.h5": b"\x89HDF\r\n\x1a\n"}),
+    "no weights": zip_of({"config.json": b"{}", "metadata.json": b"{}"}), "weights that are none": zip_of({"config.json": b"{}", "metadata.json": b"{}", "model.weights.h5": b"x" * 100}),
+    "a config nested without end": zip_of({"config.json": b"[" * 100_000, "metadata.json": b"{}", "model.weights.h5": b"\x89HDF\r\n\x1a\n"}),
 }  # fmt: skip
 OTHERS = {
     ("an HDF5 superblock alone", "x.h5"): b"\x89HDF\r\n\x1a\n", ("HDF5 of ones", "x.h5"): b"\x89HDF\r\n\x1a\n" + b"\xff" * 500, ("HDF5 of nothing", "x.h5"): b"\x89HDF\r\n\x1a\n" + bytes(500),
@@ -243,9 +243,9 @@ def hostile_files() -> Iterator[HostileFile]:
         yield HostileFile(f"other: {name}", file, data)
     for name, data in PICKLES.items():
         yield HostileFile(f"pickle: {name}", "x.pkl", data)
-        yield HostileFile(f"torch: {name}", "x.pt", zipped({"archive/data.pkl": data, "archive/version": b"3\n"}))
+        yield HostileFile(f"torch: {name}", "x.pt", zip_of({"archive/data.pkl": data, "archive/version": b"3\n"}))
     for name, (file, make) in CONTAINERS.items():
-        yield HostileFile(f"code in: {name}", file, make(pickled(CALLS["reduce"]("builtins.exec"))), ANY)
+        yield HostileFile(f"code in: {name}", file, make(pickle_of(CALLS["reduce"]("builtins.exec"))), ANY)
     yield HostileFile("array of objects", "x.npy", array(pickle.dumps([1])), ANY)
     yield from indexes()
 

@@ -28,6 +28,6 @@ def form_of(command: str) -> str:
     )
 
 
-def filled(command: str, **places: object) -> list[str]:
+def fill(command: str, **places: object) -> list[str]:
     """Return the words of a line, with the places put in."""
     return [word.format(**places) for word in command.split()]

@@ -109,6 +109,6 @@ def fault(found: Outcome, form: str = "text") -> str | None:
     return None
 
 
-def counted(found: Outcome, what: str = "unique") -> int | None:
+def parameters_of(found: Outcome, what: str = "unique") -> int | None:
     """Return the number of parameters that ``weigh count --json`` gave; None if it refused."""
     return json.loads(found.out)["parameters"][what] if found.code == 0 and not found.raised else None

@@ -19,15 +19,15 @@ from random import Random
 from typing import Any
 
 from tests.hostile import checkpoints, configs, families
-from tests.hostile.commands import CONFIG_COMMANDS, FILE_COMMANDS, filled, form_of
-from tests.hostile.judge import counted, fault, weigh
+from tests.hostile.commands import CONFIG_COMMANDS, FILE_COMMANDS, fill, form_of
+from tests.hostile.judge import fault, parameters_of, weigh
 from tests.unit.safetensors_file import write as write_tensors
 
 MEMORY = 4 << 30
 """Bytes that a case may take."""
 
 
-def tried(case: Any, commands: tuple[str, ...]) -> list[str]:
+def try_case(case: Any, commands: tuple[str, ...]) -> list[str]:
     """Put a case to commands; return what is wrong."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -39,10 +39,10 @@ def tried(case: Any, commands: tuple[str, ...]) -> list[str]:
         places = {"file": folder / "honest.safetensors", "article": folder / "article.md", "folder": inside, "source": source}
         wrong = []
         for command in commands:
-            found = weigh(filled(command, **places), 10, case.data)
+            found = weigh(fill(command, **places), 10, case.data)
             said = fault(found, form_of(command))
             if said is None and command == "count {source} --json" and isinstance(case.expected, int):
-                number = counted(found, "stored" if isinstance(case, checkpoints.HostileFile) else "unique")
+                number = parameters_of(found, "stored" if isinstance(case, checkpoints.HostileFile) else "unique")
                 said = None if number == case.expected else f"{number} in place of {case.expected}"
             if said is not None:
                 wrong.append(f"{command} | {case.name} | {said}")
@@ -59,7 +59,7 @@ def cases(seed: int, many: int) -> Iterator[tuple[Any, tuple[str, ...]]]:
         yield config, CONFIG_COMMANDS[:1]
 
 
-def bound() -> None:
+def limit_memory() -> None:
     """Take no more memory than a case may."""
     import resource
 
@@ -85,10 +85,10 @@ def sweep(every: list[tuple[Any, tuple[str, ...]]], until: float) -> tuple[int, 
     met = answers = wrong = 0
     left = iter(every)
     running: dict[Future[list[str]], int] = {}
-    with ProcessPoolExecutor(os.cpu_count(), initializer=bound) as pool:
+    with ProcessPoolExecutor(os.cpu_count(), initializer=limit_memory) as pool:
         while True:
             while len(running) < 8 and time.monotonic() < until and (case := next(left, None)) is not None:
-                running[pool.submit(tried, *case)] = len(case[1])
+                running[pool.submit(try_case, *case)] = len(case[1])
             if not running:
                 return met, answers, wrong
             for done in wait(running, return_when=FIRST_COMPLETED).done:

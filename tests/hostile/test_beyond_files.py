@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hostile import Attack, answered, attacks, complaint
+from benchmarks.hostile import Attack, answer, attacks, complaint
 from tests.hostile import configs
 from tests.hostile.acts import acts
 from tests.hostile.articles import ARTICLES, NOTEBOOKS
@@ -97,7 +97,7 @@ def test_a_call_bears_every_config(call: str) -> None:
     }
     for config in chosen:
         body = json.dumps({"config": config.data.decode("utf-8", "replace"), **more}).encode()
-        status, text = run_apart(answered(app, Attack("POST", f"/api/v1/{call}", body, (("content-type", "application/json"),))))
+        status, text = run_apart(answer(app, Attack("POST", f"/api/v1/{call}", body, (("content-type", "application/json"),))))
         assert complaint(status, text) is None, (config.name, text[:300])
         assert acts(text, "json") is None, config.name
         if call == "count" and isinstance(config.expected, int) and status == 200 and b"\\ufffd" not in body:
@@ -112,7 +112,7 @@ def test_the_application_bears_hostile_requests() -> None:
     app = create(Limits(seconds=0))
 
     async def run() -> list[tuple[Attack, int, str]]:
-        return [(attack, *await answered(app, attack)) for attack in attacks(250, 20261122)]
+        return [(attack, *await answer(app, attack)) for attack in attacks(250, 20261122)]
 
     wrong = [(attack, complaint(status, text)) for attack, status, text in run_apart(run())]
     assert [(str(attack)[:500], said) for attack, said in wrong if said] == []

@@ -12,9 +12,9 @@ from random import Random
 import pytest
 
 from tests.hostile import checkpoints, configs, families
-from tests.hostile.commands import CONFIG_COMMANDS, FILE_COMMANDS, filled, form_of
+from tests.hostile.commands import CONFIG_COMMANDS, FILE_COMMANDS, fill, form_of
 from tests.hostile.configs import REFUSED, HostileConfig
-from tests.hostile.judge import Outcome, counted, fault, weigh
+from tests.hostile.judge import Outcome, fault, parameters_of, weigh
 from tests.unit.safetensors_file import write as write_tensors
 from weighbridge.core.files import is_file_name
 
@@ -49,7 +49,7 @@ def test_every_config_is_counted_exactly_or_refused(group: int, tmp_path: Path) 
     faults = {}
     for config in list(configs.hostile_configs())[group::GROUPS]:
         found = weigh(["count", str(configs.write(config, tmp_path)), "--json"])
-        faults[config.name] = fault(found, "json") or wrong(config.expected, found, counted(found))
+        faults[config.name] = fault(found, "json") or wrong(config.expected, found, parameters_of(found))
     assert {name: said for name, said in faults.items() if said} == {}
     assert len(faults) > 200
 
@@ -61,7 +61,7 @@ def test_every_file_is_counted_exactly_or_refused(group: int, tmp_path: Path) ->
         folder = tmp_path / str(number)
         folder.mkdir()
         found = weigh(["count", str(checkpoints.write(file, folder)), "--json"])
-        faults[file.name] = fault(found, "json") or wrong(file.expected, found, counted(found, "stored"))
+        faults[file.name] = fault(found, "json") or wrong(file.expected, found, parameters_of(found, "stored"))
     assert {name: said for name, said in faults.items() if said} == {}
     assert len(faults) > 25
 
@@ -95,7 +95,7 @@ def test_every_command_bears_configs(command: str, places: dict[str, str], tmp_p
 def run(command: str, config: HostileConfig, places: dict[str, str], folder: Path) -> str | None:
     """Give a config to a command, and tell what is wrong with the answer."""
     path = configs.write(config, folder)
-    return fault(weigh(filled(command, source=path, **places), given=config.data), form_of(command))
+    return fault(weigh(fill(command, source=path, **places), given=config.data), form_of(command))
 
 
 @pytest.mark.sweep
@@ -106,7 +106,7 @@ def test_every_command_bears_files(command: str, places: dict[str, str], tmp_pat
     for number, file in enumerate(Random(command).sample(files, 30)):
         folder = tmp_path / f"folder{number}"
         folder.mkdir()
-        words = filled(command, source=checkpoints.write(file, folder), **{**places, "folder": str(folder)})
+        words = fill(command, source=checkpoints.write(file, folder), **{**places, "folder": str(folder)})
         faults[file.name] = fault(weigh(words), form_of(command))
     assert {name: said for name, said in faults.items() if said} == {}
 

@@ -38,7 +38,7 @@ class SentenceCase(NamedTuple):
         number = self.place.number
         outer = [s for s in sections(self.derivation.root) if s.where and (number == s.number or number.startswith(s.number + "."))]
         starts = {section.path: re.match(r"\d+", section.where)[0] for section in outer}  # type: ignore[index]
-        return walked(self.model.tree, starts=starts)
+        return walk_parts(self.model.tree, starts=starts)
 
     def at(self, path: str) -> Iterator[tuple[str, Part, Tensor]]:
         """Yield the tensors of a module, or the one tensor of this name; the path of the module comes with them."""
@@ -101,7 +101,9 @@ class SentenceCase(NamedTuple):
         return found[0]
 
 
-def walked(part: Part, path: str = "", starts: Mapping[str, str] | None = None, *, all_parts: bool = False) -> Iterator[tuple[str, Part]]:
+def walk_parts(
+    part: Part, path: str = "", starts: Mapping[str, str] | None = None, *, all_parts: bool = False
+) -> Iterator[tuple[str, Part]]:
     yield path, part
     for child in part.children:
         if isinstance(child, Part):
@@ -110,7 +112,7 @@ def walked(part: Part, path: str = "", starts: Mapping[str, str] | None = None, 
                 continue
             if starts and here in starts and child.repeat and str(next(iter(positions(child)))) != starts[here]:
                 continue
-            yield from walked(child, here, starts, all_parts=all_parts)
+            yield from walk_parts(child, here, starts, all_parts=all_parts)
 
 
 def numel(found: list[Tensor]) -> int:
@@ -132,7 +134,7 @@ def head_keys(said: SentenceCase) -> tuple[str, ...]:
     mine = {(attend.heads, attend.kv_heads) for attend in said.attends()}
     tree, _, _ = symbolic(said.model)
     keys: list[str] = []
-    for (_, ours), (_, theirs) in zip(walked(said.model.tree, all_parts=True), walked(tree, all_parts=True), strict=True):
+    for (_, ours), (_, theirs) in zip(walk_parts(said.model.tree, all_parts=True), walk_parts(tree, all_parts=True), strict=True):
         for a, b in zip(ours.children, theirs.children, strict=True):
             if isinstance(a, Attend) and isinstance(b, Attend) and (a.heads, a.kv_heads) in mine:
                 keys += [size.key for size in (b.heads, b.kv_heads) if isinstance(size, Symbol)]
@@ -173,7 +175,7 @@ def shared_heads(said: SentenceCase) -> None:
         assert dims & (fused | {shared * int(str(a.head_dim)) for a in said.attends()})
 
 
-def windowed(said: SentenceCase) -> None:
+def has_window(said: SentenceCase) -> None:
     assert {attend.window for attend in said.attends()} == {whole(said.values["window"])}
 
 
@@ -198,7 +200,7 @@ def of_decoder(said: SentenceCase) -> None:
     )
 
 
-def compressed(title: str) -> Callable[[SentenceCase], None]:
+def has_two_maps(title: str) -> Callable[[SentenceCase], None]:
     def check(said: SentenceCase) -> None:
         down, up = said.weights(f"{title}, compressed")[0], said.weights(f"{title}, expanded")[0]
         assert int(str(up.shape[1])) <= int(str(down.shape[0]))  # the rotary part of a key is not expanded
@@ -206,7 +208,7 @@ def compressed(title: str) -> Callable[[SentenceCase], None]:
     return check
 
 
-def mapped_at_once(said: SentenceCase) -> None:
+def has_one_query_map(said: SentenceCase) -> None:
     assert said.weights("query")
     assert not said.weights("query, compressed")
 
@@ -221,7 +223,7 @@ def by_position(said: SentenceCase) -> None:
     assert all(len(tensor.shape) <= 2 for tensor in said.parameters())
 
 
-def gated(said: SentenceCase) -> None:
+def has_gate(said: SentenceCase) -> None:
     down = numel(said.weights("down"))
     assert numel([t for t in said.parameters() if t.role == "weight"]) == 3 * down
 
@@ -243,7 +245,7 @@ def experts(said: SentenceCase) -> None:
         if part.experts is not None and any(own.startswith(path.rpartition(".")[0]) for own, _, _ in said.own())
     ]
     assert {(part.experts, part.active) for part in around} == {(number, active)}
-    assert all(part.repeat == number or any(number in t.shape[:1] or is_stack_of(number, inner, t) for _, inner in walked(part) for t in inner.children if isinstance(t, Tensor))
+    assert all(part.repeat == number or any(number in t.shape[:1] or is_stack_of(number, inner, t) for _, inner in walk_parts(part) for t in inner.children if isinstance(t, Tensor))
                for part in around)  # fmt: skip
     counts = said.model.count()
     assert active == number or int(str(counts.active)) < int(str(counts.unique))
@@ -252,7 +254,7 @@ def experts(said: SentenceCase) -> None:
 def shared_experts(said: SentenceCase) -> None:
     for path, part in said.parts():
         if path.rsplit(".", 1)[-1] in ("shared_expert", "shared_experts", "shared_mlp"):
-            assert all(inner.experts is None for _, inner in walked(part))
+            assert all(inner.experts is None for _, inner in walk_parts(part))
 
 
 def roles(*wanted: str, kind: str = "") -> Callable[[SentenceCase], None]:
@@ -329,13 +331,13 @@ def without_attention(said: SentenceCase) -> None:
 def alike(said: SentenceCase) -> None:
     assert isinstance(said.place, Section)
     assert said.place.copies > 1
-    assert all(t.tied_to is None for _, inner in walked(part_of(said)) for t in inner.children if isinstance(t, Tensor))
+    assert all(t.tied_to is None for _, inner in walk_parts(part_of(said)) for t in inner.children if isinstance(t, Tensor))
 
 
 def partly_tied(said: SentenceCase) -> None:
     assert isinstance(said.place, Section)
     assert said.place.copies > 1
-    assert any(t.tied_to for _, inner in walked(part_of(said)) for t in inner.children if isinstance(t, Tensor))
+    assert any(t.tied_to for _, inner in walk_parts(part_of(said)) for t in inner.children if isinstance(t, Tensor))
 
 
 def shared_runs(said: SentenceCase) -> None:
@@ -345,12 +347,12 @@ def shared_runs(said: SentenceCase) -> None:
 
 
 def stack(said: SentenceCase) -> None:
-    assert any(inner.repeat is not None and inner.kind != "embedding" for _, inner in walked(part_of(said)))
+    assert any(inner.repeat is not None and inner.kind != "embedding" for _, inner in walk_parts(part_of(said)))
 
 
 def writes_tokens(said: SentenceCase) -> None:
     part = part_of(said)
-    assert any(isinstance(node, Attend) and node.causal for _, inner in walked(part) for node in inner.children)
+    assert any(isinstance(node, Attend) and node.causal for _, inner in walk_parts(part) for node in inner.children)
 
 
 def one_map(said: SentenceCase) -> None:
@@ -376,7 +378,7 @@ def convolution(said: SentenceCase) -> None:
     assert ("bias" in {tensor.role for tensor in said.parameters()}) == ("bias for" in said.place.says[0])
 
 
-def transposed(said: SentenceCase) -> None:
+def is_transposed(said: SentenceCase) -> None:
     weight, bias = (next(tensor for tensor in said.parameters() if tensor.role == role) for role in ("weight", "bias"))
     assert bias.shape[0] != weight.shape[0]
     assert int(str(bias.shape[0])) % int(str(weight.shape[1])) == 0
@@ -471,17 +473,17 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only.": shared_heads,
     "The heads share the width, so any number of heads that divides it gives the same count.": heads_do_not_count,
     "The width of a head is set on its own, so more heads mean more parameters.": heads_count,
-    "A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.": windowed,
+    "A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.": has_window,
     "Scores, softmax and the weighted sum have no parameters.": without_parameters,
     "Queries come from the decoder, keys and values from the sequence it attends to, usually the encoder's output.": of_decoder,
     "Queries come from one sequence, keys and values from another.": of_kind(),
-    "Keys and values are compressed to one vector that all heads share, and expanded from it to each head.": compressed("key and value"),
-    "Queries too are compressed to a vector first, and expanded from it to the heads.": compressed("query"),
-    "Queries are projected directly, without compression.": mapped_at_once,
+    "Keys and values are compressed to one vector that all heads share, and expanded from it to each head.": has_two_maps("key and value"),
+    "Queries too are compressed to a vector first, and expanded from it to the heads.": has_two_maps("query"),
+    "Queries are projected directly, without compression.": has_one_query_map,
     "The cache keeps {kept} numbers for each token and layer, not the {whole} of all heads' keys and values.": small_cache,
     "Each position passes through the same maps independently.": by_position,
     "Gated: the input is mapped twice to the inner width, one result gates the other, and the product is mapped back: three maps, where a"
-    " plain network has two.": gated,
+    " plain network has two.": has_gate,
     "One linear map widens to the inner width, one leads back; the activation between them has no parameters.": plain,
     "A router scores {experts} experts for each token and picks {active}; all {experts} are stored, {active} are used.": experts,
     "Of {experts} experts, {active} process a token; all {experts} are stored.": experts,
@@ -528,7 +530,7 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "One gain γ for each component, no shift.": roles("gain"),
     "Convolution without bias: output channels × input channels of a group × kernel.": convolution,
     "Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.": convolution,
-    "Transposed convolution: input channels × output channels × kernel, and one bias for each output channel.": transposed,
+    "Transposed convolution: input channels × output channels × kernel, and one bias for each output channel.": is_transposed,
     "The matrices of all experts in one array; its first size is the number of experts.": stacked_experts,
     "The matrices of all experts, one below another in one array; its first size is experts × inner size.": experts_below_another,
     "Learned vectors.": roles("embedding"),

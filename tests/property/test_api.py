@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-from benchmarks.hostile import answered, attacks, complaint
+from benchmarks.hostile import answer, attacks, complaint
 from weighbridge.web.app import create
 
 LAWS = [
@@ -42,7 +42,7 @@ def test_hostile_requests_are_answered_calmly() -> None:
     async def answers() -> set[int]:
         seen = set()
         for attack in attacks(400, seed=1):
-            status, text = await answered(app, attack)
+            status, text = await answer(app, attack)
             assert complaint(status, text) is None, attack
             seen.add(status)
         return seen

@@ -23,7 +23,7 @@ CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "audit").glob("*.md"))
 assert CORPUS
 
 
-def written(name: str, lang: str, form: str) -> str:
+def derivation_text(name: str, lang: str, form: str) -> str:
     return render(derivation.document(model(name).explain(lang)), form)
 
 
@@ -31,7 +31,7 @@ def written(name: str, lang: str, form: str) -> str:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-chinese", "bert-tiny", "gpt2", "t5-small", "all-MiniLM-L6-v2"])
 def test_a_true_derivation_passes(name: str, lang: str, form: str) -> None:
-    found = audit(written(name, lang, form), name=f"derivation.{ENDINGS[form]}")
+    found = audit(derivation_text(name, lang, form), name=f"derivation.{ENDINGS[form]}")
     assert found.wrong == ()
     assert found.summary["carried"] == 0
     assert found.summary["exact"] >= 30
@@ -77,7 +77,7 @@ ASIDE = re.compile(
 """What counts nothing: the numbers of sections, the words about a map's ends, the step of a change, a formula in words."""
 
 
-def claimed(text: str, form: str) -> list[tuple[int, int]]:
+def claimed_numbers(text: str, form: str) -> list[tuple[int, int]]:
     """Return where the numbers stand that a derivation claims: in equations, sums, headings, shares, tables and costs."""
     skipped = [match.span("number") for match in LABEL.finditer(text)] + [match.span() for match in ASIDE.finditer(text)]
     if form == "html":
@@ -98,10 +98,10 @@ def test_a_changed_digit_is_found(name: str, lang: str, form: str) -> None:
     A share may be off by one in its last place, as those of other authors are that add up to 100, so that such a digit may pass; of the others one
     in twenty-five (how many copies a heading says there are is not judged).
     """
-    text = written(name, lang, form)
+    text = derivation_text(name, lang, form)
     choose = random.Random(f"{name} {lang} {form}")
     missed = []
-    for start, end in choose.sample(claimed(text, form), 25):
+    for start, end in choose.sample(claimed_numbers(text, form), 25):
         at = choose.choice([place for place in range(start, end) if text[place].isdigit()])
         digit = choose.choice([d for d in "123456789" if d != text[at]])
         if not audit(text[:at] + digit + text[at + 1 :], name=f"derivation.{ENDINGS[form]}").wrong:

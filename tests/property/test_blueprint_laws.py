@@ -59,11 +59,11 @@ for _name in """eq ne lt le gt ge bool hash int index float round len iter conta
     setattr(Probe, f"__{_name}__", _refuse)
 
 
-def probed(values: dict[str, Any]) -> dict[str, Any]:
+def with_probes(values: dict[str, Any]) -> dict[str, Any]:
     """Return raw values with a probe where a symbol stood."""
     swapped = {}
     for key, value in values.items():
-        swapped[key] = probed(value) if isinstance(value, dict) else Probe() if isinstance(value, Symbol) else value
+        swapped[key] = with_probes(value) if isinstance(value, dict) else Probe() if isinstance(value, Symbol) else value
     return swapped
 
 
@@ -97,7 +97,7 @@ def test_no_blueprint_asks_what_a_size_is(model_type: str) -> None:
     known = family(model_type)
     for raw in configs(model_type):
         sizes = bind(known.fields, raw)
-        bound = bind(known.fields, {**raw, **probed(symbols(known.fields, raw, sizes))}, like=sizes)
+        bound = bind(known.fields, {**raw, **with_probes(symbols(known.fields, raw, sizes))}, like=sizes)
         for blueprint in known.classes.values():
             assert isinstance(blueprint(bound), Part)
 
@@ -228,15 +228,15 @@ def assert_same_length(ints: Stream | None, symbolic: Stream | None, values: dic
     assert (ints is None) == (symbolic is None), where
     if ints is None or symbolic is None:
         return
-    assert repr(settled(symbolic, values)) == repr(ints), where
+    assert repr(with_numbers(symbolic, values)) == repr(ints), where
 
 
-def settled(stream: Stream, values: dict[str, int]) -> Stream:
+def with_numbers(stream: Stream, values: dict[str, int]) -> Stream:
     """Put the numbers into a length's sizes."""
     if isinstance(stream, str):
         return stream
     if isinstance(stream, Length):
-        return Length(stream.operation, tuple(settled(operand, values) for operand in stream.operands), stream.note)
+        return Length(stream.operation, tuple(with_numbers(operand, values) for operand in stream.operands), stream.note)
     return evaluate(stream, values)
 
 

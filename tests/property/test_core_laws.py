@@ -58,7 +58,7 @@ def test_arithmetic_is_the_same_in_numbers_letters_and_columns(
         assert at(getattr(together, field), 0) == number, field
 
 
-def listed(node: Part | Tensor, copies: int = 1) -> Iterator[tuple[Tensor, int, int, int]]:
+def list_tensors(node: Part | Tensor, copies: int = 1) -> Iterator[tuple[Tensor, int, int, int]]:
     """Yield every tensor with its copies, and how many of how many experts each of them works on a token."""
     if isinstance(node, Tensor):
         yield node, copies, 1, 1
@@ -68,7 +68,7 @@ def listed(node: Part | Tensor, copies: int = 1) -> Iterator[tuple[Tensor, int, 
     for child in node.children:
         if not isinstance(child, (Part, Tensor)):
             continue
-        for tensor, number, active, experts in listed(child, copies * repeat):
+        for tensor, number, active, experts in list_tensors(child, copies * repeat):
             if node.experts is None:
                 yield tensor, number, active, experts
             else:
@@ -80,7 +80,7 @@ def listed(node: Part | Tensor, copies: int = 1) -> Iterator[tuple[Tensor, int, 
 @given(blueprints(), numbers)
 def test_counts_are_what_listing_every_tensor_gives(blueprint: Made, values: dict[str, int]) -> None:
     tree = blueprint(values)
-    found = [(tensor, number * prod(tensor.shape), active, experts) for tensor, number, active, experts in listed(tree)]
+    found = [(tensor, number * prod(tensor.shape), active, experts) for tensor, number, active, experts in list_tensors(tree)]
     owned = [entry for entry in found if entry[0].tied_to is None]
     learned = [entry for entry in owned if entry[0].role != "buffer"]
     counted = tally(tree)
@@ -121,7 +121,7 @@ def test_a_length_is_the_same_in_numbers_and_in_letters(stream: object, lengths:
     assert names(stream) <= set(known)  # type: ignore[arg-type]
 
 
-def worked(part: Part, lengths: dict[str, int], batch: int, stream: Any) -> Any:
+def multiply_adds(part: Part, lengths: dict[str, int], batch: int, stream: Any) -> Any:
     """Count multiply-adds one part at a time, written down anew: a second witness for the account."""
     if part.requires is not None and part.requires not in lengths:
         return 0
@@ -140,7 +140,7 @@ def worked(part: Part, lengths: dict[str, int], batch: int, stream: Any) -> Any:
         elif isinstance(child, Matmul):
             total += batch * sum(prod(long(factor) for factor in factors) for factors in child.products)
         elif isinstance(child, Part):
-            total += worked(child, lengths, batch, stream)
+            total += multiply_adds(child, lengths, batch, stream)
     often = long(part.executions) if part.executions is not None else 1 if part.repeat is None else part.repeat
     total *= often
     return total * part.active // part.experts if part.experts is not None and part.active is not None else total
@@ -150,7 +150,7 @@ def worked(part: Part, lengths: dict[str, int], batch: int, stream: Any) -> Any:
 def test_arithmetic_is_what_a_second_witness_counts(blueprint: Made, values: dict[str, int], lengths: dict[str, int], batch: int) -> None:
     tree = blueprint(values)
     known = {"one": 1, "batch": batch, **lengths}
-    assert flops(tree, lengths, batch).forward_matmul == 2 * worked(tree, known, batch, "seq")
+    assert flops(tree, lengths, batch).forward_matmul == 2 * multiply_adds(tree, known, batch, "seq")
 
 
 @given(st.lists(st.tuples(st.integers(-(2**40), 2**40), st.integers(-(2**40), 2**40)), min_size=1, max_size=6), st.data())

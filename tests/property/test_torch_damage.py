@@ -19,7 +19,7 @@ CORPUS = Path(__file__).parents[1] / "corpus" / "torch" / "valid"
 NAMES = ("state", "state_legacy", "module", "odd", "training")
 
 
-def rezipped(data: bytes, storages: dict[str, bytes]) -> bytes:
+def zip_again(data: bytes, storages: dict[str, bytes]) -> bytes:
     """Put a pickle back into an archive with valid checksums, so that its damage reaches the interpreter."""
     file = BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -85,5 +85,5 @@ def test_mutations(name: str) -> None:
                     del mutant[at : at + chance.randrange(1, 6)]
                 case _:
                     mutant[at:at] = mutant[at : at + chance.randrange(1, 40)]
-        listed += assert_consistent_or_refused(rezipped(bytes(mutant), storages))
+        listed += assert_consistent_or_refused(zip_again(bytes(mutant), storages))
     assert listed

@@ -16,7 +16,7 @@ from weighbridge.commands.table import COMMANDS
 from weighbridge.core.errors import SourceError
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def output_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main(list(words)) == 0
     return capsys.readouterr().out
 
@@ -43,62 +43,62 @@ def test_traceback_shows_where_an_error_came_from() -> None:
 
 
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
-    overview = printed(capsys, "--help")
+    overview = output_of(capsys, "--help")
     assert all(f"  {name} " in overview for name in COMMANDS)
-    assert printed(capsys, "--version").startswith("weighbridge 0.")
+    assert output_of(capsys, "--version").startswith("weighbridge 0.")
 
 
 def test_the_bare_source_is_count(capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(capsys, "bert-base-uncased") == printed(capsys, "count", "bert-base-uncased")
-    assert printed(capsys, "--class", "BertForMaskedLM", "bert-base-uncased").startswith("BertForMaskedLM")
+    assert output_of(capsys, "bert-base-uncased") == output_of(capsys, "count", "bert-base-uncased")
+    assert output_of(capsys, "--class", "BertForMaskedLM", "bert-base-uncased").startswith("BertForMaskedLM")
 
 
 def test_rows_of_a_level_add_up_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
-    head, *rows = list(csv.reader(io.StringIO(printed(capsys, "bert-base-chinese", "--depth", "1", "--csv"))))
+    head, *rows = list(csv.reader(io.StringIO(output_of(capsys, "bert-base-chinese", "--depth", "1", "--csv"))))
     assert head == ["module", "shape", "amount", "share %", "path"]
     assert sum(int(row[2]) for row in rows) == 102_267_648
     assert [row[3] for row in rows] == [f"{int(row[2]) / 1_022_676.48:.1f}" for row in rows]
     for form in ("--markdown", "--html"):
-        assert "85,054,464" in printed(capsys, "bert-base-chinese", form)
+        assert "85,054,464" in output_of(capsys, "bert-base-chinese", form)
 
 
 def test_tensors_as_json_have_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json.loads(printed(capsys, "tensors", "bert-base-uncased", "--class", "BertForPreTraining", "--json"))
+    rows = json.loads(output_of(capsys, "tensors", "bert-base-uncased", "--class", "BertForPreTraining", "--json"))
     assert all({"name", "shape", "count", "role", "tied_to"} <= set(row) for row in rows)
     assert sum(row["count"] for row in rows if row["tied_to"] is None) == 110_106_428
 
 
 def test_flops_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    answer = json.loads(printed(capsys, "flops", "bert-base-uncased", "--batch", "2", "--json"))
+    answer = json.loads(output_of(capsys, "flops", "bert-base-uncased", "--batch", "2", "--json"))
     assert answer["forward_matmul"] == 2 * 22_348_431_360
     assert answer["tree"]["forward_matmul"] == answer["forward_matmul"]
     assert answer["backward"] == 2 * answer["forward_matmul"]
 
 
 def test_models_are_listed_and_can_be_narrowed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "bert-base-chinese" in printed(capsys, "models", "--names").split()
-    answer = json.loads(printed(capsys, "models", "bert-base-c", "--json"))
+    assert "bert-base-chinese" in output_of(capsys, "models", "--names").split()
+    answer = json.loads(output_of(capsys, "models", "bert-base-c", "--json"))
     assert {entry["name"] for entry in answer["presets"]} >= {"bert-base-cased", "bert-base-chinese"}
-    assert "102,267,648" in printed(capsys, "models", "bert-base-chinese")
+    assert "102,267,648" in output_of(capsys, "models", "bert-base-chinese")
 
 
 def test_coverage_is_told_as_it_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(printed(capsys, "models", "--coverage", "--json"))
+    found = json.loads(output_of(capsys, "models", "--coverage", "--json"))
     assert found["classes_exact"] == sum(exact for exact, _ in found["by_type"].values())
     assert found["classes"] == sum(of for _, of in found["by_type"].values())
-    shown = printed(capsys, "models", "bert", "--coverage")
+    shown = output_of(capsys, "models", "bert", "--coverage")
     assert f"{found['classes_exact']:,} of {found['classes']:,} classes agree" in shown
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_names_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    script = printed(capsys, "completion", shell)
+    script = output_of(capsys, "completion", shell)
     assert all(name in script for name in COMMANDS)
 
 
 def test_bash_accepts_its_completion(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     script = tmp_path / "completion"
-    script.write_text(printed(capsys, "completion", "bash"))
+    script.write_text(output_of(capsys, "completion", "bash"))
     assert subprocess.run(["bash", "-n", str(script)], check=False).returncode == 0
 
 

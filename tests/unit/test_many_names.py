@@ -21,7 +21,7 @@ IMPOSSIBLE = ("there is no exercise of level layer", "no module of the base mode
 """What is rightly refused of a checkpoint without layers, or without matrices that an adapter could change."""
 
 
-def bound() -> None:
+def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (700_000_000, 700_000_000))
 
 
@@ -32,7 +32,7 @@ def test_many_tensors_are_within_bounds(kind: str, tmp_path: Path) -> None:
     words = [command.format(f=tmp_path / "model.safetensors", d=tmp_path).split() for command in COMMANDS]
     code = "import sys, json\nfrom weighbridge.cli import main\nsys.exit(max(main(words) for words in json.loads(sys.argv[1])))"
     done = subprocess.run(
-        [sys.executable, "-c", code, json.dumps(words)], capture_output=True, text=True, timeout=300, preexec_fn=bound, check=False
+        [sys.executable, "-c", code, json.dumps(words)], capture_output=True, text=True, timeout=300, preexec_fn=limit_memory, check=False
     )  # fmt: skip
     refused = [line for line in done.stderr.splitlines() if not line.endswith(IMPOSSIBLE)]
     assert not refused

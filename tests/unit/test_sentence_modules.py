@@ -14,7 +14,7 @@ from weighbridge.presets import preset
 SEQUENCE: list[tuple[str, dict[str, Any]]] = [("Transformer", {}), ("Pooling", {})]
 
 
-def written(folder: Path, config: dict[str, Any], *modules: tuple[str, dict[str, Any]]) -> Path:
+def write_directory(folder: Path, config: dict[str, Any], *modules: tuple[str, dict[str, Any]]) -> Path:
     """Write a directory as the library saves it."""
     (folder / "config.json").write_text(json.dumps(config))
     listed = []
@@ -44,7 +44,7 @@ def dense(inputs: int, outputs: int, **more: Any) -> tuple[str, dict[str, Any]]:
 def test_published_totals(tmp_path: Path, name: str, behind: list[Any], total: int) -> None:
     found = preset(name)
     assert found is not None
-    folder = written(tmp_path, found.config, *SEQUENCE, *behind)
+    folder = write_directory(tmp_path, found.config, *SEQUENCE, *behind)
     whole = model(folder, "SentenceTransformer")
     assert whole.count().unique == total
     assert model(folder).class_name != "SentenceTransformer"
@@ -52,7 +52,9 @@ def test_published_totals(tmp_path: Path, name: str, behind: list[Any], total: i
 
 def test_names_and_what_is_there(tmp_path: Path) -> None:
     behind = dense(768, 512, bias=True, use_residual=True), ("LayerNorm", {"dimension": 512}), ("Dropout", {"dropout": 0.1})
-    rows = [row.name for row in model(written(tmp_path, {"model_type": "bert"}, *SEQUENCE, *behind), "SentenceTransformer").tensors()]
+    rows = [
+        row.name for row in model(write_directory(tmp_path, {"model_type": "bert"}, *SEQUENCE, *behind), "SentenceTransformer").tensors()
+    ]
     assert rows[0] == "0.model.embeddings.word_embeddings.weight"
     assert rows[-5:] == ["2.linear.weight", "2.linear.bias", "2.residual.weight", "3.norm.weight", "3.norm.bias"]
 
@@ -62,14 +64,14 @@ def test_names_and_what_is_there(tmp_path: Path) -> None:
 )
 def test_what_is_not_described_is_refused(tmp_path: Path, modules: list[Any]) -> None:
     with pytest.raises(WeighbridgeError):
-        model(written(tmp_path, {"model_type": "bert"}, *modules), "SentenceTransformer")
+        model(write_directory(tmp_path, {"model_type": "bert"}, *modules), "SentenceTransformer")
 
 
 @pytest.mark.parametrize(
     "text", ["{}", "[]", "[1]", '[{"type": 3}]', '[{"type": "Transformer"}, {"type": "Dense", "path": "../x"}]', "[" * 9000]
 )
 def test_broken_lists_are_refused(tmp_path: Path, text: str) -> None:
-    folder = written(tmp_path, {"model_type": "bert"}, *SEQUENCE)
+    folder = write_directory(tmp_path, {"model_type": "bert"}, *SEQUENCE)
     (folder / "modules.json").write_text(text)
     with pytest.raises(WeighbridgeError):
         model(folder, "SentenceTransformer")
@@ -85,7 +87,7 @@ def test_the_first_module_has_no_config_of_its_own_and_as_many_as_sixty_four_are
     from weighbridge.config.sentence_modules import MOST_MODULES, read_modules
 
     assert read_modules(tmp_path) == ()
-    folder = written(tmp_path, {"model_type": "bert"}, *SEQUENCE, dense(4, 8))
+    folder = write_directory(tmp_path, {"model_type": "bert"}, *SEQUENCE, dense(4, 8))
     found = read_modules(folder)
     assert [(module.name, module.kind, module.config) for module in found] == [
         ("0", "Transformer", {}), ("1", "Pooling", {}), ("2", "Dense", {"in_features": 4, "out_features": 8, "bias": False}),

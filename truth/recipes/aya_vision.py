@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from truth.recipes.idefics3 import filled, inputs, passes
+from truth.recipes.idefics3 import fill_grid, inputs, passes
 
 __all__ = ["draw", "inputs", "passes"]
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Draw the grid, which spans two configs, and the width inside the projector."""
-    raw = filled(rng, raw, "downsample_factor")
+    raw = fill_grid(rng, raw, "downsample_factor")
     if rng.random() < 0.8:
         raw["alignment_intermediate_size"] = 2 * rng.randint(2, 20)
     if raw["model_type"] == "aya_vision":

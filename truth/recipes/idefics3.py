@@ -11,7 +11,7 @@ from truth import seen
 passes = seen.passes
 
 
-def filled(rng: random.Random, raw: dict[str, Any], key: str) -> dict[str, Any]:
+def fill_grid(rng: random.Random, raw: dict[str, Any], key: str) -> dict[str, Any]:
     """Draw a grid of patches that squares, whose side the config has under *key*, fill."""
     factor = raw[key] = rng.choice((1, 2, 4))
     vision = raw.get("vision_config")
@@ -23,7 +23,7 @@ def filled(rng: random.Random, raw: dict[str, Any], key: str) -> dict[str, Any]:
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Draw the grid, which spans two configs; the tower alone needs nothing."""
-    return raw if raw["model_type"].endswith("_vision") else filled(rng, raw, "scale_factor")
+    return raw if raw["model_type"].endswith("_vision") else fill_grid(rng, raw, "scale_factor")
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:

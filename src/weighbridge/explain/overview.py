@@ -120,12 +120,15 @@ def sum_by_module(section: Section) -> ByModule | None:
 
 def _words(section: Section) -> list[Expression]:
     """Write the terms by their titles; one layer of a stack by its index too, where that tells every layer from the others."""
-    numbered = [str(name) for name in _terms(section, lambda part: Symbol(_indexed(part)) if _indexed(part) != part.title else Number(0))]
+    numbered = [
+        str(name)
+        for name in _terms(section, lambda part: Symbol(_title_with_index(part)) if _title_with_index(part) != part.title else Number(0))
+    ]
     layers = [name for name in numbered if name != "0"]
-    return list(_terms(section, lambda part: Symbol(_indexed(part) if len(set(layers)) == len(layers) else part.title)))
+    return list(_terms(section, lambda part: Symbol(_title_with_index(part) if len(set(layers)) == len(layers) else part.title)))
 
 
-def _indexed(part: Line | Section) -> str:
+def _title_with_index(part: Line | Section) -> str:
     return f"{part.title} {part.where}" if isinstance(part, Section) and part.where.isdigit() else part.title
 
 

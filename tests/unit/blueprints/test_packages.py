@@ -22,7 +22,7 @@ DIFFUSERS: dict[str, Any] = json.loads((RECORDS / "diffusers.json").read_text())
 OPEN_CLIP: dict[str, Any] = json.loads((RECORDS / "open_clip.json").read_text())
 
 
-def described(config: dict[str, Any]) -> bool:
+def is_described(config: dict[str, Any]) -> bool:
     """Say whether the tower of images is none of timm's, or one of those described."""
     return config["vision_cfg"].get("timm_model_name") in (None, *TIMM["published"])
 
@@ -32,7 +32,7 @@ def test_open_clip_names_and_shapes(case: dict[str, Any]) -> None:
     assert list(tensors_of(model(case["config"])).items()) == list(case["tensors"].items())
 
 
-@pytest.mark.parametrize("name", [name for name, found in OPEN_CLIP["published"].items() if described(found["config"])])
+@pytest.mark.parametrize("name", [name for name, found in OPEN_CLIP["published"].items() if is_described(found["config"])])
 def test_open_clip_model_configs(name: str) -> None:
     found = model(OPEN_CLIP["published"][name]["config"])
     assert found.count().unique == OPEN_CLIP["published"][name]["total"]

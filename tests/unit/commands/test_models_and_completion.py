@@ -10,13 +10,13 @@ from weighbridge.commands import completion, man
 from weighbridge.commands.table import TABLE
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def output_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main(list(words)) in (0, 1)
     return capsys.readouterr().out
 
 
 def test_models_are_listed_under_their_types(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = printed(capsys, "models", "--type", "bert", "--below", "6M").splitlines()
+    lines = output_of(capsys, "models", "--type", "bert", "--below", "6M").splitlines()
     assert "bert" in lines
     assert any(line.split()[:3] == ["bert-uncased-l-2-h-128", "BertModel", "4,385,920"] for line in lines)
     assert not any("bert-base" in line for line in lines)
@@ -30,8 +30,8 @@ def test_no_match_is_said_with_exit_1(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_sources_are_told_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "openai/gpt-2" not in printed(capsys, "models", "gpt2", "--type", "gpt2")
-    assert "openai/gpt-2" in printed(capsys, "models", "gpt2", "--type", "gpt2", "--sources")
+    assert "openai/gpt-2" not in output_of(capsys, "models", "gpt2", "--type", "gpt2")
+    assert "openai/gpt-2" in output_of(capsys, "models", "gpt2", "--type", "gpt2", "--sources")
 
 
 @pytest.mark.parametrize("shell", completion.SCRIPTS)

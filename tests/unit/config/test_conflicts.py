@@ -13,7 +13,7 @@ from weighbridge.config.check import alias_notes
 from weighbridge.config.fields import Field, size
 
 
-def doubled(fields: tuple[Field, ...]) -> Iterator[tuple[Field, tuple[str, ...]]]:
+def fields_with_aliases(fields: tuple[Field, ...]) -> Iterator[tuple[Field, tuple[str, ...]]]:
     """Yield the fields that have several keys, and those."""
     for field in fields:
         keys = tuple(dict.fromkeys(key for key in (field.key, *field.aliases) if key))
@@ -21,13 +21,13 @@ def doubled(fields: tuple[Field, ...]) -> Iterator[tuple[Field, tuple[str, ...]]
             yield field, keys
 
 
-ALIASED = [model_type for model_type in MODULES if any(doubled(family(model_type).fields))]
+ALIASED = [model_type for model_type in MODULES if any(fields_with_aliases(family(model_type).fields))]
 assert len(ALIASED) > 50
 
 
 @pytest.mark.parametrize("model_type", ALIASED)
 def test_of_every_pair_of_names_the_one_that_is_used_is_said(model_type: str) -> None:
-    for field, keys in doubled(family(model_type).fields):
+    for field, keys in fields_with_aliases(family(model_type).fields):
         for index, first in enumerate(keys):
             for second in keys[index + 1 :]:
                 assert alias_notes((field,), {first: 768, second: 768}) == []

@@ -32,13 +32,13 @@ MODELS = (
 )
 
 
-def owned(weighed: Model) -> dict[str, int]:
+def elements_by_name(weighed: Model) -> dict[str, int]:
     """Return the elements of every parameter that is no tie, by name."""
     return {row.name: row.count for row in weighed.tensors() if row.tied_to is None and row.role != "buffer" and isinstance(row.count, int)}
 
 
 def total(weighed: Model, chosen: Callable[[str], object]) -> int:
-    return sum(size for name, size in owned(weighed).items() if chosen(name))
+    return sum(size for name, size in elements_by_name(weighed).items() if chosen(name))
 
 
 def plain(weighed: Model, *, scope: str = "", keys: tuple[str, ...] = ()) -> Convention:

@@ -16,13 +16,13 @@ SLIP = "4*(768*768+768) = 2,362,468\n2,362,468 + 4,722,432 + 3,072 = 7,087,972\n
 LAYER = ["quiz", "bert-base-uncased", "--level", "layer"]
 
 
-def answered(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, object]]:
+def run_quiz(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, object]]:
     code = main([*words, "--json"])
     return code, json.loads(capsys.readouterr().out)
 
 
 def test_json_asks_and_does_not_tell(capsys: pytest.CaptureFixture[str]) -> None:
-    code, asked = answered(["quiz", "--level", "layer", "--seed", "3"], capsys)
+    code, asked = run_quiz(["quiz", "--level", "layer", "--seed", "3"], capsys)
     assert code == 0
     assert set(asked) == {"level", "seed", "source", "class", "question", "choices", "symbols", "hints", "more_hints"}
     expected = weighbridge.exercise(None, "layer", 3)
@@ -32,14 +32,14 @@ def test_json_asks_and_does_not_tell(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.parametrize(("answer", "code"), [("7087872", 0), ("7,087,872", 0), ("7087873", 1), ("7.09M", 1), ("none", 1)])
 def test_the_exit_code_tells_whether_it_is_right(answer: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
-    given, found = answered([*LAYER, "--answer", answer], capsys)
+    given, found = run_quiz([*LAYER, "--answer", answer], capsys)
     assert given == code
     assert found["marking"]["correct"] is (code == 0)  # type: ignore[index]
 
 
 def test_steps_come_from_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(SLIP.encode())))
-    code, found = answered([*LAYER, "--answer", "-"], capsys)
+    code, found = run_quiz([*LAYER, "--answer", "-"], capsys)
     marking = found["marking"]
     assert code == 1
     assert (marking["verdict"], marking["errors"]) == ("slip", 1)  # type: ignore[index]
@@ -47,7 +47,7 @@ def test_steps_come_from_standard_input(capsys: pytest.CaptureFixture[str], monk
 
 
 def test_hints_and_the_solution_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    _, found = answered([*LAYER, "--hints", "2", "--solution"], capsys)
+    _, found = run_quiz([*LAYER, "--hints", "2", "--solution"], capsys)
     assert len(found["hints"]) == 2  # type: ignore[arg-type]
     assert found["solution"]["answer"] == 7_087_872  # type: ignore[index]
     assert main([*LAYER, "--solution"]) == 0

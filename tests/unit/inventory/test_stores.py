@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.unit.bert import CONFIG
-from tests.unit.readers.test_objects import Store, quiet, watched
+from tests.unit.readers.test_objects import Store, quiet, watch
 from tests.unit.safetensors_file import whole
 from weighbridge.inventory import shards
 from weighbridge.inventory.items import items
@@ -30,7 +30,7 @@ serving = pytest.importorskip("werkzeug.serving")
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """An S3 server with a bucket of models: eight configs, eight headers, one directory with both."""
     store = Store()
-    application = watched(store, moto.DomainDispatcherApplication(moto.create_backend_app))
+    application = watch(store, moto.DomainDispatcherApplication(moto.create_backend_app))
     server = serving.make_server("127.0.0.1", 0, application, threaded=True, request_handler=quiet())
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -43,7 +43,7 @@ def _is_harmless(event: str, details: tuple[Any, ...], readable: tuple[str, ...]
 
 
 @contextmanager
-def watched(*readable: str) -> Iterator[list[str]]:
+def watch(*readable: str) -> Iterator[list[str]]:
     """Yield a list that has, afterwards, every event of what no reader may do: running, importing, connecting, writing, opening other files."""
     global _events, _hooked
     for codec in ("cp437", "raw_unicode_escape", "latin-1", "unicode_escape"):

@@ -104,7 +104,7 @@ def npz(path: Path) -> None:
     archive(path, {f"a{n}.npy": data for n in range(30_000)}, zipfile.ZIP_STORED)
 
 
-def zipped(path: Path) -> None:
+def zip_bomb(path: Path) -> None:
     header = metadata(b"x" * CAP)
     archive(path, {"model.safetensors": len(header).to_bytes(8, "little") + header})
 
@@ -224,7 +224,7 @@ def deep_hdf5(path: Path) -> None:
             group.create_dataset(f"{n}", data=np.zeros(1, "f4"))
 
 
-def written(make: Callable[[], bytes]) -> Callable[[Path], None]:
+def writer_of(make: Callable[[], bytes]) -> Callable[[Path], None]:
     def write(path: Path) -> None:
         path.write_bytes(make())
 
@@ -253,46 +253,46 @@ def arrays() -> bytes:
 CASES: dict[str, tuple[str, Callable[[Path], None]]] = {
     "OpenVINO: a tag of 5,000,000 attributes": (
         ".xml",
-        written(lambda: openvino(b"", attributes=b"".join(b' a%d="1"' % n for n in range(5_000_000)))),
+        writer_of(lambda: openvino(b"", attributes=b"".join(b' a%d="1"' % n for n in range(5_000_000)))),
     ),
-    "OpenVINO: 3,000,000 tags, nested": (".xml", written(lambda: openvino(b"<layer>" * 3_000_000))),
-    "CTranslate2: 100,000 variables": (".bin", written(variables)),
-    "Equinox: 25,000 arrays": (".eqx", written(arrays)),
-    "pickle: 1,490,000 lists in a list": (".pkl", written(lambda: b"\x80\x04](" + b"]" * 1_490_000 + b"e.")),
+    "OpenVINO: 3,000,000 tags, nested": (".xml", writer_of(lambda: openvino(b"<layer>" * 3_000_000))),
+    "CTranslate2: 100,000 variables": (".bin", writer_of(variables)),
+    "Equinox: 25,000 arrays": (".eqx", writer_of(arrays)),
+    "pickle: 1,490,000 lists in a list": (".pkl", writer_of(lambda: b"\x80\x04](" + b"]" * 1_490_000 + b"e.")),
     "pickle: 400 MB of text": (
         ".pkl",
-        written(lambda: b"\x80\x04}X\x01\0\0\0aX" + struct.pack("<I", 400_000_000) + bytes(400_000_000) + b"s."),
+        writer_of(lambda: b"\x80\x04}X\x01\0\0\0aX" + struct.pack("<I", 400_000_000) + bytes(400_000_000) + b"s."),
     ),
     **{
         f"safetensors: {name}": (".safetensors", lambda path, make=make: safetensors(path, *make()))  # type: ignore[misc]
         for name, make in SAFETENSORS.items()
     },
-    "safetensors: in an archive, a long text": (".zip", zipped),
+    "safetensors: in an archive, a long text": (".zip", zip_bomb),
     "index: 2,500,000 names": (".safetensors.index.json", index),
     **{f"torch: {name}": (".pt", lambda path, make=make: torch(path, make(), **{"data/0": bytes(4)})) for name, make in PICKLES.items()},  # type: ignore[misc]
     "torch: before 1.6, a million lists": (".pt", legacy),
     "torch: half a gigabyte of code": (".pt", code_bomb),
     "npz: 30,000 arrays": (".npz", npz),
-    "GGUF: 100,000 tensors": (".gguf", written(lambda: gguf(tensors=100_000))),
-    "GGUF: 65,000 keys": (".gguf", written(lambda: gguf(keys=65_000))),
-    "GGUF: 4,000,000 texts": (".gguf", written(lambda: gguf(strings=4_000_000))),
-    "ONNX: 100,000 initialisers": (".onnx", written(lambda: onnx(initialiser(f"w{n}") for n in range(100_000)))),
-    "ONNX: 200,000 nodes": (".onnx", written(lambda: onnx(message(1, message(4, b"Op")) for _ in range(200_000)))),
-    "ONNX: long names, nested": (".onnx", written(deep_onnx)),
+    "GGUF: 100,000 tensors": (".gguf", writer_of(lambda: gguf(tensors=100_000))),
+    "GGUF: 65,000 keys": (".gguf", writer_of(lambda: gguf(keys=65_000))),
+    "GGUF: 4,000,000 texts": (".gguf", writer_of(lambda: gguf(strings=4_000_000))),
+    "ONNX: 100,000 initialisers": (".onnx", writer_of(lambda: onnx(initialiser(f"w{n}") for n in range(100_000)))),
+    "ONNX: 200,000 nodes": (".onnx", writer_of(lambda: onnx(message(1, message(4, b"Op")) for _ in range(200_000)))),
+    "ONNX: long names, nested": (".onnx", writer_of(deep_onnx)),
     "Flax: 100,000 arrays": (
         ".msgpack",
-        written(lambda: b"\x81\xa6params" + flax_map(99_000) + b"".join(flax_key(b"%d" % n) + flax_array() for n in range(99_000))),
+        writer_of(lambda: b"\x81\xa6params" + flax_map(99_000) + b"".join(flax_key(b"%d" % n) + flax_array() for n in range(99_000))),
     ),
     "Flax: a million values": (
         ".msgpack",
-        written(lambda: b"\x81\xa6params" + flax_map(999_000) + b"".join(flax_key(b"%d" % n) + b"\x01" for n in range(999_000))),
+        writer_of(lambda: b"\x81\xa6params" + flax_map(999_000) + b"".join(flax_key(b"%d" % n) + b"\x01" for n in range(999_000))),
     ),
-    "Flax: long names, nested": (".msgpack", written(deep_flax)),
-    "TensorFlow: 95,000 variables": (".index", written(many_variables)),
-    "TensorFlow: long keys, shared": (".index", written(shared_keys)),
+    "Flax: long names, nested": (".msgpack", writer_of(deep_flax)),
+    "TensorFlow: 95,000 variables": (".index", writer_of(many_variables)),
+    "TensorFlow: long keys, shared": (".index", writer_of(shared_keys)),
     "TensorFlow: one block, many times": (
         ".index",
-        written(lambda: tensorflow([block(HEADER), block(b"", 500_000)], 2_000)),
+        writer_of(lambda: tensorflow([block(HEADER), block(b"", 500_000)], 2_000)),
     ),
     "Keras: 8,000 variables": (".h5", hdf5),
     "Keras: long names, nested": (".h5", deep_hdf5),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 
-def packaged(package: str, pattern: str) -> Path:
+def packaged_file(package: str, pattern: str) -> Path:
     """Return the file that matches *pattern* in an installed package, which is not imported."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:

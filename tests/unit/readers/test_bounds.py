@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.bounds import measured
+from benchmarks.bounds import measure
 from tests.unit.readers.extremes import BYTES, CASES, SECONDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the memory a process held is read from /proc")
@@ -23,7 +23,7 @@ def test_a_file_that_asks_for_much(name: str, tmp_path: Path) -> None:
         pytest.importorskip("h5py")
     path = tmp_path / f"file{ending}"
     write(path)
-    seconds, held, found = measured(path)
+    seconds, held, found = measure(path)
     path.unlink()
     assert held < BYTES, found
     assert seconds < SLOW * SECONDS, found

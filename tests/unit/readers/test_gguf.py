@@ -8,7 +8,7 @@ from struct import pack
 import pytest
 
 from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
-from tests.unit.readers.real import packaged
+from tests.unit.readers.real import packaged_file
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import gguf, read_listing
 from weighbridge.readers.listing import Listing, StoredTensor
@@ -215,7 +215,7 @@ def test_the_reference_agrees_tensor_by_tensor(tmp_path: Path) -> None:
     ],
 )
 def test_real_files(package: str, pattern: str, tensors: int, elements: int) -> None:
-    with packaged(package, pattern).open("rb") as file:
+    with packaged_file(package, pattern).open("rb") as file:
         listing = gguf.read(file)
     assert len(listing.tensors) == tensors
     assert sum(prod(entry.shape) for entry in listing.tensors) == elements

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.readers.audited import watched
+from tests.unit.readers.audited import watch
 from tests.unit.readers.test_gguf import number, text, whole
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import Listing, read_listing
@@ -54,52 +54,52 @@ def short(value: str) -> bytes:
     return b"\x8c" + bytes([len(value)]) + value.encode()
 
 
-def named(gadget: str) -> bytes:
+def call_by_name(gadget: str) -> bytes:
     module, _, function = gadget.rpartition(".")
     return b"c" + module.encode() + b"\n" + function.encode() + b"\n"
 
 
-def stacked(gadget: str) -> bytes:
+def call_on_stack(gadget: str) -> bytes:
     module, _, function = gadget.rpartition(".")
     return short(module) + short(function) + b"\x93"
 
 
 CALLS: dict[str, Callable[[str], bytes]] = {
-    "reduce": lambda gadget: named(gadget) + short(SHOUT) + b"\x85R",
-    "reduce of a name from the stack": lambda gadget: stacked(gadget) + short(SHOUT) + b"\x85R",
+    "reduce": lambda gadget: call_by_name(gadget) + short(SHOUT) + b"\x85R",
+    "reduce of a name from the stack": lambda gadget: call_on_stack(gadget) + short(SHOUT) + b"\x85R",
     "name from the memo": lambda gadget: (
         short(gadget.rpartition(".")[0]) + b"\x940" + b"h\x00" + short(gadget.rpartition(".")[2]) + b"\x93)R"
     ),
     "instance": lambda gadget: (
         b"(" + short(SHOUT) + b"i" + gadget.rpartition(".")[0].encode() + b"\n" + gadget.rpartition(".")[2].encode() + b"\n"
     ),
-    "object": lambda gadget: b"(" + named(gadget) + short(SHOUT) + b"o",
-    "new object": lambda gadget: stacked(gadget) + short(SHOUT) + b"\x85\x81",
-    "new object with keywords": lambda gadget: stacked(gadget) + short(SHOUT) + b"\x85}" + short("x") + b"K\x01s\x92",
+    "object": lambda gadget: b"(" + call_by_name(gadget) + short(SHOUT) + b"o",
+    "new object": lambda gadget: call_on_stack(gadget) + short(SHOUT) + b"\x85\x81",
+    "new object with keywords": lambda gadget: call_on_stack(gadget) + short(SHOUT) + b"\x85}" + short("x") + b"K\x01s\x92",
     "state": lambda gadget: (
-        named("builtins.object") + b")R}" + short("__setstate__") + named(gadget) + b"sb}" + short("a") + short(SHOUT) + b"sb"
+        call_by_name("builtins.object") + b")R}" + short("__setstate__") + call_by_name(gadget) + b"sb}" + short("a") + short(SHOUT) + b"sb"
     ),
-    "slots": lambda gadget: named("builtins.object") + b")RN}" + short("__class__") + named(gadget) + b"s\x86b",
-    "list that appends": lambda gadget: named(gadget) + b")R(" + short(SHOUT) + b"e",
-    "dict that sets": lambda gadget: named(gadget) + b")R" + short("k") + short(SHOUT) + b"s",
+    "slots": lambda gadget: call_by_name("builtins.object") + b")RN}" + short("__class__") + call_by_name(gadget) + b"s\x86b",
+    "list that appends": lambda gadget: call_by_name(gadget) + b")R(" + short(SHOUT) + b"e",
+    "dict that sets": lambda gadget: call_by_name(gadget) + b")R" + short("k") + short(SHOUT) + b"s",
     "call of what a call gives": lambda gadget: (
-        named("builtins.getattr") + named(gadget) + short("__call__") + b"\x86R" + short(SHOUT) + b"\x85R"
+        call_by_name("builtins.getattr") + call_by_name(gadget) + short("__call__") + b"\x86R" + short(SHOUT) + b"\x85R"
     ),
-    "popped": lambda gadget: named(gadget) + short(SHOUT) + b"\x85R0N",
-    "key of a dict": lambda gadget: b"}" + named(gadget) + short(SHOUT) + b"\x85RNs",
-    "persistent": lambda gadget: named(gadget) + short(SHOUT) + b"\x85RQ",
+    "popped": lambda gadget: call_by_name(gadget) + short(SHOUT) + b"\x85R0N",
+    "key of a dict": lambda gadget: b"}" + call_by_name(gadget) + short(SHOUT) + b"\x85RNs",
+    "persistent": lambda gadget: call_by_name(gadget) + short(SHOUT) + b"\x85RQ",
     "extension": lambda gadget: b"\x82\x01" + short(SHOUT) + b"\x85R",
-    "within bytes": lambda gadget: b"B" + struct.pack("<I", len(named(gadget)) + 4) + named(gadget) + b")RN.",
+    "within bytes": lambda gadget: b"B" + struct.pack("<I", len(call_by_name(gadget)) + 4) + call_by_name(gadget) + b")RN.",
 }
 """Ways in which a pickle calls a function, by the opcodes."""
 
 
-def pickled(body: bytes) -> bytes:
+def pickle_of(body: bytes) -> bytes:
     """Return the pickle of a dict with a plain entry beside the one that calls."""
     return b"\x80\x04}" + short("plain") + b"K\x01s" + short("x") + body + b"s."
 
 
-def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
+def zip_of(members: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, data in members.items():
@@ -117,7 +117,7 @@ def array(data: bytes) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 
 
-def taped(members: dict[str, bytes], links: tuple[tuple[str, str], ...] = ()) -> bytes:
+def tar_of(members: dict[str, bytes], links: tuple[tuple[str, str], ...] = ()) -> bytes:
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, target in links:
@@ -131,7 +131,7 @@ def taped(members: dict[str, bytes], links: tuple[tuple[str, str], ...] = ()) ->
     return file.getvalue()
 
 
-def flagged(data: bytes, bits: int, *, central: bool) -> bytes:
+def with_flags(data: bytes, bits: int, *, central: bool) -> bytes:
     """Return an archive whose first member claims to be encrypted or otherwise unusual, in one of its two places."""
     at = data.index(b"PK\x01\x02") + 8 if central else 6
     return data[:at] + struct.pack("<H", struct.unpack_from("<H", data, at)[0] | bits) + data[at + 2 :]
@@ -147,36 +147,39 @@ CONTAINERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "pickle with another ending": ("pytorch_model.bin", lambda data: data),
     "pickle with no ending": ("weights", lambda data: data),
     "pickle of paddle": ("x.pdparams", lambda data: data),
-    "torch": ("x.pt", lambda data: zipped({"archive/data.pkl": data, "archive/version": b"3\n"})),
-    "torch, packed": ("x.ckpt", lambda data: zipped({"archive/data.pkl": data}, zipfile.ZIP_DEFLATED)),
-    "torch, another root": ("x.pth", lambda data: zipped({"a/data.pkl": data, "b/version": b"3"})),
-    "torch, two pickles": ("x.pt", lambda data: zipped({"archive/data.pkl": pickle.dumps({}), "other/data.pkl": data})),
+    "torch": ("x.pt", lambda data: zip_of({"archive/data.pkl": data, "archive/version": b"3\n"})),
+    "torch, packed": ("x.ckpt", lambda data: zip_of({"archive/data.pkl": data}, zipfile.ZIP_DEFLATED)),
+    "torch, another root": ("x.pth", lambda data: zip_of({"a/data.pkl": data, "b/version": b"3"})),
+    "torch, two pickles": ("x.pt", lambda data: zip_of({"archive/data.pkl": pickle.dumps({}), "other/data.pkl": data})),
     "torch, constants": (
         "x.pt",
-        lambda data: zipped({"a/data.pkl": pickle.dumps({}, 2), "a/constants.pkl": data, "a/code/c.py": b"import os"}),
+        lambda data: zip_of({"a/data.pkl": pickle.dumps({}, 2), "a/constants.pkl": data, "a/code/c.py": b"import os"}),
     ),
     "torch before 1.6": ("x.pt", legacy),
     "torch before 1.6, no magic": ("x.pt", lambda data: data + legacy(pickle.dumps({}, 2))),
-    "archive with the pickle alone": ("x.zip", lambda data: zipped({"data.pkl": data})),
-    "archive, encrypted by its directory": ("x.pt", lambda data: flagged(zipped({"a/data.pkl": data}), 1, central=True)),
-    "archive, encrypted by its header": ("x.pt", lambda data: flagged(zipped({"a/data.pkl": data}), 1, central=False)),
-    "archive, patched by its directory": ("x.pt", lambda data: flagged(zipped({"a/data.pkl": data}), 0x20, central=True)),
-    "archive, strongly encrypted": ("x.pt", lambda data: flagged(zipped({"a/data.pkl": data}), 0x40, central=True)),
-    "archive with a wrong checksum": ("x.pt", lambda data: wrong_sum(zipped({"a/data.pkl": data}))),
+    "archive with the pickle alone": ("x.zip", lambda data: zip_of({"data.pkl": data})),
+    "archive, encrypted by its directory": ("x.pt", lambda data: with_flags(zip_of({"a/data.pkl": data}), 1, central=True)),
+    "archive, encrypted by its header": ("x.pt", lambda data: with_flags(zip_of({"a/data.pkl": data}), 1, central=False)),
+    "archive, patched by its directory": ("x.pt", lambda data: with_flags(zip_of({"a/data.pkl": data}), 0x20, central=True)),
+    "archive, strongly encrypted": ("x.pt", lambda data: with_flags(zip_of({"a/data.pkl": data}), 0x40, central=True)),
+    "archive with a wrong checksum": ("x.pt", lambda data: wrong_sum(zip_of({"a/data.pkl": data}))),
     "array of objects": ("x.npy", array),
-    "arrays of objects": ("x.npz", lambda data: zipped({"a.npy": array(data)})),
-    "nemo": ("x.nemo", lambda data: taped({"model_weights.ckpt": zipped({"archive/data.pkl": data})})),
-    "tar of torch": ("x.pt", lambda data: taped({"pickle": data, "storages": data, "tensors": data, "sys_info": data})),
+    "arrays of objects": ("x.npz", lambda data: zip_of({"a.npy": array(data)})),
+    "nemo": ("x.nemo", lambda data: tar_of({"model_weights.ckpt": zip_of({"archive/data.pkl": data})})),
+    "tar of torch": ("x.pt", lambda data: tar_of({"pickle": data, "storages": data, "tensors": data, "sys_info": data})),
     "packed by zlib": ("x.joblib", zlib.compress),
     "7z": ("x.7z", lambda data: b"7z\xbc\xaf\x27\x1c" + data),
     "behind a safetensors header": ("x.safetensors", lambda data: struct.pack("<Q", 2) + b"{}" + data),
     "cut off": ("x.pkl", lambda data: data[:-1]),
     "broken at its end": ("x.pkl", lambda data: data[:-1] + b"\xff."),
     "two in a row": ("x.pkl", lambda data: pickle.dumps({"a": 1}) + data),
-    "within a pickle": ("x.pkl", lambda data: pickled(named("pickle.loads") + b"B" + struct.pack("<I", len(data)) + data + b"\x85R")),
+    "within a pickle": (
+        "x.pkl",
+        lambda data: pickle_of(call_by_name("pickle.loads") + b"B" + struct.pack("<I", len(data)) + data + b"\x85R"),
+    ),
     "as a storage": (
         "x.pkl",
-        lambda data: pickled(named("torch.storage._load_from_bytes") + b"B" + struct.pack("<I", len(data)) + data + b"\x85R"),
+        lambda data: pickle_of(call_by_name("torch.storage._load_from_bytes") + b"B" + struct.pack("<I", len(data)) + data + b"\x85R"),
     ),
 }
 """Files in which a pickle may stand: a name, and how they are made."""
@@ -184,7 +187,7 @@ CONTAINERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 def outcome(path: Path) -> Listing | str:
     """Return what reading a file gives, or how it is refused; anything that it does beside is an error."""
-    with watched(str(path.parent)) as done:
+    with watch(str(path.parent)) as done:
         try:
             result: Listing | str = read_listing(path)
         except ReadError as error:
@@ -197,7 +200,7 @@ def outcome(path: Path) -> Listing | str:
 def test_no_function_of_a_pickle_is_called(call: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for gadget in GADGETS:
         path = tmp_path / "x.pkl"
-        path.write_bytes(pickled(CALLS[call](gadget)))
+        path.write_bytes(pickle_of(CALLS[call](gadget)))
         assert isinstance(outcome(path), str)
     assert capsys.readouterr().out == ""
 
@@ -207,7 +210,7 @@ def test_no_container_of_a_pickle_runs_it(container: str, tmp_path: Path, capsys
     name, make = CONTAINERS[container]
     for call in CALLS.values():
         path = tmp_path / name
-        path.write_bytes(make(pickled(call("builtins.exec"))))
+        path.write_bytes(make(pickle_of(call("builtins.exec"))))
         found = outcome(path)
         assert isinstance(found, str) or all(tensor.name for tensor in found.tensors)
     assert capsys.readouterr().out == ""
@@ -215,14 +218,14 @@ def test_no_container_of_a_pickle_runs_it(container: str, tmp_path: Path, capsys
 
 def test_the_watch_sees_what_runs(tmp_path: Path) -> None:
     path = tmp_path / "x.pkl"
-    path.write_bytes(pickled(CALLS["reduce"]("builtins.exec")))
-    with watched(str(tmp_path)) as done:
+    path.write_bytes(pickle_of(CALLS["reduce"]("builtins.exec")))
+    with watch(str(tmp_path)) as done:
         pickle.loads(path.read_bytes())
     assert any(event.startswith("exec") for event in done)
-    with watched(str(tmp_path)) as done, open("/dev/null", "wb"):
+    with watch(str(tmp_path)) as done, open("/dev/null", "wb"):
         pass
     assert any(event.startswith("open") for event in done)
-    with watched(str(tmp_path)) as done:
+    with watch(str(tmp_path)) as done:
         subprocess.run(["true"], check=True)
     assert done
 
@@ -259,7 +262,7 @@ def test_no_config_of_keras_is_carried_out(case: str, tmp_path: Path) -> None:
     config = json.dumps(CONFIGS[case])
     weights = hdf5()
     path = tmp_path / "x.keras"
-    path.write_bytes(zipped({"metadata.json": b"{}", "config.json": config.encode(), "model.weights.h5": weights}))
+    path.write_bytes(zip_of({"metadata.json": b"{}", "config.json": config.encode(), "model.weights.h5": weights}))
     read_listing(path)  # what is imported on the way is imported before the watch
     found = outcome(path)
     assert isinstance(found, Listing)
@@ -315,7 +318,7 @@ def test_no_other_file_is_read_through_onnx(location: str, tmp_path: Path) -> No
     path = tmp_path / "x.onnx"
     path.write_bytes(onnx.helper.make_model(graph).SerializeToString())
     (tmp_path / "link").symlink_to("/etc/passwd")
-    with watched(str(path)) as done, suppress(ReadError):
+    with watch(str(path)) as done, suppress(ReadError):
         assert [tensor.shape for tensor in read_listing(path).tensors] == [(4, 4)]
     assert done == []
 
@@ -323,7 +326,7 @@ def test_no_other_file_is_read_through_onnx(location: str, tmp_path: Path) -> No
 def test_no_member_of_a_tar_is_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "x.nemo"
     evil = {"../../escaped": b"x", "/tmp/escaped": b"x", "model_config.yaml": b"target: os.system", "a/model_weights.ckpt": b"PK"}
-    path.write_bytes(taped(evil, (("model_weights.ckpt", "/etc/passwd"),)))
+    path.write_bytes(tar_of(evil, (("model_weights.ckpt", "/etc/passwd"),)))
     found = outcome(path)
     assert isinstance(found, str)
     assert sorted(item.name for item in tmp_path.iterdir()) == ["x.nemo"]
@@ -369,7 +372,7 @@ def test_no_metadata_of_a_distributed_checkpoint_leads_out(tmp_path: Path) -> No
     for name in ("../../etc/passwd", "/etc/passwd", "", "a\0b"):
         info = (
             b"\x80\x04"
-            + named("torch.distributed.checkpoint.metadata.Metadata")
+            + call_by_name("torch.distributed.checkpoint.metadata.Metadata")
             + b")R}"
             + short("state_dict_metadata")
             + b"}s"
@@ -378,7 +381,7 @@ def test_no_metadata_of_a_distributed_checkpoint_leads_out(tmp_path: Path) -> No
         info += (
             b"}"
             + short("k")
-            + named("torch.distributed.checkpoint.filesystem._StorageInfo")
+            + call_by_name("torch.distributed.checkpoint.filesystem._StorageInfo")
             + b")R}"
             + short("relative_path")
             + short(name)

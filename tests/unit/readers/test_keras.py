@@ -20,7 +20,7 @@ h5py = pytest.importorskip("h5py")
 np = pytest.importorskip("numpy")
 
 
-def written(arrays: dict[str, Any]) -> bytes:
+def file_of(arrays: dict[str, Any]) -> bytes:
     file = io.BytesIO()
     with h5py.File(file, "w") as opened:
         for name, array in arrays.items():
@@ -47,14 +47,14 @@ LATER = {
 }
 
 
-def told(data: bytes) -> dict[str, Any]:
+def tensors_of(data: bytes) -> dict[str, Any]:
     return {tensor.name: (tensor.shape, tensor.role) for tensor in read_bytes(keras.read, data).tensors}
 
 
 def test_a_whole_model_in_hdf5() -> None:
-    data = written(LEGACY)
+    data = file_of(LEGACY)
     assert keras.sniff(data)
-    assert told(data) == {
+    assert tensors_of(data) == {
         "dense.dense.kernel": ((3, 4), "weight"),
         "dense.dense.bias": ((4,), "bias"),
         "bn.bn.gamma": ((4,), "gain"),
@@ -68,7 +68,7 @@ def test_a_whole_model_in_hdf5() -> None:
 
 
 def test_every_array_that_h5py_sees() -> None:
-    data = written(LEGACY)
+    data = file_of(LEGACY)
     seen = []
     with h5py.File(io.BytesIO(data)) as opened:
         opened.visititems(
@@ -83,8 +83,8 @@ def test_a_keras_archive(method: int, tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("metadata.json", "{}")
         archive.writestr("config.json", "{}")
-        archive.writestr("model.weights.h5", written(LATER))
-    assert told(path.read_bytes()) == {
+        archive.writestr("model.weights.h5", file_of(LATER))
+    assert tensors_of(path.read_bytes()) == {
         "layers.dense.vars.0": ((3, 4), None),
         "layers.batch_normalization.vars.0": ((4,), None),
         "layers.batch_normalization.vars.2": ((4,), "buffer"),
@@ -126,7 +126,7 @@ def test_what_is_no_keras_file_is_refused() -> None:
     with pytest.raises(ReadError, match=r"it begins neither as HDF5 nor as a \.keras archive"):
         read_bytes(keras.read, b"hello")
     with pytest.raises(ReadError, match="the HDF5 is damaged"):
-        read_bytes(keras.read, written(LEGACY)[:500])
+        read_bytes(keras.read, file_of(LEGACY)[:500])
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("config.json", "{}")
@@ -137,11 +137,11 @@ def test_what_is_no_keras_file_is_refused() -> None:
 DAMAGED = """
 import sys
 from tests.unit.readers.hostile import assert_robust
-from tests.unit.readers.test_keras import LEGACY, written
+from tests.unit.readers.test_keras import LEGACY, file_of
 from weighbridge.readers import keras, list_open
 def check(listing):
     assert all(type(size) is int and size >= 0 for tensor in listing.tensors for size in tensor.shape)
-assert_robust(keras.read, written(LEGACY), check=check, number=500, truncations=False)
+assert_robust(keras.read, file_of(LEGACY), check=check, number=500, truncations=False)
 """
 
 
@@ -187,17 +187,17 @@ def test_bfloat16_is_two_bytes_with_an_attribute(tmp_path: Path) -> None:
 
 def test_one_shard_says_that_it_is_one(tmp_path: Path) -> None:
     path = tmp_path / "model_00000.weights.h5"
-    path.write_bytes(written({"layers/dense/vars/0": np.zeros((3, 4), np.float32)}))
+    path.write_bytes(file_of({"layers/dense/vars/0": np.zeros((3, 4), np.float32)}))
     assert "this is one shard of several, and the others are not counted" in [str(note) for note in checkpoint_of(str(path)).notes]
 
 
 def shards(folder: Path) -> dict[str, Any]:
     """Write what Keras 3.15.1 writes of a small model with ``save_weights("model.weights.json", max_shard_size=...)``."""
     (folder / "model_00000.weights.h5").write_bytes(
-        written({"layers/dense/vars/0": np.zeros((3, 4), np.float32), "layers/dense_1/vars/0": np.zeros((4, 5), np.float32)})
+        file_of({"layers/dense/vars/0": np.zeros((3, 4), np.float32), "layers/dense_1/vars/0": np.zeros((4, 5), np.float32)})
     )
     rest = {"layers/dense_1/vars/1": np.zeros(5, np.float32), "optimizer/vars/0": np.zeros((4, 5), np.float32)}
-    (folder / "model_00001.weights.h5").write_bytes(written(rest))
+    (folder / "model_00001.weights.h5").write_bytes(file_of(rest))
     first, second = "model_00000.weights.h5", "model_00001.weights.h5"
     weight_map = {"/layers/dense/vars": first, "/layers/dense_1/vars": [first, second], "/optimizer/vars": [second]}
     return {"metadata": {"total_size": 228.0}, "weight_map": weight_map}

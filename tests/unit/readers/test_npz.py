@@ -26,13 +26,13 @@ ARRAYS: dict[str, Any] = {
 }
 
 
-def saved(compressed: bool = False, **arrays: Any) -> bytes:
+def npz_of(compressed: bool = False, **arrays: Any) -> bytes:
     file = io.BytesIO()
     (np.savez_compressed if compressed else np.savez)(file, **arrays)
     return file.getvalue()
 
 
-SMALL = saved(a=np.zeros((3, 4), np.float32), b=np.zeros(5))
+SMALL = npz_of(a=np.zeros((3, 4), np.float32), b=np.zeros(5))
 
 
 def assert_consistent(listing: Listing) -> None:
@@ -42,7 +42,7 @@ def assert_consistent(listing: Listing) -> None:
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_numpy_agrees_array_by_array(compressed: bool) -> None:
-    data = saved(compressed, **ARRAYS)
+    data = npz_of(compressed, **ARRAYS)
     assert npz.sniff(data)
     listing = list_open(io.BytesIO(data), "m.npz")
     assert [(tensor.shape, tensor.size_bytes) for tensor in listing.tensors] == [(array.shape, array.nbytes) for array in ARRAYS.values()]
@@ -61,13 +61,13 @@ def test_numpy_agrees_array_by_array(compressed: bool) -> None:
 
 
 def test_pickled_objects_stay_shut() -> None:
-    listing = read_bytes(npz.read, saved(w=np.zeros(3, np.float32), o=np.array([print, {}], dtype=object)))
+    listing = read_bytes(npz.read, npz_of(w=np.zeros(3, np.float32), o=np.array([print, {}], dtype=object)))
     assert [(tensor.name, tensor.dtype, tensor.role) for tensor in listing.tensors] == [("w", "F32", None), ("o", "OBJECT", "buffer")]
 
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_damage_is_refused_or_read_consistently(compressed: bool) -> None:
-    data = saved(True, a=np.zeros((3, 4), np.float32), b=np.zeros(5)) if compressed else SMALL
+    data = npz_of(True, a=np.zeros((3, 4), np.float32), b=np.zeros(5)) if compressed else SMALL
     assert_robust(npz.read, data, check=assert_consistent)
 
 
@@ -83,7 +83,7 @@ def test_damage_is_refused_or_read_consistently(compressed: bool) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(old: bytes, new: bytes, message: str) -> None:
-    data = saved(a=np.zeros((3, 4), np.float32)).replace(old, new)
+    data = npz_of(a=np.zeros((3, 4), np.float32)).replace(old, new)
     with pytest.raises(ReadError) as caught:
         read_bytes(npz.read, data)
     assert str(caught.value) == message

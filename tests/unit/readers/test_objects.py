@@ -49,7 +49,7 @@ class Store:
         self.seen, self.sent, self.signed, self.signatures = [], 0, set(), []
 
 
-def watched(store: Store, application: Any) -> Any:
+def watch(store: Store, application: Any) -> Any:
     """Count what an application sends, and answer in its place where the test says so."""
 
     def answer(environ: dict[str, Any], start: Any) -> Any:
@@ -73,7 +73,7 @@ def watched(store: Store, application: Any) -> Any:
 def s3() -> Iterator[Store]:
     store = Store()
     server = serving.make_server(
-        "127.0.0.1", 0, watched(store, moto.DomainDispatcherApplication(moto.create_backend_app)), threaded=True, request_handler=quiet()
+        "127.0.0.1", 0, watch(store, moto.DomainDispatcherApplication(moto.create_backend_app)), threaded=True, request_handler=quiet()
     )
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -305,7 +305,7 @@ def test_without_obstore(monkeypatch: pytest.MonkeyPatch) -> None:
         weighbridge.count("s3://models/x.safetensors")
 
 
-def ranged(files: dict[str, bytes]) -> Any:
+def range_server(files: dict[str, bytes]) -> Any:
     """Return an application that serves files by ranges, with the headers that both services send."""
 
     def answer(environ: dict[str, Any], start: Any) -> Any:
@@ -338,7 +338,7 @@ def ranged(files: dict[str, bytes]) -> Any:
 def test_the_other_services(source: str, path: str, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store()
     data = whole({f"layers.{n}.weight": (100, 1000) for n in range(20)})
-    server = serving.make_server("127.0.0.1", 0, watched(store, ranged({path: data})), threaded=True, request_handler=quiet())
+    server = serving.make_server("127.0.0.1", 0, watch(store, range_server({path: data})), threaded=True, request_handler=quiet())
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

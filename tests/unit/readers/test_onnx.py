@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
-from tests.unit.readers.real import packaged
+from tests.unit.readers.real import packaged_file
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.load import checkpoint_of
@@ -53,7 +53,7 @@ def assert_consistent(listing: Listing) -> None:
     assert all(type(size) is int and size >= 0 for tensor in listing.tensors for size in tensor.shape)
 
 
-def counted(listing: Listing) -> dict[str, tuple[int, ...]]:
+def shapes_of(listing: Listing) -> dict[str, tuple[int, ...]]:
     return {tensor.name: tensor.shape for tensor in listing.tensors if tensor.role != "buffer" and not tensor.tied_to}
 
 
@@ -84,7 +84,7 @@ def assert_agrees(data: bytes) -> None:
 
 def test_parameters_and_constants_are_told_apart() -> None:
     listing = read_bytes(onnx.read, SMALL)
-    assert counted(listing) == {"h.weight": (4, 4), "h.bias": (4,), "table": (3, 4)}
+    assert shapes_of(listing) == {"h.weight": (4, 4), "h.bias": (4,), "table": (3, 4)}
     assert_agrees(SMALL)
     assert listing.notes == ("2 constants of the graph (shapes, indices, scales, zero points) are no parameters",)
 
@@ -112,7 +112,7 @@ def test_sub_graphs_see_the_graphs_around_them() -> None:
         for n in range(2)
     ]  # fmt: skip
     data = model([helper.make_node("If", ["x"], ["y"], then_branch=branches[0], else_branch=branches[1])], [init("outer", 2, 2)])
-    assert counted(read_bytes(onnx.read, data)) == {
+    assert shapes_of(read_bytes(onnx.read, data)) == {
         "outer": (2, 2),
         "then_branch.1.w0": (2,),
         "then_branch.1.k0": (2, 2),
@@ -137,7 +137,7 @@ def test_scales_and_zero_points_are_apart() -> None:
         ],
     )
     listing = read_bytes(onnx.read, data)
-    assert counted(listing) == {"q": (8, 4), "b": (4,)}
+    assert shapes_of(listing) == {"q": (8, 4), "b": (4,)}
     assert {tensor.name: tensor.note for tensor in listing.tensors if tensor.role == "buffer"} == {
         "s": "scale of packed weights", "z": "zero of packed weights", "bs": "scale of packed weights",
         "bz": "zero of packed weights", "cs": "scale of packed weights", "cz": "zero of packed weights",
@@ -148,10 +148,10 @@ def test_4_bit_blocks_become_their_matrix() -> None:
     node = helper.make_node("MatMulNBits", ["x", "p", "s", "z"], ["y"], domain="com.microsoft", K=64, N=8, bits=4, block_size=32)
     tensors = [init("p", 8, 2, 16, dtype=np.uint8), init("s", 16), init("z", 8, dtype=np.uint8)]
     listing = read_bytes(onnx.read, model([node], tensors))
-    assert counted(listing) == {"p": (8, 64)}
+    assert shapes_of(listing) == {"p": (8, 64)}
     assert listing.tensors[0].stored == 256
     node = helper.make_node("MatMulNBits", ["x", "p", "s", "z"], ["y"], domain="com.microsoft", K=6400, N=8, bits=4, block_size=32)
-    assert counted(read_bytes(onnx.read, model([node], tensors))) == {}
+    assert shapes_of(read_bytes(onnx.read, model([node], tensors))) == {}
 
 
 def test_external_data_is_measured_and_not_opened(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_external_data_is_measured_and_not_opened(tmp_path: Path) -> None:
     lib.save(source, tmp_path / "m.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0)
     (tmp_path / "weights.bin").unlink()
     listing = read_bytes(onnx.read, (tmp_path / "m.onnx").read_bytes())
-    assert counted(listing) == {"w": (64, 64), "v": (64, 64)}
+    assert shapes_of(listing) == {"w": (64, 64), "v": (64, 64)}
     assert listing.metadata["external_data"] == ("weights.bin",)
     assert listing.notes == ("the weights lie in weights.bin, which is not opened",)
     proto = lib.load(tmp_path / "m.onnx", load_external_data=False)
@@ -173,7 +173,7 @@ def test_external_data_is_measured_and_not_opened(tmp_path: Path) -> None:
         entries["offset"].value = "0"
         assert key in (0, 1)
     shared = read_bytes(onnx.read, proto.SerializeToString())
-    assert counted(shared) == {"w": (64, 64)}
+    assert shapes_of(shared) == {"w": (64, 64)}
     assert shared.tensors[1].tied_to == "w"
 
 
@@ -190,7 +190,7 @@ def test_sparse_and_functions() -> None:
     body = [constant("k", 2, 2), helper.make_node("MatMul", ["a", "k"], ["b"])]
     function = helper.make_function("local", "F", ["a"], ["b"], body, [helper.make_opsetid("", 17)])
     listing = read_bytes(onnx.read, helper.make_model(graph, functions=[function]).SerializeToString())
-    assert counted(listing) == {"sparse": (4, 4), "function.1.k": (2, 2)}
+    assert shapes_of(listing) == {"sparse": (4, 4), "function.1.k": (2, 2)}
     assert [tensor.stored for tensor in listing.tensors] == [4, 4]
 
 
@@ -248,7 +248,7 @@ def test_graphs_nested_without_end() -> None:
 )
 def test_real_files(package: str, pattern: str, elements: int) -> None:
     """The first two are T5 v1.1 small: its encoder, and its decoder with the shared table and an untied head."""
-    path = packaged(package, pattern)
+    path = packaged_file(package, pattern)
     assert tally_of(checkpoint_of(path)).unique == elements
     with path.open("rb") as file:
         ours = {(tensor.name, tensor.shape) for tensor in onnx.read(file).tensors}

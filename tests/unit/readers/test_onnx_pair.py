@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.readers.real import packaged
+from tests.unit.readers.real import packaged_file
 from tests.unit.readers.test_onnx import SMALL
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.load import checkpoint_of
@@ -33,7 +33,7 @@ def test_more_files_are_left_to_be_named(tmp_path: Path) -> None:
 
 
 def test_t5_as_two_files_repeats_its_embedding() -> None:
-    folder = packaged("traceforge_title_model", "data/span/encoder.onnx").parent
+    folder = packaged_file("traceforge_title_model", "data/span/encoder.onnx").parent
     listing = read_listing(folder)
     assert [note for note in listing.notes if "stored twice" in note] == [
         "enc.embed_tokens.weight_quantized in the encoder and m.shared.weight_quantized in the decoder may be one, stored twice; "

@@ -23,10 +23,10 @@ BITS = {"U8": 8, "I8": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F16": 16, "BF16": 16, "I1
 
 def listing(**arrays: tuple[Any, ...]) -> Listing:
     """Make a listing of ``name=(dtype, *sizes)``; two underscores stand for a dot."""
-    return listed({name.replace("__", "."): sizes for name, sizes in arrays.items()})
+    return listing_of({name.replace("__", "."): sizes for name, sizes in arrays.items()})
 
 
-def listed(arrays: dict[str, tuple[Any, ...]]) -> Listing:
+def listing_of(arrays: dict[str, tuple[Any, ...]]) -> Listing:
     return Listing(
         "safetensors",
         tuple(StoredTensor(name, dtype, tuple(sizes), prod(sizes) * BITS[dtype] // 8) for name, (dtype, *sizes) in arrays.items()),
@@ -69,7 +69,7 @@ def test_gptq_at_all_widths(bits: int, order: bool) -> None:
     }
     if order:
         arrays["q.g_idx"] = ("I32", inputs)
-    found = unpack(listed(arrays))
+    found = unpack(listing_of(arrays))
     assert logical(found) == {"q.weight": (outputs, inputs), "q.bias": (outputs,)}
     assert found.tensors[0].dtype == f"I{bits}"
 
@@ -129,7 +129,7 @@ def test_bitsandbytes_4_bits_lose_the_shape(kind: str, storage: str, rows: int) 
         f"q.weight.quant_state.bitsandbytes__{kind}": ("U8", 90),
         "norm.weight": ("BF16", 4096),
     }
-    found = unpack(listed(arrays))
+    found = unpack(listing_of(arrays))
     assert logical(found) == {"q.weight": (16_777_216,), "norm.weight": (4096,)}
     assert found.tensors[0].dtype == kind.upper()
     assert found.notes == (
@@ -137,8 +137,8 @@ def test_bitsandbytes_4_bits_lose_the_shape(kind: str, storage: str, rows: int) 
         "the file's header does not tell the shape of 1 of them, only the count",
     )
     assert tally_of(as_model(found, "file")).unique == 16_777_216 + 4096
-    assert logical(unpack(listed(arrays | {"q.bias": ("BF16", 1024)})))["q.weight"] == (1024, 16384)
-    assert logical(unpack(listed(arrays | {"q.weight.absmax": ("U8", 77)}))) == {"norm.weight": (4096,)}
+    assert logical(unpack(listing_of(arrays | {"q.bias": ("BF16", 1024)})))["q.weight"] == (1024, 16384)
+    assert logical(unpack(listing_of(arrays | {"q.weight.absmax": ("U8", 77)}))) == {"norm.weight": (4096,)}
 
 
 def test_bitsandbytes_8_bits_keep_it() -> None:
@@ -169,10 +169,10 @@ def test_two_floats_of_4_bits_in_a_byte(dtype: str, group: int, scheme: str, nam
         "q.input_scale": ("F32",),
         "attn.k_scale": ("F32",),
     }
-    found = unpack(listed(arrays))
+    found = unpack(listing_of(arrays))
     assert logical(found) == {"q.weight": (4096, 4096)}
     assert (found.tensors[0].dtype, found.tensors[0].note) == ("F4", f"packed by {scheme}")
-    wrong = unpack(listed(arrays | {"q.weight_scale": (dtype, 4096, 100)}))
+    wrong = unpack(listing_of(arrays | {"q.weight_scale": (dtype, 4096, 100)}))
     assert logical(wrong) == {}
     assert weight(wrong).unclear_elements == 4096 * 2048
 
@@ -203,7 +203,7 @@ def test_compressed_tensors_whose_zeros_or_order_tell() -> None:
     ("scale", "sizes"), [("weight_scale_inv", (32, 32)), ("weight_scale", (4096, 1)), ("weight_scale", ()), ("scale", (32, 32))]
 )
 def test_8_bit_floats_have_their_scales_apart(scale: str, sizes: tuple[int, ...]) -> None:
-    found = unpack(listed({"q.weight": ("F8_E4M3", 4096, 4096), f"q.{scale}": ("F32", *sizes), "attn.v_scale": ("F32",)}))
+    found = unpack(listing_of({"q.weight": ("F8_E4M3", 4096, 4096), f"q.{scale}": ("F32", *sizes), "attn.v_scale": ("F32",)}))
     assert logical(found) == {"q.weight": (4096, 4096)}
     assert weight(found).logical == 16_777_216
     assert [tensor.note for tensor in found.tensors] == ["packed by FP8", "scale of packed weights", "scale of activations"]
@@ -280,9 +280,9 @@ def test_no_shape_whatever_raises() -> None:
             name: (chance.choice(list(BITS)), *(chance.choice((0, 1, 2, 8, 64)) for _ in range(chance.randrange(4)))) for name in some
         }
         config = {"quantization_config": {"bits": chance.choice((None, 0, 3, 4, 40)), "group_size": chance.choice((None, 0, 7, 64))}}
-        found = unpack(listed(arrays), config)
-        assert found.stored == listed(arrays).stored
-        assert found.size_bytes == listed(arrays).size_bytes
+        found = unpack(listing_of(arrays), config)
+        assert found.stored == listing_of(arrays).stored
+        assert found.size_bytes == listing_of(arrays).size_bytes
 
 
 def test_the_config_beside_the_file_is_asked(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def rank(**shapes: tuple[int, ...]) -> Listing:
     return Listing("torch", tuple(StoredTensor(name.replace("__", "."), "F32", shape, 0) for name, shape in shapes.items()))
 
 
-def joined(*ranks: Listing, stages: int = 1, patterns: dict[str, Any] | None = None, **arguments: Any) -> dict[str, tuple[int, ...]]:
+def join_ranks(*ranks: Listing, stages: int = 1, patterns: dict[str, Any] | None = None, **arguments: Any) -> dict[str, tuple[int, ...]]:
     """Join ranks, those of a stage together."""
     tensor = len(ranks) // stages
     places = {(number % tensor, number // tensor): listing for number, listing in enumerate(ranks)}
@@ -44,14 +44,14 @@ def test_a_model_of_megatron_counts_as_on_one_rank() -> None:
 
 def test_the_patterns_of_deepspeed_say_how_a_tensor_is_cut() -> None:
     each = rank(**{"0__input_layernorm__weight": (8,), "0__self_attention__dense__weight": (8, 2), "0__mlp__w": (3, 8)})
-    found = joined(each, each, patterns=PATTERNS)
+    found = join_ranks(each, each, patterns=PATTERNS)
     assert found == {"0.input_layernorm.weight": (8,), "0.self_attention.dense.weight": (8, 4), "0.mlp.w": (6, 8)}
 
 
 def test_stages_count_on() -> None:
     each = rank(decoder__layers__0__w=(2,), decoder__layers__1__w=(2,))
-    assert list(joined(each, each, each, stages=3, num_layers=6)) == [f"decoder.layers.{number}.w" for number in range(6)]
-    assert list(joined(each, rank(decoder__layers__2__w=(2,)), stages=2)) == [f"decoder.layers.{number}.w" for number in range(3)]
+    assert list(join_ranks(each, each, each, stages=3, num_layers=6)) == [f"decoder.layers.{number}.w" for number in range(6)]
+    assert list(join_ranks(each, rank(decoder__layers__2__w=(2,)), stages=2)) == [f"decoder.layers.{number}.w" for number in range(3)]
 
 
 UNEVEN = rank(linear_fc1__weight=(4, 8))
@@ -79,7 +79,7 @@ UNEVEN = rank(linear_fc1__weight=(4, 8))
 )  # fmt: skip
 def test_what_is_not_known_is_refused(ranks: list[Listing], options: dict[str, Any], message: str) -> None:
     with pytest.raises(ReadError) as caught:
-        joined(*ranks, **options)
+        join_ranks(*ranks, **options)
     assert str(caught.value).startswith(message)
 
 
@@ -96,6 +96,6 @@ def test_patterns_of_strangers_take_no_long_time() -> None:
     name = "1" * 8000 + "x"
     begun = time.process_time()
     with pytest.raises(ReadError):
-        joined(*[rank(**{name: (2,)})] * 2, patterns={"tp_replicated_parameter_patterns": [r"\d+\d+\d+$"]})
-    joined(*[rank(**{name: (2,)})] * 2, patterns={"tp_replicated_parameter_patterns": [r"\d+1$"] * 100})
+        join_ranks(*[rank(**{name: (2,)})] * 2, patterns={"tp_replicated_parameter_patterns": [r"\d+\d+\d+$"]})
+    join_ranks(*[rank(**{name: (2,)})] * 2, patterns={"tp_replicated_parameter_patterns": [r"\d+1$"] * 100})
     assert time.process_time() - begun < 5

@@ -9,24 +9,24 @@ from weighbridge.readers import Listing, StoredTensor, as_model
 from weighbridge.readers.roles import role_of
 
 
-def stored(name: str, *shape: int, dtype: str = "F32") -> StoredTensor:
+def stored_tensor(name: str, *shape: int, dtype: str = "F32") -> StoredTensor:
     return StoredTensor(name, dtype, shape, 0)
 
 
 def gpt2() -> Listing:
     """Return the layout of the published gpt2 file: its masks are in it, and its tied head is not."""
-    tensors = [stored("wte.weight", 50257, 768), stored("wpe.weight", 1024, 768)]
+    tensors = [stored_tensor("wte.weight", 50257, 768), stored_tensor("wpe.weight", 1024, 768)]
     for n in range(12):
         h = f"h.{n}"
         tensors += [
-            stored(f"{h}.ln_1.weight", 768), stored(f"{h}.ln_1.bias", 768), stored(f"{h}.attn.bias", 1, 1, 1024, 1024),
-            stored(f"{h}.attn.c_attn.weight", 768, 2304), stored(f"{h}.attn.c_attn.bias", 2304),
-            stored(f"{h}.attn.c_proj.weight", 768, 768), stored(f"{h}.attn.c_proj.bias", 768),
-            stored(f"{h}.ln_2.weight", 768), stored(f"{h}.ln_2.bias", 768),
-            stored(f"{h}.mlp.c_fc.weight", 768, 3072), stored(f"{h}.mlp.c_fc.bias", 3072),
-            stored(f"{h}.mlp.c_proj.weight", 3072, 768), stored(f"{h}.mlp.c_proj.bias", 768),
+            stored_tensor(f"{h}.ln_1.weight", 768), stored_tensor(f"{h}.ln_1.bias", 768), stored_tensor(f"{h}.attn.bias", 1, 1, 1024, 1024),
+            stored_tensor(f"{h}.attn.c_attn.weight", 768, 2304), stored_tensor(f"{h}.attn.c_attn.bias", 2304),
+            stored_tensor(f"{h}.attn.c_proj.weight", 768, 768), stored_tensor(f"{h}.attn.c_proj.bias", 768),
+            stored_tensor(f"{h}.ln_2.weight", 768), stored_tensor(f"{h}.ln_2.bias", 768),
+            stored_tensor(f"{h}.mlp.c_fc.weight", 768, 3072), stored_tensor(f"{h}.mlp.c_fc.bias", 3072),
+            stored_tensor(f"{h}.mlp.c_proj.weight", 3072, 768), stored_tensor(f"{h}.mlp.c_proj.bias", 768),
         ]  # fmt: skip
-    return Listing("safetensors", (*tensors, stored("ln_f.weight", 768), stored("ln_f.bias", 768)))
+    return Listing("safetensors", (*tensors, stored_tensor("ln_f.weight", 768), stored_tensor("ln_f.bias", 768)))
 
 
 def test_gpt2_without_its_masks() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
-from tests.unit.readers.real import packaged
+from tests.unit.readers.real import packaged_file
 from weighbridge import model
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
@@ -32,10 +32,10 @@ def block(entries: list[tuple[bytes, bytes]]) -> bytes:
         shared = next((n for n, (a, b) in enumerate(zip(key, last, strict=False)) if a != b), min(len(key), len(last)))
         body += varint(shared) + varint(len(key) - shared) + varint(len(value)) + key[shared:] + value
         last = key
-    return sealed(body + pack("<II", 0, 1))
+    return with_checksum(body + pack("<II", 0, 1))
 
 
-def sealed(body: bytes) -> bytes:
+def with_checksum(body: bytes) -> bytes:
     checksum = crc32c(body + b"\0")
     return body + b"\0" + pack("<I", ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
@@ -85,14 +85,14 @@ def assert_consistent(listing: Listing) -> None:
     assert all(type(size) is int and size >= 0 for tensor in listing.tensors for size in tensor.shape)
 
 
-def named(listing: Listing) -> dict[str, Any]:
+def tensors_of(listing: Listing) -> dict[str, Any]:
     return {tensor.name: (tensor.shape, tensor.role) for tensor in listing.tensors}
 
 
 def test_variables_and_what_the_optimiser_keeps() -> None:
     assert tensorflow.sniff(SMALL)
     listing = read_bytes(tensorflow.read, SMALL)
-    assert named(listing) == {
+    assert tensors_of(listing) == {
         "layer-0.kernel": ((3, 4), "weight"),
         "layer-0.kernel.OPTIMIZER_SLOT.optimizer.m": ((3, 4), "buffer"),
         "layer-0.bias": ((4,), "bias"),
@@ -122,7 +122,7 @@ def test_googles_bert_has_the_reference_librarys_names(tmp_path: Any) -> None:
 def test_variables_in_slices_add_up() -> None:
     cut = entry((10, 4), more=b"\x3a\x00\x3a\x00")
     data = index({"table": cut, b"\0\1table\1": entry((6, 4)), b"\0\1table\2": entry((4, 4))})
-    assert named(read_bytes(tensorflow.read, data)) == {"table": ((10, 4), None)}
+    assert tensors_of(read_bytes(tensorflow.read, data)) == {"table": ((10, 4), None)}
     with pytest.raises(ReadError, match="the tensors that were cut take 160 bytes, and their slices 96"):
         read_bytes(tensorflow.read, index({"table": cut, b"\0\1table\1": entry((6, 4))}))
 
@@ -135,7 +135,7 @@ def test_damage_below_the_checksums_too() -> None:
     inner = block([(b"", b"\x08\x01\x1a\x02\x08\x01"), (b"kernel", entry((3, 4))), (b"kernel/adam_m", entry((3, 4)))])[:-5]
 
     def read(file: Any) -> Listing:
-        body = sealed(file.read())
+        body = with_checksum(file.read())
         top = block([(b"~", varint(0) + varint(len(body) - 5))])
         footer = varint(0) + varint(0) + varint(len(body)) + varint(len(top) - 5)
         return read_bytes(tensorflow.read, body + top + footer.ljust(40, b"\0") + MAGIC)  # type: ignore[no-any-return]
@@ -160,7 +160,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 
 def test_a_real_saved_model() -> None:
-    path = packaged("basic_pitch", "saved_models/icassp_2022/nmp/variables/variables.index")
+    path = packaged_file("basic_pitch", "saved_models/icassp_2022/nmp/variables/variables.index")
     with path.open("rb") as file:
         listing = tensorflow.read(file)
     assert sum(prod(tensor.shape) for tensor in listing.tensors) == 50_442

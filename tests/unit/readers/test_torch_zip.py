@@ -75,7 +75,7 @@ def test_layers_fold_in_the_order_of_the_file() -> None:
     assert [part.repeat for part in model.tree.children if isinstance(part, weighbridge.core.tree.Part) and part.name == "layers"] == [3]
 
 
-def zipped(data: bytes, **storages: bytes) -> bytes:
+def torch_file(data: bytes, **storages: bytes) -> bytes:
     """Return a torch file with this pickle."""
     file = BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -109,7 +109,7 @@ class Evil:
 def test_nothing_in_a_pickle_runs(tmp_path: Path, protocol: int) -> None:
     mark = tmp_path / "ran"
     data = pickle.dumps({"w": Evil(mark), "x": [Evil(mark)]}, protocol)
-    assert refusal(zipped(data)) == "the pickle holds no tensors"
+    assert refusal(torch_file(data)) == "the pickle holds no tensors"
     assert not mark.exists()
     pickle.loads(data)
     assert mark.exists(), "the pickle would have run"
@@ -124,37 +124,37 @@ def view(shape: bytes = b"K\x02\x85", count: bytes = b"K\x02", offset: bytes = b
 
 
 def test_the_handmade_tensor_lists() -> None:
-    (tensor,) = read(zipped(view(), _0=bytes(8))).tensors
+    (tensor,) = read(torch_file(view(), _0=bytes(8))).tensors
     assert (tensor.name, tensor.shape, tensor.dtype, tensor.size_bytes) == ("w", (2,), "F32", 8)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (zipped(view()), "the archive lacks the storage 0 (at byte 93)"),
-        (zipped(view(), _0=bytes(9)), "the storage 0 should have 8 bytes, the archive holds 9 (at byte 93)"),
-        (zipped(view(b"K\x03\x85"), _0=bytes(8)), "a tensor [3] reaches beyond its storage 0 of 8 bytes (at byte 105)"),
-        (zipped(view(offset=b"K\x01"), _0=bytes(8)), "a tensor [2] reaches beyond its storage 0 of 8 bytes (at byte 105)"),
+        (torch_file(view()), "the archive lacks the storage 0 (at byte 93)"),
+        (torch_file(view(), _0=bytes(9)), "the storage 0 should have 8 bytes, the archive holds 9 (at byte 93)"),
+        (torch_file(view(b"K\x03\x85"), _0=bytes(8)), "a tensor [3] reaches beyond its storage 0 of 8 bytes (at byte 105)"),
+        (torch_file(view(offset=b"K\x01"), _0=bytes(8)), "a tensor [2] reaches beyond its storage 0 of 8 bytes (at byte 105)"),
         (
-            zipped(view(b"J\xff\xff\xff\xff\x85"), _0=bytes(8)),
+            torch_file(view(b"J\xff\xff\xff\xff\x85"), _0=bytes(8)),
             "a shape or a stride in the pickle is no list of whole numbers from 0 up (at byte 108)",
         ),
-        (zipped(view(kind=b"os"), _0=bytes(8)), "a storage of a kind that torch does not have: torch.os (at byte 83)"),
-        (zipped(b"\x80\x02}"), "the pickle is cut off (at byte 3)"),
-        (zipped(b""), "the pickle is cut off (at byte 0)"),
-        (zipped(b"."), "the pickle ends without a value (at byte 0)"),
-        (zipped(b"\xff."), "the pickle has no operation 0xff (at byte 0)"),
-        (zipped(b"X\xff\xff\xff\xff"), "the pickle is cut off (at byte 5)"),
-        (zipped(b"\x8d" + b"\xff" * 8), "the pickle is cut off (at byte 9)"),
-        (zipped(b"(" * 200_000 + b"."), "the pickle is nested too deep (at byte 100,001)"),
-        (zipped(b"K\x01r\xff\xff\xff\xff."), "the pickle holds no tensors"),
-        (zipped(b"]" + b"]a" * 100_000 + b"."), "the pickle holds no tensors"),
-        (zipped(b"N0" * 1_000_001 + b"N."), "the pickle takes more than 2,000,000 steps (at byte 2,000,000)"),
-        (zipped(b"]q\x00" + b"h\x00a" + b"."), "the pickle holds no tensors"),
-        (zipped(b")" + b"2\x86" * 60 + b"q\x00}q\x01h\x00Ns."), "the pickle holds no tensors"),
-        (zipped(b"]" + b"q\x00]h\x00ah\x00a" * 60 + b"."), "the pickle refers to its own parts without end"),
+        (torch_file(view(kind=b"os"), _0=bytes(8)), "a storage of a kind that torch does not have: torch.os (at byte 83)"),
+        (torch_file(b"\x80\x02}"), "the pickle is cut off (at byte 3)"),
+        (torch_file(b""), "the pickle is cut off (at byte 0)"),
+        (torch_file(b"."), "the pickle ends without a value (at byte 0)"),
+        (torch_file(b"\xff."), "the pickle has no operation 0xff (at byte 0)"),
+        (torch_file(b"X\xff\xff\xff\xff"), "the pickle is cut off (at byte 5)"),
+        (torch_file(b"\x8d" + b"\xff" * 8), "the pickle is cut off (at byte 9)"),
+        (torch_file(b"(" * 200_000 + b"."), "the pickle is nested too deep (at byte 100,001)"),
+        (torch_file(b"K\x01r\xff\xff\xff\xff."), "the pickle holds no tensors"),
+        (torch_file(b"]" + b"]a" * 100_000 + b"."), "the pickle holds no tensors"),
+        (torch_file(b"N0" * 1_000_001 + b"N."), "the pickle takes more than 2,000,000 steps (at byte 2,000,000)"),
+        (torch_file(b"]q\x00" + b"h\x00a" + b"."), "the pickle holds no tensors"),
+        (torch_file(b")" + b"2\x86" * 60 + b"q\x00}q\x01h\x00Ns."), "the pickle holds no tensors"),
+        (torch_file(b"]" + b"q\x00]h\x00ah\x00a" * 60 + b"."), "the pickle refers to its own parts without end"),
         (b"\x80\x02}.", "the pickle holds no tensors"),
-        (zipped(view(), _0=bytes(8))[:-30], "the archive is cut off: it has no directory at its end"),
+        (torch_file(view(), _0=bytes(8))[:-30], "the archive is cut off: it has no directory at its end"),
     ],
     ids=range(21),
 )

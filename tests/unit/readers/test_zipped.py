@@ -14,7 +14,7 @@ from weighbridge.readers import list_open
 FILE = Path(__file__).parents[2] / "corpus" / "safetensors" / "valid" / "metadata.safetensors"
 
 
-def zipped(method: int, **members: bytes) -> BytesIO:
+def zip_of(method: int, **members: bytes) -> BytesIO:
     file = BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         archive.writestr("README.md", "a model")
@@ -26,7 +26,7 @@ def zipped(method: int, **members: bytes) -> BytesIO:
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_one_file(method: int) -> None:
-    listing = list_open(zipped(method, model=FILE.read_bytes()), "model.zip")
+    listing = list_open(zip_of(method, model=FILE.read_bytes()), "model.zip")
     assert [(tensor.name, tensor.shape) for tensor in listing.tensors] == [("w", (3, 4))]
     assert listing.notes == ("read inside an archive: model/model.safetensors",)
 
@@ -34,18 +34,18 @@ def test_one_file(method: int) -> None:
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_the_inner_file_is_held_to_its_format(method: int) -> None:
     with pytest.raises(ReadError, match="the tensors take 48 bytes and 47 follow the header; the file is cut off"):
-        list_open(zipped(method, model=FILE.read_bytes()[:-1]), "model.zip")
+        list_open(zip_of(method, model=FILE.read_bytes()[:-1]), "model.zip")
 
 
 def test_none_and_several() -> None:
     with pytest.raises(ReadError, match="an archive without a safetensors file"):
-        list_open(zipped(zipfile.ZIP_STORED), "model.zip")
+        list_open(zip_of(zipfile.ZIP_STORED), "model.zip")
     with pytest.raises(ReadError, match="an archive with 2 safetensors files"):
-        list_open(zipped(zipfile.ZIP_STORED, a=b"", b=b""), "model.zip")
+        list_open(zip_of(zipfile.ZIP_STORED, a=b"", b=b""), "model.zip")
 
 
 def test_every_truncation() -> None:
-    whole = zipped(zipfile.ZIP_DEFLATED, model=FILE.read_bytes()).getvalue()
+    whole = zip_of(zipfile.ZIP_DEFLATED, model=FILE.read_bytes()).getvalue()
     for length in range(1, len(whole)):
         with pytest.raises(ReadError):
             list_open(BytesIO(whole[:length]), "model.zip")

@@ -14,7 +14,7 @@ from weighbridge import model
 OURS = of_rows(model("bert-base-uncased", "BertForMaskedLM").tensors())
 
 
-def changed(at: str, **values: Any) -> Listing:
+def change_line(at: str, **values: Any) -> Listing:
     """Return what BERT's masked language model has, with one line changed."""
     lines = tuple(line._replace(**values) if line.name == at else line for line in OURS.parameters)
     assert lines != OURS.parameters
@@ -31,12 +31,12 @@ DECODER = "cls.predictions.decoder.weight"
 @pytest.mark.parametrize(
     ("wrong", "what", "where"),
     [
-        (changed("bert.embeddings.LayerNorm.weight", shape=(769,)), "shape", "bert.embeddings.LayerNorm.weight"),
-        (changed("bert.encoder.layer.3.output.dense.bias", shape=(768, 1)), "shape", "bert.encoder.layer.3.output.dense.bias"),
-        (changed(DECODER, tied_to=None), "tie", DECODER),
-        (changed(DECODER, tied_to="bert.embeddings.position_embeddings.weight"), "tie", DECODER),
-        (changed(DECODER, frozen=True), "frozen", DECODER),
-        (changed(DECODER, name="lm_head.weight"), "missing", DECODER),
+        (change_line("bert.embeddings.LayerNorm.weight", shape=(769,)), "shape", "bert.embeddings.LayerNorm.weight"),
+        (change_line("bert.encoder.layer.3.output.dense.bias", shape=(768, 1)), "shape", "bert.encoder.layer.3.output.dense.bias"),
+        (change_line(DECODER, tied_to=None), "tie", DECODER),
+        (change_line(DECODER, tied_to="bert.embeddings.position_embeddings.weight"), "tie", DECODER),
+        (change_line(DECODER, frozen=True), "frozen", DECODER),
+        (change_line(DECODER, name="lm_head.weight"), "missing", DECODER),
     ],
 )
 def test_one_wrong_line_is_found(wrong: Listing, what: str, where: str) -> None:

@@ -18,7 +18,7 @@ assert ENTRIES
 def test_every_key_makes_what_the_live_class_makes(entry: dict[str, Any]) -> None:
     """Equal, or refused; a refusal that was not there when the truth was recorded is a step back."""
     digests: dict[Any, str] = {}
-    for class_name, raw, expected, refused in trials.recorded(entry):
+    for class_name, raw, expected, refused in trials.recorded_trials(entry):
         try:
             found = model(raw, class_name)
         except WeighbridgeError as error:
@@ -34,7 +34,7 @@ def test_every_key_makes_what_the_live_class_makes(entry: dict[str, Any]) -> Non
 def test_changes_are_read_as_they_were_written() -> None:
     """A null, a text with spaces, a list: all survive the line they stand in."""
     text = 'a=null; b.c="x y"; -d; e=[1, 2]'
-    written = trials.written(trials.Trial("C", 0, trials.understood(text)))
+    written = trials.write_changes(trials.Trial("C", 0, trials.read_changes(text)))
     assert written == text
 
 

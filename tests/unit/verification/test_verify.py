@@ -24,18 +24,18 @@ UNKNOWN = ", whose storage it shares in the class, or a tensor of its own: a hea
 
 def file(model: Model, names: str = "reference") -> list[StoredTensor]:
     """Return the file that the reference saves: every storage once."""
-    return [stored(row.name, *ints(row.shape)) for row in model.tensors(names) if row.tied_to is None]
+    return [stored_tensor(row.name, *ints(row.shape)) for row in model.tensors(names) if row.tied_to is None]
 
 
 def ints(shape: tuple[object, ...]) -> tuple[int, ...]:
     return tuple(size for size in shape if isinstance(size, int))
 
 
-def stored(name: str, *shape: int, tied_to: str | None = None) -> StoredTensor:
+def stored_tensor(name: str, *shape: int, tied_to: str | None = None) -> StoredTensor:
     return StoredTensor(name, "F32", shape, 0, tied_to=tied_to)
 
 
-def held(model: Model, tensors: list[StoredTensor], **metadata: object) -> Verification:
+def verify_account(model: Model, tensors: list[StoredTensor], **metadata: object) -> Verification:
     """Verify, and hold the account: what is explained and what is not make up the difference."""
     found = verify(model, Listing("safetensors", tuple(tensors), metadata))
     findings = (*found.explained, *found.unexplained)
@@ -51,7 +51,7 @@ def reasons(found: Verification) -> set[tuple[str, str, int]]:
 def test_the_saved_file_matches_in_full() -> None:
     for name in ("BertModel", "BertForMaskedLM", "BertForPreTraining", "BertForQuestionAnswering"):
         model = bert(name)
-        found = held(model, file(model))
+        found = verify_account(model, file(model))
         assert found.holds
         assert found.explained == ()
         assert (found.matched_elements, found.residual) == (model.count().unique, 0)
@@ -59,7 +59,9 @@ def test_the_saved_file_matches_in_full() -> None:
 
 def test_a_copy_of_a_tied_tensor_is_explained() -> None:
     model = bert("BertForMaskedLM")
-    found = held(model, [*file(model), stored("cls.predictions.decoder.weight", 100, 8), stored("cls.predictions.decoder.bias", 100)])
+    found = verify_account(
+        model, [*file(model), stored_tensor("cls.predictions.decoder.weight", 100, 8), stored_tensor("cls.predictions.decoder.bias", 100)]
+    )
     assert found.holds
     assert reasons(found) == {
         ("cls.predictions.decoder.weight", f"a copy of bert.embeddings.word_embeddings.weight{UNKNOWN}", 800),
@@ -70,8 +72,8 @@ def test_a_copy_of_a_tied_tensor_is_explained() -> None:
 def test_a_tie_that_stands_for_its_owner() -> None:
     model = bert("BertForMaskedLM")
     owner = "bert.embeddings.word_embeddings.weight"
-    tensors = [stored("cls.predictions.decoder.weight", 100, 8) if tensor.name == owner else tensor for tensor in file(model)]
-    found = held(model, tensors)
+    tensors = [stored_tensor("cls.predictions.decoder.weight", 100, 8) if tensor.name == owner else tensor for tensor in file(model)]
+    found = verify_account(model, tensors)
     assert found.holds
     assert reasons(found) == {("cls.predictions.decoder.weight", f"stands for {owner}, whose storage it shares in the class", 0)}
 
@@ -80,10 +82,12 @@ def test_a_storage_shared_in_the_file_only() -> None:
     model = bert("BertForMaskedLM", tie_word_embeddings=False)
     owner = "bert.embeddings.word_embeddings.weight"
     tensors = [
-        stored("cls.predictions.decoder.weight", 100, 8, tied_to=owner) if tensor.name == "cls.predictions.decoder.weight" else tensor
+        stored_tensor("cls.predictions.decoder.weight", 100, 8, tied_to=owner)
+        if tensor.name == "cls.predictions.decoder.weight"
+        else tensor
         for tensor in file(model)
     ]
-    assert reasons(held(model, tensors)) == {
+    assert reasons(verify_account(model, tensors)) == {
         ("cls.predictions.decoder.weight", f"shares the storage of {owner} in the file; the config has both", -800)
     }
 
@@ -91,12 +95,12 @@ def test_a_storage_shared_in_the_file_only() -> None:
 @pytest.mark.parametrize("prefix", ["bert.", "module.", "module.bert."])
 def test_prefixes_in_the_file(prefix: str) -> None:
     model = bert()
-    assert held(model, [tensor._replace(name=prefix + tensor.name) for tensor in file(model)]).matched == len(file(model))
+    assert verify_account(model, [tensor._replace(name=prefix + tensor.name) for tensor in file(model)]).matched == len(file(model))
 
 
 def test_a_prefix_in_the_class() -> None:
     model = bert("BertForSequenceClassification")
-    found = held(model, [tensor._replace(name=tensor.name.removeprefix("bert.")) for tensor in file(model)])
+    found = verify_account(model, [tensor._replace(name=tensor.name.removeprefix("bert.")) for tensor in file(model)])
     assert found.holds
     assert found.explained == ()
 
@@ -107,7 +111,7 @@ def test_gamma_and_beta() -> None:
         tensor._replace(name=tensor.name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"))
         for tensor in file(model)
     ]
-    assert held(model, tensors).matched == len(tensors)
+    assert verify_account(model, tensors).matched == len(tensors)
 
 
 @pytest.mark.parametrize(("prefix", "table"), [("", "embedding"), ("bert.tf_bert_model.bert.", "embeddings"), ("bert.", "weight")])
@@ -125,22 +129,22 @@ def test_the_endings_of_flax_and_keras(prefix: str, table: str) -> None:
             last = "scale" if table == "embedding" else "gamma"
         elif row.role == "shift" and table != "embedding":
             last = "beta"
-        tensors.append(stored(f"{prefix}{parent}.{last}", *shape))
-    found = held(model, tensors)
+        tensors.append(stored_tensor(f"{prefix}{parent}.{last}", *shape))
+    found = verify_account(model, tensors)
     assert found.holds
     assert found.matched == len(tensors)
 
 
 def test_the_names_of_googles_release() -> None:
     model = bert("BertForPreTraining")
-    found = held(model, file(model, "tensorflow"))
+    found = verify_account(model, file(model, "tensorflow"))
     assert found.holds
     assert found.explained == ()
 
 
 def test_buffers() -> None:
     model = bert()
-    found = held(model, [*file(model), StoredTensor("embeddings.position_ids", "I64", (1, 512), 4096)])
+    found = verify_account(model, [*file(model), StoredTensor("embeddings.position_ids", "I64", (1, 512), 4096)])
     assert found.holds
     assert reasons(found) == {("embeddings.position_ids", "a buffer: saved, not learned", 512)}
 
@@ -148,13 +152,13 @@ def test_buffers() -> None:
 def test_scales_of_packed_weights_keep_their_note() -> None:
     model = bert()
     scale = StoredTensor("pooler.dense.scales", "F16", (1, 8), 16, role="buffer", note="scale of packed weights")
-    assert reasons(held(model, [*file(model), scale])) == {("pooler.dense.scales", "scale of packed weights", 8)}
+    assert reasons(verify_account(model, [*file(model), scale])) == {("pooler.dense.scales", "scale of packed weights", 8)}
 
 
 def test_tensors_of_another_class_of_the_family() -> None:
     """The published bert-base-uncased: its config says BertForMaskedLM, its file holds the pre-training tensors."""
     model = bert("BertForMaskedLM")
-    found = held(model, file(bert("BertForPreTraining")))
+    found = verify_account(model, file(bert("BertForPreTraining")))
     assert found.holds
     assert reasons(found) == {
         ("bert.pooler.dense.weight", "of BertForPreTraining, not of BertForMaskedLM", 64),
@@ -165,7 +169,7 @@ def test_tensors_of_another_class_of_the_family() -> None:
 
 
 def test_a_head_that_the_file_has_not_yet() -> None:
-    found = held(bert("BertForSequenceClassification"), file(bert()))
+    found = verify_account(bert("BertForSequenceClassification"), file(bert()))
     assert found.holds
     assert reasons(found) == {
         ("classifier.weight", "not in the file, which is a BertModel", -16),
@@ -175,20 +179,20 @@ def test_a_head_that_the_file_has_not_yet() -> None:
 
 def test_a_padded_vocabulary() -> None:
     model = bert(vocab_size=97)
-    found = held(model, file(bert(vocab_size=104)))
+    found = verify_account(model, file(bert(vocab_size=104)))
     assert found.holds
     assert reasons(found) == {
         ("embeddings.word_embeddings.weight", "padded vocabulary: 104 rows in the file, 97 in the config", 56),
     }
-    assert not held(model, file(bert(vocab_size=103))).holds, "103 rows are no padding"
-    assert not held(model, file(bert(vocab_size=96))).holds, "fewer rows are no padding"
+    assert not verify_account(model, file(bert(vocab_size=103))).holds, "103 rows are no padding"
+    assert not verify_account(model, file(bert(vocab_size=96))).holds, "fewer rows are no padding"
 
 
 def test_a_transposed_matrix() -> None:
     model = bert()
     name = "encoder.layer.0.intermediate.dense.weight"
     tensors = [tensor._replace(shape=tensor.shape[::-1]) if tensor.name == name else tensor for tensor in file(model)]
-    assert reasons(held(model, tensors)) == {(name, "transposed in the file", 0)}
+    assert reasons(verify_account(model, tensors)) == {(name, "transposed in the file", 0)}
 
 
 def test_fused_query_key_value() -> None:
@@ -199,7 +203,7 @@ def test_fused_query_key_value() -> None:
             tensors.append(tensor._replace(name=tensor.name.replace("query", "qkv"), shape=(3 * tensor.shape[0], *tensor.shape[1:])))
         elif ".self.key." not in tensor.name and ".self.value." not in tensor.name:
             tensors.append(tensor)
-    found = held(model, tensors)
+    found = verify_account(model, tensors)
     assert found.holds
     assert found.matched == len(file(model))
     assert ("encoder.layer.0.attention.self.qkv.bias", 0) in {(finding.name, finding.elements) for finding in found.explained}
@@ -207,19 +211,19 @@ def test_fused_query_key_value() -> None:
         tensor._replace(shape=(8, *tensor.shape[1:])) if tensor.name.endswith("1.attention.self.qkv.weight") else tensor
         for tensor in tensors
     ]
-    assert held(model, short).residual == 64 + 3 * 64
+    assert verify_account(model, short).residual == 64 + 3 * 64
 
 
 def test_a_missing_layer_is_not_explained() -> None:
     model = bert()
-    found = held(model, [tensor for tensor in file(model) if "layer.1." not in tensor.name])
+    found = verify_account(model, [tensor for tensor in file(model) if "layer.1." not in tensor.name])
     assert not found.holds
     assert {finding.reason for finding in found.unexplained} == {"not in the file"}
     assert found.residual == (model.count().unique - bert(num_hidden_layers=1).count().unique)
 
 
 def test_a_further_layer_is_not_explained() -> None:
-    found = held(bert(), file(bert(num_hidden_layers=3)))
+    found = verify_account(bert(), file(bert(num_hidden_layers=3)))
     assert {finding.reason for finding in found.unexplained} == {"not in the config's class"}
     assert found.residual > 0
 
@@ -227,7 +231,7 @@ def test_a_further_layer_is_not_explained() -> None:
 def test_another_shape_is_not_explained_even_of_as_many_elements() -> None:
     model = bert()
     tensors = [tensor._replace(shape=(25, 32)) if "word_embeddings" in tensor.name else tensor for tensor in file(model)]
-    found = held(model, tensors)
+    found = verify_account(model, tensors)
     assert [tuple(finding[:3]) for finding in found.unexplained] == [
         ("embeddings.word_embeddings.weight", "has shape [25, 32] where the config gives [100, 8]", 800),
         ("embeddings.word_embeddings.weight", "should have shape [100, 8]", -800),
@@ -238,10 +242,10 @@ def test_another_shape_is_not_explained_even_of_as_many_elements() -> None:
 def test_claims_of_the_file() -> None:
     model = bert()
     unique = model.count().unique
-    found = held(model, file(model), total_size=0, total_parameters=unique)
+    found = verify_account(model, file(model), total_size=0, total_parameters=unique)
     assert [(claim.name, claim.holds) for claim in found.claims] == [("total_size", True), ("total_parameters", True)]
     assert found.holds
-    found = held(model, file(model), total_parameters=333)
+    found = verify_account(model, file(model), total_parameters=333)
     assert [tuple(claim) for claim in found.claims] == [("total_parameters", 333, unique, False)]
     assert not found.holds
 
@@ -257,26 +261,29 @@ def test_experts_that_are_split_in_the_file() -> None:
     model = experts(Part("", (Part("model", (Part("layers", (block,), repeat=2),)),)))
     names = {"w1": (3, 8), "w3": (3, 8), "w2": (8, 3)}
     tensors = [
-        stored(f"model.layers.{n}.mlp.experts.{e}.{name}.weight", *shape) for n in (0, 1) for e in range(4) for name, shape in names.items()
+        stored_tensor(f"model.layers.{n}.mlp.experts.{e}.{name}.weight", *shape)
+        for n in (0, 1)
+        for e in range(4)
+        for name, shape in names.items()
     ]
-    found = held(model, tensors)
+    found = verify_account(model, tensors)
     assert found.holds
     assert reasons(found) == {
         (f"model.layers.{n}.mlp.experts.{name}", f"split over {count} tensors in the file", 0)
         for n in (0, 1)
         for name, count in (("gate_up_proj", 8), ("down_proj", 4))
     }
-    assert not held(model, tensors[1:]).holds
+    assert not verify_account(model, tensors[1:]).holds
 
 
 def test_layers_for_multi_token_prediction() -> None:
     tree = Part("", (Part("model", (Part("layers", (Part("mlp", (Tensor("weight", (8, 8)),)),), repeat=3),)),))
-    tensors = [stored(f"model.layers.{n}.mlp.weight", 8, 8) for n in range(4)]
-    assert held(experts(tree), tensors).residual == 64
+    tensors = [stored_tensor(f"model.layers.{n}.mlp.weight", 8, 8) for n in range(4)]
+    assert verify_account(experts(tree), tensors).residual == 64
     model = experts(tree)
     assert model.description is not None
     model = model.replace(description=model.description._replace(raw={"num_nextn_predict_layers": 1}))
-    found = held(model, tensors)
+    found = verify_account(model, tensors)
     assert reasons(found) == {("model.layers.3.mlp.weight", "a multi-token-prediction layer, which the class leaves out", 64)}
 
 

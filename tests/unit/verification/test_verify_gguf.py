@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import weighbridge
-from tests.unit.readers.real import packaged
+from tests.unit.readers.real import packaged_file
 from tests.unit.verification.gguf_configs import CASES, DECODER, FAMILIES, KEYS
 from weighbridge.api.model import Model
 from weighbridge.core.errors import ReadError
@@ -31,7 +31,7 @@ def metadata(name: str, model: Model) -> dict[str, object]:
     return found | {f"{architecture}.{key}": value for key, value in KEYS.get(name, {}).items()}
 
 
-def published(name: str) -> str:
+def name_of_nomic(name: str) -> str:
     """Return a name of nomic's own files, or one like it that the converter knows."""
     if "_layernorm" in name:
         return (
@@ -43,7 +43,7 @@ def published(name: str) -> str:
     return f"model.{name}" if name.startswith("layers.") else name
 
 
-def named(name: str, model: Model) -> Iterator[StoredTensor]:
+def converted_tensors(name: str, model: Model) -> Iterator[StoredTensor]:
     """Yield the tensors of the file that llama.cpp's converter makes of a model."""
     gguf = pytest.importorskip("gguf")
     architecture = FAMILIES.get(name, name)
@@ -67,7 +67,7 @@ def named(name: str, model: Model) -> Iterator[StoredTensor]:
         if ".experts." in row.name:
             yield from experts(row.name, shape, "gpt-oss" in name)
             continue
-        if fused(row.name):
+        if is_fused(row.name):
             yield from parts(row.name, shape)
             continue
         known = as_the_converter_knows_it(name, row.name)
@@ -94,7 +94,7 @@ def experts(name: str, shape: tuple[int, ...], transposed: bool) -> Iterator[Sto
         yield StoredTensor(f"{layer}.ffn_{'up' if 'up_proj' in name else 'down'}_exps.{ending}", "Q4_K", shape, 0)
 
 
-def fused(name: str) -> bool:
+def is_fused(name: str) -> bool:
     return any(piece in name for piece in (".W_pack.", ".wqkv.", ".shared_mlp.input_linear.", ".self_attn.conv1d."))
 
 
@@ -132,7 +132,7 @@ RENAMED = (
 def as_the_converter_knows_it(name: str, tensor: str) -> str:
     """Return the name that a tensor had in the files which the converter reads, where the library's table of names has that alone."""
     if name in ("nomic-bert", "jina-bert-v3"):
-        return published(tensor)
+        return name_of_nomic(tensor)
     if name == "bloom":
         return tensor.removeprefix("transformer.")
     if tensor.endswith(".sinks"):
@@ -148,12 +148,12 @@ def as_the_converter_knows_it(name: str, tensor: str) -> str:
     return tensor.replace("block_sparse_moe.router.weight", "block_sparse_moe.router.layer.weight")
 
 
-def held(name: str) -> Verification:
+def verify_converted(name: str) -> Verification:
     known = ARCHITECTURES[name.removesuffix(" with biases")]
     fields = {"model_type": known.model_type, "add_pooling_layer": False} if "bert" in name else {"model_type": known.model_type}
     model = weighbridge.model({**fields, **CASES[name]}, known.class_name)
     assert model.model_type == known.model_type
-    listing = Listing("gguf", tuple(named(name, model)), metadata(name, model))
+    listing = Listing("gguf", tuple(converted_tensors(name, model)), metadata(name, model))
     described = weighbridge.model(config_of(listing))
     assert described.count().unique == model.count().unique
     return verify(described, listing)
@@ -161,7 +161,7 @@ def held(name: str) -> Verification:
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_architecture_is_its_own_config(name: str) -> None:
-    found = held(name)
+    found = verify_converted(name)
     assert found.unexplained == ()
     assert (found.residual, found.holds) == (0, True)
 
@@ -172,7 +172,7 @@ def test_every_architecture_is_tested() -> None:
 
 def test_a_missing_and_a_strange_tensor_are_named_as_the_file_names_them() -> None:
     model = weighbridge.model({"model_type": "llama", **DECODER}, "LlamaForCausalLM")
-    tensors = [*named("llama", model)]
+    tensors = [*converted_tensors("llama", model)]
     listing = Listing("gguf", (*tensors[1:], StoredTensor("blk.0.attn_sinks.weight", "F32", (4,), 16)), metadata("llama", model))
     found = verify(model, listing)
     assert not found.holds
@@ -196,7 +196,7 @@ def test_layers_that_predict_further_tokens_are_told_apart() -> None:
     model = weighbridge.model({"model_type": "glm4_moe", **CASES["glm4moe"]}, "Glm4MoeForCausalLM")
     further = (StoredTensor("blk.2.nextn.eh_proj.weight", "F16", (16, 32), 0), StoredTensor("blk.2.attn_output.weight", "F16", (16, 24), 0))
     stated = {**metadata("glm4moe", model), "glm4moe.block_count": 3, "glm4moe.nextn_predict_layers": 1}
-    listing = Listing("gguf", (*named("glm4moe", model), *further), stated)
+    listing = Listing("gguf", (*converted_tensors("glm4moe", model), *further), stated)
     found = verify(weighbridge.model(config_of(listing)), listing)
     reason = "a multi-token-prediction layer, which the class leaves out"
     assert [(finding.name, finding.reason, finding.elements) for finding in found.explained if finding.elements] == [
@@ -208,7 +208,7 @@ def test_layers_that_predict_further_tokens_are_told_apart() -> None:
 
 def test_a_gguf_file_beside_a_config() -> None:
     model = weighbridge.model({"model_type": "llama", **DECODER}, "LlamaForCausalLM")
-    listing = Listing("gguf", tuple(named("llama", model)), metadata("llama", model))
+    listing = Listing("gguf", tuple(converted_tensors("llama", model)), metadata("llama", model))
     file = as_model(listing, "file")
     for found in (diff(model, file), diff(file, model)):
         assert found.same
@@ -225,7 +225,7 @@ def test_a_gguf_file_beside_a_config() -> None:
     ],
 )
 def test_published_files(package: str, pattern: str, class_name: str, unique: int) -> None:
-    found = verify_checkpoint(packaged(package, pattern))
+    found = verify_checkpoint(packaged_file(package, pattern))
     assert (found.class_name, found.expected, found.found, found.residual) == (class_name, unique, unique, 0)
     assert found.holds
     assert found.config == "its own metadata"

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from tests.unit.bert import bert
-from tests.unit.readers.real import packaged
+from tests.unit.readers.real import packaged_file
 from weighbridge.api.model import Model
 from weighbridge.readers import Listing, onnx
 from weighbridge.readers.onnx_roles import modules_in
@@ -26,7 +26,7 @@ T5 = {
 }
 
 
-def exported(model: Model) -> Listing:
+def exported_listing(model: Model) -> Listing:
     """Return the listing of the graph that torch's exporter makes: each matrix of a linear layer transposed, under a number."""
     lib, np = pytest.importorskip("onnx"), pytest.importorskip("numpy")
     helper = lib.helper
@@ -47,7 +47,7 @@ def exported(model: Model) -> Listing:
 
 def test_matrices_are_found_by_the_operators_that_take_them() -> None:
     model = bert()
-    listing = exported(model)
+    listing = exported_listing(model)
     assert any(tensor.name.startswith("onnx::MatMul_") for tensor in listing.tensors)
     found = verify(model, listing)
     assert found.holds
@@ -57,7 +57,7 @@ def test_matrices_are_found_by_the_operators_that_take_them() -> None:
 
 def test_a_matrix_is_found_by_a_shape_that_no_other_has() -> None:
     model = bert(num_hidden_layers=1)
-    listing = exported(model)
+    listing = exported_listing(model)
     modules = {name: module for name, module in modules_in(listing).items() if module != "encoder.layer.0.output.dense"}
     assert verify(model, listing._replace(metadata={"modules": modules})).holds, "one matrix of 8 × 16 is left on either side"
     modules = {name: module for name, module in modules.items() if "intermediate" not in module}
@@ -67,7 +67,7 @@ def test_a_matrix_is_found_by_a_shape_that_no_other_has() -> None:
 
 def test_what_is_found_by_nothing_is_named() -> None:
     model = bert()
-    listing = exported(model)
+    listing = exported_listing(model)
     found = verify(model, listing._replace(metadata={}))
     assert not found.holds
     names = {finding.name for finding in found.unexplained}
@@ -76,12 +76,12 @@ def test_what_is_found_by_nothing_is_named() -> None:
 
 
 def test_a_published_encoder() -> None:
-    found = verify_checkpoint(packaged("traceforge_title_model", "data/span/encoder.onnx"), T5, "T5EncoderModel")
+    found = verify_checkpoint(packaged_file("traceforge_title_model", "data/span/encoder.onnx"), T5, "T5EncoderModel")
     assert (found.expected, found.matched, found.residual, found.holds) == (35_332_800, 75, 0, True)
 
 
 def test_a_published_encoder_and_its_decoder() -> None:
-    folder = packaged("traceforge_title_model", "data/span/encoder.onnx").parent
+    folder = packaged_file("traceforge_title_model", "data/span/encoder.onnx").parent
     found = verify_checkpoint(folder, T5, "T5ForConditionalGeneration")
     assert (found.expected, found.matched_elements, found.residual, found.holds) == (60_511_616, 60_511_616, 0, True)
     copies = [finding.elements for finding in found.explained if finding.reason.startswith("a copy of shared.weight")]
@@ -89,7 +89,7 @@ def test_a_published_encoder_and_its_decoder() -> None:
 
 
 def test_a_config_that_is_not_the_files() -> None:
-    found = verify_checkpoint(packaged("traceforge_title_model", "data/span/encoder.onnx"), {**T5, "num_layers": 7}, "T5EncoderModel")
+    found = verify_checkpoint(packaged_file("traceforge_title_model", "data/span/encoder.onnx"), {**T5, "num_layers": 7}, "T5EncoderModel")
     assert not found.holds
     layer = 4 * 512 * 384 + 3 * 512 * 1024 + 2 * 512
     assert found.residual == layer

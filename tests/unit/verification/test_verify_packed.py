@@ -81,24 +81,24 @@ SCHEMES: dict[str, tuple[dict[str, object], Callable[[int, int], Arrays]]] = {
 }
 
 
-def stored(name: str, dtype: str, shape: tuple[int, ...]) -> StoredTensor:
+def stored_tensor(name: str, dtype: str, shape: tuple[int, ...]) -> StoredTensor:
     return StoredTensor(name, dtype, shape, prod(shape) * BYTES[dtype])
 
 
-def packed(model: Model, arrays: Callable[[int, int], Arrays]) -> list[StoredTensor]:
+def pack_layers(model: Model, arrays: Callable[[int, int], Arrays]) -> list[StoredTensor]:
     """Return the file in which every matrix of the layers is packed."""
     tensors = []
     for row in model.tensors():
         shape = tuple(size for size in row.shape if isinstance(size, int))
         if row.tied_to is None and "layers" in row.name and len(shape) == 2:
             module = row.name.removesuffix("weight")
-            tensors += [stored(module + name, dtype, sizes) for name, (dtype, sizes) in arrays(*shape).items()]
+            tensors += [stored_tensor(module + name, dtype, sizes) for name, (dtype, sizes) in arrays(*shape).items()]
         elif row.tied_to is None:
-            tensors.append(stored(row.name, "F16", shape))
+            tensors.append(stored_tensor(row.name, "F16", shape))
     return tensors
 
 
-def held(model: Model, tensors: list[StoredTensor], config: dict[str, object]) -> Verification:
+def verify_file(model: Model, tensors: list[StoredTensor], config: dict[str, object]) -> Verification:
     return verify(model, unpack(Listing("safetensors", tuple(tensors)), config))
 
 
@@ -107,7 +107,7 @@ def test_every_scheme(scheme: str) -> None:
     more, arrays = SCHEMES[scheme]
     config = {**LLAMA, **more}
     model = weighbridge.model(config, "LlamaForCausalLM")
-    found = held(model, packed(model, arrays), config)
+    found = verify_file(model, pack_layers(model, arrays), config)
     assert found.unexplained == ()
     assert (found.matched_elements, found.residual) == (model.count().unique, 0)
     assert all(finding.reason for finding in found.explained)
@@ -119,7 +119,7 @@ def test_a_matrix_of_another_size_is_found(scheme: str) -> None:
     config = {**LLAMA, **more}
     model = weighbridge.model({**config, "intermediate_size": 768}, "LlamaForCausalLM")
     other = weighbridge.model(config, "LlamaForCausalLM")
-    found = held(model, packed(other, arrays), config)
+    found = verify_file(model, pack_layers(other, arrays), config)
     assert not found.holds
     assert found.residual > 0
 
@@ -143,10 +143,10 @@ def test_experts_in_mxfp4() -> None:
         shape = tuple(size for size in row.shape if isinstance(size, int))
         if row.name.endswith(("gate_up_proj", "down_proj")):
             rows, width = shape[2], shape[1]
-            tensors.append(stored(f"{row.name}_blocks", "U8", (4, rows, width // 32, 16)))
-            tensors.append(stored(f"{row.name}_scales", "U8", (4, rows, width // 32)))
+            tensors.append(stored_tensor(f"{row.name}_blocks", "U8", (4, rows, width // 32, 16)))
+            tensors.append(stored_tensor(f"{row.name}_scales", "U8", (4, rows, width // 32)))
         elif row.tied_to is None:
-            tensors.append(stored(row.name, "BF16", shape))
-    found = held(model, tensors, config)
+            tensors.append(stored_tensor(row.name, "BF16", shape))
+    found = verify_file(model, tensors, config)
     assert found.unexplained == ()
     assert (found.matched_elements, found.residual) == (model.count().unique, 0)

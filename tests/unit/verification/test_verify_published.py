@@ -8,7 +8,7 @@ from weighbridge.readers import Listing, StoredTensor
 from weighbridge.verification.verify import verify
 
 
-def stored(row: Row, name: str | None = None) -> StoredTensor:
+def stored_tensor(row: Row, name: str | None = None) -> StoredTensor:
     shape = tuple(size for size in row.shape if isinstance(size, int))
     return StoredTensor(name or row.name, "F32", shape, 0)
 
@@ -16,7 +16,7 @@ def stored(row: Row, name: str | None = None) -> StoredTensor:
 def test_gpt2_with_its_masks_and_without_its_head() -> None:
     """The published gpt2 names no ``transformer.``, holds 12 masks of 1024 x 1024, and no tied head."""
     model = weighbridge.model({"model_type": "gpt2"}, "GPT2LMHeadModel")
-    tensors = [stored(row, row.name.removeprefix("transformer.")) for row in model.tensors() if row.tied_to is None]
+    tensors = [stored_tensor(row, row.name.removeprefix("transformer.")) for row in model.tensors() if row.tied_to is None]
     masks = [StoredTensor(f"h.{n}.attn.bias", "F32", (1, 1, 1024, 1024), 0) for n in range(12)]
     found = verify(model, Listing("safetensors", (*tensors, *masks)))
     assert found.holds
@@ -33,7 +33,7 @@ def test_the_published_bert_base_uncased() -> None:
         for new, was in old.items():
             name = name.replace(new, was)
         if row.tied_to is None:
-            tensors.append(stored(row, name))
+            tensors.append(stored_tensor(row, name))
     found = verify(weighbridge.model("bert-base-uncased", "BertForMaskedLM"), Listing("safetensors", tuple(tensors)))
     assert found.holds
     assert (found.found, found.expected) == (110_106_428, 109_514_298)
@@ -54,7 +54,7 @@ def test_mixtral_with_its_experts_one_by_one() -> None:
         elif name.endswith("experts.down_proj"):
             tensors += [StoredTensor(f"{name.removesuffix('down_proj')}{n}.w2.weight", "BF16", (64, 96), 0) for n in range(4)]
         else:
-            tensors.append(stored(row, name))
+            tensors.append(stored_tensor(row, name))
     found = verify(model, Listing("safetensors", tuple(tensors)))
     assert found.holds
     assert found.matched == len(model.tensors())

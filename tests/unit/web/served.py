@@ -57,10 +57,10 @@ class Served(NamedTuple):
     def ask(self, address: str, *, host: str = "127.0.0.1") -> tuple[int, str]:
         """Ask for an address; return the status, and head and body as they came."""
         with self.connect(f"GET {address} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n".encode()) as opened:
-            return heard(opened)
+            return read_answer(opened)
 
 
-def heard(opened: socket.socket) -> tuple[int, str]:
+def read_answer(opened: socket.socket) -> tuple[int, str]:
     """Return all that a server says until it closes: the status (0 if it says nothing), and the text."""
     said = b""
     try:

@@ -34,7 +34,7 @@ def pieces(*sizes: int, end: bool = True) -> Any:
     return receive
 
 
-def refused(held: Bodies, receive: Any, largest: int = 100) -> BodyError:
+def assert_refused(held: Bodies, receive: Any, largest: int = 100) -> BodyError:
     with pytest.raises(BodyError) as caught:
         run(held.read(receive, largest))
     return caught.value
@@ -50,13 +50,13 @@ def test_a_body_is_read_whole_and_counted_until_it_is_let_go() -> None:
 
 def test_one_too_large_one_too_many_and_one_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     held = Bodies(100)
-    assert refused(held, pieces(60, 60)).status == 413
+    assert assert_refused(held, pieces(60, 60)).status == 413
     assert held.held == 0
     run(held.read(pieces(70), 100))
-    busy = refused(held, pieces(20, 20))
+    busy = assert_refused(held, pieces(20, 20))
     assert (busy.status, busy.again, held.held) == (503, 5, 70)
     monkeypatch.setattr(bodies, "PATIENCE", 0.05)
-    assert refused(held, pieces(10, end=False)).status == 408
+    assert assert_refused(held, pieces(10, end=False)).status == 408
     assert held.held == 70
 
 

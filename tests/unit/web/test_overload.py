@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="the extra web is not installed")
 
-from tests.unit.web.served import Served, heard, served
+from tests.unit.web.served import Served, read_answer, served
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_who_sends_no_request_is_let_go(server: Served) -> None:
     slow = [server.connect(said) for said in (b"", b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nx-a: ", b"G") for _ in range(10)]
     begun = time.monotonic()
     assert server.ask("/health")[0] == 200
-    assert {heard(opened)[0] for opened in slow} == {408}
+    assert {read_answer(opened)[0] for opened in slow} == {408}
     assert time.monotonic() - begun < 10
     for opened in slow:
         opened.close()
@@ -90,7 +90,7 @@ def test_a_body_that_stops_is_let_go(server: Served) -> None:
     head = b"POST /dropped?size=30000000 HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 30000000\r\n\r\n"
     uploads = [server.connect(head + b"\0" * 50_000) for _ in range(5)]
     assert server.ask("/health")[0] == 200
-    assert {heard(opened)[0] for opened in uploads} == {408}
+    assert {read_answer(opened)[0] for opened in uploads} == {408}
     for opened in uploads:
         opened.close()
 
@@ -104,7 +104,7 @@ def test_who_does_not_take_an_answer_is_let_go(server: Served) -> None:
     with suppress(ConnectionError):
         opened.sendall(b"GET /static/style.css HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n" * asked)
     time.sleep(4)
-    _, text = heard(opened)
+    _, text = read_answer(opened)
     opened.close()
     assert text.count("HTTP/1.1 200") < asked
     assert server.ask("/health")[0] == 200
@@ -114,7 +114,7 @@ def test_the_longest_silent_makes_room() -> None:
     with served(most=20) as small:
         silent = [small.connect() for _ in range(25)]
         assert small.ask("/health")[0] == 200
-        assert heard(silent[0])[0] == 503
+        assert read_answer(silent[0])[0] == 503
         for opened in silent:
             opened.close()
 

@@ -39,7 +39,7 @@ def test_nothing_typed_and_nothing_found() -> None:
     assert len(all_names()) > 1000
 
 
-def refused(**changes: str) -> ConfigError:
+def refusal_of(**changes: str) -> ConfigError:
     asked = read_query({"source": "bert-base-uncased", **changes})
     with pytest.raises(ConfigError) as caught:
         asked.model()
@@ -48,12 +48,14 @@ def refused(**changes: str) -> ConfigError:
 
 def test_ways_out_of_a_size_that_cannot_be() -> None:
     given = {"source": "bert-base-uncased", "set.hidden_size": "1024"}
-    found = offers(read_query(given), refused(**{"set.hidden_size": "1024"}))
+    found = offers(read_query(given), refusal_of(**{"set.hidden_size": "1024"}))
     assert [(offer.key, offer.value) for offer in found] == [("num_attention_heads", 16), ("hidden_size", 1020)]
     for offer in found:
         parameters = dict(pair.split("=") for pair in offer.link.partition("?")[2].split("&"))
         assert int(str(read_query(parameters).model().count().unique)) > 0
-    heads = offers(read_query({"source": "bert-base-uncased", "set.num_attention_heads": "7"}), refused(**{"set.num_attention_heads": "7"}))
+    heads = offers(
+        read_query({"source": "bert-base-uncased", "set.num_attention_heads": "7"}), refusal_of(**{"set.num_attention_heads": "7"})
+    )
     assert ("num_attention_heads", 6) in [(offer.key, offer.value) for offer in heads]
     assert offers(read_query({}), UsageError("no")) == []
 
