@@ -148,12 +148,12 @@ def _hold(scene: Scene, line: int, found: _Read) -> Iterator[Claim]:
         return
     token = Token("num", "", line, found.start, found.start + size.end - size.start)
     word = "width" if size.word == "hidden" and _IN_MLP.search(scene.lines[line].text) else size.word
-    values = [_values(model, word) for model in subject.models]
+    values = [values_of(model, word) for model in subject.models]
     if any(size.value in one for one in values):
         yield _claim(scene, token, size, size.value, "exact")
     elif subject.firm and values[0] and not (size.word == "head_dim" and len(values[0]) > 1):
         right = _right(subject.models[0], size.word, values[0])
-        if not _is_fair(size, right):
+        if size.word != "vocab" or not is_fair_vocabulary(size.value, right):
             yield _claim(scene, token, size, right, "wrong")
 
 
@@ -161,7 +161,7 @@ def _has_one_of_each(model: ModelValue) -> bool:
     return model.description is not None and not is_composite(model)
 
 
-def _values(model: ModelValue, word: str) -> frozenset[int]:
+def values_of(model: ModelValue, word: str) -> frozenset[int]:
     """Return all that a size may be in a model; the width of a head is computed where no field holds it."""
     values = field_values(model).get(word, frozenset())
     own = main_values(model)
@@ -176,14 +176,12 @@ def _right(model: ModelValue, word: str, values: frozenset[int]) -> int:
     return main_values(model).get(word, max(values))
 
 
-def _is_fair(size: PlainSize, right: int) -> bool:
+def is_fair_vocabulary(entries: int, rows: int) -> bool:
     """Tell whether a number of words is that of a tokenizer, whose table has rows to spare, or one that is rounded."""
-    if size.word != "vocab":
-        return False
-    near = abs(size.value - right) * TOKENIZER_SHORT <= right
-    if is_padded(size.value, right) or (near and size.value % 1000 == 0):
+    near = abs(entries - rows) * TOKENIZER_SHORT <= rows
+    if is_padded(entries, rows) or (near and entries % 1000 == 0):
         return True
-    return near and size.value < right and not is_slip(str(size.value), str(right))
+    return near and entries < rows and not is_slip(str(entries), str(rows))
 
 
 def _claim(scene: Scene, token: Token, size: PlainSize, right: int, verdict: str) -> Claim:

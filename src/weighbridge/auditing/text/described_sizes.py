@@ -1,0 +1,102 @@
+"""Sizes wherever running text says them: ``a vocabulary of 128,256 tokens``, ``each of dimension 64``, ``隐藏维度 5120``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weighbridge.auditing.text.size_words import LOOSE, SIZES
+
+
+class DescribedSize(NamedTuple):
+    """A size that running text says.
+
+    Attributes:
+        word: Our word for it.
+        value: The number.
+        start, end: Where the number stands.
+        first, last: Where its words begin and end, the number's included.
+    """
+
+    word: str
+    value: int
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+_NUMBER = (
+    r"(?P<number>(?<![\w.×*+^/$-])(?<!\d[,.])(?<![×*+^/] )\d{1,3}(?:,\d{3})+|(?<![\w.×*+^/$-])(?<!\d[,.])(?<![×*+^/] )\d{1,7})"
+    r"(?![\d%]|[.,]\d|\s?[×x*+/^]\s?[\dA-Za-z(]|\s?[KMBTkG]\b|\s?[万亿]|\s?[–~-]\s?\d|\s?(?:times|layers of|倍))"
+)
+"""A whole number that is no part of a formula, a range, a share or a larger number."""
+_LINK = r"(?:\s?[:：=]\s?|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:为|是|有|只有|共有?|达到?|等于)\s?|\s)"
+_MORE = {
+    "width": "hidden", "model width": "hidden", "embedding width": "hidden", "d_ff": "mlp", "feed-forward": "mlp", "feedforward": "mlp", "ffn": "mlp", "mlp": "mlp",
+    "feed-forward width": "mlp", "feed-forward size": "mlp", "head_dim": "head_dim", "dimension of each head": "head_dim", "head dimension": "head_dim",
+    "each of dimension": "head_dim", "heads of dimension": "head_dim", "heads of size": "head_dim", "each of size": "head_dim", "ffn 中间维度": "mlp", "中间层维度": "mlp",
+    "前馈层维度": "mlp", "隐藏层": "hidden", "隐藏维": "hidden", "宽度": "hidden", "向量维度": "hidden", "词表": "vocab", "词汇表": "vocab", "vocabulary": "vocab",
+    "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
+}  # fmt: skip
+_OWN_WORDS = {**{phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("types",)}, **_MORE}
+"""Names of a size that stand in front of its number."""
+_LABEL = re.compile(
+    r"(?<![A-Za-z_])(?:"
+    + "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(_OWN_WORDS, key=len, reverse=True))
+    + ")(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_AFTER_LABEL = re.compile(r"(?:\s?[(（][^()（）\d]{1,24}[)）])?" + _LINK.replace(r"|\s)", r"|\s|(?<=[\u4e00-\u9fff]))") + _NUMBER, re.IGNORECASE)
+_ADJECTIVES = (
+    r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local)[ -]+)*"
+)
+_COUNTED = (
+    ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value)[- ]?(?:attention )?heads?\b|\s?个?\s?(?:kv|键值)\s?头"),
+    ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\s?个?激活(?!参数|的参数)"),
+    ("heads", rf"[- ]?{_ADJECTIVES}heads\b|\s?个\s?(?:注意力|查询|q|query|self-attention)?\s?头"),
+    ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家"),
+    ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器|解码器)?\s?层(?![面次级归叠])"),
+    ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words))\b"),
+    ("hidden", r"[- ](?:hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:hidden )?states?)\b|[- ]hidden\b|\s?维(?!护)"),
+)  # fmt: skip
+_BEHIND = re.compile("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
+_FIGURE = re.compile(_NUMBER)
+_TOKENS = re.compile(r"\s?(?:bpe |wordpiece |sentencepiece |subword )?(?:units|tokens|entries|words|wordpieces|subwords|个)?", re.IGNORECASE)
+_LONGEST = 4_000
+_DIGITS = 6
+"""Of the largest size: what is longer behind such a word is a count (``the MLP 4,722,432``)."""
+
+
+def find_described_sizes(text: str) -> Iterator[DescribedSize]:
+    """Yield the sizes that a line says, each number once, from left to right.
+
+    >>> [(size.word, size.value) for size in find_described_sizes("It uses a vocabulary of 128,256 tokens and 32 heads, each of dimension 128")]
+    [('vocab', 128256), ('heads', 32), ('head_dim', 128)]
+    >>> [(size.word, size.value) for size in find_described_sizes("28 层，隐藏维度 3584，FFN 中间维度 18944")]
+    [('layers', 28), ('hidden', 3584), ('mlp', 18944)]
+    """
+    if len(text) > _LONGEST or not any(map(str.isdigit, text)):
+        return
+    found: dict[int, DescribedSize] = {}
+    for label in _LABEL.finditer(text):
+        after = _AFTER_LABEL.match(text, label.end())
+        if after is not None and len(after["number"].replace(",", "")) <= _DIGITS:
+            word = _OWN_WORDS[_folded(label[0])]
+            last = _TOKENS.match(text, after.end())
+            found.setdefault(after.start("number"), _size(word, after, label.start(), last.end() if last else after.end()))
+    for figure in _FIGURE.finditer(text):
+        behind = _BEHIND.match(text, figure.end())
+        if behind is not None and figure.start() not in found:
+            found[figure.start()] = _size(str(behind.lastgroup), figure, figure.start(), behind.end())
+    yield from (found[start] for start in sorted(found))
+
+
+def _folded(phrase: str) -> str:
+    lower = phrase.lower()
+    return lower if lower in _OWN_WORDS else re.sub("[ _-]", " ", lower)
+
+
+def _size(word: str, match: re.Match[str], first: int, last: int) -> DescribedSize:
+    return DescribedSize(word, int(match["number"].replace(",", "")), *match.span("number"), first, last)
