@@ -87,6 +87,8 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
     model = scene.model_at(offer.first.line, offer.first.start)
     if model is not None and offer.number.denominator == 1 and is_whole(model, int(offer.number)):
         return None  # the whole model in some way of counting: DPR calls it its encoder
+    if model is not None and offer.figure is not None and settle(offer.figure, (model,)) is not None:
+        return None  # a figure of the whole model, beside words that name a part: ``4 heads and 12 layers (14M parameters)``
     if _is_of_other_parts(own, offer, checked):
         return None
     if offer.figure is not None and not offer.computed and is_resized(scene, offer.first.line, offer.first.start):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-_FILLER = re.compile(
+FILLER = re.compile(
     r"ha[sv]e?|having|with|is|are|was|an?\b|the|of|about|around|roughly|approximately|approx|contains?|comprises?|consists?|totals?|overall|in|parameters?|params?|counts?|numbers?|size|sized|"
     r"models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
     r"版本|模型|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]",
@@ -45,7 +45,7 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
         begins = not re.sub(r"[\W\d_]", "", text[: mention.column])
         if len(before) > 1 and _subject_by_place(text, token, before) is None and _in_list(text, token):
             return of_mention(scene, mention, firm=False)  # two lists that do not pair up
-        rest = len(re.sub(r"\s", "", _FILLER.sub("", between)))
+        rest = len(re.sub(r"\s", "", FILLER.sub("", between)))
         sister = len(before) == 1 and _SISTER.search(between) is not None
         return of_mention(scene, mention, firm=not sister and rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
     after = [m for m in named if m.column >= token.end]

@@ -95,3 +95,14 @@ def sizes_of_part(part: object) -> Mapping[str, frozenset[int]]:
     _gather(part, found)
     found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
     return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+def values_of(model: ModelValue, word: str) -> frozenset[int]:
+    """Return all that a size may be in a model; the width of a head is computed where no field holds it."""
+    values = field_values(model).get(word, frozenset())
+    own = main_values(model)
+    if word == "head_dim" and {"hidden", "heads"} <= own.keys() and own["hidden"] % own["heads"] == 0:
+        return values | {own["hidden"] // own["heads"]}
+    if word == "kv_heads" and not values and "heads" in own:
+        return frozenset((own["heads"],))
+    return values

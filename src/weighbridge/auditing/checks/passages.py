@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import of_mention
-from weighbridge.auditing.checks.field_values import field_values, main_values
+from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE, TITLES
 from weighbridge.auditing.checks.names import Mention
-from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary, values_of
+from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.topics import CLAUSE, has_sizes, topic, widths_of
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
 from weighbridge.core.messages import mark
-from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-SENTENCE = re.compile(r"[。!?！？]|\.(?!\d)(?=\s|$|[*_`)\"'”])|[;；](?=\s*[A-Z])")
-"""Where a sentence ends."""
-_CLAUSE = re.compile(r"[,，、;；:：()（）。]|\.(?!\d)|\b(?:and|with|but|while|whereas|which|has|have|uses?)\b|和|而|但|有(?!效)", re.IGNORECASE)
 _BUILT = re.compile(r"[*_`]*,? (?:with (?:only )?|using |having |reduced to |cut to |\()", re.IGNORECASE)
 _ALIKE = (("heads", "kv_heads"), ("experts", "active", "shared"), ("hidden", "mlp", "head_dim"), ("layers",), ("vocab",), ("positions",))
 _NEVER_WRONG = frozenset(("positions",))
@@ -70,61 +67,13 @@ def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
         if index in tabled or "|" in line.text:
             continue
         for size in find_described_sizes(line.text):
-            mention = topic(scene, index, size.first)
+            found = topic(scene, index, size.first)
+            mention = found.mention if found is not None else None
             subject = of_mention(scene, mention, firm=True) if mention is not None else None
-            if mention is not None and subject is not None and subject.models and all(map(_has_sizes, subject.models)):
-                own = any(size.value in _values(model, size.word) for model in subject.models)
+            if mention is not None and subject is not None and subject.models and all(map(has_sizes, subject.models)):
+                own = any(size.value in widths_of(model, size.word) for model in subject.models)
                 groups.setdefault(mention.names, []).append(_Said(index, size, mention, subject.models, own))
     yield from groups.values()
-
-
-def topic(scene: Scene, line: int, column: int) -> Mention | None:
-    """Return the mention of the one model that a place of running text is about: of its sentence, of those before it, or of the heading."""
-    text, named = scene.lines[line].text, scene.mentions.get(line, ())
-    ends = [m.end() for m in SENTENCE.finditer(text) if not any(n.column < m.end() <= n.end for n in named)]
-    start = max((end for end in ends if end <= column), default=0)
-    stop = min((end for end in ends if end > column), default=len(text))
-    inside = [m for m in named if start <= m.column < stop]
-    before = [m for m in inside if m.end <= column]
-    if before:
-        last = before[-1]
-        if last.kind == FAMILY and len(before) > 1:
-            last = before[-2]
-        apart = {m.names for m in before if m.kind != FAMILY} == {last.names} or _CLAUSE.search(text, before[-2].end, last.column) is not None
-        return last if last.kind == MODEL and apart else None
-    if inside:
-        opens = len({m.names for m in inside}) == 1 and re.match(r"\W*(?:with|at|having|有|凭借)\b", text[start:column], re.IGNORECASE)
-        return inside[0] if opens and inside[0].kind == MODEL else None
-    return _topic_above(scene, line, [m for m in named if m.column < start])
-
-
-def _topic_above(scene: Scene, line: int, earlier: Sequence[Mention]) -> Mention | None:
-    """Return the one model that the sentences before, on this line or above in the paragraph, or else the heading, name."""
-    if earlier:
-        return earlier[-1] if earlier[-1].kind == MODEL and len({m.names for m in earlier if m.kind != FAMILY}) == 1 else None
-    for above in range(line - 1, -1, -1):
-        named = scene.mentions.get(above, ())
-        heading = scene.lines[above].heading
-        if named:
-            models = [m for m in named if m.kind != FAMILY]
-            one = len({m.names for m in models}) == 1 and models[0].kind == MODEL
-            return models[0] if one else None
-        if heading:
-            return None
-    return None
-
-
-def _has_sizes(model: ModelValue) -> bool:
-    """Tell whether a model's sizes are all known by kind: it is not made of several models."""
-    description = model.description
-    if description is None:
-        return False
-    parts = (part for key, part in description.raw.items() if key != "quantization_config")
-    return not any(isinstance(part, dict) for part in parts) and not any(hasattr(value, "__dict__") for value in vars(description.sizes).values())
-
-
-def _values(model: ModelValue, word: str) -> frozenset[int]:
-    return values_of(model, word) | (field_values(model).get("mlp", frozenset()) if word == "hidden" else frozenset())
 
 
 def _is_any(said: _Said) -> bool:
@@ -140,19 +89,29 @@ def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:
         return False
     if any(other.size.word == size.word for other in passage if other is not said):
         return False  # two numbers of layers: one of them is of something else
-    first = max((m.end() for m in _CLAUSE.finditer(text, 0, size.first)), default=0)
-    stop = next((m.start() for m in _CLAUSE.finditer(text, size.last)), len(text))
+    first = max((m.end() for m in CLAUSE.finditer(text, 0, size.first)), default=0)
+    stop = next((m.start() for m in CLAUSE.finditer(text, size.last)), len(text))
     around = text[first : size.first] + " " + text[size.end : stop]
     mention = said.mention
     on_line = mention in scene.mentions.get(said.line, ()) and mention.end <= size.first
     lead = text[max(0, mention.column - _LEAD) : mention.column] if on_line else ""
-    built = on_line and _BUILT.match(text, mention.end) is not None and len({other.size.word for other in passage if other.own}) <= AGREED_FIELDS
+    built = (
+        on_line
+        and _BUILT.match(text, mention.end) is not None
+        and len({other.size.word for other in passage if other.own}) <= AGREED_FIELDS
+    )
     return not (OTHERWISE.search(_IN_EACH.sub(" ", around)) or _UNLIKE.search(lead) or built)
 
 
 _LEAD = 24
-_IN_EACH = re.compile(r"\b(?:in|for|at|per|of) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer|decoder|encoder) )?(?:layers?|tokens?|blocks?)\b|\b(?:each|every)\b", re.IGNORECASE)
-_UNLIKE = re.compile(r"\b(?:our|my|a|an|custom|like|unlike|than|from|scratch|reduced|smaller|larger|pruned|modified|toy|tiny version of|half of)\W*$|类似|不同于|比|我们的|自己的|简化的", re.IGNORECASE)
+_IN_EACH = re.compile(
+    r"\b(?:in|for|at|per|of) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer|decoder|encoder) )?(?:layers?|tokens?|blocks?)\b|\b(?:each|every)\b",
+    re.IGNORECASE,
+)
+_UNLIKE = re.compile(
+    r"\b(?:our|my|a|an|custom|like|unlike|than|from|scratch|reduced|smaller|larger|pruned|modified|toy|tiny version of|half of)\W*$|类似|不同于|比|我们的|自己的|简化的",
+    re.IGNORECASE,
+)
 """Right before a name, what makes another model of it: ``our BERT-base``."""
 
 

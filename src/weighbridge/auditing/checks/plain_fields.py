@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.configuration import NAMES, is_of_their_own
 from weighbridge.auditing.checks.count_subjects import of_mention
-from weighbridge.auditing.checks.field_values import field_values, is_padded, main_values
+from weighbridge.auditing.checks.field_values import is_padded, main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE, is_composite
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.plain_totals import PRONOUN, model_of_heading
@@ -159,17 +159,6 @@ def _hold(scene: Scene, line: int, found: _Read) -> Iterator[Claim]:
 
 def _has_one_of_each(model: ModelValue) -> bool:
     return model.description is not None and not is_composite(model)
-
-
-def values_of(model: ModelValue, word: str) -> frozenset[int]:
-    """Return all that a size may be in a model; the width of a head is computed where no field holds it."""
-    values = field_values(model).get(word, frozenset())
-    own = main_values(model)
-    if word == "head_dim" and {"hidden", "heads"} <= own.keys() and own["hidden"] % own["heads"] == 0:
-        return values | {own["hidden"] // own["heads"]}
-    if word == "kv_heads" and not values and "heads" in own:
-        return frozenset((own["heads"],))
-    return values
 
 
 def _right(model: ModelValue, word: str, values: frozenset[int]) -> int:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.auditing.checks.count_subjects import Subject, opens_sentence
+from weighbridge.auditing.checks.configuration import is_of_their_own
+from weighbridge.auditing.checks.count_subjects import FILLER, Subject, opens_sentence
 from weighbridge.auditing.checks.names import Mention
-from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.topics import is_described, topic
+from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES
+from weighbridge.auditing.thresholds import BESIDE_LINES, LEFTOVER
 from weighbridge.presets.aliases import MODEL
 
 _REACH = 300
@@ -73,19 +76,25 @@ _TITLE = re.compile(r"[\W\d_]|parameters|of|in|model|the|参数量?|的|模型",
 
 def _stands_with_its_sizes(scene: Scene, token: Token, subject: Subject) -> bool:
     """Tell whether a count stands with sizes that are all its one model's: ``LLaMA-2 13B: 40 layers, 5120 hidden units; 53.02B params``."""
-    if len(subject.models) != 1 or _NOUN.match(scene.lines[token.line].text, token.end) is None:
+    about = topic(scene, token.line, token.start) if subject.models else None
+    if about is None or about.mention.name != subject.name or _NOUN.match(scene.lines[token.line].text, token.end) is None:
         return False
-    near = range(token.line, max(-1, token.line - BESIDE_LINES - 1), -1)
-    first = next((line for line in near if scene.mentions.get(line)), token.line)
-    named = [m for m in scene.mentions.get(first, ()) if first < token.line or m.end <= token.start]
-    if token.line - first > BESIDE_LINES or not named or (first < token.line and len(named) > 1):
-        return False
-    if not _is_opening(scene.lines[first].text, named[-1].column):
-        return False
-    own = words_of(subject.models[0])
-    sizes = (size for line in range(first, token.line + 1) for size in scene.stated_index.on.get(line, ()) if size.word in own)
-    beside = [size for size in sizes if (size.token.line, size.token.start) > (first, named[-1].column)]
-    return len({size.word for size in beside}) >= AGREED_FIELDS and all(own[size.word] == size.value for size in beside)
+    opens = _is_opening(scene.lines[about.line].text, about.mention.column)
+    return opens and is_described(scene, about, subject.models, token.line, token.start)
+
+
+def as_described(scene: Scene, token: Token, subject: Subject) -> Subject:
+    """Make a subject sure where the words between the model's name and the count describe that model."""
+    about = None if subject.firm else topic(scene, token.line, token.start)
+    if about is None or about.mention.name != subject.name or is_of_their_own(scene, token.line):
+        return subject
+    text = scene.lines[token.line].text
+    begin = max((size.last for size in find_described_sizes(text) if size.last <= token.start), default=0)
+    begin = max([begin, *(m.end for m in scene.mentions.get(token.line, ()) if m.end <= token.start)])
+    said = text[begin : token.start]
+    words = re.sub(r"\s", "", _GIVING.sub("", FILLER.sub("", said)))
+    plain = (len(words) <= LEFTOVER and not re.search(r"\d", said)) or OF_ITS.search(said) is not None  # and not ``its siblings have 124M``
+    return subject._replace(firm=plain and is_described(scene, about, subject.models, token.line, token.start))
 
 
 def _is_opening(text: str, column: int) -> bool:
@@ -119,3 +128,10 @@ _PAIRED = re.compile(
     re.IGNORECASE,
 )
 PRONOUN = re.compile(r"\W*(?:it|the model|this model|该模型|它|模型|其)(?![a-z])", re.IGNORECASE)
+OF_ITS = re.compile(r"\bof (?:its|their|the model[’']s|all) \W*$|(?:其|它的)\W*$", re.IGNORECASE)
+"""Before a count that is the model's own, of which something is told: ``half of its 559M parameters``."""
+_GIVING = re.compile(
+    r"\b(?:for|gives|giving|makes|making|reaching|reaches|that|so|grand|this|tokens|units|entries|BPE|dimensions|kv|vocabulary|vocab)\b|其|则|达|个",
+    re.IGNORECASE,
+)
+"""Words around a count, and behind a size, that leave it its model's."""

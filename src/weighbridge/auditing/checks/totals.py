@@ -9,7 +9,7 @@ from fractions import Fraction
 from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.own_counts import own_count
-from weighbridge.auditing.checks.plain_totals import is_plain
+from weighbridge.auditing.checks.plain_totals import OF_ITS, as_described, is_plain
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.summaries import is_summed
@@ -33,8 +33,14 @@ _TOTAL = re.compile(
     r"\W{0,2}(?:total|active|activated|in total)\b(?! *(?:[a-z]+ )?(?:tokens?|users?|words|steps|images|samples|cost|flops?))",
     re.IGNORECASE,
 )
-_SUMMED = re.compile(r"(?:\btotal|\bin all|总计|合计|共计|总量|总共)\W{0,6}(?:约为?|about|roughly)?\W*$", re.IGNORECASE)
+_SUMMED = re.compile(
+    r"(?:\btotal(?: of| is| comes to)?|\bin all|\bsum\b|\btotal(?:l?ing|s)|总计|合计|共计|总量|总共)\W{0,6}(?:约为?|about|around|roughly|approximately)?\W*$",
+    re.IGNORECASE,
+)
 """A label that calls what follows the whole, of whatever is counted there."""
+_OF_A_TOTAL = re.compile(
+    r"\b(?:for|with|to|is|has|have|and|gives?) (?:a )?(?:grand )?total of\W*(?:about |around |roughly |approximately )?\W*$", re.IGNORECASE
+)
 _ACTIVE = re.compile(r"activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
 _NON_EMBEDDING = re.compile(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
 _BLOCKED = re.compile(
@@ -44,6 +50,7 @@ _BLOCKED = re.compile(
     r"reduc|sav|减少|节省|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different",
     re.IGNORECASE,
 )
+_ARE_PART = re.compile(r"\b(?:are|is|sit|live|lie|go|belong|come)\b", re.IGNORECASE)
 _COMPARED = re.compile(
     r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假设|suppose|若|改为|改成|换成|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每",
     re.IGNORECASE,
@@ -125,6 +132,8 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     subject = subject_of(scene, token, start, stop)
     if subject is None or not subject.models:
         return
+    subject = as_described(scene, token, subject)
+    counted = counted or (labelled and _OF_A_TOTAL.search(before) is not None)
     what = "total"
     if re.match(r"\W{0,2}(?:in )?total\b", after, re.IGNORECASE) or _OUT_OF.search(before):
         pass  # ``12.9B active per token out of 46.7B total``
@@ -184,7 +193,9 @@ def _is_blocked(before: str, after: str, what: str) -> bool:
     """Tell whether anything in the words about a count leaves room for another meaning."""
     plain = re.sub(r"[(（][^()（）]*[)）]", "", before)
     clause = re.split(r"[,，、](?!\d{3})|\band\b|\bbut\b|并|且", plain)[-1]
-    following = "" if what == "active" else re.split(r"[,，、;；](?!\d{3})", after[:REST])[0]
+    following = "" if what == "active" else re.split(r"[,，、;；](?!\d{3})|\d", after[:REST])[0]
+    if OF_ITS.search(before):
+        return _COMPARED.search(f"{following} ") is not None and _ARE_PART.search(following) is None
     return bool(_BLOCKED.search(f"{clause} {following}") or (what != "active" and _COMPARED.search(plain)))
 
 

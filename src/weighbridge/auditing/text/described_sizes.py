@@ -48,10 +48,10 @@ _LABEL = re.compile(
     + ")(?![A-Za-z])",
     re.IGNORECASE,
 )
-_AFTER_LABEL = re.compile(r"(?:\s?[(（][^()（）\d]{1,24}[)）])?" + _LINK.replace(r"|\s)", r"|\s|(?<=[\u4e00-\u9fff]))") + _NUMBER, re.IGNORECASE)
-_ADJECTIVES = (
-    r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local)[ -]+)*"
+_AFTER_LABEL = re.compile(
+    r"(?:\s?[(（][^()（）\d]{1,24}[)）])?" + _LINK.replace(r"|\s)", r"|\s|(?<=[\u4e00-\u9fff]))") + _NUMBER, re.IGNORECASE
 )
+_ADJECTIVES = r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local)[ -]+)*"
 _COUNTED = (
     ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value)[- ]?(?:attention )?heads?\b|\s?个?\s?(?:kv|键值)\s?头"),
     ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\s?个?激活(?!参数|的参数)"),
@@ -59,11 +59,13 @@ _COUNTED = (
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家"),
     ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器|解码器)?\s?层(?![面次级归叠])"),
     ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words))\b"),
-    ("hidden", r"[- ](?:hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:hidden )?states?)\b|[- ]hidden\b|\s?维(?!护)"),
+    ("hidden", r"[- ](?:hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?维(?!护)"),
 )  # fmt: skip
 _BEHIND = re.compile("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
 _FIGURE = re.compile(_NUMBER)
-_TOKENS = re.compile(r"\s?(?:bpe |wordpiece |sentencepiece |subword )?(?:units|tokens|entries|words|wordpieces|subwords|个)?", re.IGNORECASE)
+_TOKENS = re.compile(
+    r"\s?(?:bpe |wordpiece |sentencepiece |subword )?(?:units|tokens|entries|words|wordpieces|subwords|个)?", re.IGNORECASE
+)
 _LONGEST = 4_000
 _DIGITS = 6
 """Of the largest size: what is longer behind such a word is a count (``the MLP 4,722,432``)."""

@@ -1,0 +1,99 @@
+"""What a place of running text is about: the one model of its sentence, of those before it, or of the heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.checks.field_values import field_values, values_of
+from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.text.described_sizes import find_described_sizes
+from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES
+from weighbridge.presets.aliases import FAMILY, MODEL
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+SENTENCE = re.compile(r"[。!?！？]|\.(?!\d)(?=\s|$|[*_`)\"'”])|[;；](?=\s*[A-Z])")
+"""Where a sentence ends."""
+CLAUSE = re.compile(
+    r"[,，、;；:：()（）。]|\.(?!\d)|\b(?:and|with|but|while|whereas|which|has|have|uses?)\b|和|而|但|有(?!效)", re.IGNORECASE
+)
+
+
+class Topic(NamedTuple):
+    """The mention of a model that a place is about, and its line."""
+
+    line: int
+    mention: Mention
+
+
+def topic(scene: Scene, line: int, column: int) -> Topic | None:
+    """Return the one model that a place of running text is about: of its sentence, of those before it, or of the heading."""
+    text, named = scene.lines[line].text, scene.mentions.get(line, ())
+    ends = [m.end() for m in SENTENCE.finditer(text) if not any(n.column < m.end() <= n.end for n in named)]
+    start = max((end for end in ends if end <= column), default=0)
+    stop = min((end for end in ends if end > column), default=len(text))
+    inside = [m for m in named if start <= m.column < stop]
+    before = [m for m in inside if m.end <= column]
+    if before:
+        place = len(before) - (2 if before[-1].kind == FAMILY and len(before) > 1 else 1)  # a family's name behind one of its members
+        last, others = before[place], {m.names for m in before if m.kind != FAMILY}
+        apart = others == {last.names} or (place > 0 and CLAUSE.search(text, before[place - 1].end, last.column) is not None)
+        return Topic(line, last) if last.kind == MODEL and apart else None
+    if inside:
+        opens = len({m.names for m in inside}) == 1 and re.match(r"\W*(?:with|at|having|有|凭借)\b", text[start:column], re.IGNORECASE)
+        return Topic(line, inside[0]) if opens and inside[0].kind == MODEL else None
+    return _topic_above(scene, line, [m for m in named if m.column < start])
+
+
+def _topic_above(scene: Scene, line: int, earlier: Sequence[Mention]) -> Topic | None:
+    """Return the one model that the sentences before, on this line or above in the paragraph, or else the heading, name."""
+    if earlier:
+        one = earlier[-1].kind == MODEL and len({m.names for m in earlier if m.kind != FAMILY}) == 1
+        return Topic(line, earlier[-1]) if one else None
+    for above in range(line - 1, -1, -1):
+        named = scene.mentions.get(above, ())
+        heading = scene.lines[above].heading
+        if named:
+            models = [m for m in named if m.kind != FAMILY]
+            one = len({m.names for m in models}) == 1 and models[0].kind == MODEL
+            return Topic(above, models[0]) if one else None
+        if heading:
+            return None
+    return None
+
+
+def has_sizes(model: ModelValue) -> bool:
+    """Tell whether a model's sizes are all known by kind: it is not made of several models."""
+    description = model.description
+    if description is None:
+        return False
+    parts = (part for key, part in description.raw.items() if key != "quantization_config")
+    return not any(isinstance(part, dict) for part in parts) and not any(
+        hasattr(value, "__dict__") for value in vars(description.sizes).values()
+    )
+
+
+def widths_of(model: ModelValue, word: str) -> frozenset[int]:
+    """Return all that a size may be in a model; a width may be that of its feed-forward network."""
+    return values_of(model, word) | (field_values(model).get("mlp", frozenset()) if word == "hidden" else frozenset())
+
+
+def is_described(scene: Scene, about: Topic, models: Sequence[ModelValue], line: int, column: int) -> bool:
+    """Tell whether what stands between a model's name and a place of its paragraph is a description of it: two of its sizes and none that is not its own."""
+    apart = line - about.line > BESIDE_LINES or any(not scene.lines[index].text.strip() for index in range(about.line, line))
+    if apart or not all(map(has_sizes, models)):
+        return False
+    kinds = set()
+    for index in range(about.line, line + 1):
+        first = about.mention.end if index == about.line else 0
+        for size in find_described_sizes(scene.lines[index].text):
+            if size.first < first or (index == line and size.start >= column):
+                continue
+            if not any(size.value in widths_of(model, size.word) for model in models):
+                return False
+            kinds.add(size.word)
+    return len(kinds) >= AGREED_FIELDS
