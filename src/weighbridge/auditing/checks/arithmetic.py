@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
@@ -50,7 +50,7 @@ def check(scene: Scene) -> EquationClaims:
         if not changed:
             break
         for index, one in enumerate(judged):
-            if not one.numbers.isdisjoint(changed):
+            if not one.numbers.isdisjoint(changed) and one.is_computed_from(slips.keys() | before.keys()):
                 found[index] = list(one.claims(slips))
     ends = (side.term for chain in scene.chains for side in chain.sides[1:])
     results = frozenset(term.value for term in ends if isinstance(term, Token) and term.value is not None)
@@ -93,7 +93,7 @@ class _ChainJudge(Equation):
         true = values[base]
         if true is None:
             return
-        mended = value(sides[base].term, self._corrected_value, self.sizes)
+        mended = value(sides[base].term, self._corrected_value, self.sizes) if self.is_computed_from(slips.keys()) else None
         mended = true if mended is None else mended
         wrong: list[Fraction] = []
         for index, side in enumerate(sides):
@@ -102,6 +102,12 @@ class _ChainJudge(Equation):
             found = self._side(index, side, (true, mended), wrong)
             if found is not None:
                 yield found
+
+    def is_computed_from(self, slips: Set[Fraction]) -> bool:
+        """Tell whether one of these numbers is among those that the side is computed from which the others are held against."""
+        if not slips or sum(v is not None for v in self.values) < 2:
+            return False
+        return any(likeliest_value(token) in slips for token in numbers(self.chain.sides[self._base()].term))
 
     def _side(
         self, index: int, side: Side, truth: tuple[Fraction, Fraction], wrong: list[Fraction]

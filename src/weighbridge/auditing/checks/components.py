@@ -216,9 +216,8 @@ def _is_of_these_sizes(scene: Scene, offer: Offer) -> bool:
 def _is_rounded_part(own: ReferenceCounts, offer: Offer) -> bool:
     """Tell whether a rounded figure is that of another component, or of both tables of words: ``23.4M`` of an embedding layer."""
     assert offer.figure is not None
-    every = {h.number for holdings in own.components.values() for h in holdings}
     both = {2 * h.number for name in ("word", "tables", "embeddings") for h in own.components.get(name, ())}
-    return any(fit(offer.figure, number) is not None or _is_neighbour(offer.figure, number) for number in every | both)
+    return any(fit(offer.figure, number) is not None or _is_neighbour(offer.figure, number) for number in own.numbers | both)
 
 
 def _is_neighbour(figure: Token, number: Fraction) -> bool:
@@ -230,17 +229,16 @@ def _is_neighbour(figure: Token, number: Fraction) -> bool:
 
 def _is_of_other_parts(own: ReferenceCounts, offer: Offer, checked: EquationClaims) -> bool:
     """Tell whether a result is computed from a large number that is no part of this model, nor an error of the text."""
-    parts = {h.number for holdings in own.components.values() for h in holdings} | {Fraction(cell.number) for cell in own.cells}
     large = [t.value for t in offer.tokens if t.value is not None and t.value >= LARGE_NUMBER and not t.unit]
-    return any(number not in parts and number not in checked.slips and number != offer.number for number in large)
+    return any(
+        number not in own.numbers and number not in own.tensors and number not in checked.slips and number != offer.number
+        for number in large
+    )
 
 
 def _is_part(own: ReferenceCounts, name: str, number: Fraction) -> bool:
     """Tell whether a number is a single tensor or module inside the component: one matrix of it, say."""
-    inside = [cell.number for cell in own.cells]
-    singles = set(inside) | {a * n for a in set(inside) for n in (2, 3, 4, 12, 24)}
-    others = {h.number for holdings in own.components.values() for h in holdings}
-    return number in singles or number in others
+    return number in own.numbers or any(number / times in own.tensors for times in (1, 2, 3, 4, 12, 24))
 
 
 def _fits(scene: Scene, offer: Offer, kind: str, holding: ComponentCount) -> Claim:

@@ -42,6 +42,8 @@ class ReferenceCounts(NamedTuple):
         simple: Whether its layers are one stack of attention and feed-forward, so that each component is one thing.
         recognised: Formulas that were found to be a component's before, in which convention.
         active: The parameters that work on one token.
+        numbers: What all components hold, in every convention.
+        tensors: The elements of each tensor.
     """
 
     cells: tuple[Cell, ...]
@@ -53,6 +55,8 @@ class ReferenceCounts(NamedTuple):
     simple: bool
     recognised: dict[tuple[str, Polynomial], ComponentCount | None]
     active: int
+    numbers: frozenset[Fraction]
+    tensors: frozenset[int]
 
 
 def reference_counts_of(model: ModelValue) -> ReferenceCounts:
@@ -67,7 +71,10 @@ def reference_counts_of(model: ModelValue) -> ReferenceCounts:
     components = {name: _distinct(found) for name, found in _components(cells, values)}
     tally = tally_of(model)
     reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]
-    return ReferenceCounts(cells, components, _classes(model), model.class_name or model.kind, reference, {}, _is_simple(cells), {}, active)
+    name = model.class_name or model.kind
+    numbers = frozenset(one.number for found in components.values() for one in found)
+    tensors = frozenset(cell.number for cell in cells)
+    return ReferenceCounts(cells, components, _classes(model), name, reference, {}, _is_simple(cells), {}, active, numbers, tensors)
 
 
 @lru_cache(maxsize=32)
@@ -78,7 +85,7 @@ def component_numbers(model: ModelValue) -> frozenset[Fraction]:
     >>> Fraction(7_087_872) in component_numbers(model("bert-base-uncased"))
     True
     """
-    return frozenset(one.number for found in reference_counts_of(model).components.values() for one in found)
+    return reference_counts_of(model).numbers
 
 
 def _is_simple(cells: tuple[Cell, ...]) -> bool:

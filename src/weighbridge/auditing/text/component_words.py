@@ -33,6 +33,8 @@ _PHRASES = {
 _EDGE = re.compile(r"\\b(?=[a-z(])"), re.compile(r"\\b")
 _ALL = [(name, re.compile(_EDGE[1].sub("(?![a-z0-9_])", _EDGE[0].sub("(?<![a-z0-9_])", pattern)))) for name, pattern in _PHRASES.items()]
 """Words end where letters end: Chinese follows English without a space."""
+_ANY = re.compile("|".join(f"(?:{pattern.pattern})" for _, pattern in _ALL))
+"""Whether any component is named at all, in one pass: most lines of a long text name none."""
 _LETTER = re.compile(r"[a-z\u4e00-\u9fff]")
 _PARAMETERS = re.compile(r"param(?:eter)?s?\b|par[aáâ]metros?\b|参数量|个?参数|參數|파라미터|매개변수|パラメ")
 _INSIDE = {
@@ -68,8 +70,8 @@ def find_components(text: str) -> tuple[ComponentMention, ...]:
     ['position']
     """
     lower = text.lower()
-    if not _LETTER.search(lower):
-        return ()  # nothing but numbers
+    if not _LETTER.search(lower) or not _ANY.search(lower):
+        return ()
     found = [ComponentMention(name, m.start(), m.end()) for name, pattern in _ALL for m in pattern.finditer(lower)]
     found.sort(key=lambda m: (m.start, -(m.end - m.start)))
     kept: list[ComponentMention] = []

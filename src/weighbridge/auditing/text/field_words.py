@@ -78,6 +78,9 @@ _LABELS = {
 }
 LABELS = {**SIZES, **{phrase.strip(): word for word, phrases in _LABELS.items() for phrase in " ".join(phrases.split()).split(",")}}
 """From a phrase, in lower case and with spaces for ``_`` and ``-``, to the size that it names in front of a number."""
+_WORD = re.compile(r"[A-Za-z/]+|\d+|[\u4e00-\u9fff]+")
+_LAST_WORDS = frozenset(words[-1] for phrase in LABELS if (words := _WORD.findall(phrase)))
+"""The words that a label ends in: most words in front of a number are none of them."""
 _LABELLED = re.compile(
     rf"(?<![*_`\"' ])[*_`\"' ]*(?:[(（][^()（）]{{0,24}}[)）][*_`\"' ]*)?(?:[:：=|]|\bis\b|\bare\b|\bof\b|为|是)[*_`\"'$ ]*(?:[~≈][*_`\" ]*)?{_NUMBER}",
     re.IGNORECASE,
@@ -139,12 +142,12 @@ def label_before(text: str, end: int) -> str | None:
     'heads'
     """
     near = text[max(0, end - 60) : end].rstrip("*_`\"' :|")
-    words = list(re.finditer(r"[A-Za-z/]+|\d+|[\u4e00-\u9fff]+", near.replace("_", " ").replace("-", " ")))
-    for first in range(max(0, len(words) - _WORDS), len(words)):
-        phrase = " ".join(kept for word in words[first:] if (kept := word.group().lower()) not in _OF_A_TOWER)
+    words = _WORD.findall(near.lower())
+    kept = [word for word in words[-_WORDS:] if word not in _OF_A_TOWER]
+    for first in range(max(0, len(words) - _WORDS), len(words) if kept and kept[-1] in _LAST_WORDS else 0):
+        phrase = " ".join(word for word in words[first:] if word not in _OF_A_TOWER)
         if phrase in LABELS:
-            before = words[first - 1].group() if first else ""
-            return None if before.isdigit() else LABELS[phrase]
+            return None if first and words[first - 1].isdigit() else LABELS[phrase]
     tail = near[-_LETTERS_OF_LABEL:].lower()
     return next((LABELS[tail[place:]] for place in range(len(tail)) if not tail[place].isascii() and tail[place:] in LABELS), None)
 

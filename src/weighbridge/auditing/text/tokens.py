@@ -33,7 +33,7 @@ def tokens(text: str, line: int) -> list[Token]:
             continue
         token = _token(text, position, line, found)
         spaced = position > 0 and text[position - 1] == " "
-        found.append(token._replace(spaced=True) if spaced else token)
+        found.append(Token._make((*token[:-1], True)) if spaced else token)
         position = token.end
     return [token for token in found if token.kind != "noun"]
 

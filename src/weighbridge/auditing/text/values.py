@@ -11,16 +11,28 @@ from weighbridge.auditing.text.numbers import Token
 
 def value(term: Term, number: Callable[[Token], Fraction | None], sizes: Mapping[str, int]) -> Fraction | None:
     """Evaluate exactly; None if a name has no value, a number is out of bounds, or a divisor is zero."""
+    found = _evaluate(term, number, sizes)
+    return Fraction(found) if isinstance(found, int) else found
+
+
+def _evaluate(term: Term, number: Callable[[Token], Fraction | None], sizes: Mapping[str, int]) -> int | Fraction | None:
+    """Evaluate with whole numbers as long as they are whole: most are, and a fraction costs ten times as much."""
     if isinstance(term, Token):
-        if term.kind == "num":
-            return number(term)
-        known = sizes.get(term.text)
-        return None if known is None else Fraction(known)
+        if term.kind != "num":
+            return sizes.get(term.text)
+        found = number(term)
+        return found if found is None or found.denominator != 1 else found.numerator
     if isinstance(term, Negative):
-        inner = value(term.term, number, sizes)
+        inner = _evaluate(term.term, number, sizes)
         return None if inner is None else -inner
-    left, right = value(term.left, number, sizes), value(term.right, number, sizes)
-    return None if left is None or right is None else _apply(term.operation, left, right)
+    left = _evaluate(term.left, number, sizes)
+    right = None if left is None else _evaluate(term.right, number, sizes)
+    if left is None or right is None:
+        return None
+    if isinstance(left, int) and isinstance(right, int) and term.operation in "+-*":
+        whole = left + right if term.operation == "+" else left - right if term.operation == "-" else left * right
+        return None if abs(whole) > LARGEST else whole
+    return _apply(term.operation, Fraction(left), Fraction(right))
 
 
 def _apply(operation: str, left: Fraction, right: Fraction) -> Fraction | None:
@@ -59,18 +71,36 @@ def names(term: Term) -> set[str]:
     """Return the names in a term."""
     if isinstance(term, Token):
         return {term.text} if term.kind == "name" else set()
-    if isinstance(term, Negative):
-        return names(term.term)
-    return names(term.left) | names(term.right)
+    found: set[str] = set()
+    rest: list[Term] = [term]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, Token):
+            if one.kind == "name":
+                found.add(one.text)
+        elif isinstance(one, Negative):
+            rest.append(one.term)
+        else:
+            rest += (one.left, one.right)
+    return found
 
 
 def numbers(term: Term) -> list[Token]:
     """Return the numbers in a term, exponents left out."""
     if isinstance(term, Token):
         return [term] if term.kind == "num" else []
-    if isinstance(term, Negative):
-        return numbers(term.term)
-    return numbers(term.left) + (numbers(term.right) if term.operation != "^" else [])
+    found: list[Token] = []
+    rest: list[Term] = [term]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, Token):
+            if one.kind == "num":
+                found.append(one)
+        elif isinstance(one, Negative):
+            rest.append(one.term)
+        else:
+            rest += (one.left,) if one.operation == "^" else (one.right, one.left)
+    return found
 
 
 def is_lone(term: Term) -> bool:
