@@ -49,8 +49,9 @@ def check(scene: Scene) -> EquationClaims:
         changed = {number for number in slips.keys() | before.keys() if slips.get(number) != before.get(number)}
         if not changed:
             break
+        either = slips.keys() | before.keys()
         for index, one in enumerate(judged):
-            if not one.numbers.isdisjoint(changed) and one.is_computed_from(slips.keys() | before.keys()):
+            if not one.numbers.isdisjoint(changed) and one.is_computed_from(either):
                 found[index] = list(one.claims(slips))
     ends = (side.term for chain in scene.chains for side in chain.sides[1:])
     results = frozenset(term.value for term in ends if isinstance(term, Token) and term.value is not None)
