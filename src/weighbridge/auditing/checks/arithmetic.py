@@ -14,7 +14,7 @@ from weighbridge.auditing.text.equations import Chain, Side
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, likeliest_value, significant_digits, whole
 from weighbridge.auditing.text.size_words import BYTES
-from weighbridge.auditing.text.values import names, numbers, value
+from weighbridge.auditing.text.values import names, value
 from weighbridge.auditing.thresholds import EXACT_DIGITS, NEAR_BY_SIGN
 from weighbridge.core.messages import mark
 
@@ -74,7 +74,8 @@ class _ChainJudge(Equation):
     def __init__(self, scene: Scene, chain: Chain) -> None:
         self.scene, self.chain = scene, chain
         self.slips: Mapping[Fraction, Slip] = {}
-        self.numbers = {number for side in chain.sides for token in numbers(side.term) if (number := likeliest_value(token)) is not None}
+        self.inner: dict[int, list[Token]] = {}
+        self.numbers = {number for side in chain.sides for token in self.numbers_in(side) if (number := likeliest_value(token)) is not None}
         lead = chain.sides[0].term
         if isinstance(lead, Token) and (len(chain.sides) > 2 if lead.kind == "name" else is_label(chain, lead)):
             self.chain = chain = chain._replace(sides=chain.sides[1:])  # ``H = 12 * 64 = 768`` defines H, and computes it
@@ -108,7 +109,7 @@ class _ChainJudge(Equation):
         """Tell whether one of these numbers is among those that the side is computed from which the others are held against."""
         if not slips or sum(v is not None for v in self.values) < 2:
             return False
-        return any(likeliest_value(token) in slips for token in numbers(self.chain.sides[self._base()].term))
+        return any(likeliest_value(token) in slips for token in self.numbers_in(self.chain.sides[self._base()]))
 
     def _side(
         self, index: int, side: Side, truth: tuple[Fraction, Fraction], wrong: list[Fraction]
@@ -168,7 +169,7 @@ class _ChainJudge(Equation):
     def _source(self) -> int:
         """Return the line of the first slip among the numbers of this chain."""
         for side in self.chain.sides:
-            for token in numbers(side.term):
+            for token in self.numbers_in(side):
                 number = likeliest_value(token)
                 if number is not None and number in self.slips:
                     return self.slips[number].line
@@ -190,7 +191,7 @@ class _ChainJudge(Equation):
     def _is_of_sizes(self, index: int) -> bool:
         """Tell whether a side holds nothing but sizes of the model and small numbers."""
         known = set(self.sizes.values())
-        return all(t.value is not None and (t.value <= 24 or t.value in known) for t in numbers(self.chain.sides[index].term))
+        return all(t.value is not None and (t.value <= 24 or t.value in known) for t in self.numbers_in(self.chain.sides[index]))
 
     def _fit(self, index: int, true: Fraction) -> Fit | None:
         side = self.chain.sides[index]
@@ -205,7 +206,7 @@ class _ChainJudge(Equation):
 
     def _has_bytes(self) -> bool:
         """Tell whether the bytes of a number are among the factors already."""
-        return any(token.unit in BYTES for side in self.chain.sides[:-1] for token in numbers(side.term))
+        return any(token.unit in BYTES for side in self.chain.sides[:-1] for token in self.numbers_in(side))
 
     def _is_near_by_sign(self, index: int, true: Fraction) -> bool:
         """Tell whether an exact number is said to be near another, and is: ``7,087,872 ≈ 12 × 768²``."""
@@ -243,9 +244,11 @@ class _ChainJudge(Equation):
         for side, other in zip(self.chain.sides, self.chain.sides[1:], strict=False):
             if names(side.term) and not names(other.term):
                 used = {
-                    int(t.value) for t in numbers(other.term) if t.value is not None and 24 <= t.value < 10**6 and t.value.denominator == 1
+                    int(t.value)
+                    for t in self.numbers_in(other)
+                    if t.value is not None and 24 <= t.value < 10**6 and t.value.denominator == 1
                 }
-                own = {int(t.value) for t in numbers(side.term) if t.value is not None and t.value.denominator == 1}
+                own = {int(t.value) for t in self.numbers_in(side) if t.value is not None and t.value.denominator == 1}
                 if used and not isinstance(other.term, Token) and not used & (known | own):
                     return True
         return False

@@ -29,6 +29,14 @@ class Equation:
     chain: Chain
     sizes: dict[str, int]
     values: list[Fraction | None]
+    inner: dict[int, list[Token]]
+
+    def numbers_in(self, side: Side) -> list[Token]:
+        """Return the numbers of a side, which every reading asks for."""
+        found = self.inner.get(side.start)
+        if found is None:
+            found = self.inner[side.start] = numbers(side.term)
+        return found
 
     def is_loose(self, side: Side) -> bool:
         """Tell whether a side is said to be approximate."""
@@ -47,7 +55,7 @@ class Equation:
         """Take a formula in the middle of a chain for a rounding of the one before: its own numbers are rounded, or it is said to be near."""
         side, own = self.chain.sides[index], self.values[index]
         assert own is not None
-        united = any(token.unit in BYTES for token in numbers(side.term))
+        united = any(token.unit in BYTES for token in self.numbers_in(side))
         if united and any(own * factor == true or own == true * factor for factor in FACTORS):
             return Fit("exact", because(mark("its units stand on one side only")))  # ``2016MB/1024``, on the way to GB
         for low, high in self._ranges(side.term):
@@ -69,7 +77,7 @@ class Equation:
         """Tell whether the result is what the rounded inputs allow, to no more digits than they have, or what they stand for."""
         for side in self.chain.sides:
             rounded = [
-                t for t in numbers(side.term) if t.places or (t.unit and max(scales(t)) > 1)
+                t for t in self.numbers_in(side) if t.places or (t.unit and max(scales(t)) > 1)
             ]  # ``2 bytes`` are two, and not about two
             if isinstance(side.term, Token) or not rounded or said_token.value is None:
                 continue
@@ -106,7 +114,7 @@ class Equation:
 
     def _other_units(self, token: Token) -> Fit | None:
         """Tell whether the units stand on one side only: ``32 * 7 = 224GiB``, ``67 + 8.4 + 8.4 = 83.8M``."""
-        united = [t for side in self.chain.sides for t in numbers(side.term) if t.unit and t.unit != "%"]
+        united = [t for side in self.chain.sides for t in self.numbers_in(side) if t.unit and t.unit != "%"]
         if not united or token.value is None:
             return None
         for side in self.chain.sides:
@@ -143,7 +151,9 @@ class Equation:
             if isinstance(side.term, Token) or place > index:
                 continue
             said = true if place == index else self.values[index]
-            candidates = [t for t in numbers(side.term) if t.places == 0 and not t.unit and len(t.text) in (3, 4, 5) and t.text[-1] in "23"]
+            candidates = [
+                t for t in self.numbers_in(side) if t.places == 0 and not t.unit and len(t.text) in (3, 4, 5) and t.text[-1] in "23"
+            ]
             for chosen in product((False, True), repeat=min(3, len(candidates))):
                 raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
                 if raised and value(raise_last_digits(side.term, raised), likeliest_value, self.sizes) == said:

@@ -42,7 +42,7 @@ def formulas(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[F
     >>> [str(f.expanded) for f in formulas(tokens("2 * (4H * H + H),即8H^2 + 2H", 0), LETTERS)]
     ['8*H^2 + 2*H', '8*H^2 + 2*H']
     """
-    index = 0
+    index = 0 if any(token.kind == "name" for token in statement) else len(statement)
     while index < len(statement):
         token = statement[index]
         free = index == 0 or statement[index - 1].kind != "op" or (statement[index - 1].text in "*-" and _opens(statement, index - 1))

@@ -54,16 +54,16 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCou
         for token in statement:
             if token.kind != "num" or token.unit == "%" or token.unit in BYTES | WORK or token.line in printed_modules:
                 continue
+            if (likeliest_value(token) or 0) < SMALLEST_RESTATED:
+                continue
             line = scene.lines[token.line]
             begin, end = line.at[token.start], line.at[token.end - 1] + 1
             if covered.holds(line.number, begin, end):
                 continue
-            near = line.text[max(0, token.start - _NEAR) : token.end + _NEAR]
-            if not (speaks_of_parameters(near) or find_components(near.lower()) or token.value in computed.reasons):
-                continue
             context = scene.context(token.line, token.start)
             found = computed.find(token) or (parts[context].find(token) if context in parts else None)
-            if found is not None:
+            near = line.text[max(0, token.start - _NEAR) : token.end + _NEAR]
+            if found and (token.value in computed.reasons or speaks_of_parameters(near) or find_components(near.lower())):
                 yield _claim(scene, token, *found)
 
 

@@ -35,6 +35,8 @@ _WORDS = {
     "encoder": re.compile(r"(?<![\w\-])(?:the )?encoder\b(?! layers?| blocks?|-only|-decoder)|编码器(?!层)", re.IGNORECASE),
     "decoder": re.compile(r"(?<![\w\-])(?:the )?decoder\b(?! layers?| blocks?|-only)|解码器(?!层)", re.IGNORECASE),
 }
+_ANY = re.compile(r"vi(?:sion|sual|t)|image|text|language|encoder|decoder|[\u4e00-\u9fff]", re.IGNORECASE)
+"""What a line must have before it can name a tower."""
 _TOWER = re.compile(r"vision|visual|image|text|language|图像|视觉|图片|文本", re.IGNORECASE)
 _PREFIXES = {"vision": ("vision", "visual"), "text": ("text",), "encoder": ("encoder",), "decoder": ("decoder",)}
 _TITLES = {
@@ -78,6 +80,8 @@ def check(scene: Scene) -> Iterator[Claim]:
 def _said_of(scene: Scene, token: Token) -> str | None:
     """Return the tower that a count is said of, by the words of its own clause."""
     text = scene.lines[token.line].text
+    if not _ANY.search(text):
+        return None
     before = _BREAKS.split(text[max(0, token.start - 80) : token.start])[-1]
     behind = _BREAKS.split(text[token.end : token.end + 60])[0]
     if _OTHER.search(f"{before} {behind}"):

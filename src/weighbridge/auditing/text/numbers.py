@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from weighbridge.auditing.text.size_words import POSSIBLE, UNITS, size_at
@@ -32,6 +33,10 @@ class Token(NamedTuple):
     unit: str = ""
     places: int = 0
     spaced: bool = False
+
+    def __hash__(self) -> int:
+        """Hash its place: its value would take longer than all else."""
+        return hash((self.line, self.start, self.end))
 
 
 NUMBER = re.compile(
@@ -63,12 +68,15 @@ def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
         while end < len(text) and text[end].isdigit():
             end += 1
         return Token("word", text[at:end], line, at, end)
-    written = match.group()
-    dotted = written.count(".") > 1
-    digits = "".join(c for c in written if c.isdigit() or (c == "." and not dotted))
-    places = len(digits.partition(".")[2])
-    value, end = Fraction(digits if places else int(digits.rstrip("."))), match.end()
-    power = _POWER.match(text, end)
+    written, places, end = match.group(), 0, match.end()
+    if written.isdecimal():
+        value = _whole(int(written))
+    else:
+        dotted = written.count(".") > 1
+        digits = "".join(c for c in written if c.isdigit() or (c == "." and not dotted))
+        places = len(digits.partition(".")[2])
+        value = Fraction(digits) if places else _whole(int(digits.rstrip(".")))
+    power = _POWER.match(text, end) if text[end : end + 1] in ("e", "E") else None
     if power:
         value, end = value * Fraction(10) ** int(power.group(1)), power.end()
         places = max(0, places - int(power.group(1)))
@@ -80,9 +88,16 @@ def read_number(text: str, at: int, line: int, found: list[Token]) -> Token:
     return _with_unit(text, token)
 
 
+_whole = lru_cache(maxsize=4096)(Fraction)
+"""A whole number as a fraction: the same few sizes stand in every formula of a text."""
+
+
 def _with_unit(text: str, token: Token) -> Token:
     end = token.end
     gap = end + len(text[end : end + 2]) - len(text[end : end + 2].lstrip(" "))
+    following = text[gap : gap + 1]
+    if following.isascii() and not following.isalpha() and following != "%":
+        return token  # a sign, a bracket, or the end
     if text[gap : gap + 1] in ("%",):
         return token._replace(unit="%", end=gap + 1, text=text[token.start : gap + 1])
     for length in (2, 1):

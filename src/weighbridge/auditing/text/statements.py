@@ -35,6 +35,8 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
 
 def _one_sign(line: list[Token]) -> list[Token]:
     """Read ``= ~`` and ``= about`` as one sign, which says that what follows is near."""
+    if not any(token.kind == "rel" for token in line):
+        return line
     doubled = {place for place, (token, after) in enumerate(pairwise(line)) if token.text == "=" and after.text == "≈"}
     hedged = {place + 1 for place, (token, after) in enumerate(pairwise(line)) if token.kind == "rel" and after.text.lower() in _NEARLY}
     if not doubled and not hedged:
@@ -48,6 +50,8 @@ _NEARLY = frozenset("约 大约 约为 about approximately roughly approx circa"
 
 def _values_of_words(line: list[Token]) -> list[Token]:
     """Read ``attn (2.4M) + ffn (4.7M) = 7.1M`` as the sum of the numbers in parentheses."""
+    if not (any(token.text == "+" for token in line) and any(token.kind == "(" for token in line)):
+        return line
     found: list[Token] = []
     index = 0
     while index < len(line):

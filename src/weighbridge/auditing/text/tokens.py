@@ -11,6 +11,8 @@ _ADDRESS = re.compile(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
 _MARKED = re.compile(r"\s*==+(?:\d+==+)?")
 _SHAPE = re.compile(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![\w)])\(\d+, ?\d+,?\)")
 _OPERATIONS = {"×": "*", "·": "*", "*": "*", "+": "+", "-": "-", "/": "/", "^": "^"}
+_SURE = frozenset("×*+-/^")
+"""Signs that are operations wherever they stand alone."""
 _TWO = frozenset(("!=", "<=", ">=", "+=", "-=", "*=", "/=", "=>", "->", ":=", "=~", "<-", "--"))
 
 
@@ -44,6 +46,9 @@ def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
         return read_number(text, at, line, found)
     if character.isascii() and character.isalpha():
         return _word(text, at, line, found)
+    pair = text[at : at + 2]
+    if character in _SURE and pair not in _TWO:
+        return Token("op", _OPERATIONS[character], line, at, at + 1)
     if character in "([":
         shape = _SHAPE.match(text, at) if text[at + 1 : at + 2] in tuple(" [0123456789") else None
         if shape and _is_shape(text, shape, found):
@@ -51,12 +56,12 @@ def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
         return Token("(", character, line, at, at + 1)
     if character in ")]":
         return Token(")", character, line, at, at + 1)
-    if text[at : at + 2] in ("≈=", "=≈"):
+    if pair in ("≈=", "=≈"):
         return Token("rel", "≈", line, at, at + 2)
-    if text[at : at + 2] in _TWO:
-        return Token("sep", text[at : at + 2], line, at, at + 2)
+    if pair in _TWO:
+        return Token("sep", pair, line, at, at + 2)
     if character in "=≈":
-        return Token("rel", character, line, at, at + 1 + (text[at : at + 2] == "=="))
+        return Token("rel", character, line, at, at + 1 + (pair == "=="))
     if character == "·" and _is_separator(text, at):
         return Token("sep", character, line, at, at + 1)
     if character in _OPERATIONS:
