@@ -118,7 +118,7 @@ def test_a_training_that_is_stopped_at_any_step_goes_on_to_the_same_weights(tmp_
         taken = []
 
         def steps(epoch: int) -> list[Any]:
-            batches = [vocabulary.stack(group, 24) for group in vocabulary.grouped(texts(80, 8), 8, 24, random.Random(epoch))]
+            batches = [vocabulary.stack(group, 24) for group in vocabulary.group_texts(texts(80, 8), 8, 24, random.Random(epoch))]
 
             def step(model: Any, batch: Any) -> Any:
                 taken.append(epoch)
@@ -191,9 +191,9 @@ def test_scores_are_those_of_scikit_learn() -> None:
 def test_the_largest_model_within_the_budget_is_chosen_or_none() -> None:
     budget = plan.Budget(320_000, 20_000_000, 32, 32)
     config = plan.choose(3000, budget)
-    assert plan.weighed(config).count().unique <= budget.parameters
+    assert plan.weigh(config).count().unique <= budget.parameters
     assert plan.training(config, 32, 32).total <= budget.memory_bytes
-    assert plan.weighed({**config, "num_hidden_layers": config["num_hidden_layers"] + 1}).count().unique > budget.parameters
+    assert plan.weigh({**config, "num_hidden_layers": config["num_hidden_layers"] + 1}).count().unique > budget.parameters
     with pytest.raises(SystemExit, match="no BERT fits"):
         plan.choose(3000, plan.Budget(1000, 10**9, 1, 32))
 
@@ -232,6 +232,6 @@ def test_the_tutorial_tells_of_the_parts_the_model_and_the_plan_that_the_code_ma
     assert [len(part) for part in parts] == told["parts"]
     tokenizer = vocabulary.learn([example.text for example in parts.train], run.FULL.vocabulary)
     texts = run.Texts(*(vocabulary.encode(tokenizer, part, run.FULL.budget.tokens) for part in parts))
-    config, predicted = run.planned(run.FULL, tokenizer, texts, told["seed"])
+    config, predicted = run.plan_model(run.FULL, tokenizer, texts, told["seed"])
     assert config == told["config"]
     assert {**predicted._asdict(), "matmul_rate": None} == {**told["predicted"], "matmul_rate": None}

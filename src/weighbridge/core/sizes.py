@@ -30,37 +30,29 @@ class Quantity:
 
     __slots__ = ()
 
-    def __add__(self, other: Size) -> Quantity:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # what each kind defines: Python itself refuses an operator that a kind lacks
 
-    def __radd__(self, other: Size) -> Quantity:
-        raise NotImplementedError
+        def __add__(self, other: Size) -> Quantity: ...
 
-    def __sub__(self, other: Size) -> Quantity:
-        raise NotImplementedError
+        def __radd__(self, other: Size) -> Quantity: ...
 
-    def __rsub__(self, other: Size) -> Quantity:
-        raise NotImplementedError
+        def __sub__(self, other: Size) -> Quantity: ...
 
-    def __mul__(self, other: Size) -> Quantity:
-        raise NotImplementedError
+        def __rsub__(self, other: Size) -> Quantity: ...
 
-    def __rmul__(self, other: Size) -> Quantity:
-        raise NotImplementedError
+        def __mul__(self, other: Size) -> Quantity: ...
 
-    def __floordiv__(self, other: Size) -> Quantity:
-        raise NotImplementedError
+        def __rmul__(self, other: Size) -> Quantity: ...
 
-    def __rfloordiv__(self, other: Size) -> Quantity:
-        raise NotImplementedError
+        def __floordiv__(self, other: Size) -> Quantity: ...
 
-    def divide_exactly(self, other: Size) -> Quantity:
-        """Divide without remainder; what has a remainder is an error."""
-        raise NotImplementedError
+        def __rfloordiv__(self, other: Size) -> Quantity: ...
 
-    def rdivide_exactly(self, other: Size) -> Quantity:
-        """Divide *other*, an int, by this quantity without remainder."""
-        raise NotImplementedError
+        def divide_exactly(self, other: Size) -> Quantity:
+            """Divide without remainder; what has a remainder is an error."""
+
+        def rdivide_exactly(self, other: Size) -> Quantity:
+            """Divide *other*, an int, by this quantity without remainder."""
 
 
 Size: TypeAlias = int | Quantity
