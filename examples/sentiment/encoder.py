@@ -30,7 +30,7 @@ from examples.sentiment.data import NEGATIVE, POSITIVE, Example, split
 from examples.sentiment.plan import weigh
 from examples.sentiment.run import Texts, classifying
 from examples.sentiment.train import Settings, Steps, train
-from examples.sentiment.vocabulary import batches, encode, stack
+from examples.sentiment.vocabulary import encode, group_texts, stack
 
 SOURCE = "vaderSentiment==3.3.2"
 LONGEST, BATCH = 48, 32
@@ -110,7 +110,7 @@ def fine_tune(folder: Path, config: dict[str, Any], texts: Texts, seed: int, nam
 
     def steps(epoch: int) -> Steps:
         order = random.Random(f"{seed}/{name}/{epoch}")
-        return classifying([stack(group, LONGEST) for group in batches(texts.train, BATCH, LONGEST, order)])
+        return classifying([stack(group, LONGEST) for group in group_texts(texts.train, BATCH, LONGEST, order)])
 
     def validate(model: nn.Module) -> float:
         return evaluate.test(model, texts.validation, LONGEST).accuracy

@@ -11,7 +11,7 @@ from torch import nn
 
 from examples.sentiment.data import LABELS, NEGATIVE, POSITIVE
 from examples.sentiment.train import Epoch
-from examples.sentiment.vocabulary import Encoded, batches, stack
+from examples.sentiment.vocabulary import Encoded, group_texts, stack
 
 
 class Scores(NamedTuple):
@@ -52,7 +52,7 @@ def judge(model: nn.Module, texts: Sequence[Encoded], longest: int, batch: int =
     found: dict[int, list[float]] = {}
     numbered = [Encoded(text.tokens, number) for number, text in enumerate(texts)]
     with torch.no_grad():
-        for group in batches(numbered, batch, longest):
+        for group in group_texts(numbered, batch, longest):
             made = stack(group, longest)
             shares = torch.softmax(model(made.input_ids, made.attention_mask)[0], dim=-1)
             found |= dict(zip((text.label for text in group), shares.tolist(), strict=True))

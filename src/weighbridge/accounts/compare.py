@@ -15,10 +15,17 @@ from weighbridge.core.messages import mark
 from weighbridge.value import ModelValue
 
 COUNTS = {
-    "unique": mark("unique parameters"), "trainable": mark("trainable"), "active": mark("active per token"),
-    "embedding": mark("in embeddings"), "non_embedding": mark("outside embeddings"), "weight": mark("in matrices"),
-    "bias": mark("in biases"), "gain": mark("in gains"), "shift": mark("in shifts"), "buffers": mark("saved buffers, not parameters"),
-}  # fmt: skip
+    "unique": mark("unique parameters"),
+    "trainable": mark("trainable"),
+    "active": mark("active per token"),
+    "embedding": mark("in embeddings"),
+    "non_embedding": mark("outside embeddings"),
+    "weight": mark("in matrices"),
+    "bias": mark("in biases"),
+    "gain": mark("in gains"),
+    "shift": mark("in shifts"),
+    "buffers": mark("saved buffers, not parameters"),
+}
 ALWAYS = ("unique", "embedding", "non_embedding")
 """Counts that are shown even where all of them are equal, or all zero."""
 

@@ -58,9 +58,19 @@ def tally(tree: Part) -> Tally:
     unique = roles["weight"] + roles["bias"] + roles["gain"] + roles["shift"] + roles["embedding"]
     buffers, embedding = roles["buffer"], roles["embedding"]
     return Tally(
-        unique, unique + buffers, unique - others["frozen"], unique - others["idle"], embedding, unique - embedding,
-        buffers, unique + others["tied"], roles["weight"], roles["bias"], roles["gain"], roles["shift"],
-    )  # fmt: skip
+        unique,
+        unique + buffers,
+        unique - others["frozen"],
+        unique - others["idle"],
+        embedding,
+        unique - embedding,
+        buffers,
+        unique + others["tied"],
+        roles["weight"],
+        roles["bias"],
+        roles["gain"],
+        roles["shift"],
+    )
 
 
 def tally_of(model: ModelValue) -> Tally:

@@ -344,9 +344,18 @@ class Model(ModelValue):
         if seq is None:
             seq, decoder_seq = usual_lengths(self, Inputs().seq, decoder_seq)
         how = settings_of(
-            self, training, dtype=dtype, attention=attention, dropout=training if dropout is None else dropout, loss=loss, optimizer=optimizer,
-            precision=precision, quantization=quantization, checkpointing=checkpointing, device=device,
-        )  # fmt: skip
+            self,
+            training,
+            dtype=dtype,
+            attention=attention,
+            dropout=training if dropout is None else dropout,
+            loss=loss,
+            optimizer=optimizer,
+            precision=precision,
+            quantization=quantization,
+            checkpointing=checkpointing,
+            device=device,
+        )
         return memory_of(self, inputs(batch=batch, seq=seq, decoder_seq=decoder_seq), how, training=training)
 
     def parallel(

@@ -13,5 +13,15 @@ from weighbridge.columns.evaluate import ACCOUNTS, count, measure
 from weighbridge.columns.frames import measure_table
 
 __all__ = [
-    "ACCOUNTS", "LIMIT", "Column", "cache_per_token", "column", "count", "forward_flops", "measure", "measure_table", "memory", "values_of",
-]  # fmt: skip
+    "ACCOUNTS",
+    "LIMIT",
+    "Column",
+    "cache_per_token",
+    "column",
+    "count",
+    "forward_flops",
+    "measure",
+    "measure_table",
+    "memory",
+    "values_of",
+]

@@ -17,8 +17,17 @@ EXAMPLE = """example:
     "select class, count(*) from census group by class"
 """
 OPTIONS = (
-    Option("sources", mark("folders, files, globs, tables (.jsonl, .parquet), archives, @lists, s3://, gs:// and az:// folders, Hub ids;"
-                           " or: query OUT QUESTION"), "SOURCE", flag="", many=True, needed=True),
+    Option(
+        "sources",
+        mark(
+            "folders, files, globs, tables (.jsonl, .parquet), archives, @lists, s3://, gs:// and az:// folders, Hub ids;"
+            " or: query OUT QUESTION"
+        ),
+        "SOURCE",
+        flag="",
+        many=True,
+        needed=True,
+    ),
     Option("out", mark("the folder for the Parquet parts; an unfinished census in it is resumed"), "OUT", flag="--output", short="-o"),
     Option("jobs", mark("processes (default: one a core)"), "N", kind="whole"),
     Option("cluster", mark("a Dask scheduler, such as tcp://host:8786, whose workers do the work"), "ADDRESS"),
@@ -27,7 +36,7 @@ OPTIONS = (
     Option("form", mark("print JSON"), kind="switch", const="json", flag="--json"),
     Option("form", mark("print the tables as CSV"), kind="switch", const="csv", flag="--csv"),
     LANG,
-)  # fmt: skip
+)
 
 
 def run(arguments: Arguments) -> int:

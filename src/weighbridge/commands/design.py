@@ -19,8 +19,12 @@ EXAMPLE = """example:
   weigh design --like mixtral --params 2B±1% --max-active 700M -o config.json
 """
 OPTIONS = (
-    Option("like", mark("a model type, or any source: the designs are of its class, and what is not searched stays as there"), "SOURCE",
-           needed=True),
+    Option(
+        "like",
+        mark("a model type, or any source: the designs are of its class, and what is not searched stays as there"),
+        "SOURCE",
+        needed=True,
+    ),
     CLASS,
     SET,
     Option("params", mark("parameters, with a tolerance: 124M±0.5%"), "N", needed=True),
@@ -40,11 +44,16 @@ OPTIONS = (
     Option("batch", mark("examples (default 1)"), "N", kind="whole", default=1),
     Option("seq", mark("tokens of each (default 2048, or as many as the model can take)"), "N", kind="whole"),
     Option("dtype", mark("element type of weights and cache (default bfloat16)"), "TYPE", default="bfloat16"),
-    Option("sort", mark("sort order (default fit: nearest to --params)"), "ORDER", default="fit",
-           choices=("fit", "depth", "width", "aspect", "flops", "cache", "memory")),
+    Option(
+        "sort",
+        mark("sort order (default fit: nearest to --params)"),
+        "ORDER",
+        default="fit",
+        choices=("fit", "depth", "width", "aspect", "flops", "cache", "memory"),
+    ),
     Option("limit", mark("how many designs to show (default 20)"), "N", kind="whole", default=20),
     *OUTPUT,
-)  # fmt: skip
+)
 
 
 def run(arguments: Arguments) -> int:

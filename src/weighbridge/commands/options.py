@@ -143,11 +143,23 @@ OPTIMIZER = Option(
 OUTPUT = (
     LANG,
     Option("form", mark("form of the answer"), "FORM", flag="--format", choices=FORMS, local=True),
-    *(Option("form", help, kind="switch", const=form, flag=f"--{form}", local=True) for form, help in (
-        ("json", mark("print JSON")), ("csv", mark("print the tables as CSV")), ("markdown", mark("print Markdown")), ("html", mark("print a page of HTML")),
-    )),
-    Option("output", mark("write to a file; its ending selects the form: .html, .md, .tex, .txt, .csv, .json, .xlsx, .svg, .png"), "FILE", short="-o", local=True),
-)  # fmt: skip
+    *(
+        Option("form", help, kind="switch", const=form, flag=f"--{form}", local=True)
+        for form, help in (
+            ("json", mark("print JSON")),
+            ("csv", mark("print the tables as CSV")),
+            ("markdown", mark("print Markdown")),
+            ("html", mark("print a page of HTML")),
+        )
+    ),
+    Option(
+        "output",
+        mark("write to a file; its ending selects the form: .html, .md, .tex, .txt, .csv, .json, .xlsx, .svg, .png"),
+        "FILE",
+        short="-o",
+        local=True,
+    ),
+)
 """How the answer is given; every command with a document takes these."""
 
 COMMON = (

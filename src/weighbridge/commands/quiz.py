@@ -26,14 +26,21 @@ OPTIONS = (
     Option("source", mark("the model it is about (default: one that suits the level, by the seed)"), "SOURCE", flag=""),
     CLASS,
     SET,
-    Option("level", mark("what the exercise asks for: one table, one module, a layer, the whole model, grouped heads, active experts, a convention"),
-           "LEVEL", default="layer", choices=LEVELS),
+    Option(
+        "level",
+        mark("what the exercise asks for: one table, one module, a layer, the whole model, grouped heads, active experts, a convention"),
+        "LEVEL",
+        default="layer",
+        choices=LEVELS,
+    ),
     Option("seed", mark("which exercise of that level: the same number gives the same exercise (default 1)"), "N", "whole"),
-    Option("answer", mark("mark this answer: a number, or steps with a line for each equation; - reads them from standard input"), "ANSWER"),
+    Option(
+        "answer", mark("mark this answer: a number, or steps with a line for each equation; - reads them from standard input"), "ANSWER"
+    ),
     Option("hints", mark("show so many hints"), "N", "whole", 0),
     Option("solution", mark("show the solution"), kind="switch"),
     *OUTPUT,
-)  # fmt: skip
+)
 
 
 def run(arguments: Arguments) -> int:

@@ -12,10 +12,20 @@ EXAMPLE = """example:
 """
 OPTIONS = (
     *SOURCE,
-    Option("keys", mark("one or two sizes of the config, such as num_hidden_layers; a dot reaches into a sub-config"), "KEY",
-           flag="", many=True, needed=True),
+    Option(
+        "keys",
+        mark("one or two sizes of the config, such as num_hidden_layers; a dot reaches into a sub-config"),
+        "KEY",
+        flag="",
+        many=True,
+        needed=True,
+    ),
     Option("params", mark("target number of parameters: 80M, 109482240, 124M±0.5%"), "N"),
-    Option("loaded", mark("target number of parameters once loaded from its file, where a head that is tied when built has its own matrix"), "N"),
+    Option(
+        "loaded",
+        mark("target number of parameters once loaded from its file, where a head that is tied when built has its own matrix"),
+        "N",
+    ),
     Option("active", mark("target number of active parameters per token"), "N"),
     Option("flops", mark("target FLOPs of a forward pass over --seq tokens"), "N"),
     Option("cache", mark("target bytes of cache per token: 64KiB"), "SIZE"),
@@ -26,7 +36,7 @@ OPTIONS = (
     Option("dtype", mark("element type of weights and cache (default bfloat16)"), "TYPE", default="bfloat16"),
     Option("multiple", mark("take only multiples of a number; may be repeated"), "KEY=N", many=True),
     *OUTPUT,
-)  # fmt: skip
+)
 
 
 def answer(arguments: Arguments) -> Answer:

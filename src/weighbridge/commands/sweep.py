@@ -13,12 +13,24 @@ EXAMPLE = """example:
 OPTIONS = (
     Option("source", KNOWN_SOURCES, "SOURCE", flag="", needed=True),
     CLASS,
-    Option("ranges", mark("a size and its values: 256:2048:64 (both ends belong to it) or 256,512; may be repeated"), "KEY=RANGE",
-           flag="--set", many=True, needed=True),
-    Option("accounts", mark("what to count (default parameters); may be repeated"), "ACCOUNT", flag="--account", many=True,
-           choices=("parameters", "active", "trainable", "stored", "embedding", "non_embedding", "buffers")),
+    Option(
+        "ranges",
+        mark("a size and its values: 256:2048:64 (both ends belong to it) or 256,512; may be repeated"),
+        "KEY=RANGE",
+        flag="--set",
+        many=True,
+        needed=True,
+    ),
+    Option(
+        "accounts",
+        mark("what to count (default parameters); may be repeated"),
+        "ACCOUNT",
+        flag="--account",
+        many=True,
+        choices=("parameters", "active", "trainable", "stored", "embedding", "non_embedding", "buffers"),
+    ),
     *OUTPUT,
-)  # fmt: skip
+)
 
 
 def answer(arguments: Arguments) -> Answer:

@@ -195,9 +195,18 @@ def _match(made: Convention, reading: Reading, table: Conventions, say: Say) -> 
     # Authors cut off (37B of 37.55B) sooner than they leave a part out without a word.
     cost = made.cost + (min(reading.cost, 1) if reading.how == "truncated" and not made.keys else reading.cost)
     return Match(
-        made.class_name, made.text(say), made.keys, made.value, reading.how, reading.unit, made.view.class_count,
-        _translate(made.left_out, say), _translate(made.added, say), away, cost,
-    )  # fmt: skip
+        made.class_name,
+        made.text(say),
+        made.keys,
+        made.value,
+        reading.how,
+        reading.unit,
+        made.view.class_count,
+        _translate(made.left_out, say),
+        _translate(made.added, say),
+        away,
+        cost,
+    )
 
 
 def _translate(pieces: tuple[Piece, ...], say: Say) -> tuple[Piece, ...]:

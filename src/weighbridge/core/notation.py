@@ -11,15 +11,34 @@ __all__ = ["LATEX", "MATHML", "TEXT", "UNICODE", "Notation", "as_json", "mathml"
 UNICODE = Notation(
     "unicode", minus=" − ", negative="−{}", multiply=" × ", power="{}{}", quotient="{} / {}", floor="⌊{} / {}⌋", separator=","
 )
-LATEX = Notation("latex", multiply=r" \times ", group=r"\left({}\right)", power="{}^{{{}}}", quotient=r"\frac{{{}}}{{{}}}",
-                 floor=r"\left\lfloor\frac{{{}}}{{{}}}\right\rfloor", separator="{,}", stacked_quotient=True,
-                 indexed=r"{}_{{\mathrm{{{}}}}}")  # fmt: skip
-MATHML = Notation("mathml", plus="<mo>+</mo>", minus="<mo>−</mo>", negative="<mo>−</mo>{}", multiply="<mo>×</mo>",
-                  group="<mrow><mo>(</mo>{}<mo>)</mo></mrow>", power="<msup>{}<mn>{}</mn></msup>",
-                  quotient="<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>",
-                  floor="<mrow><mo>⌊</mo><mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac><mo>⌋</mo></mrow>",
-                  number="<mn>{}</mn>", symbol="<mi>{}</mi>", row="<mrow>{}</mrow>", separator=",", stacked_quotient=True,
-                  indexed="<msub>{}<mtext>{}</mtext></msub>")  # fmt: skip
+LATEX = Notation(
+    "latex",
+    multiply=r" \times ",
+    group=r"\left({}\right)",
+    power="{}^{{{}}}",
+    quotient=r"\frac{{{}}}{{{}}}",
+    floor=r"\left\lfloor\frac{{{}}}{{{}}}\right\rfloor",
+    separator="{,}",
+    stacked_quotient=True,
+    indexed=r"{}_{{\mathrm{{{}}}}}",
+)
+MATHML = Notation(
+    "mathml",
+    plus="<mo>+</mo>",
+    minus="<mo>−</mo>",
+    negative="<mo>−</mo>{}",
+    multiply="<mo>×</mo>",
+    group="<mrow><mo>(</mo>{}<mo>)</mo></mrow>",
+    power="<msup>{}<mn>{}</mn></msup>",
+    quotient="<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>",
+    floor="<mrow><mo>⌊</mo><mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac><mo>⌋</mo></mrow>",
+    number="<mn>{}</mn>",
+    symbol="<mi>{}</mi>",
+    row="<mrow>{}</mrow>",
+    separator=",",
+    stacked_quotient=True,
+    indexed="<msub>{}<mtext>{}</mtext></msub>",
+)
 
 
 def mathml(expression: Expression, values: Mapping[str, int] | None = None) -> str:

@@ -131,9 +131,16 @@ def design(
     )
     others = [row for index, row in enumerate(rows) if index not in front]
     return Search(
-        like.class_name, budget, designs, len(rows), candidates.tried, tuple(drawing.refused), drawing.part,
-        tuple(rows[index] for index in sorted(front)), tuple(others[:: max(1, len(others) // POINTS)]),
-    )  # fmt: skip
+        like.class_name,
+        budget,
+        designs,
+        len(rows),
+        candidates.tried,
+        tuple(drawing.refused),
+        drawing.part,
+        tuple(rows[index] for index in sorted(front)),
+        tuple(others[:: max(1, len(others) // POINTS)]),
+    )
 
 
 def _check(sort: str, limit: int, budget: Budget) -> None:

@@ -72,11 +72,18 @@ LETTERS = {
 """The letters of an adapter's own numbers."""
 
 MEANINGS = {
-    "r": mark("rank"), "init_r": mark("rank at the start"), "num_virtual_tokens": mark("virtual tokens"), "adapter_len": mark("virtual tokens"),
-    "num_vectors": mark("shared vectors"), "vector_length": mark("length of a shared vector"), "oft_block_size": mark("size of a block"),
-    "boft_block_size": mark("size of a block"), "block_size": mark("size of a block"), "n_frequency": mark("learned coefficients"),
+    "r": mark("rank"),
+    "init_r": mark("rank at the start"),
+    "num_virtual_tokens": mark("virtual tokens"),
+    "adapter_len": mark("virtual tokens"),
+    "num_vectors": mark("shared vectors"),
+    "vector_length": mark("length of a shared vector"),
+    "oft_block_size": mark("size of a block"),
+    "boft_block_size": mark("size of a block"),
+    "block_size": mark("size of a block"),
+    "n_frequency": mark("learned coefficients"),
     "bottleneck": mark("width of the bottleneck"),
-}  # fmt: skip
+}
 
 
 def letters_in(config: Mapping[str, Any], book: LetteredModel) -> tuple[dict[str, Any], LetteredModel]:

@@ -20,8 +20,15 @@ LABELS = {
     "note": mark("note"),
     "unsettled": mark("not judged"),
 }
-_COLOURS = {"exact": "#e6f4ea", "convention": "#e8f0fe", "rounded": "#eef7e6", "wrong": "#fce8e6", "carried": "#fef3e0", "note": "#f3f0fa",
-            "unsettled": "#f1f1f1"}  # fmt: skip
+_COLOURS = {
+    "exact": "#e6f4ea",
+    "convention": "#e8f0fe",
+    "rounded": "#eef7e6",
+    "wrong": "#fce8e6",
+    "carried": "#fef3e0",
+    "note": "#f3f0fa",
+    "unsettled": "#f1f1f1",
+}
 
 
 QUIET = frozenset(("exact", "unsettled"))

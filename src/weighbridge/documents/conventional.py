@@ -20,9 +20,16 @@ def as_json(model: ModelValue, given: Inputs, found: Arithmetic) -> dict[str, An
     """Return the answer of ``weigh flops --convention NAME --json``."""
     custom = found.custom
     return {
-        "source": model.source, "class": model.class_name or None, **given._asdict(), "convention": custom.key, "value": found.value,
-        "unit": custom.unit, "definition": custom.definition, "custom_of": custom.source, "pieces": _pieces(found.pieces),
-    }  # fmt: skip
+        "source": model.source,
+        "class": model.class_name or None,
+        **given._asdict(),
+        "convention": custom.key,
+        "value": found.value,
+        "unit": custom.unit,
+        "definition": custom.definition,
+        "custom_of": custom.source,
+        "pieces": _pieces(found.pieces),
+    }
 
 
 def document(model: ModelValue, found: Arithmetic, lang: str = "en") -> Document:

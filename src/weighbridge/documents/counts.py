@@ -42,10 +42,18 @@ COLUMNS = ((mark("count"), "text"), (mark("value"), "integer"), (mark("definitio
 def as_json(model: ModelValue, lang: str = "en") -> list[dict[str, Any]]:
     """Return the counts of a model as plain data."""
     return [
-        {"key": row.key, "group": row.group, "class": row.class_name, "name": row.name, "value": row.value,
-         "published": row.written or None, "definition": row.definition, "source": row.source}
+        {
+            "key": row.key,
+            "group": row.group,
+            "class": row.class_name,
+            "name": row.name,
+            "value": row.value,
+            "published": row.written or None,
+            "definition": row.definition,
+            "source": row.source,
+        }
         for row in counts(model, lang)
-    ]  # fmt: skip
+    ]
 
 
 def _table(rows: list[Count], title: str, say: Say) -> Table:

@@ -30,10 +30,17 @@ def as_json(found: Search) -> dict[str, Any]:
     109992000
     """
     return {
-        "class": found.class_name, "part": found.part or None, "budget": found.budget._asdict(), "within": found.within, "tried": found.tried,
+        "class": found.class_name,
+        "part": found.part or None,
+        "budget": found.budget._asdict(),
+        "within": found.within,
+        "tried": found.tried,
         "designs": [
             {
-                "config": entry.config, "parameters": entry.parameters, **entry.measured, "pareto": entry.pareto,
+                "config": entry.config,
+                "parameters": entry.parameters,
+                **entry.measured,
+                "pareto": entry.pareto,
                 "advice": [
                     {"advice": one.key, "follows": one.follows, "text": one.text.format(**one.values), "source": one.source}
                     for one in entry.advice
@@ -44,7 +51,7 @@ def as_json(found: Search) -> dict[str, Any]:
         ],
         "front": [row._asdict() for row in found.front],
         "refused": [{"hidden_size": hidden, "reason": reason} for hidden, reason in found.refused],
-    }  # fmt: skip
+    }
 
 
 def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en") -> Document:

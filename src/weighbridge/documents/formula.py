@@ -56,17 +56,27 @@ def as_json(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> d
     found = formula(model, of_flops=of_flops)
     insight = _insight(found)
     return {
-        "source": model.source, "class": model.class_name, "of": "forward_matmul" if of_flops else "unique",
-        "value": found.value, "text": found.text, "latex": found.latex, "mathml": found.mathml, "tree": found.json,
+        "source": model.source,
+        "class": model.class_name,
+        "of": "forward_matmul" if of_flops else "unique",
+        "value": found.value,
+        "text": found.text,
+        "latex": found.latex,
+        "mathml": found.mathml,
+        "tree": found.json,
         "collected": write(insight.collected, TEXT) if insight else None,
         "relations": [f"{symbol.letter} = {write(multiple, TEXT)}" for symbol, multiple in insight.relations] if insight else [],
         "symbols": [{"letter": s.letter, "key": s.key, "meaning": say(s.meaning), "value": found.values[s.letter]} for s in found.symbols],
         "modules": [
-            {"path": part.path, "text": write(part.closed.expression(), TEXT), "latex": write(part.closed.expression(), LATEX),
-             "value": part.value}
+            {
+                "path": part.path,
+                "text": write(part.closed.expression(), TEXT),
+                "latex": write(part.closed.expression(), LATEX),
+                "value": part.value,
+            }
             for part in found.modules
         ],
-    }  # fmt: skip
+    }
 
 
 def bare(model: ModelValue, notation: str, *, of_flops: bool = False) -> str:

@@ -34,8 +34,17 @@ def as_json(word: str, *, model_type: str = "", least: int = 0, most: int | None
             found = load(preset.name)
             unique = unique_of(found)
             if least <= unique and (most is None or unique <= most):
-                entries.append({"name": preset.name, "hub": preset.hub or None, "class": found.class_name, "unique": unique,
-                                "published": preset.published or None, "source": preset.source, "config": preset.config})  # fmt: skip
+                entries.append(
+                    {
+                        "name": preset.name,
+                        "hub": preset.hub or None,
+                        "class": found.class_name,
+                        "unique": unique,
+                        "published": preset.published or None,
+                        "source": preset.source,
+                        "config": preset.config,
+                    }
+                )
     types = [
         {"model_type": kind, "classes": list(family(kind).classes)}
         for kind in MODULES

@@ -52,14 +52,24 @@ def as_json(exercise: Exercise, marking: Marking | None = None, hints: int = 0, 
 
 def _marking_json(marking: Marking, say: Say) -> dict[str, Any]:
     return {
-        "verdict": marking.verdict, "correct": marking.correct, "given": _plain(marking.given), "answer": marking.answer,
-        "errors": len(marking.errors), "remarks": list(marking.remarks),
+        "verdict": marking.verdict,
+        "correct": marking.correct,
+        "given": _plain(marking.given),
+        "answer": marking.answer,
+        "errors": len(marking.errors),
+        "remarks": list(marking.remarks),
         "steps": [
-            {"line": step.line, "text": step.text, "verdict": step.verdict, "value": _plain(step.value), "expected": _plain(step.expected),
-             "reason": remark(step, say)}
+            {
+                "line": step.line,
+                "text": step.text,
+                "verdict": step.verdict,
+                "value": _plain(step.value),
+                "expected": _plain(step.expected),
+                "reason": remark(step, say),
+            }
             for step in marking.steps
         ],
-    }  # fmt: skip
+    }
 
 
 def _plain(number: object) -> object:

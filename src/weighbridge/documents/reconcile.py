@@ -62,10 +62,18 @@ def as_json(answer: Reconciliation) -> dict[str, Any]:
 
 def _match_json(match: Match) -> dict[str, Any]:
     return {
-        "class": match.class_name, "convention": match.convention, "rules": list(match.keys), "value": match.value,
-        "fit": match.how, "unit": match.unit, "class_count": match.class_count, "leaves_out": _pieces(match.leaves_out),
-        "adds": _pieces(match.adds), "from_reference": _pieces(match.from_reference), "cost": match.cost,
-    }  # fmt: skip
+        "class": match.class_name,
+        "convention": match.convention,
+        "rules": list(match.keys),
+        "value": match.value,
+        "fit": match.how,
+        "unit": match.unit,
+        "class_count": match.class_count,
+        "leaves_out": _pieces(match.leaves_out),
+        "adds": _pieces(match.adds),
+        "from_reference": _pieces(match.from_reference),
+        "cost": match.cost,
+    }
 
 
 def _pieces(pieces: tuple[Piece, ...]) -> list[dict[str, Any]]:

@@ -26,10 +26,18 @@ ROLES = {
 """Each role: what it is called, its colour on white, and its colour on black. ``mixed`` is a module of several roles, and none itself."""
 
 FROM_TOPIC = {
-    "embedding": "embedding", "attention": "attention", "cross_attention": "attention", "latent_attention": "attention",
-    "feed_forward": "mlp", "experts": "experts", "norm": "norm", "head": "head", "pooler": "head", "convolution": "convolution",
+    "embedding": "embedding",
+    "attention": "attention",
+    "cross_attention": "attention",
+    "latent_attention": "attention",
+    "feed_forward": "mlp",
+    "experts": "experts",
+    "norm": "norm",
+    "head": "head",
+    "pooler": "head",
+    "convolution": "convolution",
     "mixer": "state",
-}  # fmt: skip
+}
 """From what derivations call a module's purpose to its role."""
 
 TELLING = HEAD_NAMES | PROJECTIONS | {"proj_out", "pooler"} | {name for topic in ("feed_forward", "attention") for name in NAMES[topic]}

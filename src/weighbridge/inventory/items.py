@@ -20,8 +20,18 @@ from weighbridge.readers.objects import is_object, keys_below
 
 LINES = 8_192
 """Configs of a table that make one item."""
-OTHER_CONFIGS = ("generation_config.json", "tokenizer_config.json", "preprocessor_config.json", "processor_config.json", "adapter_config.json",
-                 "feature_extraction_config.json", "video_preprocessor_config.json", "quantize_config.json", "quant_config.json", "hf_quant_config.json")  # fmt: skip
+OTHER_CONFIGS = (
+    "generation_config.json",
+    "tokenizer_config.json",
+    "preprocessor_config.json",
+    "processor_config.json",
+    "adapter_config.json",
+    "feature_extraction_config.json",
+    "video_preprocessor_config.json",
+    "quantize_config.json",
+    "quant_config.json",
+    "hf_quant_config.json",
+)
 """How files end that are called configs and are none of a model."""
 WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".keras", ".msgpack", ".onnx", ".npz")
 """Endings under which weights are looked for in folders; a file that is named is read whatever it is called."""

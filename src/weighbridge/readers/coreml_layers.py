@@ -13,10 +13,22 @@ FLAT = "a run of numbers, whose shape the file does not tell"
 
 _WEIGHTS = ("weights", "bias")
 _LSTM = {
-    1: "input_gate.weight", 2: "forget_gate.weight", 3: "block_input.weight", 4: "output_gate.weight", 20: "input_gate.recursion",
-    21: "forget_gate.recursion", 22: "block_input.recursion", 23: "output_gate.recursion", 40: "input_gate.bias", 41: "forget_gate.bias",
-    42: "block_input.bias", 43: "output_gate.bias", 60: "input_gate.peephole", 61: "forget_gate.peephole", 62: "output_gate.peephole",
-}  # fmt: skip
+    1: "input_gate.weight",
+    2: "forget_gate.weight",
+    3: "block_input.weight",
+    4: "output_gate.weight",
+    20: "input_gate.recursion",
+    21: "forget_gate.recursion",
+    22: "block_input.recursion",
+    23: "output_gate.recursion",
+    40: "input_gate.bias",
+    41: "forget_gate.bias",
+    42: "block_input.bias",
+    43: "output_gate.bias",
+    60: "input_gate.peephole",
+    61: "forget_gate.peephole",
+    62: "output_gate.peephole",
+}
 _ACTIVATION: dict[tuple[int, ...], str] = {(25, 1): "prelu.alpha", (71, 1): "softplus.alpha", (71, 2): "softplus.beta"}
 
 

@@ -22,10 +22,20 @@ from weighbridge.readers.text import parse_object, printable
 from weighbridge.readers.variables import with_dots
 
 PREFERRED = (
-    "model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors", "pytorch_model.bin", "pytorch_model.bin.index.json",
-    "adapter_model.bin", "diffusion_pytorch_model.safetensors", "diffusion_pytorch_model.safetensors.index.json", "consolidated.safetensors",
-    "consolidated.safetensors.index.json", "model.ckpt.index", "tf_model.h5", "flax_model.msgpack",
-)  # fmt: skip
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "adapter_model.safetensors",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+    "adapter_model.bin",
+    "diffusion_pytorch_model.safetensors",
+    "diffusion_pytorch_model.safetensors.index.json",
+    "consolidated.safetensors",
+    "consolidated.safetensors.index.json",
+    "model.ckpt.index",
+    "tf_model.h5",
+    "flax_model.msgpack",
+)
 """Single files and indexes, first come first."""
 
 BESIDE = re.compile(

@@ -58,14 +58,26 @@ BIASES = {("DequantizeLinear", 0), ("QLinearConv", 8), ("QGemm", 6), ("QAttentio
 
 PLAIN: dict[tuple[str, int], str] = {
     ("Gather", 0): "embedding",
-    ("LayerNormalization", 1): "gain", ("LayerNormalization", 2): "shift",
-    ("RMSNormalization", 1): "gain", ("SimplifiedLayerNormalization", 1): "gain",
-    ("SkipLayerNormalization", 2): "gain", ("SkipLayerNormalization", 3): "shift", ("SkipLayerNormalization", 4): "bias",
-    ("SkipSimplifiedLayerNormalization", 2): "gain", ("SkipSimplifiedLayerNormalization", 3): "bias",
-    ("BatchNormalization", 1): "gain", ("BatchNormalization", 2): "shift",
-    ("BatchNormalization", 3): "buffer", ("BatchNormalization", 4): "buffer",
-    ("Gemm", 2): "bias", ("Conv", 2): "bias", ("Add", 0): "bias", ("Add", 1): "bias", ("Mul", 0): "gain", ("Mul", 1): "gain",
-}  # fmt: skip
+    ("LayerNormalization", 1): "gain",
+    ("LayerNormalization", 2): "shift",
+    ("RMSNormalization", 1): "gain",
+    ("SimplifiedLayerNormalization", 1): "gain",
+    ("SkipLayerNormalization", 2): "gain",
+    ("SkipLayerNormalization", 3): "shift",
+    ("SkipLayerNormalization", 4): "bias",
+    ("SkipSimplifiedLayerNormalization", 2): "gain",
+    ("SkipSimplifiedLayerNormalization", 3): "bias",
+    ("BatchNormalization", 1): "gain",
+    ("BatchNormalization", 2): "shift",
+    ("BatchNormalization", 3): "buffer",
+    ("BatchNormalization", 4): "buffer",
+    ("Gemm", 2): "bias",
+    ("Conv", 2): "bias",
+    ("Add", 0): "bias",
+    ("Add", 1): "bias",
+    ("Mul", 0): "gain",
+    ("Mul", 1): "gain",
+}
 """Roles of floating-point inputs, where the name tells nothing."""
 
 ELEMENTWISE = ("Add", "Mul", "Gather")

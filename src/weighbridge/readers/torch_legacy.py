@@ -42,11 +42,19 @@ def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     """Return where each tensor's bytes begin, how many they are, and their type; strided ones are left out."""
     found, _, places = _unpickle(file)
     return {
-        name: (places[view.storage.key] + view.storage.begin + view.offset * view.item_bytes, prod(view.shape) * view.item_bytes, view.dtype)
+        name: (
+            places[view.storage.key] + view.storage.begin + view.offset * view.item_bytes,
+            prod(view.shape) * view.item_bytes,
+            view.dtype,
+        )
         for name, view in views_of(found).items()
-        if view.storage is not None and view.storage.key in places and not view.inner and view.dense and view.extent == prod(view.shape)
+        if view.storage is not None
+        and view.storage.key in places
+        and not view.inner
+        and view.dense
+        and view.extent == prod(view.shape)
         and view.stride == rows_first(view.shape)
-    }  # fmt: skip
+    }
 
 
 def _unpickle(file: BinaryIO) -> tuple[object, dict[str, tuple[str, int]], dict[str, int]]:

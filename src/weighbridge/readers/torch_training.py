@@ -16,9 +16,19 @@ from weighbridge.readers.torch_storages import View, shape_of
 from weighbridge.readers.torch_walk import TRAINING, FoundTensor, Kind, inside, is_optimiser, is_plain
 
 MODELS = (
-    "state_dict", "model_state_dict", "model", "module", "model_state", "model_dict", "net_state_dict", "net", "network", "params", "weights",
+    "state_dict",
+    "model_state_dict",
+    "model",
+    "module",
+    "model_state",
+    "model_dict",
+    "net_state_dict",
+    "net",
+    "network",
+    "params",
+    "weights",
     "generator",
-)  # fmt: skip
+)
 """Keys under which training scripts keep the model, the surest first."""
 
 _ASIDE = re.compile(

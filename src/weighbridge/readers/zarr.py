@@ -32,10 +32,17 @@ DEEPEST_DIRECTORY = 32
 MOST_PLACES = 1_000_000
 
 BITS = {
-    "bool": ("BOOL", 8), "bfloat16": ("BF16", 16), "float8_e4m3fn": ("F8_E4M3", 8), "float8_e5m2": ("F8_E5M2", 8), "int4": ("I4", 4),
-    **{f"{word}{bits}": (f"{letter}{bits}", bits) for word, letter in (("float", "F"), ("int", "I"), ("uint", "U"), ("complex", "C"))
-       for bits in (8, 16, 32, 64, 128)},
-}  # fmt: skip
+    "bool": ("BOOL", 8),
+    "bfloat16": ("BF16", 16),
+    "float8_e4m3fn": ("F8_E4M3", 8),
+    "float8_e5m2": ("F8_E5M2", 8),
+    "int4": ("I4", 4),
+    **{
+        f"{word}{bits}": (f"{letter}{bits}", bits)
+        for word, letter in (("float", "F"), ("int", "I"), ("uint", "U"), ("complex", "C"))
+        for bits in (8, 16, 32, 64, 128)
+    },
+}
 """Names of types in version 3: ours, and their bits."""
 
 _OLD = re.compile(r"[<>|]([biufc])(\d+)", re.ASCII)

@@ -80,10 +80,20 @@ def diff(a: ModelValue, b: ModelValue) -> Difference:
     changed = {change.name for change in (*reshaped, *retyped, *retied, *recast)}
     unique_a, unique_b = unique_of(a), unique_of(b)
     return Difference(
-        a.source, b.source, unique_a, unique_b, len(both) - len(changed),
-        tuple(row for name, row in second.items() if name not in first), tuple(row for name, row in first.items() if name not in second),
-        reshaped, retyped, retied, recast, renamed, tuple(_fields(a, b)),
-    )  # fmt: skip
+        a.source,
+        b.source,
+        unique_a,
+        unique_b,
+        len(both) - len(changed),
+        tuple(row for name, row in second.items() if name not in first),
+        tuple(row for name, row in first.items() if name not in second),
+        reshaped,
+        retyped,
+        retied,
+        recast,
+        renamed,
+        tuple(_fields(a, b)),
+    )
 
 
 def _in_names_of(first: dict[str, Row], b: ModelValue, rows: list[Row]) -> tuple[dict[str, Row], bool]:

@@ -14,9 +14,18 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-OLD = (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias"), (".gamma", ".weight"), (".beta", ".bias"),
-       (".kernel", ".weight"), (".scale", ".weight"), (".embedding", ".weight"), (".embeddings", ".weight"),
-       (".weight_g", ".parametrizations.weight.original0"), (".weight_v", ".parametrizations.weight.original1"))  # fmt: skip
+OLD = (
+    ("LayerNorm.gamma", "LayerNorm.weight"),
+    ("LayerNorm.beta", "LayerNorm.bias"),
+    (".gamma", ".weight"),
+    (".beta", ".bias"),
+    (".kernel", ".weight"),
+    (".scale", ".weight"),
+    (".embedding", ".weight"),
+    (".embeddings", ".weight"),
+    (".weight_g", ".parametrizations.weight.original0"),
+    (".weight_v", ".parametrizations.weight.original1"),
+)
 """Endings of names in files older than the reference's present classes, and in those of Flax and Keras."""
 
 _SPLITS = tuple(

@@ -114,10 +114,18 @@ def verify(described: ModelValue, listing: Listing, source: str = "", compare: C
     found = sum(elements(row) for row in actual if row.tied_to is None)
     assert isinstance(tally.unique, int)
     return Verification(
-        source, described.source, described.class_name, tally.unique, found,
-        len(matched), sum(elements(expected[name]) for name in matched if expected[name].tied_to is None),
-        tuple(explained), tuple(unexplained), claims(listing, tally.unique), (*described.notes, *listing.notes),
-    )  # fmt: skip
+        source,
+        described.source,
+        described.class_name,
+        tally.unique,
+        found,
+        len(matched),
+        sum(elements(expected[name]) for name in matched if expected[name].tied_to is None),
+        tuple(explained),
+        tuple(unexplained),
+        claims(listing, tally.unique),
+        (*described.notes, *listing.notes),
+    )
 
 
 def claims(listing: Listing, expected: int | None = None) -> tuple[Claim, ...]:

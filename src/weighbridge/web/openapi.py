@@ -50,12 +50,19 @@ def _operation(call: Command, *, body: bool = False) -> dict[str, Any]:
     }
     taken = [option for option in options(call) if option.key != "set"]
     if body:
-        operation["requestBody"] = {"required": any(option.needed for option in taken), "content": {"application/json": {"schema": {
-            "type": "object",
-            "properties": {option.key: _schema(option) | {"description": option.help} for option in taken},
-            "required": [option.key for option in taken if option.needed],
-            "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
-        }}}}  # fmt: skip
+        operation["requestBody"] = {
+            "required": any(option.needed for option in taken),
+            "content": {
+                "application/json": {
+                    "schema": {
+                        "type": "object",
+                        "properties": {option.key: _schema(option) | {"description": option.help} for option in taken},
+                        "required": [option.key for option in taken if option.needed],
+                        "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+                    }
+                }
+            },
+        }
     else:
         operation["parameters"] = [
             {"name": option.key, "in": "query", "required": option.needed, "description": option.help, "schema": _schema(option)}

@@ -124,10 +124,17 @@ def compare_page(request: Request, form: Form) -> Response:
     say = translator(query.lang)
     links = [query.link("/model", source=name, class_name="", overrides=()) for name in names]
     groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in GROUPS.items()]
-    view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
-            "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.cost_rows(models, query))],
-            "devices": list(ACCELERATORS), "fits": views.fit_rows(models, query), "untold": [error_text(why, query.lang) for why in found.untold],
-            "causes": html.body(Document("", blocks=tuple(tables_of_causes(found, names, say))))}  # fmt: skip
+    view = {
+        "names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)],
+        "bars": views.bars(found, say),
+        "links": links,
+        "legend": views.legend_of(models, say),
+        "groups": [*groups, (say(STRINGS["costs"]), views.cost_rows(models, query))],
+        "devices": list(ACCELERATORS),
+        "fits": views.fit_rows(models, query),
+        "untold": [error_text(why, query.lang) for why in found.untold],
+        "causes": html.body(Document("", blocks=tuple(tables_of_causes(found, names, say)))),
+    }
     return render_page(request, "compare", query, view)
 
 

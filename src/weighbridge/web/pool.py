@@ -225,9 +225,16 @@ class Pool:
     async def _start_one(self, *, light: bool) -> None:
         """Start a process, and give it to the pool once it says that it is ready."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", START, json.dumps(sys.path), json.dumps(self.limits._asdict()), str(0 if light else NICENESS),
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-        )  # fmt: skip
+            sys.executable,
+            "-c",
+            START,
+            json.dumps(sys.path),
+            json.dumps(self.limits._asdict()),
+            str(0 if light else NICENESS),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        )
         self.processes.add(process)
         if self.closed:
             process.kill()

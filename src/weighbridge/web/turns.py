@@ -17,9 +17,21 @@ HEAVY = frozenset(
 second where it asks for a model as people build them, and an address that leads nowhere at once."""
 
 FIRST = frozenset(
-    ("/", "/model", "/explain", "/quiz", "/api", "/api/v1/count", "/api/v1/counts", "/api/v1/formula", "/api/v1/flops",
-     "/api/v1/cache", "/api/v1/memory", "/api/v1/openapi.json")
-)  # fmt: skip
+    (
+        "/",
+        "/model",
+        "/explain",
+        "/quiz",
+        "/api",
+        "/api/v1/count",
+        "/api/v1/counts",
+        "/api/v1/formula",
+        "/api/v1/flops",
+        "/api/v1/cache",
+        "/api/v1/memory",
+        "/api/v1/openapi.json",
+    )
+)
 """Of what is light, what is answered before the rest: the page, and a model's counts and costs."""
 
 LONGEST = 2000

@@ -273,8 +273,16 @@ def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:
             width = 100 * part / (amount or 1)
             pieces.append((role, at, width, f"{say(ROLES[role][0])}: {part:,}"))
             at += width
-        listed.append({"name": name, "class": model.class_name, "unique": amount, "pieces": pieces, "size": max(100 * amount / most, LEAST_BAR),
-                       "ratio": _ratio(amount, most)})  # fmt: skip
+        listed.append(
+            {
+                "name": name,
+                "class": model.class_name,
+                "unique": amount,
+                "pieces": pieces,
+                "size": max(100 * amount / most, LEAST_BAR),
+                "ratio": _ratio(amount, most),
+            }
+        )
     return listed
 
 

@@ -46,9 +46,21 @@ UNTIED_OUTSIDE = frozenset((
 ))  # fmt: skip
 """Types whose text model ties its embeddings, and whose own config says that nothing is tied."""
 
-ALWAYS_TIED = frozenset((
-    "csm", "hunyuan_vl", "longt5", "mt5", "paddleocr_vl", "pop2piano", "shieldgemma2", "t5", "udop", "umt5", "vilt",
-))  # fmt: skip
+ALWAYS_TIED = frozenset(
+    (
+        "csm",
+        "hunyuan_vl",
+        "longt5",
+        "mt5",
+        "paddleocr_vl",
+        "pop2piano",
+        "shieldgemma2",
+        "t5",
+        "udop",
+        "umt5",
+        "vilt",
+    )
+)
 """Types whose config class says that embeddings are tied whatever a config states (``tie_word_embeddings=False`` comes back as True)."""
 
 TRANSPOSED = frozenset(("gpt2", "gpt-sw3", "openai-gpt", "imagegpt", "decision_transformer", "clvp", "clvp_decoder", "clvp_encoder"))
@@ -159,9 +171,21 @@ def _owner_type(path: str, model_type: str, facts: Mapping[str, Any]) -> str:
     return str(inner.get("model_type", "")) if isinstance(inner, Mapping) else model_type
 
 
-TABLES = frozenset((
-    "embed_tokens", "word_embeddings", "wte", "tok_embeddings", "shared", "embed_in", "tokens_embed", "embeddings", "input_embedding", "token_embedding", "word_embedding",
-))  # fmt: skip
+TABLES = frozenset(
+    (
+        "embed_tokens",
+        "word_embeddings",
+        "wte",
+        "tok_embeddings",
+        "shared",
+        "embed_in",
+        "tokens_embed",
+        "embeddings",
+        "input_embedding",
+        "token_embedding",
+        "word_embedding",
+    )
+)
 """Names of input embeddings, where the config's vocabulary does not tell which table it is."""
 
 

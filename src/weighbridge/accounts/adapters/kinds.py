@@ -80,19 +80,26 @@ def _are_pairs(value: object) -> bool:
 
 KINDS: dict[str, tuple[frozenset[str], Callable[[object], bool]]] = {
     mark("a whole number from 0 to 10^15"): (WHOLE, _is_whole),
-    mark("a whole number from 1 to 10^15"): (frozenset(("gralora_k", "group_size", "n_splits", "vector_length")), lambda value: value != 0 and _is_whole(value)),
+    mark("a whole number from 1 to 10^15"): (
+        frozenset(("gralora_k", "group_size", "n_splits", "vector_length")),
+        lambda value: value != 0 and _is_whole(value),
+    ),
     mark("a text"): (frozenset(("variant",)), lambda value: isinstance(value, str)),
     mark("a list of names, or a pattern"): (NAMES, lambda value: isinstance(value, str) or _is_list(value)),
     mark("a list of names"): (LISTS, _is_list),
     mark("whole numbers by names"): (PATTERNS, _is_pattern),
     mark("an object"): (OBJECTS, lambda value: isinstance(value, dict)),
     mark("a share from 0 to 1"): (SHARES, lambda value: type(value) in (int, float) and 0 <= value <= 1),  # type: ignore[operator]
-    mark("a finite number"): (frozenset(("effective_rank",)), lambda value: type(value) is int or (type(value) is float and isfinite(value))),
+    mark("a finite number"): (
+        frozenset(("effective_rank",)),
+        lambda value: type(value) is int or (type(value) is float and isfinite(value)),
+    ),
     mark("a layer's number, or a list of them"): (
-        frozenset(("layers_to_transform",)), lambda value: type(value) is int or _are_numbers(value),
+        frozenset(("layers_to_transform",)),
+        lambda value: type(value) is int or _are_numbers(value),
     ),
     mark("a list of tokens' numbers"): (frozenset(("cpt_token_ids", "token_indices")), _are_tokens),
     mark("pairs of layers' numbers"): (frozenset(("layer_replication",)), _are_pairs),
     mark("a whole number from -1 up"): (frozenset(("decompose_factor",)), lambda value: value == -1 or _is_whole(value)),
-}  # fmt: skip
+}
 """What to say is expected: the fields of that kind, and whether a value is of it."""

@@ -129,9 +129,17 @@ def _layers(base: Base, facts: Config) -> int:
 
 
 LATENT_HEADS = {
-    "axk1": 64, "axk2": 32, "deepseek_v2": None, "deepseek_v3": 128, "deepseek_v32": 128, "glm4_moe_lite": 20, "glm_moe_dsa": 64,
-    "longcat_flash": None, "minicpm3": 40, "youtu": 16,
-}  # fmt: skip
+    "axk1": 64,
+    "axk2": 32,
+    "deepseek_v2": None,
+    "deepseek_v3": 128,
+    "deepseek_v32": 128,
+    "glm4_moe_lite": 20,
+    "glm_moe_dsa": 64,
+    "longcat_flash": None,
+    "minicpm3": 40,
+    "youtu": 16,
+}
 """Types with latent attention: the key-value heads that their config states by default and their attention does not read; None is as many
 as heads. The library takes them for what is cached, each as wide as the part of a key that is rotated."""
 

@@ -11,9 +11,17 @@ from weighbridge.documents.document import Document
 from weighbridge.documents.renderers.clean import clean
 
 FORMATS = {
-    "text": ".txt", "terminal": "", "markdown": ".md", "html": ".html", "latex": ".tex", "csv": ".csv", "json": ".json", "xlsx": ".xlsx",
-    "svg": ".svg", "png": ".png",
-}  # fmt: skip
+    "text": ".txt",
+    "terminal": "",
+    "markdown": ".md",
+    "html": ".html",
+    "latex": ".tex",
+    "csv": ".csv",
+    "json": ".json",
+    "xlsx": ".xlsx",
+    "svg": ".svg",
+    "png": ".png",
+}
 """From each form to the ending of its files; the module of the same name has ``render(document, *, width)``."""
 
 SUFFIXES = {suffix: form for form, suffix in FORMATS.items() if suffix}
