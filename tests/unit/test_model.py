@@ -11,7 +11,7 @@ import pytest
 
 import weighbridge
 from weighbridge import ConfigError, SourceError, UnknownArchitecture, UsageError, WeighbridgeError
-from weighbridge.blueprints.describe import GOOGLE_KEYS
+from weighbridge.blueprints.stated_type import GOOGLE_KEYS
 from weighbridge.presets import presets
 
 TOTALS = [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
 from weighbridge.blueprints.learned_activations import with_learned_activations
-from weighbridge.blueprints.modules.timm_models import built_with, is_timm
+from weighbridge.blueprints.stated_type import architectures, stated_type
 from weighbridge.config.alias import TYPES, known_class
-from weighbridge.config.bind import UNREADABLE, say_value, with_overrides, within
+from weighbridge.config.bind import UNREADABLE, with_overrides, within
 from weighbridge.config.check import alias_notes, check_and_bind, refuse_deep, unknown_keys
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
@@ -22,22 +22,6 @@ from weighbridge.value import Description, ModelValue
 
 if TYPE_CHECKING:
     from typing import Any
-
-GOOGLE_KEYS = frozenset(
-    """attention_probs_dropout_prob directionality hidden_act hidden_dropout_prob hidden_size initializer_range
-    intermediate_size max_position_embeddings num_attention_heads num_hidden_layers pooler_fc_size
-    pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type type_vocab_size vocab_size""".split()
-)
-"""The keys of ``bert_config.json`` in google-research/bert, which names no model type."""
-
-NANOGPT_KEYS = frozenset("n_layer n_head n_embd block_size vocab_size bias dropout".split())
-"""The keys of ``GPTConfig`` in karpathy/nanoGPT, which names no model type either."""
-
-MEGATRON_KEYS = frozenset(
-    """ffn_hidden_size group_query_attention kv_channels make_vocab_size_divisible_by num_query_groups padded_vocab_size
-    tensor_model_parallel_size untie_embeddings_and_output_weights""".split()
-)
-"""Arguments of Megatron-LM that no other config has."""
 
 OWN_CODE = mark("the code of {name} stands beside its files; its tensors are described as there, not held to a live class")
 PACKAGES = {
@@ -59,50 +43,15 @@ PACKAGES = {
 
 def from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
     """Weigh a config by the blueprint of its model type."""
-    notes: tuple[str, ...] = ()
-    stated = raw
     refuse_deep(raw)
-    if overrides:
-        raw = with_overrides(raw, overrides)
-    model_type = raw.get("model_type")
-    if not isinstance(model_type, str):
-        model_type = (model_class and model_type_of(model_class)) or stated_type(raw)
-        notes = (Text("the config states no model type; its keys are those of {model_type}", model_type=model_type),)
-    means = None if model_type in MODULES else TYPES.get(model_type)
-    if means is not None:
-        notes = (
-            *notes,
-            Text(
-                "published as {name}, which is {model_type} ({source})", name=model_type, model_type=means.model_type, source=means.source
-            ),
-        )
-        model_type = means.model_type
-        stated = {**means.read(stated), "model_type": model_type}
+    model_type, stated, notes = _find_type(raw, model_class, overrides or {})
     known = _family(model_type, raw)
-    if known.normalize_config is not None:
-        stated = _normalize(known, stated)
-    raw = stated
-    if overrides:
-        raw = with_overrides(stated, overrides, known.fields)
-        if known.normalize_config is not None and _normalize(known, stated) == stated:
-            raw = _normalize(known, raw)  # sizes that the class makes of others follow what is set
-    if model_type in PACKAGES:
-        notes = (*notes, PACKAGES[model_type])
-    elif is_remote(model_type):
-        notes = (*notes, Text(OWN_CODE, name=model_type))
-    if overrides:
-        _check_overrides(known, raw, overrides)
+    stated, raw = _apply_overrides(known, stated, overrides or {})
     class_name = _class(known, raw, model_class)
     if class_name is None:
         assert model_class is not None
         return _inner(known, raw, source, model_class)
-    if class_name in known.remote:
-        notes = (*notes, Text(OWN_CODE, name=class_name))
-    elif raw.get("auto_map") and not is_remote(model_type):
-        notes = (
-            *notes,
-            Text("the config names code of its own (auto_map); what is counted is {name} of the reference library", name=class_name),
-        )
+    notes = (*notes, *_code_notes(known, raw, class_name))
     known = with_learned_activations(known, raw)
     try:
         sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys)
@@ -119,6 +68,49 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         description=Description(known, raw, sizes),
         unknown=strangers,
     )
+
+
+def _find_type(raw: dict[str, Any], model_class: str | None, overrides: Mapping[str, Any]) -> tuple[str, dict[str, Any], tuple[str, ...]]:
+    """Return the model type, the config as one of that type, and notes on how the type was found."""
+    notes: tuple[str, ...] = ()
+    asked = with_overrides(raw, overrides) if overrides else raw
+    model_type = asked.get("model_type")
+    if not isinstance(model_type, str):
+        model_type = (model_class and model_type_of(model_class)) or stated_type(asked)
+        notes = (Text("the config states no model type; its keys are those of {model_type}", model_type=model_type),)
+    means = None if model_type in MODULES else TYPES.get(model_type)
+    if means is None:
+        return model_type, raw, notes
+    renamed = Text(
+        "published as {name}, which is {model_type} ({source})", name=model_type, model_type=means.model_type, source=means.source
+    )
+    return means.model_type, {**means.read(raw), "model_type": means.model_type}, (*notes, renamed)
+
+
+def _apply_overrides(known: Family, stated: dict[str, Any], overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a config in the words of its family, and the same with the overrides."""
+    if known.normalize_config is not None:
+        stated = _normalize(known, stated)
+    if not overrides:
+        return stated, stated
+    raw = with_overrides(stated, overrides, known.fields)
+    if known.normalize_config is not None and _normalize(known, stated) == stated:
+        raw = _normalize(known, raw)  # sizes that the class makes of others follow what is set
+    _check_overrides(known, raw, overrides)
+    return stated, raw
+
+
+def _code_notes(known: Family, raw: Mapping[str, Any], class_name: str) -> Iterator[str]:
+    """Yield notes on whose code a class is, where it is not the reference library's own."""
+    model_type = known.model_type
+    if model_type in PACKAGES:
+        yield PACKAGES[model_type]
+    elif is_remote(model_type):
+        yield Text(OWN_CODE, name=model_type)
+    if class_name in known.remote:
+        yield Text(OWN_CODE, name=class_name)
+    elif raw.get("auto_map") and not is_remote(model_type):
+        yield Text("the config names code of its own (auto_map); what is counted is {name} of the reference library", name=class_name)
 
 
 def _normalize(known: Family, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,73 +155,6 @@ def _check_sizes(part: Part, class_name: str) -> None:
                     Text("no {name} can be built from these values: {error}", name=class_name, error=f"{repeat} × {child.name}")
                 )
             _check_sizes(child, class_name)
-
-
-def stated_type(raw: Mapping[str, Any]) -> str:
-    """Return the model type a config states, or that its keys or class leave no doubt about.
-
-    Raises:
-        ConfigError: It states none and nothing else tells.
-
-    >>> stated_type({"model_type": "bert"}), stated_type({"architectures": ["BertForMaskedLM"]})
-    ('bert', 'bert')
-    """
-    stated = raw.get("model_type")
-    if isinstance(stated, str) and stated:
-        return stated
-    for name in architectures(raw):
-        known = model_type_of(name)
-        if known:
-            return known
-    if isinstance(raw.get("_class_name"), str):
-        return _diffusers_type(raw["_class_name"])
-    keys = set(raw) - {"architectures", "model_type"}
-    if {"embed_dim", "vision_cfg", "text_cfg"} <= keys or isinstance(raw.get("model_cfg"), Mapping):
-        return "open_clip"
-    if is_timm(raw):
-        return built_with(raw["architecture"])[0]
-    needed = {"type_vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"}
-    if needed <= keys <= GOOGLE_KEYS | {"num_labels", "id2label", "add_pooling_layer", "tie_word_embeddings"}:
-        return "bert"
-    if {"n_layer", "n_embd"} <= keys and keys & {"norm_class_name", "mlp_class_name", "padded_vocab_size", "rotary_percentage"}:
-        return "litgpt"
-    if {"n_layer", "n_head", "n_embd", "block_size"} <= keys <= NANOGPT_KEYS:
-        return "nanogpt"
-    if {"num_layers", "hidden_size", "num_attention_heads"} <= keys and keys & MEGATRON_KEYS:
-        return "megatron"
-    if "weight_map" in keys:
-        raise ConfigError(
-            "an index of shards, and no config",
-            key="weight_map",
-            hint="name it as it was saved, such as model.weights.json, beside its shards",
-        )
-    if "weightsManifest" in keys:
-        raise ConfigError(
-            "a model of TensorFlow.js, which is not read", key="weightsManifest", hint="weigh the model that it was converted from"
-        )
-    if stated and not isinstance(stated, str):
-        raise ConfigError(Text('expected the name of a model type, such as "bert", found {what}', what=say_value(stated)), key="model_type")
-    raise ConfigError(
-        "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
-    )
-
-
-def _diffusers_type(name: str) -> str:
-    """Return the model type of a class of diffusers, which its configs name."""
-    found = model_type_of(f"diffusers.{name}")
-    if not found:
-        raise UnknownArchitecture(Text("diffusers' {name!r:.60} is not described", name=name), key="_class_name", value=name)
-    return found
-
-
-def architectures(raw: Mapping[str, Any]) -> list[str]:
-    """Return the classes that a config names."""
-    stated = raw.get("architectures")
-    if stated is None:
-        return []
-    if not isinstance(stated, list) or not all(isinstance(name, str) for name in stated):
-        raise ConfigError(Text("expected a list of class names, found {stated!r:.60}", stated=stated), key="architectures", value=stated)
-    return stated
 
 
 def _family(model_type: str, raw: Mapping[str, Any]) -> Family:

@@ -1,0 +1,99 @@
+"""Which model type and classes a config states, or leaves no doubt about by its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.blueprints import model_type_of
+from weighbridge.blueprints.modules.timm_models import built_with, is_timm
+from weighbridge.config.bind import say_value
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.messages import Text
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+GOOGLE_KEYS = frozenset(
+    """attention_probs_dropout_prob directionality hidden_act hidden_dropout_prob hidden_size initializer_range
+    intermediate_size max_position_embeddings num_attention_heads num_hidden_layers pooler_fc_size
+    pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type type_vocab_size vocab_size""".split()
+)
+"""The keys of ``bert_config.json`` in google-research/bert, which names no model type."""
+
+NANOGPT_KEYS = frozenset("n_layer n_head n_embd block_size vocab_size bias dropout".split())
+"""The keys of ``GPTConfig`` in karpathy/nanoGPT, which names no model type either."""
+
+MEGATRON_KEYS = frozenset(
+    """ffn_hidden_size group_query_attention kv_channels make_vocab_size_divisible_by num_query_groups padded_vocab_size
+    tensor_model_parallel_size untie_embeddings_and_output_weights""".split()
+)
+"""Arguments of Megatron-LM that no other config has."""
+
+
+def stated_type(raw: Mapping[str, Any]) -> str:
+    """Return the model type a config states, or that its keys or class leave no doubt about.
+
+    Raises:
+        ConfigError: It states none and nothing else tells.
+
+    >>> stated_type({"model_type": "bert"}), stated_type({"architectures": ["BertForMaskedLM"]})
+    ('bert', 'bert')
+    """
+    stated = raw.get("model_type")
+    if isinstance(stated, str) and stated:
+        return stated
+    for name in architectures(raw):
+        known = model_type_of(name)
+        if known:
+            return known
+    if isinstance(raw.get("_class_name"), str):
+        return _diffusers_type(raw["_class_name"])
+    keys = set(raw) - {"architectures", "model_type"}
+    if {"embed_dim", "vision_cfg", "text_cfg"} <= keys or isinstance(raw.get("model_cfg"), Mapping):
+        return "open_clip"
+    if is_timm(raw):
+        return built_with(raw["architecture"])[0]
+    needed = {"type_vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"}
+    if needed <= keys <= GOOGLE_KEYS | {"num_labels", "id2label", "add_pooling_layer", "tie_word_embeddings"}:
+        return "bert"
+    if {"n_layer", "n_embd"} <= keys and keys & {"norm_class_name", "mlp_class_name", "padded_vocab_size", "rotary_percentage"}:
+        return "litgpt"
+    if {"n_layer", "n_head", "n_embd", "block_size"} <= keys <= NANOGPT_KEYS:
+        return "nanogpt"
+    if {"num_layers", "hidden_size", "num_attention_heads"} <= keys and keys & MEGATRON_KEYS:
+        return "megatron"
+    if "weight_map" in keys:
+        raise ConfigError(
+            "an index of shards, and no config",
+            key="weight_map",
+            hint="name it as it was saved, such as model.weights.json, beside its shards",
+        )
+    if "weightsManifest" in keys:
+        raise ConfigError(
+            "a model of TensorFlow.js, which is not read", key="weightsManifest", hint="weigh the model that it was converted from"
+        )
+    if stated and not isinstance(stated, str):
+        raise ConfigError(Text('expected the name of a model type, such as "bert", found {what}', what=say_value(stated)), key="model_type")
+    raise ConfigError(
+        "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
+    )
+
+
+def _diffusers_type(name: str) -> str:
+    """Return the model type of a class of diffusers, which its configs name."""
+    found = model_type_of(f"diffusers.{name}")
+    if not found:
+        raise UnknownArchitecture(Text("diffusers' {name!r:.60} is not described", name=name), key="_class_name", value=name)
+    return found
+
+
+def architectures(raw: Mapping[str, Any]) -> list[str]:
+    """Return the classes that a config names."""
+    stated = raw.get("architectures")
+    if stated is None:
+        return []
+    if not isinstance(stated, list) or not all(isinstance(name, str) for name in stated):
+        raise ConfigError(Text("expected a list of class names, found {stated!r:.60}", stated=stated), key="architectures", value=stated)
+    return stated
