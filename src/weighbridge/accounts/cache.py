@@ -67,6 +67,7 @@ class CacheSize(NamedTuple):
         engine: By whose rules it is counted: a key of :data:`~weighbridge.accounts.cache_engines.ENGINES`.
         trust: ``exact``, ``bound`` or ``estimate`` (docs/costs.md); always ``estimate`` for a class whose code comes with
             its checkpoint, not with the reference library, and for XLNet's odd batches.
+        idle: Inputs that were given and change nothing: ``decoder_seq`` of a model without a decoder beside an encoder.
     """
 
     bytes: int
@@ -75,6 +76,7 @@ class CacheSize(NamedTuple):
     layers: tuple[LayerCache, ...]
     engine: str
     trust: str
+    idle: tuple[str, ...] = ()
 
 
 STATES = {"float32": 4, "bfloat16": 2, "float16": 2, "int64": 8}
@@ -109,7 +111,8 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     why = UNKNOWN.get(model.model_type or "")
     if why is not None:
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
-    given = without_decoder(model, given)
+    asked, given = given, without_decoder(model, given)
+    idle = () if given == asked else ("decoder_seq",)
     refuse_lengths(model, given)
     tree = _limit_windows(model) if engine == "reference" else model.tree
     layers = list_caches(tree, given, size, ENGINES[engine])
@@ -120,9 +123,8 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
         assert isinstance(grown, int)
         per_token = grown
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
-    return CacheSize(
-        total, per_token, total - per_token * tokens, layers, engine, ENGINES[engine].trust if _is_checked(model, given) else "estimate"
-    )
+    trust = ENGINES[engine].trust if _is_checked(model, given) else "estimate"
+    return CacheSize(total, per_token, total - per_token * tokens, layers, engine, trust, idle)
 
 
 def _is_checked(model: ModelValue, given: Inputs) -> bool:
@@ -186,7 +188,9 @@ def _with_window(part: Part, limit: Limit, counts: Mapping[str, int], path: str 
             # where it has a window of its own, a list says which layers have it
             window = limit.window if unlimited else node.window
             return node._replace(window=window, windowed=counts.get(path, limit.layers))
-        return node._replace(window=limit.window) if isinstance(node, State) and node.window is None else node
+        if isinstance(node, State) and node.window is None:
+            return node._replace(window=limit.window, windowed=counts.get(_below_state(path, node), limit.layers))
+        return node
 
     return part._replace(children=tuple(limit_node(node) for node in part.children))
 
@@ -202,13 +206,14 @@ def _limited_layers(tree: Part, limit: Limit) -> dict[str, int]:
         for node in part.children:
             if isinstance(node, Part):
                 count(node, _below(path, node), layer)
-            elif isinstance(node, Attend) and layer is not None and (node.causal or node.keys is not None):
+            elif layer is not None and (_is_kept(node) or (isinstance(node, Attend) and node.keys is not None)):
+                where = _below_state(path, node) if isinstance(node, State) else path
                 if layer.executions is None:
                     taken = len(limit.places.intersection(positions(layer)))
                 else:
                     taken = min(left, layer.executions) if isinstance(layer.executions, int) else left
                     left -= taken
-                counts[path] = counts.get(path, 0) + taken
+                counts[where] = counts.get(where, 0) + taken
 
     if limit.layers is not None:
         count(tree, "", None)
@@ -217,6 +222,15 @@ def _limited_layers(tree: Part, limit: Limit) -> dict[str, int]:
 
 def _below(path: str, part: Part) -> str:
     return f"{path}.{part.name}" if path and part.name else path or part.name
+
+
+def _below_state(path: str, state: State) -> str:
+    return f"{path}.{state.name}"
+
+
+def _is_kept(node: Node) -> bool:
+    """Tell whether a node keeps something of every token of a decoder."""
+    return node.causal if isinstance(node, Attend) else isinstance(node, State) and node.per_token
 
 
 def bytes_per_token(tree: Part, given: Inputs, size: int = 2) -> Size:
@@ -287,7 +301,7 @@ def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, walk
         if isinstance(node, Attend) and (node.causal or (causal and node.keys is not None)):
             yield from _attention(node, path, stream, copies, walk)
         elif isinstance(node, State):
-            yield _memory(node, path, stream, copies, walk) if node.per_token else _state(node, part, path, copies, walk)
+            yield from _memory(node, path, stream, copies, walk) if node.per_token else (_state(node, part, path, copies, walk),)
         elif isinstance(node, Part):
             yield from _walk(node, _below(path, node), stream, copies, causal, walk)
 
@@ -327,7 +341,7 @@ def _elements(node: Attend, engine: Engine) -> Size:
     return once if repeated else node.cache
 
 
-def _share(node: Attend, path: str, copies: Any, walk: _Walk) -> int:
+def _share(node: Attend | State, path: str, copies: Any, walk: _Walk) -> int:
     """Return how many of these layers have a window: ``windowed`` counts those of the whole list, which layers of other kinds share."""
     assert isinstance(node.windowed, int)
     left = walk.left.setdefault(path, node.windowed)
@@ -343,16 +357,18 @@ def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window
     return LayerCache(path, kind, copies, tokens, elements, window, walk.size, total)
 
 
-def _memory(node: State, path: str, stream: Stream, copies: Any, walk: _Walk) -> LayerCache:
-    """Return the entry of a state that is kept of each token of a stream."""
+def _memory(node: State, path: str, stream: Stream, copies: Any, walk: _Walk) -> Iterator[LayerCache]:
+    """Yield what a state that is kept of each token of a stream holds: the layers without a window, and those with one."""
+    where = _below_state(path, node)
     tokens = evaluate(stream if node.tokens is None else node.tokens, walk.known)
     assert isinstance(tokens, int), "lengths need ints"
     assert node.window is None or isinstance(node.window, int), "windows need ints"
-    held = walk.engine.tokens(tokens, node.window)
     size = walk.size if node.dtype is None else STATES[node.dtype]
-    kind = "memory" if node.window is None else "window"
-    total = walk.batch * copies * held * node.size * size
-    return LayerCache(f"{path}.{node.name}", kind, copies, held, node.size, node.window, size, total)  # type: ignore[arg-type]
+    limited = 0 if node.window is None else copies if node.windowed is None else _share(node, where, copies, walk)
+    for kind, layers, window in (("memory", copies - limited, None), ("window", limited, node.window)):
+        if not (isinstance(layers, int) and layers == 0):
+            held = walk.engine.tokens(tokens, window)
+            yield LayerCache(where, kind, layers, held, node.size, window, size, walk.batch * layers * held * node.size * size)  # type: ignore[arg-type]
 
 
 def _state(node: State, part: Part, path: str, copies: Any, walk: _Walk) -> LayerCache:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from weighbridge.config.bind import within
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.tree import Attend, Part, walk
+from weighbridge.core.tree import Attend, Node, Part, State, walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,21 +102,24 @@ def _has_window(tree: Part) -> bool:
 
 
 def _causal_layers(part: Part, copies: int = 1) -> int | None:
-    """Count the layers whose attention is causal; None where that is no int."""
+    """Count the layers that keep their own tokens; None where that is no int."""
     often = part.repeat if part.executions is None else part.executions
     if often is not None and not isinstance(often, int):
         return None
     copies = copies if often is None else copies * often
-    total = 0
+    total = copies if any(_sees_itself(node) for node in part.children) else 0
     for node in part.children:
-        if isinstance(node, Attend) and node.causal:
-            total += copies
-        elif isinstance(node, Part):
+        if isinstance(node, Part):
             inner = _causal_layers(node, copies)
             if inner is None:
                 return None
             total += inner
     return total
+
+
+def _sees_itself(node: Node) -> bool:
+    """Tell whether a node keeps the decoder's own tokens: causal attention does, and what stands for it where it is no product of matrices."""
+    return node.causal if isinstance(node, Attend) else isinstance(node, State) and node.per_token and node.tokens is None
 
 
 def text_config(fields: Sequence[Field], raw: Mapping[str, Any]) -> tuple[Sequence[Field], Mapping[str, Any]]:

@@ -138,10 +138,13 @@ def outputs_of(model: ModelValue, given: Inputs) -> int:
 def _outputs_per_token(part: Part, weight: Tensor) -> Size:
     """Return how many elements a weight puts out for a token or pixel: the length of its bias, or without one the first of its sizes.
 
-    Fused experts, whose first size is their number, all put out.
+    Fused experts, whose first size is their number, all put out; where their matrices are inputs × outputs, the last size is the outputs.
     """
     if part.kind == "experts":
-        return product(weight.shape[:-1])
+        if not weight.inputs_first:
+            return product(weight.shape[:-1])
+        many = weight.shape[0] if len(weight.shape) > 2 or part.experts is None else part.experts
+        return many * weight.shape[-1]
     bias = next((node for node in part.children if isinstance(node, Tensor) and node.role == "bias" and len(node.shape) == 1), None)
     return weight.shape[0] if bias is None else bias.shape[0]
 

@@ -280,7 +280,8 @@ class Model(ModelValue):
         Args:
             batch: Examples.
             seq: Tokens of the prompt; of the encoder, where there are both. By default 4,096, or as many as the model has positions for.
-            decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
+            decoder_seq: Tokens of the decoder, where there are both; by default *seq*. Where there is no decoder beside an encoder it
+                changes nothing, which ``idle`` of the answer says.
             dtype: The type of keys and values.
             engine: Whose rules: ``reference``, ``llama.cpp``, ``vllm``, ``sglang``.
 

@@ -74,8 +74,8 @@ def linear(name: str, inputs: Size, outputs: Size, *, bias: bool = True, tied_to
     >>> linear("query", 768, 768).children[0].shape
     (768, 768)
     """
-    weight = _make(Tensor, ("weight", (outputs, inputs), "weight", tied_to, None, False))
-    children = (weight, _make(Tensor, ("bias", (outputs,), "bias", None, None, False))) if bias else (weight,)
+    weight = _make(Tensor, ("weight", (outputs, inputs), "weight", tied_to, None, False, False))
+    children = (weight, _make(Tensor, ("bias", (outputs,), "bias", None, None, False, False))) if bias else (weight,)
     return _place(name, children, "linear", place)
 
 
@@ -103,8 +103,8 @@ def layer_norm(name: str, width: Size, *, bias: bool = True, **place: Unpack[Pla
     >>> [tensor.role for tensor in layer_norm("LayerNorm", 768).children]
     ['gain', 'shift']
     """
-    gain = _make(Tensor, ("weight", (width,), "gain", None, None, False))
-    children = (gain, _make(Tensor, ("bias", (width,), "shift", None, None, False))) if bias else (gain,)
+    gain = _make(Tensor, ("weight", (width,), "gain", None, None, False, False))
+    children = (gain, _make(Tensor, ("bias", (width,), "shift", None, None, False, False))) if bias else (gain,)
     return _place(name, children, "layer_norm", place)
 
 
@@ -112,7 +112,7 @@ def rms_norm(name: str, width: Size, **place: Unpack[Place]) -> Part:
     """Describe root-mean-square normalisation: a gain of ``[width]`` and no shift.
 
     >>> rms_norm("norm", 4096).children
-    (Tensor(name='weight', shape=(4096,), role='gain', tied_to=None, dtype=None, frozen=False),)
+    (Tensor(name='weight', shape=(4096,), role='gain', tied_to=None, dtype=None, frozen=False, inputs_first=False),)
     """
     return _place(name, (Tensor("weight", (width,), "gain"),), "rms_norm", place)
 
@@ -175,8 +175,8 @@ def fused_experts(
     up, down = (2 * inner, hidden), (hidden, inner)
     return part(
         name,
-        Tensor("gate_up_proj", (experts, *(up[::-1] if inputs_first else up)), "weight"),
-        Tensor("down_proj", (experts, *(down[::-1] if inputs_first else down)), "weight"),
+        Tensor("gate_up_proj", (experts, *(up[::-1] if inputs_first else up)), "weight", inputs_first=inputs_first),
+        Tensor("down_proj", (experts, *(down[::-1] if inputs_first else down)), "weight", inputs_first=inputs_first),
         kind="experts",
         experts=None if active is None else experts,
         active=active,

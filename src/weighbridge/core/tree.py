@@ -36,6 +36,7 @@ class Tensor(NamedTuple):
         tied_to: The full name of the tensor whose storage this is, or None if it owns its own.
         dtype: The element type, if the source tells.
         frozen: Whether the reference marks it as not trainable (it is still a parameter).
+        inputs_first: Whether the matrices of experts are kept as inputs × outputs, the other way round than those of linear maps.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Tensor(NamedTuple):
     tied_to: str | None = None
     dtype: str | None = None
     frozen: bool = False
+    inputs_first: bool = False
 
 
 class Attend(NamedTuple):
@@ -101,6 +103,7 @@ class State(NamedTuple):
         per_token: Whether *size* is kept of each token.
         tokens: The stream of these tokens; None is the stream of the part it stands in.
         window: How many of these tokens the next one can see at most, itself included, if that is limited.
+        windowed: How many copies of its part have that window; None is all of them.
     """
 
     name: str
@@ -109,6 +112,7 @@ class State(NamedTuple):
     per_token: bool = False
     tokens: Stream | None = None
     window: Size | None = None
+    windowed: Size | None = None
 
 
 class Every(NamedTuple):

@@ -228,3 +228,8 @@ def test_layers_without_a_window_keep_none(kinds: str, windows: list[int | None]
     layer_types = [{"f": "full_attention", "s": "sliding_attention"}[kind] for kind in kinds]
     config = {"model_type": "gemma3_text", "num_hidden_layers": len(kinds), "layer_types": layer_types, "sliding_window": 32}
     assert [layer.window for layer in model(config).cache(seq=64).layers] == windows
+
+
+def test_a_length_that_changes_nothing_is_named() -> None:
+    assert model("llama-3.2-1b").cache(seq=8, decoder_seq=3).idle == ("decoder_seq",)
+    assert model("llama-3.2-1b").cache(seq=8).idle == model("t5-small").cache(seq=8, decoder_seq=3).idle == ()

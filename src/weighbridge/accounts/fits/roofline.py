@@ -8,7 +8,7 @@ from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import Accelerator
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.accounts.memory.quantization import quantization_of
+from weighbridge.accounts.memory.quantization import published_bits
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
@@ -42,7 +42,7 @@ def roofline_bounds(model: ModelValue, device: Accelerator, batch: int, seq: int
 
     Weights that are published in fewer bits may be read and multiplied in as few.
     """
-    bits = min(BITS[dtype], _published_bits(model)) if purpose == "serving" else BITS[dtype]
+    bits = min(BITS[dtype], published_bits(model)) if purpose == "serving" else BITS[dtype]
     peak = device.peaks.get(dtype, 0)
     if bits < BITS[dtype]:  # integers and floats of 8 bits go twice as fast as 16, of 4 bits four times
         peak = max(peak * BITS[dtype] // bits, device.peaks.get("fp8", 0) * 8 // bits)
@@ -66,14 +66,6 @@ def roofline_bounds(model: ModelValue, device: Accelerator, batch: int, seq: int
         read * 10**6 // device.bandwidth,
         f"{read:,} bytes / {device.bandwidth:,}/s",
     )
-
-
-def _published_bits(model: ModelValue) -> int:
-    """Return the fewest bits of a weight in the published file: 16 where the config says nothing of a quantisation."""
-    stated = quantization_of(model)
-    if stated is None:
-        return 16
-    return 8 if stated.scheme in ("fp8-block", "bnb-8bit", "gptq-8bit") else 4
 
 
 def read_for_a_token(model: ModelValue) -> int:

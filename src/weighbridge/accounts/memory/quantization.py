@@ -291,6 +291,51 @@ def _modules(part: Part, path: str = "", inside: bool = False) -> Iterator[tuple
                     yield from _modules(node, above + copy_name(node.name, index), True)
 
 
+def published_bits(model: ModelValue) -> int:
+    """Return the fewest bits in which the published file may hold a weight: 16 where its config states no quantisation.
+
+    Where the config names a method whose bits it does not state, it is 1, which no method goes below.
+
+    >>> from weighbridge import model
+    >>> [published_bits(model("llama-3.2-1b", overrides={"quantization_config": {"quant_method": "gptq", "bits": bits}})) for bits in (8, 3)]
+    [8, 3]
+    """
+    said = _find_settings(model.description.raw) if model.description is not None else {}
+    if model.description is None or not said:
+        return 16
+    apart = (
+        config.get("expert_dtype")
+        for config in (model.description.raw, model.description.raw.get("text_config"))
+        if isinstance(config, dict)
+    )
+    found = [*_bits_stated(said), *(BITS[word] for word in (*_words(said), *apart) if isinstance(word, str) and word in BITS)]
+    return max(1, min(16, *found)) if found else 1
+
+
+BITS = {"fp8": 8, "fp4": 4, "nvfp4": 4, "w4a16_awq": 4, "w4a8_awq": 4, "mxfp4": 4, "mxfp8": 8, "fbgemm_fp8": 8}
+"""Bits of the methods and algorithms whose name says them."""
+
+
+def _bits_stated(said: Mapping[str, Any]) -> Iterator[int]:
+    """Yield every number of bits of weights that is stated anywhere inside the settings."""
+    for key, value in said.items():
+        if key in ("bits", "num_bits", "w_bit") and _is_size(value):
+            yield value
+        elif key in ("load_in_4bit", "load_in_8bit") and value is True:
+            yield int(key[len("load_in_")])
+        elif isinstance(value, dict) and key not in ("input_activations", "output_activations", "kv_cache_scheme"):
+            yield from _bits_stated(value)
+
+
+def _words(said: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of methods and algorithms that are stated anywhere inside the settings."""
+    for key, value in said.items():
+        if key in ("quant_method", "quant_algo") and isinstance(value, str):
+            yield value.lower()
+        elif isinstance(value, dict):
+            yield from _words(value)
+
+
 def _in_words(said: Mapping[str, Any]) -> Text:
     """Say a quantisation in words: its method, bits and groups, as far as the config tells them plainly."""
     method = (

@@ -49,7 +49,7 @@ def attention(c: Config) -> Part:
 def experts(c: Config) -> Part:
     """Describe the experts: their matrices stand one below another, all three kinds as ``[experts * inner, hidden]``."""
     E, rows = c.ffn.experts, c.ffn.experts * c.ffn.expert_mlp
-    matrices = (Tensor(name, (rows, c.hidden), "weight") for name in ("w1", "v1", "w2"))
+    matrices = (Tensor(name, (rows, c.hidden), "weight", inputs_first=name == "w2") for name in ("w1", "v1", "w2"))
     return part("experts", part("mlp", *matrices, kind="experts", experts=E, active=c.ffn.active), kind="experts")
 
 

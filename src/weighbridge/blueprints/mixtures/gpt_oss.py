@@ -41,9 +41,9 @@ def experts(c: Config) -> Part:
     E, H, I = c.experts, c.hidden, c.mlp
     return part(
         "experts",
-        Tensor("gate_up_proj", (E, H, 2 * I)),
+        Tensor("gate_up_proj", (E, H, 2 * I), inputs_first=True),
         Tensor("gate_up_proj_bias", (E, 2 * I), "bias"),
-        Tensor("down_proj", (E, I, H)),
+        Tensor("down_proj", (E, I, H), inputs_first=True),
         Tensor("down_proj_bias", (E, H), "bias"),
         kind="experts",
         experts=E,

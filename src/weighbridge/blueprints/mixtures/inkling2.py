@@ -47,7 +47,7 @@ from weighbridge.core.parts import (
     stack,
 )
 from weighbridge.core.sizes import layer_range
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 PATCHES = unknown("into how many patches an image is cut, its size says")
 
@@ -93,7 +93,8 @@ def attention(c: Config, *, full: bool) -> Part:
         if not full:
             return convolution(c, name, K * D)
         own = Tensor("static_weight", (c.kernel, K * D), "gain")
-        return part(name, own, linear("weight_proj", H, K * c.kernel, bias=False), kind="convolution")
+        kept = State("conv_state", K * D * c.kernel, "float32")
+        return part(name, own, linear("weight_proj", H, K * c.kernel, bias=False), kept, kind="convolution")
 
     return part(
         "self_attn",

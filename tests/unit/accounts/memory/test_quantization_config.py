@@ -9,7 +9,7 @@ import pytest
 from weighbridge import model
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import settings_of
-from weighbridge.accounts.memory.quantization import quantization_of
+from weighbridge.accounts.memory.quantization import published_bits, quantization_of
 from weighbridge.documents.memory import as_json, document
 from weighbridge.documents.renderers import render
 
@@ -189,3 +189,12 @@ def test_a_model_by_name_is_what_its_file_is_published_as(name: str, scheme: str
     said = quantization_of(model(name))
     assert said is not None
     assert said.scheme == scheme
+
+
+@pytest.mark.parametrize(("said", "bits"), [
+    ({**GPTQ, "bits": 8}, 8), (GPTQ, 4), ({"load_in_8bit": True}, 8), (NF4, 4), (FP8, 8), ({"quant_method": "aqlm"}, 1), ({}, 16),
+    ({"quant_method": "modelopt", "quantized_layers": {"a": {"quant_algo": "FP8"}, "b": {"quant_algo": "NVFP4"}}}, 4),
+    ({"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": {"num_bits": 8}}, "b": {"weights": {"num_bits": 3}}}}, 3),
+])  # fmt: skip
+def test_the_fewest_bits_that_a_file_may_hold_a_weight_in(said: dict[str, Any], bits: int) -> None:
+    assert published_bits(quantised(LLAMA, said)) == bits
