@@ -155,7 +155,7 @@ def _judge(
         bytes_said.check(scene),
         plain_fields.check(scene, tabled),
         fields.check(scene, tabled),
-        passages.check(scene, tabled),
+        passages.check(scene, tabled, claims),
         identities.check(scene),
         mistyped.check(scene, held, claims, checked.slips),
     ):

@@ -13,6 +13,9 @@ PASSAGES = [
     "Google's Gemma 2B stacks {18} decoder blocks over a hidden size of {2048}. Its {8} query heads share one key-value head, each of dimension {256}, and the vocabulary has {256,000} entries.",
     "OPT-1.3B is a decoder with {24} layers, a width of {2048} and {32} attention heads; the feed-forward size is {8192}.",
     "GPT-2 Large 由 {36} 层组成，隐藏维度 {1280}，共 {20} 个头，词表 {50257}。",
+    "LLaMA-7B has 32 layers of width 4096; LLaMA-65B stacks {80} layers of {8192} dimensions with {64} heads (65.2B parameters).",
+    "BERT-Large stacks {24} encoder layers. The hidden size is {1024}, there are {16} heads (so {64} dimensions per head) and the feed-forward layer has {4096} units.",
+    "DeepSeek-V3 共有 {61} 层，隐藏维度 {7168}，{128} 个注意力头。前 3 层使用稠密 FFN（中间维度 {18432}），其余每层有 {256} 个路由专家，每个 token 激活 8 个路由专家。",
     "OLMoE-1B-7B: {16} layers, {64} experts with {8} active per token, hidden size {2048}.",
 ]
 TRUE = [
@@ -21,6 +24,8 @@ TRUE = [
     "Llama 3 8B has 32 layers and a hidden size of 4096. The vocabulary of 128,000 tokens is four times that of Llama 2.",
     "Phi-2 has 32 layers, 32 heads and a vocabulary of 50,257 tokens.",
     "Mistral 7B has 32 layers and 8 KV heads, each group of 4 query heads sharing one; hidden size 4096.",
+    "BGE-M3 is built on XLM-RoBERTa large: 24 layers, hidden size 1024, 568M parameters.",
+    "DeepSeek-V3 共有 61 层，隐藏维度 7168。前 3 层使用稠密 FFN（中间维度 18432），其余每层有 256 个路由专家，每个专家的中间维度为 2048，每个 token 激活 8 个路由专家。",
     "GPT-2 Large has 36 layers and 20 attention heads; its siblings have 124M, 355M and 1.5B parameters.",
 ]
 COUNTS = [

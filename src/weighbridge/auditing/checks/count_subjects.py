@@ -40,7 +40,8 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
     named = [m for m in scene.mentions.get(token.line, ()) if m.end <= stop]
     before = [m for m in named if start <= m.column and m.end <= token.start]
     if before:
-        mention = _subject_by_place(text, token, before) or before[-1]
+        based = len(before) > 1 and is_base(text, before[-2], before[-1])
+        mention = _subject_by_place(text, token, before) or before[-2 if based else -1]
         between = text[mention.end : token.start]
         begins = not re.sub(r"[\W\d_]", "", text[: mention.column])
         if len(before) > 1 and _subject_by_place(text, token, before) is None and _in_list(text, token):
@@ -75,6 +76,16 @@ def opens_sentence(text: str, token: Token, mention: Mention) -> bool:
     )
 
 
+def is_base(text: str, model: Mention, other: Mention) -> bool:
+    """Tell whether a sentence names a model only as what another is made of: ``BGE-M3 is built on XLM-RoBERTa large``."""
+    return model.kind == MODEL and _MADE_OF.search(text, model.end, other.column) is not None
+
+
+_MADE_OF = re.compile(
+    r"\b(?:(?:built|based|trained|continued) (?:on|upon|from|with)|on top of|(?:derived|distilled|initiali[sz]ed|adapted|pruned|fine-?tuned|starts?) from|"
+    r"(?:same|identical) \w* ?(?:as|to)|keeps|like|shares)\b[^.;。；]{0,24}$|(?:基于|源自|来自|改自|由|以)[^。；]{0,12}$",
+    re.IGNORECASE,
+)
 _WITH = re.compile(r"(?:^|[.;。；])\W*(?:with|at|having) (?:its |only |about |around |roughly |just )?[*_`~]*$", re.IGNORECASE)
 _SAID_AHEAD = re.compile(r"[*_` ]*(?:parameters|params),\s+(?:the )?[*_`]*", re.IGNORECASE)
 """Around a count that opens the sentence of its model."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.configuration import is_of_their_own
-from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.count_subjects import Subject, is_base, of_mention
 from weighbridge.auditing.checks.field_values import field_values, main_values
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.names import Mention
@@ -184,8 +184,9 @@ _ALONE = re.compile(r"[\s*_`\"]*(?:[:：(（\-–—=→#]|(?=\s))[\s*_`~≈约]
 def _pieces(scene: Scene, index: int, named: Sequence[Mention]) -> Iterator[Claim]:
     """Check the lists behind each of several names on one line: ``BERT-base (12L, 768H) and BERT-large (24L, 1024H)``."""
     ends = [*(m.column for m in named[1:]), len(scene.lines[index].text)]
-    for mention, end in zip(named, ends, strict=True):
-        subject = of_mention(scene, mention, firm=True) if mention.kind == MODEL else None
+    for place, (mention, end) in enumerate(zip(named, ends, strict=True)):
+        based = place > 0 and is_base(scene.lines[index].text, named[place - 1], mention)
+        subject = of_mention(scene, named[place - 1] if based else mention, firm=True) if mention.kind == MODEL else None
         if subject is not None and scene.lines[index].text[mention.end :].lstrip(" *`_")[:1] in ("(", "（", ":", "："):
             yield from _judge(scene, list_sizes(scene, index, mention.end, end, subject), subject)
 

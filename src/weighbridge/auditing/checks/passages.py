@@ -13,7 +13,7 @@ from weighbridge.auditing.checks.fields import OTHERWISE, TITLES
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.checks.topics import CLAUSE, has_sizes, topic, widths_of
+from weighbridge.auditing.checks.topics import CLAUSE, has_sizes, is_size_of, topic, widths_of
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.text.numbers import Token
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 _BUILT = re.compile(r"[*_`]*,? (?:with (?:only )?|using |having |reduced to |cut to |\()", re.IGNORECASE)
-_ALIKE = (("heads", "kv_heads"), ("experts", "active", "shared"), ("hidden", "mlp", "head_dim"), ("layers",), ("vocab",), ("positions",))
+_RIGHT = frozenset(("exact", "rounded", "convention"))
 _NEVER_WRONG = frozenset(("positions",))
 """Sizes that a text may set as it likes: how long a sequence is."""
 
@@ -39,20 +39,22 @@ class _Said(NamedTuple):
     own: bool
 
 
-def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Iterator[Claim]:
     """Check the sizes of running text; one is wrong if it is the only one of its passage that is not its model's.
 
     Args:
         tabled: The lines of tables whose rows or columns are models.
+        claims: What is judged so far: a count that is right is evidence, as a size is.
     """
+    counted = {claim.line for claim in claims if claim.kind in ("total", "component") and claim.verdict in _RIGHT}
     for passage in _passages(scene, tabled):
-        kinds = {said.size.word for said in passage if said.own}
-        others = [said for said in passage if not said.own and not _is_any(said)]
+        kinds = {said.size.word for said in passage if said.own} | {"count" for said in passage if scene.lines[said.line].number in counted}
+        others = [said for said in passage if not said.own and not is_size_of(said.models, said.size)]
         for said in passage:
             if said.own:
                 yield _claim(scene, said, "exact", said.size.value)
         if len(others) == 1 and len(kinds - {others[0].size.word}) >= AGREED_FIELDS and _is_sure(scene, others[0], passage):
-            right = _right(others[0])
+            right = _right(others[0], passage)
             if right is not None:
                 yield _claim(scene, others[0], "wrong", right)
 
@@ -76,24 +78,24 @@ def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
     yield from groups.values()
 
 
-def _is_any(said: _Said) -> bool:
-    """Tell whether a number is a size of its model that is called alike."""
-    alike = next((group for group in _ALIKE if said.size.word in group), (said.size.word,))
-    return any(said.size.value in values_of(model, word) for model in said.models for word in alike)
-
-
 def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:
     """Tell whether a size is said of the model itself: no words of its clause, or beside the name, make it another's."""
     size, text = said.size, scene.lines[said.line].text
     if size.word in _NEVER_WRONG or size.value <= 1 or is_of_their_own(scene, said.line):
         return False
-    if any(other.size.word == size.word for other in passage if other is not said):
+    mention = said.mention
+    on_line = mention in scene.mentions.get(said.line, ()) and mention.end <= size.first
+    right_behind = on_line and _HAS.fullmatch(text, mention.end, size.first) is not None
+    same = [
+        other
+        for other in passage
+        if other is not said and other.size.word == size.word and other.size.value in values_of(said.models[0], size.word)
+    ]
+    if same and not right_behind and _left_over(said, same) is None:
         return False  # two numbers of layers: one of them is of something else
     first = max((m.end() for m in CLAUSE.finditer(text, 0, size.first)), default=0)
     stop = next((m.start() for m in CLAUSE.finditer(text, size.last)), len(text))
     around = text[first : size.first] + " " + text[size.end : stop]
-    mention = said.mention
-    on_line = mention in scene.mentions.get(said.line, ()) and mention.end <= size.first
     lead = text[max(0, mention.column - _LEAD) : mention.column] if on_line else ""
     built = (
         on_line
@@ -103,6 +105,9 @@ def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:
     return not (OTHERWISE.search(_IN_EACH.sub(" ", around)) or _UNLIKE.search(lead) or built)
 
 
+_HAS = re.compile(
+    r"[*_`'\"]{0,3}\s?(?:has|have|[:：]|uses|stacks|consists of|comprises|有|由|共)\s?(?:an?|the|共)?\s?[*_`]{0,3}", re.IGNORECASE
+)
 _LEAD = 24
 _IN_EACH = re.compile(
     r"\b(?:in|for|at|per|of) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer|decoder|encoder) )?(?:layers?|tokens?|blocks?)\b|\b(?:each|every)\b",
@@ -115,11 +120,23 @@ _UNLIKE = re.compile(
 """Right before a name, what makes another model of it: ``our BERT-base``."""
 
 
-def _right(said: _Said) -> int | None:
+def _left_over(said: _Said, same: Sequence[_Said]) -> int | None:
+    """Return the one size of its kind that a model has and the passage does not say: where a model has two widths, the second."""
+    values = values_of(said.models[0], said.size.word)
+    rest = values - {other.size.value for other in same}
+    return next(iter(rest)) if len(values) > 1 and len(rest) == 1 else None
+
+
+def _right(said: _Said, passage: Sequence[_Said]) -> int | None:
     model, word = said.models[0], said.size.word
     values = values_of(model, word)
-    right = main_values(model).get(word, max(values, default=0))
-    if not values or (word == "head_dim" and len(values) > 1) or (word == "vocab" and is_fair_vocabulary(said.size.value, right)):
+    left = _left_over(said, [other for other in passage if other is not said and other.size.word == word])
+    right = left if left is not None else main_values(model).get(word, max(values, default=0))
+    if (
+        not values
+        or (left is None and word == "head_dim" and len(values) > 1)
+        or (word == "vocab" and is_fair_vocabulary(said.size.value, right))
+    ):
         return None
     return right
 

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.auditing.checks.count_subjects import is_base
 from weighbridge.auditing.checks.field_values import field_values, values_of
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.text.described_sizes import find_described_sizes
+from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES
 from weighbridge.presets.aliases import FAMILY, MODEL
 
@@ -40,8 +41,13 @@ def topic(scene: Scene, line: int, column: int) -> Topic | None:
     before = [m for m in inside if m.end <= column]
     if before:
         place = len(before) - (2 if before[-1].kind == FAMILY and len(before) > 1 else 1)  # a family's name behind one of its members
+        place -= place > 0 and is_base(text, before[place - 1], before[place])
         last, others = before[place], {m.names for m in before if m.kind != FAMILY}
-        apart = others == {last.names} or (place > 0 and CLAUSE.search(text, before[place - 1].end, last.column) is not None)
+        apart = (
+            others == {last.names}
+            or place < len(before) - 1
+            or (place > 0 and CLAUSE.search(text, before[place - 1].end, last.column) is not None)
+        )
         return Topic(line, last) if last.kind == MODEL and apart else None
     if inside:
         opens = len({m.names for m in inside}) == 1 and re.match(r"\W*(?:with|at|having|有|凭借)\b", text[start:column], re.IGNORECASE)
@@ -82,6 +88,15 @@ def widths_of(model: ModelValue, word: str) -> frozenset[int]:
     return values_of(model, word) | (field_values(model).get("mlp", frozenset()) if word == "hidden" else frozenset())
 
 
+_ALIKE = (("heads", "kv_heads"), ("experts", "active", "shared"), ("hidden", "mlp", "head_dim"))
+
+
+def is_size_of(models: Sequence[ModelValue], size: DescribedSize) -> bool:
+    """Tell whether a number is a size of one of the models that is called so, or alike: heads of one kind and of the other, widths, experts."""
+    words = next((group for group in _ALIKE if size.word in group), (size.word,))
+    return any(size.value in values_of(model, word) for model in models for word in words)
+
+
 def is_described(scene: Scene, about: Topic, models: Sequence[ModelValue], line: int, column: int) -> bool:
     """Tell whether what stands between a model's name and a place of its paragraph is a description of it: two of its sizes and none that is not its own."""
     apart = line - about.line > BESIDE_LINES or any(not scene.lines[index].text.strip() for index in range(about.line, line))
@@ -93,7 +108,7 @@ def is_described(scene: Scene, about: Topic, models: Sequence[ModelValue], line:
         for size in find_described_sizes(scene.lines[index].text):
             if size.first < first or (index == line and size.start >= column):
                 continue
-            if not any(size.value in widths_of(model, size.word) for model in models):
+            if not is_size_of(models, size):
                 return False
             kinds.add(size.word)
     return len(kinds) >= AGREED_FIELDS

@@ -191,12 +191,16 @@ _TURN = re.compile(
 
 def _is_blocked(before: str, after: str, what: str) -> bool:
     """Tell whether anything in the words about a count leaves room for another meaning."""
-    plain = re.sub(r"[(（][^()（）]*[)）]", "", before)
+    plain = _ASIDE.sub("", re.sub(r"[(（][^()（）]*[)）]", "", before))
     clause = re.split(r"[,，、](?!\d{3})|\band\b|\bbut\b|并|且", plain)[-1]
     following = "" if what == "active" else re.split(r"[,，、;；](?!\d{3})|\d", after[:REST])[0]
     if OF_ITS.search(before):
         return _COMPARED.search(f"{following} ") is not None and _ARE_PART.search(following) is None
     return bool(_BLOCKED.search(f"{clause} {following}") or (what != "active" and _COMPARED.search(plain)))
+
+
+_ASIDE = re.compile(r"^\W*(?:for|by|in) comparison\b|^\W*(?:相比之下|作为对比|对比)", re.IGNORECASE)
+"""Words at a sentence's beginning by which the next model is brought in, and nothing is compared yet."""
 
 
 def _label_above(scene: Scene, token: Token, text: str) -> str:

@@ -29,15 +29,16 @@ class DescribedSize(NamedTuple):
 
 _NUMBER = (
     r"(?P<number>(?<![\w.×*+^/$-])(?<!\d[,.])(?<![×*+^/] )\d{1,3}(?:,\d{3})+|(?<![\w.×*+^/$-])(?<!\d[,.])(?<![×*+^/] )\d{1,7})"
-    r"(?![\d%]|[.,]\d|\s?[×x*+/^]\s?[\dA-Za-z(]|\s?[KMBTkG]\b|\s?[万亿]|\s?[–~-]\s?\d|\s?(?:times|layers of|倍))"
+    r"(?![\d%]|[.,]\d|\s?[×x*+/^]\s?[\dA-Za-z(]|\s?[KMBTkG]\b|\s?[万亿]|\s?[–~-]\s?\d|\s?(?:times|倍))"
 )
 """A whole number that is no part of a formula, a range, a share or a larger number."""
-_LINK = r"(?:\s?[:：=]\s?|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:为|是|有|只有|共有?|达到?|等于)\s?|\s)"
+_LINK = r"(?:\s?[:：=]\s?|\sis (?:much |far |a lot )?(?:larger|bigger|smaller) at\s|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:为|是|有|只有|共有?|达到?|等于)\s?|\s)"
 _MORE = {
     "width": "hidden", "model width": "hidden", "embedding width": "hidden", "d_ff": "mlp", "feed-forward": "mlp", "feedforward": "mlp", "ffn": "mlp", "mlp": "mlp",
     "feed-forward width": "mlp", "feed-forward size": "mlp", "head_dim": "head_dim", "dimension of each head": "head_dim", "head dimension": "head_dim",
     "each of dimension": "head_dim", "heads of dimension": "head_dim", "heads of size": "head_dim", "each of size": "head_dim", "ffn 中间维度": "mlp", "中间层维度": "mlp",
     "前馈层维度": "mlp", "隐藏层": "hidden", "隐藏维": "hidden", "宽度": "hidden", "向量维度": "hidden", "词表": "vocab", "词汇表": "vocab", "vocabulary": "vocab",
+    "激活": "active", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
 _OWN_WORDS = {**{phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("types",)}, **_MORE}
@@ -59,7 +60,8 @@ _COUNTED = (
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家"),
     ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器|解码器)?\s?层(?![面次级归叠])"),
     ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words))\b"),
-    ("hidden", r"[- ](?:hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?维(?!护)"),
+    ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
+    ("hidden", r"[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?维(?!护)"),
 )  # fmt: skip
 _BEHIND = re.compile("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
 _FIGURE = re.compile(_NUMBER)
