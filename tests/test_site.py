@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 import weighbridge
+from weighbridge.blueprints import MODULES
 from weighbridge.commands.table import TABLE
 from weighbridge.readers import FORMATS
 
@@ -62,6 +63,12 @@ def test_every_format_and_every_schema_has_its_page(pages: ModuleType, lang: str
     assert "15" in found["numpy"]
     for path in pages.SCHEMAS:
         assert f'"title": "weigh {path.stem} --json"' in pages.schema_page(path, lang)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_list_of_architectures_has_every_one(pages: ModuleType, lang: str) -> None:
+    listed = re.findall(r"\]\((.+?)\.md\)", pages.architectures_page(lang))
+    assert sorted(listed) == sorted(MODULES)
 
 
 def test_an_architecture_has_a_diagram_with_its_layers_in_a_frame(pages: ModuleType) -> None:

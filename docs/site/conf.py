@@ -10,3 +10,10 @@ html_show_sphinx = False
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["misc.highlighting_failure"]
+
+
+def setup(app):  # noqa: ANN001, ANN201 - Sphinx calls it
+    """Search Chinese without a dictionary."""
+    from chinese_search import SearchChinese
+
+    app.add_search_language(SearchChinese)

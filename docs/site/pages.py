@@ -70,9 +70,9 @@ def sources(lang: str) -> Iterator[tuple[str, str]]:
     yield "reference/commands/index", index(_COMMANDS[lang], [command.name for command in TABLE])
     for command in TABLE:
         yield f"reference/commands/{command.name}", command_page(command.name, lang)
-    yield "reference/architectures/index", index(_ARCHITECTURES[lang], architectures())
+    yield "reference/architectures/index", architectures_page(lang)
     for model_type in architectures():
-        yield f"reference/architectures/{model_type}", architecture_page(model_type, lang)
+        yield f"reference/architectures/{model_type}", ORPHAN + architecture_page(model_type, lang)
     yield "reference/formats/index", index(_FORMATS[lang], [page.name for page in FORMATS])
     for name, text in format_pages(lang):
         yield f"reference/formats/{name}", text
@@ -84,7 +84,15 @@ def sources(lang: str) -> Iterator[tuple[str, str]]:
 
 _COMMANDS = {"en": "Commands", "zh": "命令"}
 _FORMATS = {"en": "Formats of checkpoints", "zh": "权重文件格式"}
-_ARCHITECTURES = {"en": "Architectures", "zh": "结构"}
+ORPHAN = "---\norphan: true\n---\n\n"
+"""Pages of architectures are linked from their list and found by searching; 800 of them at the side of every page made each page slow to build and to read."""
+KINDS = {
+    "decoders": ("Decoders", "解码器"), "mixtures": ("Mixtures of experts", "混合专家"), "state_space": ("State-space and recurrent models", "状态空间与循环模型"),
+    "encoders": ("Encoders", "编码器"), "seq2seq": ("Encoder-decoders", "编码器-解码器"), "multimodal": ("Multimodal models", "多模态模型"),
+    "vision": ("Vision", "视觉"), "detection": ("Detection and segmentation", "检测与分割"), "speech": ("Speech and audio", "语音与音频"),
+    "series": ("Time series", "时间序列"), "remote": ("Models with code of their own", "自带代码的模型"), "packages": ("Models of other packages", "其他软件包的模型"),
+}  # fmt: skip
+"""The folders of blueprints, in the order of the list, with their titles in both languages."""
 
 
 def handwritten_pages(lang: str) -> Iterator[tuple[str, str]]:
@@ -199,6 +207,20 @@ def architectures() -> list[str]:
     """Return the model types that have a page."""
     chosen = os.environ.get("WEIGHBRIDGE_ARCHITECTURES")
     return [name for name in MODULES if chosen is None or name in chosen.split(",")]
+
+
+def architectures_page(lang: str) -> str:
+    """Return the list of architectures, by kind."""
+    title, lead = {
+        "en": ("Architectures", "A page each: diagram, tree, formula, and the counts of all its classes."),
+        "zh": ("结构", "每种一页：示意图、结构树、公式，以及各个类的参数量。"),
+    }[lang]
+    pieces = [f"# {title}\n\n{lead}\n"]
+    for kind, titles in KINDS.items():
+        here = [name for name in architectures() if MODULES[name].partition(".")[0] == kind]
+        if here:
+            pieces.append(f"## {titles[lang == 'zh']}\n\n" + " · ".join(f"[{name}]({name}.md)" for name in here) + "\n")
+    return "\n".join(pieces)
 
 
 def architecture_page(model_type: str, lang: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +49,54 @@ def as_json(word: str, *, model_type: str = "", least: int = 0, most: int | None
                 )
     types = [
         {"model_type": kind, "classes": list(family(kind).classes)}
-        for kind in MODULES
+        for kind in sorted(MODULES, key=lambda kind: _relevance(kind, wanted))
         if wanted in kind and model_type in ("", kind) and not least and most is None
     ]
+    members = Counter(entry["config"]["model_type"] for entry in entries)
+    first: dict[str, int] = {}
+    for entry in entries:
+        first.setdefault(_series(entry["name"]), len(first))
+    entries.sort(key=lambda entry: (*_family_first(entry, wanted, members), first[_series(entry["name"])], entry["unique"]))
     return {"presets": entries, "architectures": types}
+
+
+def _family_first(entry: dict[str, Any], wanted: str, members: Counter[str]) -> tuple[object, ...]:
+    """Order presets by family: the one asked for, its versions, then those with most members; in a family those called so first."""
+    kind, name = entry["config"]["model_type"], entry["name"].lower()
+    rank = _relevance(kind, wanted)
+    many = -members[kind] if wanted and rank[0] > 1 else 0
+    return rank[0], many, rank, kind, not name.startswith(wanted), wanted not in name
+
+
+def _series(name: str) -> str:
+    """Return a preset's name without its size, which orders a series.
+
+    >>> _series("llama-3.1-70b"), _series("t5-v1_1-xl")
+    ('llama-3.1', 't5-v1_1')
+    """
+    return re.sub(r"[-_](\d+(\.\d+)?[bm]|tiny|mini|small|medium|base|large|huge|x+l)(?![a-z])", "", name.lower())
+
+
+def _relevance(kind: str, wanted: str) -> tuple[int, list[tuple[int, str]]]:
+    """Rank a model type for the word asked for: 0 is that type, 1 a version of it, 2 begins so, 3 has the word, 4 has it not.
+
+    >>> sorted(["squeezebert", "qwen3_moe", "qwen2", "qwen"], key=lambda kind: _relevance(kind, "qwen"))
+    ['qwen', 'qwen2', 'qwen3_moe', 'squeezebert']
+    """
+    if not wanted:
+        return 0, natural_order(kind)
+    here = kind.find(wanted)
+    rest = kind[here + len(wanted) :].strip("0123456789.-_") if here == 0 else ""
+    return (4 if here < 0 else 3 if here else 2 if rest else 1 if kind != wanted else 0), natural_order(kind)
+
+
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """Return what sorts names as people do: numbers by their value, words by the alphabet.
+
+    >>> sorted(["llama-13b", "llama-7b", "llama-3-8b", "llama"], key=natural_order)
+    ['llama', 'llama-3-8b', 'llama-7b', 'llama-13b']
+    """
+    return [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in re.split(r"(\d+)", name.lower())]
 
 
 def names(word: str) -> list[str]:
