@@ -208,7 +208,7 @@ def carried_table(carried: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     """Yield the lines on the configs that packages carry: how many are weighed, and why the others are not."""
     yield from ("## Configs that packages carry", "", "Each is a row of the census, whether or not a total is stated for it.", "")
     yield from (
-        "| package | configs | weighed | no blueprint | no config of a model | smallest | largest |",
+        "| package | configs | weighed | unknown type | no config of a model | smallest | largest |",
         "|---|---:|---:|---:|---:|---:|---:|",
     )
     for package, rows in carried.items():

@@ -79,7 +79,7 @@ def _reload(found: ModelValue, model_class: str | None, overrides: Mapping[str, 
 def _from_library(source: object, model_class: str | None, overrides: Mapping[str, Any] | None, library: str, trust: bool) -> ModelValue:
     """Build a class with another library, in place of a blueprint."""
     if library != "transformers":
-        raise UsageError(Text("--via {library}: only transformers can stand in for a blueprint", library=library))
+        raise UsageError(Text("--via {library}: expected transformers, the only library that can build the class here", library=library))
     from weighbridge.readers.reference import read_reference
 
     raw, name = (dict(source), "config") if isinstance(source, Mapping) else raw_config(str(source))

@@ -89,7 +89,7 @@ def test_googles_config_is_told_by_its_keys() -> None:
         ("no/such/config.json", SourceError, "no/such/config.json: no such file or directory"),
         (7, SourceError, "an object of type int cannot be weighed; expected a name, a path, a mapping, a config or a module"),
         ({}, ConfigError, 'model_type: the config does not say what it is (add "model_type", such as "bert", or name a class with --class)'),
-        ({"model_type": "brt"}, UnknownArchitecture, "model_type: no blueprint for 'brt' (did you mean bert"),
+        ({"model_type": "brt"}, UnknownArchitecture, "model_type: unknown model type 'brt' (did you mean bert"),
         ({"model_type": "bert", "architectures": ["BertForMaskdLM"]}, UnknownArchitecture, "architectures: no class 'BertForMaskdLM' of model type 'bert' (did you mean BertForMaskedLM"),
         ({"model_type": "bert", "architectures": "BertModel"}, ConfigError, "architectures: expected a list of class names, found 'BertModel'"),
     ],
@@ -211,7 +211,7 @@ def test_a_sub_config_has_its_own_activation() -> None:
 def test_an_activation_with_parameters_whose_place_is_not_known_is_refused() -> None:
     with pytest.raises(ConfigError) as caught:
         weighbridge.model({"model_type": "detr", "backbone_config": {"model_type": "convnext", "hidden_act": "prelu"}})
-    assert str(caught.value) == "backbone_config.hidden_act: prelu has parameters of its own, which no blueprint of this type describes"
+    assert str(caught.value) == "backbone_config.hidden_act: prelu has parameters of its own, which are not described for this model type"
 
 
 def test_cross_attention_without_a_decoder_is_refused_as_the_reference_does() -> None:

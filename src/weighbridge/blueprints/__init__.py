@@ -38,7 +38,7 @@ def family(model_type: str) -> Family:
             or "weigh models lists those known; with torch and transformers installed, --via transformers counts any class"
         )
         raise UnknownArchitecture(
-            Text("no blueprint for {model_type!r}", model_type=model_type), key="model_type", value=model_type, hint=hint
+            Text("unknown model type {model_type!r}", model_type=model_type), key="model_type", value=model_type, hint=hint
         )
     path = f"weighbridge.blueprints.{module}"
     __import__(path)  # importlib.import_module, whose import takes a hundredth of a count

@@ -129,9 +129,11 @@ def _tree(known: Family, class_name: str, sizes: Config) -> Part:
     """Build a class; of values that no rule foresaw, such as a word among numbers, it is said that they cannot be meant."""
     try:
         tree = known.classes[class_name](sizes)
-    except (ConfigError, UndecidedError):
+    except UndecidedError:
         raise
     except UNREADABLE as error:
+        if isinstance(error, ConfigError) and error.key:
+            raise
         raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None
     _check_sizes(tree, class_name)
     return tree
@@ -167,7 +169,7 @@ def _family(model_type: str, raw: Mapping[str, Any]) -> Family:
             raise
         hint = "only its weights can be counted: weigh a checkpoint, or --via transformers --trust-remote-code"
         raise UnknownArchitecture(
-            Text("no blueprint for {model_type!r}, whose code stands beside its files ({code})", model_type=model_type, code=code),
+            Text("unknown model type {model_type!r}, whose code lies beside its files ({code})", model_type=model_type, code=code),
             key="model_type",
             value=model_type,
             hint=hint,

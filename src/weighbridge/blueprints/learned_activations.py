@@ -82,7 +82,7 @@ def _chosen(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any]) 
             continue
         if stand is None or any(not place.path for place in stand):
             raise ConfigError(
-                Text("{value} has parameters of its own, which no blueprint of this type describes", value=value), key=key, value=value
+                Text("{value} has parameters of its own, which are not described for this model type", value=value), key=key, value=value
             )
         chosen += [(place, value) for place in stand]
     return chosen
@@ -125,7 +125,7 @@ def _all_placed(tree: Part, chosen: list[tuple[Place, str]]) -> Part:
     found = _placed(tree, chosen)
     if found is tree:
         value = chosen[0][1]
-        raise ConfigError(Text("{value} has parameters of its own, which no blueprint of this class describes", value=value))
+        raise ConfigError(Text("{value} has parameters of its own, which are not described for this class", value=value))
     return found
 
 

@@ -73,7 +73,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             try:
                 value = _default_of(field, result, path)
             except ConfigError as error:
-                values.setdefault(REFUSED, {})[field.word] = error
+                values.setdefault(REFUSED, {})[field.word] = error.inside(path[:-1]) if path else error
                 continue
         elif kind == "nested":
             value = _bind_nested(field, raw, path, like)
@@ -293,12 +293,16 @@ def _labels(field: Field, value: Any, raw: Mapping[str, Any], path: str) -> Any:
 
 
 def _bind_nested(field: Field, raw: Mapping[str, Any], path: str, like: Config | None) -> Config | None:
-    inner = within(field, raw, path)
-    if inner is None:
-        return None
-    bound = bind(inner.fields, inner.raw, path=f"{path}{field.key}.", like=None if like is None else getattr(like, field.word))
+    here = path + field.key
+    try:
+        inner = within(field, raw, path)
+        if inner is None:
+            return None
+        bound = bind(inner.fields, inner.raw, path=f"{here}.", like=None if like is None else getattr(like, field.word))
+    except ConfigError as error:
+        raise error.inside(here) from None
     if inner.model_type:
-        bound.__dict__["model_type"] = inner.model_type
+        bound.__dict__.update(model_type=inner.model_type, path=here)
     return bound
 
 

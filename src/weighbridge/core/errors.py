@@ -79,6 +79,16 @@ class ConfigError(WeighbridgeError, ValueError):
         self.value = value
         self.hint = hint
 
+    def inside(self, path: str) -> ConfigError:
+        """Return the error with its keys as they stand in the whole config, where the sub-config *path* is read.
+
+        >>> print(ConfigError("7 is not possible", key="depths and out_indices").inside("backbone_config"))
+        backbone_config.depths and backbone_config.out_indices: 7 is not possible
+        """
+        keys = [key if key == path or key.startswith((f"{path}.", f"{path}[")) else f"{path}.{key}".rstrip(".") for key in self.key.split(" and ")]
+        whole = " and ".join(keys)
+        return self if whole == self.key else type(self)(self.message, key=whole, value=self.value, hint=self.hint)
+
 
 class UnknownArchitecture(ConfigError):
     """A model type or class that has no blueprint; the text names the ways forward."""

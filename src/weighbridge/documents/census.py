@@ -30,7 +30,7 @@ def as_json(found: Summary) -> dict[str, Any]:
 def document(found: Summary, lang: str = "en") -> Document:
     """Lay out how a census went."""
     say = translator(lang)
-    names = {"ok": say("weighed"), "unknown": say("no blueprint"), "error": say("not readable, or no model")}
+    names = {"ok": say("weighed"), "unknown": say("unknown model type"), "error": say("not readable, or no model")}
     rows = tuple(Row((names[status], found.counts[status])) for status in names if status in found.counts)
     said = [
         say("{parts} parts in {seconds} s, {rate} rows a second").format(

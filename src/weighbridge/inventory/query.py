@@ -32,7 +32,7 @@ QUESTIONS = {
         mark("weights that are not those of their config"), "SELECT path, mismatch FROM census WHERE NOT verified ORDER BY path"
     ),
     "unknown": Question(
-        mark("architectures that no blueprint describes, by how many models they have"),
+        mark("architectures that are not described, by how many models they have"),
         "SELECT error, count(*) AS models, min(path) AS example FROM census WHERE status = 'unknown' GROUP BY error ORDER BY models DESC LIMIT 50",
     ),
     "errors": Question(mark("what could not be weighed"), "SELECT path, error FROM census WHERE status = 'error' ORDER BY path LIMIT 100"),

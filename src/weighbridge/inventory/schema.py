@@ -25,7 +25,7 @@ class Column(NamedTuple):
 
 COLUMNS = (
     Column("path", "string", "where the model is: a file, a directory, file:line of a table, archive!member, or an id"),
-    Column("status", "string", "ok; unknown (no blueprint describes it); error (it cannot be read or makes no model)"),
+    Column("status", "string", "ok; unknown (a model type that is not described); error (it cannot be read or makes no model)"),
     Column("error", "string", "why there are no counts"),
     Column("kind", "string", "config, checkpoint, or both (a directory with a config and weights)"),
     Column("model_type", "string", "as in the config"),

@@ -33,10 +33,10 @@ def test_the_type_picks_the_fields() -> None:
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"text_config": {"model_type": "brt"}}, "text_config.model_type: no blueprint for 'brt' (did you mean bert or bart?)"),
+        ({"text_config": {"model_type": "brt"}}, "text_config.model_type: unknown model type 'brt' (did you mean bert or bart?)"),
         (
             {"text_config": {"model_type": 7}},
-            "text_config.model_type: no blueprint for 7 (the default is gpt2; weigh models lists the types known)",
+            "text_config.model_type: unknown model type 7 (the default is gpt2; weigh models lists the types known)",
         ),
         ({"text_config": [1]}, "text_config: expected an object, found the list [1]"),
         ({"text_config": {"n_layer": -1}}, "text_config.n_layer: -1 is not possible, the smallest is 0 (the class default is 12)"),

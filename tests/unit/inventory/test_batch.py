@@ -65,7 +65,7 @@ def test_a_fingerprint_is_of_sizes_not_of_how_they_are_written() -> None:
 @pytest.mark.parametrize(
     ("raw", "status", "words"),
     [
-        ({"model_type": "no_such"}, "unknown", "no blueprint for 'no_such'"),
+        ({"model_type": "no_such"}, "unknown", "unknown model type 'no_such'"),
         ({"model_type": "bert", "architectures": ["NoSuch"]}, "unknown", "no class 'NoSuch'"),
         ({"model_type": "bert", "hidden_size": 770}, "error", "is not divisible by num_attention_heads (12)"),
         ({"model_type": "bert", "hidden_size": "768"}, "error", "expected a whole number"),

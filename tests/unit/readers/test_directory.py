@@ -57,7 +57,7 @@ def test_a_config_without_a_blueprint_counts_the_weights(tmp_path: Path) -> None
     (tmp_path / "config.json").write_text('{"model_type": "never-heard-of"}')
     model = weighbridge.model(tmp_path)
     assert (model.kind, tally_of(model).unique) == ("checkpoint", 10)
-    assert "no blueprint for 'never-heard-of'" in model.notes[0]
+    assert "unknown model type 'never-heard-of'" in model.notes[0]
 
 
 def test_one_shard_alone_says_so(tmp_path: Path) -> None:

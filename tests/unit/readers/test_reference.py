@@ -22,7 +22,7 @@ def test_without_the_library_one_is_told_so() -> None:
 
 
 def test_nothing_else_stands_in() -> None:
-    with pytest.raises(UsageError, match="--via jax: only transformers can stand in for a blueprint"):
+    with pytest.raises(UsageError, match="--via jax: expected transformers, the only library"):
         weighbridge.model("bert-base-uncased", via="jax")
 
 

@@ -108,16 +108,19 @@ def model_config(
         stated = types[0] if fixed else raw.get("model_type", types[0])
         if only and stated not in types:
             raise ConfigError(Text("only {types} is described here", types=either(types)), key=f"{path}.model_type", value=stated)
-        if stated in TYPES and stated not in MODULES:
+        if isinstance(stated, str) and stated in TYPES and stated not in MODULES:
             stated, raw = TYPES[stated].model_type, TYPES[stated].read(raw)
         if not isinstance(stated, str) or stated not in MODULES:
             hint = did_you_mean(str(stated), MODULES, typos=True) or f"the default is {types[0]}; weigh models lists the types known"
             raise UnknownArchitecture(
-                Text("no blueprint for {stated!r:.60}", stated=stated), key=f"{path}.model_type", value=stated, hint=hint
+                Text("unknown model type {stated!r:.60}", stated=stated), key=f"{path}.model_type", value=stated, hint=hint
             )
         known = family(stated)
-        raw = raw if known.normalize_config is None else known.normalize_config(raw)
-        fields = (*_fields(stated, more), *activation_fields(stated, known.fields, raw))
+        try:
+            raw = raw if known.normalize_config is None else known.normalize_config(raw)
+            fields = (*_fields(stated, more), *activation_fields(stated, known.fields, raw))
+        except ConfigError as error:
+            raise error.inside(path) from None
         return SubConfig(raw, fields, known.ignored_keys | frozenset(ignored_keys.split()), stated)
 
     return Field(word, key, types, "nested", resolve=resolve)
@@ -145,10 +148,8 @@ def submodel(c: Config, *endings: str) -> Part:
     known = family(c.model_type)
     if OWN in vars(c):
         c = Config(**{**vars(c), "hidden": getattr(c, OWN)})
-    if not endings:
-        return with_activations_of(c, known.classes[AUTO_MODEL.get(c.model_type, known.base)](c))
-    found = next((blueprint for name, blueprint in known.classes.items() if name.endswith(endings)), None)
-    if found is None:
+    name = AUTO_MODEL.get(c.model_type, known.base) if not endings else next((name for name in known.classes if name.endswith(endings)), None)
+    if name is None:
         raise ConfigError(
             Text(
                 "{model_type} has no class {endings} described",
@@ -157,7 +158,10 @@ def submodel(c: Config, *endings: str) -> Part:
             ),
             key="model_type",
         )
-    return with_activations_of(c, found(c))
+    try:
+        return with_activations_of(c, known.classes[name](c))
+    except ConfigError as error:
+        raise error.inside(c.path) from None
 
 
 def as_child(
