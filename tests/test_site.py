@@ -1,5 +1,6 @@
 """The documentation: every command, option and public name has its place, every link leads somewhere, and the site builds without a warning."""
 
+import json
 import re
 import subprocess
 import sys
@@ -126,6 +127,9 @@ def test_the_site_builds_without_a_warning(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("WEIGHBRIDGE_ARCHITECTURES", "bert,llama")
     subprocess.run([sys.executable, str(SITE / "build.py"), str(tmp_path)], check=True)
     assert (tmp_path / "zh" / "reference" / "commands" / "count.html").exists()
+    index = json.loads((tmp_path / "zh" / "searchindex.js").read_text("utf-8").partition("(")[2].rpartition(")")[0])
+    assert {"参数", "注意", "意力", "量"} <= set(index["terms"])
+    assert "splitQuery" in (tmp_path / "zh" / "_static" / "language_data.js").read_text("utf-8")
 
 
 def test_the_chinese_of_a_page_that_a_script_writes_has_its_figures(pages: ModuleType) -> None:

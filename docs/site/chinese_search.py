@@ -23,7 +23,7 @@ class SearchChinese(SearchEnglish):
     language_name = "English"  # that of the stemmer in the page's script, which is English
     js_splitter_code = SPLIT
 
-    def split(self, input: str) -> list[str]:  # noqa: A002 - Sphinx's name
+    def split(self, input: str) -> list[str]:
         """Take a text apart as the page's script takes the query apart; single characters are kept for queries of one."""
         words = []
         for run in RUN.findall(input):

@@ -12,7 +12,7 @@ myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["misc.highlighting_failure"]
 
 
-def setup(app):  # noqa: ANN001, ANN201 - Sphinx calls it
+def setup(app):
     """Search Chinese without a dictionary."""
     from chinese_search import SearchChinese
 

@@ -118,7 +118,7 @@ def handwritten_pages(lang: str) -> Iterator[tuple[str, str]]:
         for name in CHINESE:
             yield f"tutorials/{name}", chinese_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", "tutorials")
         yield "tutorial-sentiment", plain_links((DOCS / "tutorial-sentiment.zh.md").read_text("utf-8"), DOCS, set())
-        yield "glossary", plain_links((DOCS / "glossary.md").read_text("utf-8"), DOCS, set())
+        yield "glossary", plain_links((DOCS / "glossary.md").read_text("utf-8"), DOCS, set()).replace("# Glossary", "# 术语表", 1)
         return
     known = {name for group in GROUPS.values() for name in group} | {"json", "formats"}
     reference = ["reference/commands/index", "reference/python", "json", "reference/json/index", "formats", "reference/formats/index",
@@ -213,7 +213,7 @@ def architectures_page(lang: str) -> str:
     """Return the list of architectures, by kind."""
     title, lead = {
         "en": ("Architectures", "A page each: diagram, tree, formula, and the counts of all its classes."),
-        "zh": ("结构", "每种一页：示意图、结构树、公式，以及各个类的参数量。"),
+        "zh": ("模型架构", "每种一页：示意图、结构树、公式，以及各个类的参数量。"),
     }[lang]
     pieces = [f"# {title}\n\n{lead}\n"]
     for kind, titles in KINDS.items():

@@ -130,7 +130,9 @@ SOURCE = (
     CLASS,
     SET,
     Option("strict", mark("refuse a config with a field that its model type does not have"), kind="switch", local=True),
-    Option("via", mark("transformers: build the class without weights, for a model type that is not described here"), "LIBRARY", local=True),
+    Option(
+        "via", mark("transformers: build the class without weights, for a model type that is not described here"), "LIBRARY", local=True
+    ),
     Option("trust_remote_code", mark("with --via, run the code that the source brings along"), kind="switch", local=True),
 )
 """A source, and how it is read."""

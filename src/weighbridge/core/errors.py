@@ -85,7 +85,10 @@ class ConfigError(WeighbridgeError, ValueError):
         >>> print(ConfigError("7 is not possible", key="depths and out_indices").inside("backbone_config"))
         backbone_config.depths and backbone_config.out_indices: 7 is not possible
         """
-        keys = [key if key == path or key.startswith((f"{path}.", f"{path}[")) else f"{path}.{key}".rstrip(".") for key in self.key.split(" and ")]
+        keys = [
+            key if key == path or key.startswith((f"{path}.", f"{path}[")) else f"{path}.{key}".rstrip(".")
+            for key in self.key.split(" and ")
+        ]
         whole = " and ".join(keys)
         return self if whole == self.key else type(self)(self.message, key=whole, value=self.value, hint=self.hint)
 

@@ -28,7 +28,7 @@ def as_json(word: str, *, model_type: str = "", least: int = 0, most: int | None
     >>> [entry["name"] for entry in as_json("gpt2", model_type="gpt2", most=150_000_000)["presets"]][0]
     'gpt2'
     """
-    entries = []
+    entries: list[dict[str, Any]] = []
     wanted = word.lower()
     for preset in presets():
         kind = preset.config["model_type"]

@@ -148,7 +148,9 @@ def submodel(c: Config, *endings: str) -> Part:
     known = family(c.model_type)
     if OWN in vars(c):
         c = Config(**{**vars(c), "hidden": getattr(c, OWN)})
-    name = AUTO_MODEL.get(c.model_type, known.base) if not endings else next((name for name in known.classes if name.endswith(endings)), None)
+    name = (
+        AUTO_MODEL.get(c.model_type, known.base) if not endings else next((name for name in known.classes if name.endswith(endings)), None)
+    )
     if name is None:
         raise ConfigError(
             Text(
