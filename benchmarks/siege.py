@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -95,8 +96,8 @@ def main() -> int:
         watch(int(sys.argv[2]))
         return 0
     with serve() as (base, process):
-        time.sleep(3)
         port = urlsplit(base).port or 0
+        urllib.request.urlopen(f"{base}health").close()  # answered once all processes are up
         before = resident(process), memory(process)
         watching = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.siege", "watch", str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -1,6 +1,7 @@
 """Connections that keep nobody waiting: who sends no request, or does not take its answer, is let go; so is the slowest when there are too many.
 
-Requests that come all at once are taken in a few at a time, and between them the server looks who else is there: ``/health`` passes them.
+Requests that come all at once are taken in a few at a time, and between them the server looks who else is there: ``/health`` passes
+them, where it is not answered at the door (``door.py``) already.
 
 uvicorn itself bounds only the time between two requests of one connection.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict, deque
 from typing import Any, cast
+
+from weighbridge.web.door import FULL, LATE
 
 HEAD_SECONDS = 10.0
 """The longest a request's head may take to arrive."""
@@ -25,9 +28,6 @@ TAKEN_AT_ONCE = 8
 
 FIRST = b"GET /health "
 """How a request begins that is taken in before all others."""
-
-LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-FULL = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 def connection_class(most: int) -> type[asyncio.Protocol]:
@@ -52,6 +52,7 @@ def connection_class(most: int) -> type[asyncio.Protocol]:
         _reading: asyncio.TimerHandle | None = None
         _writing: asyncio.TimerHandle | None = None
         _arrived: bytes | None = None
+        _lost = False
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             """Begin to wait for a request."""
@@ -90,10 +91,11 @@ def connection_class(most: int) -> type[asyncio.Protocol]:
             super().on_response_complete()
             self._watch()
             if self.transport.is_closing():
-                self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+                self.loop.call_later(WRITE_SECONDS, self._abort)
 
         def connection_lost(self, exc: Exception | None) -> None:
             """Forget it."""
+            self._lost = True
             self._stop_head_timer()
             self._stop_write_timer()
             super().connection_lost(exc)
@@ -102,7 +104,7 @@ def connection_class(most: int) -> type[asyncio.Protocol]:
             """Begin to wait for the client to take what was sent."""
             super().pause_writing()
             self._stop_write_timer()
-            self._writing = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+            self._writing = self.loop.call_later(WRITE_SECONDS, self._abort)
 
         def resume_writing(self) -> None:
             """Go on."""
@@ -128,6 +130,10 @@ def connection_class(most: int) -> type[asyncio.Protocol]:
                 self._writing.cancel()
                 self._writing = None
 
+        def _abort(self) -> None:
+            if not self._lost:  # one that is lost has no loop any more to be closed in
+                self.transport.abort()
+
         def _leave(self, last: bytes) -> None:
             """Say why, unless a connection was only kept open, and close."""
             self._stop_head_timer()
@@ -137,6 +143,6 @@ def connection_class(most: int) -> type[asyncio.Protocol]:
             if last is FULL or buffered or self.cycle is None:
                 self.transport.write(last)
             self.transport.close()
-            self.loop.call_later(2, self.transport.abort)
+            self.loop.call_later(2, self._abort)
 
     return Connection

@@ -14,24 +14,14 @@ from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
 from weighbridge.web.bodies import Bodies, BodyError, replay
 from weighbridge.web.hosts import is_trusted
 from weighbridge.web.query import FETCHES
+from weighbridge.web.security_headers import HEADERS
 
 if TYPE_CHECKING:
     from starlette.responses import JSONResponse
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 Result = TypeVar("Result")
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
 HEADER_PATHS = ("/dropped", "/api/v1/header")
-HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cache-control", b"no-cache"),
-)
 MOST_CLIENTS = 10_000
 """Only so many of the latest clients have their requests counted."""
 

@@ -43,6 +43,7 @@ def run(arguments: Arguments) -> int:
         from weighbridge.web.app import create
         from weighbridge.web.connections import MOST, connection_class
         from weighbridge.web.pool import Pool
+        from weighbridge.web.reception import server_with_door
     except ImportError as error:
         raise UsageError(Text("weigh serve needs the extra web: pip install 'weighbridge[web]' ({error})", error=error)) from None
     limits = _limits(arguments)
@@ -54,15 +55,16 @@ def run(arguments: Arguments) -> int:
         import webbrowser
 
         webbrowser.open(address)
+    most = _most_connections(MOST)
     config = uvicorn.Config(
         create(limits, Pool(limits, arguments.workers or min(max(os.cpu_count() or 1, 2), 4))),
-        http=connection_class(_most_connections(MOST)),
+        http=connection_class(most),
         ws="none",
         log_level="error",
         timeout_graceful_shutdown=5,
         server_header=False,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server_with_door(config, most, limits.hosts).run(sockets=[listener])
     return 0
 
 
@@ -86,7 +88,7 @@ def _listener(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(512)  # who comes as soon as the address is told waits, and is not turned away
+        listener.listen(4096)  # who comes as soon as the address is told waits, and is not turned away; so do thousands who come at once
     except (OSError, OverflowError, UnicodeError) as error:
         listener.close()
         why = getattr(error, "strerror", None) or error

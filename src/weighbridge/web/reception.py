@@ -1,0 +1,127 @@
+"""The server behind its door: it starts the process that accepts connections, tells it that it lives, and makes connections of what is led in.
+
+Where sockets cannot be handed from one process to another (Windows), and where the door cannot be started, the server accepts connections itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from weighbridge.web import connections
+from weighbridge.web.door import BEAT
+
+if TYPE_CHECKING:
+    import uvicorn
+
+TAKEN_AT_ONCE = 50
+"""Connections that are taken from the door before the server looks what else there is."""
+
+AGAIN = 1.0
+"""Seconds after which a door that fell shut is opened again."""
+
+START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from weighbridge.web.door import main; main(*sys.argv[1:])"
+
+
+class Reception:
+    """The server's side of its door."""
+
+    def __init__(self, server: uvicorn.Server, listener: socket.socket, most: int, hosts: tuple[str, ...]) -> None:
+        self.server, self.listener, self.most, self.hosts = server, listener, most, hosts
+        self.loop = asyncio.get_running_loop()
+        self.making: set[asyncio.Task[None]] = set()
+        self.beating: asyncio.TimerHandle | None = None
+        self.closed = False
+        self.open()
+
+    def open(self) -> None:
+        """Start the process that is the door."""
+        import json
+
+        self.channel, other = socket.socketpair()
+        files = self.listener.fileno(), other.fileno()
+        told = json.dumps(sys.path), *map(str, (*files, self.most, connections.HEAD_SECONDS)), *self.hosts
+        self.process = subprocess.Popen([sys.executable, "-c", START, *told], pass_fds=files, stdin=subprocess.DEVNULL)
+        other.close()
+        self.channel.setblocking(False)
+        self.loop.add_reader(self.channel.fileno(), self._take)
+        self._beat()
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self.closed = True
+        self._shut()
+
+    def _shut(self) -> None:
+        if self.beating is not None:
+            self.beating.cancel()
+        self.loop.remove_reader(self.channel.fileno())
+        self.channel.close()  # with which the door closes by itself
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(1)
+            return
+        self.process.kill()
+
+    def _beat(self) -> None:
+        with suppress(OSError):  # it is gone, which the reader of the channel notices
+            self.channel.send(b".")
+        self.beating = self.loop.call_later(BEAT, self._beat)
+
+    def _take(self) -> None:
+        for _ in range(TAKEN_AT_ONCE):
+            try:
+                said, files, _, _ = socket.recv_fds(self.channel, 1, 1)
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError:
+                said, files = b"", []
+            if not said:
+                self._shut()
+                if not self.closed:
+                    self.loop.call_later(AGAIN, lambda: None if self.closed else self.open())
+                return
+            for number in files:
+                task = self.loop.create_task(self._make(socket.socket(fileno=number)))
+                self.making.add(task)
+                task.add_done_callback(self.making.discard)
+
+    async def _make(self, accepted: socket.socket) -> None:
+        accepted.setblocking(False)
+        server = self.server
+        protocol = server.config.http_protocol_class
+        try:
+            await self.loop.connect_accepted_socket(
+                lambda: protocol(server.config, server.server_state, server.lifespan.state, self.loop),  # type: ignore[call-arg]
+                accepted,
+            )
+        except OSError:  # whoever it was is gone already
+            accepted.close()
+
+
+def server_with_door(config: uvicorn.Config, most: int, hosts: tuple[str, ...]) -> uvicorn.Server:
+    """Return a server that accepts connections through a door, where the system knows how to hand sockets on."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        reception: Reception | None = None
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            """Open the door once the application has started."""
+            if not sockets or not hasattr(socket, "send_fds"):
+                await super().startup(sockets)
+                return
+            await super().startup([])
+            if not self.should_exit:
+                self.reception = Reception(self, sockets[0], most, hosts)
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Close the door first."""
+            if self.reception is not None:
+                self.reception.close()
+            await super().shutdown(sockets)
+
+    return Server(config)
