@@ -5,8 +5,6 @@
 109482240
 """
 
-from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError, WeighbridgeError
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weighbridge import columns
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from weighbridge.conventions.counts import Count
     from weighbridge.conventions.reconcile import Reconciliation
     from weighbridge.conventions.reconcile_flops import FlopsReconciliation
+    from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError, WeighbridgeError
     from weighbridge.core.tree import Part, Row, Tensor
     from weighbridge.designs.costs import Workload
     from weighbridge.designs.search import Search
@@ -146,6 +145,7 @@ _HOMES = {
     "conventions.counts": ("Count",),
     "conventions.reconcile": ("Reconciliation",),
     "conventions.reconcile_flops": ("FlopsReconciliation",),
+    "core.errors": ("ConfigError", "ReadError", "SourceError", "UnknownArchitecture", "UsageError", "WeighbridgeError"),
     "core.tree": ("Part", "Row", "Tensor"),
     "designs.costs": ("Workload",),
     "designs.search": ("Search",),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from weighbridge.core.errors import ReadError, WeighbridgeError
-
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 fine, 1 what was checked does not hold, 2 bad input.
@@ -13,9 +11,17 @@ def main(argv: list[str] | None = None) -> int:
     >>> main(["no-such-model"])
     2
     """
-    from weighbridge.commands import line
-
     words = sys.argv[1:] if argv is None else argv
+    try:
+        return _run(words)
+    except KeyboardInterrupt:
+        return _interrupt(words)
+
+
+def _run(words: list[str]) -> int:
+    from weighbridge.commands import line
+    from weighbridge.core.errors import ReadError, WeighbridgeError
+
     try:
         return line.run(words)
     except WeighbridgeError as error:
@@ -36,15 +42,13 @@ def main(argv: list[str] | None = None) -> int:
 
         output.complain(ReadError(f"{error.filename or 'a file'!s:.200}: {error.strerror or error}"), words)
         return 2
-    except KeyboardInterrupt:
-        return _interrupt(words)
 
 
 def _interrupt(words: list[str]) -> int:
     """Report an interrupt; what is written to files is written whole or not at all."""
-    from weighbridge.commands import output
-
     try:
+        from weighbridge.commands import output
+
         output.say_interrupted(words)
     except (KeyboardInterrupt, OSError):  # whoever stops it twice knows
         return 130
@@ -53,10 +57,20 @@ def _interrupt(words: list[str]) -> int:
 
 def entry() -> None:
     """Run as a program: what is left of the process is not taken apart piece by piece, which costs a tenth of a count."""
+    import _signal  # type: ignore[import-not-found]  # the module signal takes 2 ms to import, for its enums
+
+    waits = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
+    if waits:  # until the program stands, Ctrl+C ends it as it ends any other: there is nothing to be put in order, and nobody to catch it
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     import gc
     import os
 
     gc.set_threshold(1_000_000)  # a start makes much and drops nothing: looking through it takes a tenth of a count
+    import weighbridge.commands.line
+    import weighbridge.commands.output  # noqa: F401
+
+    if waits:
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
     code = main()
     if sys.stderr is not None:
         sys.stderr.flush()

@@ -232,3 +232,25 @@ def test_other_versions_of_python_run_it(python: str) -> None:
             timeout=120,
         )
         assert (done.returncode, done.stderr) == (0, "")
+
+
+EARLY = """
+import os, signal, sys
+class Impatient:
+    def find_spec(self, name, path, target=None):
+        if name == {name!r}: os.kill(os.getpid(), signal.SIGINT)
+from weighbridge.cli import entry
+sys.meta_path.insert(0, Impatient())
+sys.argv = ["weigh", "bert-tiny"]
+entry()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(("name", "ended", "said"), [
+    ("weighbridge.commands.line", -signal.SIGINT, ""), ("weighbridge.commands.output", -signal.SIGINT, ""),
+    ("weighbridge.api", 130, "weigh: interrupted\n"),
+])  # fmt: skip
+def test_an_interruption_while_the_program_starts_is_quiet(name: str, ended: int, said: str) -> None:
+    done = subprocess.run([sys.executable, "-c", EARLY.format(name=name)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (ended, "", said)
