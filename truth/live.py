@@ -31,9 +31,8 @@ def build(model_type: str, class_name: str, raw: Mapping[str, Any], device: str 
     torch, _ = _libraries()
     safe = import_module("transformers.initialization").meta_device_safe_creation_ops() if device == "meta" else nullcontext()
     cls, config_cls = live_class(model_type, class_name), config_class(model_type)
-    keywords = {
-        key: value for key, value in raw.items() if key in _arguments(cls) - set(config_cls.sub_configs) and not isinstance(value, Mapping)
-    }
+    arguments = _arguments(cls) - set(config_cls.sub_configs) - set(getattr(config_cls, "__dataclass_fields__", ()))
+    keywords = {key: value for key, value in raw.items() if key in arguments and not isinstance(value, Mapping)}
     fields = {key: value for key, value in raw.items() if key not in keywords and key != "model_type"}
     with torch.device(device), safe, torch.no_grad():
         try:

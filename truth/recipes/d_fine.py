@@ -27,6 +27,16 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     raw["eval_idx"] = rng.choice((-1, -1, -1, raw["decoder_layers"] - 1, 0))
     if raw["model_type"] == "deimv2":
         raw |= {"encoder_type": rng.choice(("hybrid", "hybrid", "lite")), "encoder_fuse_op": rng.choice(("sum", "sum", "sum", "cat"))}
+    if raw.get("encoder_type") == "hybrid" and rng.random() < 0.3:
+        heads = rng.choice((1, 2))
+        own = {
+            "model_type": "dinov3_vit",
+            "num_attention_heads": heads,
+            "hidden_size": 4 * heads * rng.randint(1, 4),
+            "num_hidden_layers": 4,
+        }
+        raw["backbone_config"] = own | {"intermediate_size": rng.randint(3, 20), "out_indices": [1, 2, 4]}
+        raw["spatial_tuning_adapter_inplanes"] = rng.randint(1, 9)
     if raw.get("encoder_type") == "lite":
         raw = _lite(rng, raw)
     return raw

@@ -13,6 +13,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     if raw["model_type"] == "uvdoc_backbone":
         return _network(rng, raw)
     raw |= {"backbone_config": _network(rng, {"model_type": "uvdoc_backbone"}), "kernel_size": rng.choice((1, 3, 5))}
+    raw["stage_configs"] = raw["backbone_config"]["stage_configs"]
     raw |= {"bridge_connector": [rng.randint(1, 9), rng.randint(1, 9)], "hidden_act": rng.choice(("prelu", "relu"))}
     return raw | {"out_point_positions2D": [[rng.randint(1, 9), rng.randint(1, 9)] for _ in range(2)]}
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from weighbridge.blueprints.detection.rt_detr import FIELDS as BEFORE
 from weighbridge.blueprints.detection.rt_detr import MORE_IGNORED_KEYS as IGNORED_KEYS
 from weighbridge.blueprints.detection.rt_detr import backbone_features, tied_to_owner
-from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.backbones import Features, backbone, hidden_size
 from weighbridge.blueprints.modules.convolutions import half_size, positive_float
 from weighbridge.blueprints.modules.detr_common import attention, mlp_head
 from weighbridge.blueprints.modules.feature_maps import Grid, area
@@ -212,19 +212,40 @@ def spatial_tuning(c: Config) -> tuple[Part, Part]:
     return adapter, part("fusion_proj", *joins, kind="projection")
 
 
+UNTOLD = unknown("the maps of a DINOv3 under this neck")
+
+
+def dinov3_encoder(c: Config, parts: tuple[Node, ...]) -> tuple[Part, ...]:
+    """Describe a transformer with the network of convolutions beside it."""
+    return part("backbone", *parts, kind="backbone"), *spatial_tuning(c)
+
+
+def dinov3_alone(c: Config) -> Part:
+    """Describe Deimv2DINOv3ConvEncoder, for any backbone that has one width.
+
+    Raises:
+        ConfigError: The backbone has a width for each stage alone.
+    """
+    hidden_size(c.backbone)
+    return part("", *dinov3_encoder(c, backbone_features(c).parts), kind="model", stream=UNTOLD)
+
+
+def conv_encoder(c: Config, seen: Features) -> tuple[Part, ...]:
+    """Describe a backbone and, but for the lite encoder, what brings each of its maps to one width."""
+    found = tuple(conv(str(i), w, c.encoder_hidden, area(seen.maps[i])) for i, w in enumerate(seen.widths))
+    first = () if c.kind == "lite" else (part("encoder_input_proj", *found, kind="projection"),)
+    return part("model", *seen.parts, kind="backbone"), *first
+
+
 def inputs(c: Config) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:
     """Describe the backbone and the projections of its maps."""
     seen = backbone_features(c)
     body, H = part("model", *seen.parts, kind="backbone"), c.encoder_hidden
     if c.later and c.backbone.model_type == "dinov3_vit":
-        nobody = unknown("the maps of a DINOv3 under this neck")
-        maps_of_three: tuple[Grid, ...] = ((nobody, nobody),) * 3  # type: ignore[assignment]
-        parts = part("backbone", *seen.parts, kind="backbone"), *spatial_tuning(c)
-        return part("conv_encoder", *parts, kind="vision", stream=nobody), (), maps_of_three
+        maps_of_three: tuple[Grid, ...] = ((UNTOLD, UNTOLD),) * 3  # type: ignore[assignment]
+        return part("conv_encoder", *dinov3_encoder(c, seen.parts), kind="vision", stream=UNTOLD), (), maps_of_three
     if c.later:
-        found = tuple(conv(str(i), w, H, area(seen.maps[i])) for i, w in enumerate(seen.widths))
-        first = () if c.kind == "lite" else (part("encoder_input_proj", *found, kind="projection"),)
-        return part("conv_encoder", body, *first, kind="vision"), (), seen.maps
+        return part("conv_encoder", *conv_encoder(c, seen), kind="vision"), (), seen.maps
     count = len(c.out_widths)
     if len(seen.widths) < count:
         raise ConfigError(
@@ -350,7 +371,8 @@ def family(model_type: str, prefix: str, fields: tuple[Field, ...], more: dict[s
 
 MORE: dict[str, Blueprint] = {
     "Deimv2LiteEncoder": lambda c: part("", *alone(with_changes(c, kind="lite")), kind="model"),
-    "Deimv2ConvEncoder": lambda c: part("", *inputs(c)[0].children, kind="model"),
+    "Deimv2DINOv3ConvEncoder": dinov3_alone,
+    "Deimv2ConvEncoder": lambda c: part("", *conv_encoder(c, backbone_features(c)), kind="model"),
 }
 
 FAMILIES = {"d_fine": family("d_fine", "DFine", FIELDS), "deimv2": family("deimv2", "Deimv2", LATER, MORE)}

@@ -65,15 +65,21 @@ def model(c: Config, name: str = "") -> Part:
 
 def detection(c: Config) -> Part:
     """Describe the whole: the last two convolutions enlarge the map to the page."""
-    wide, narrow, (down, up, final) = c.neck, c.neck // 4, c.kernels[:3]
+    return part(
+        "", as_child("model", model(c)), part("head", *segmentation_head(c.neck, c.kernels), kind="head"), kind="model", stream=PAGE
+    )
+
+
+def segmentation_head(wide: int, kernels: tuple[int, ...]) -> tuple[Part, Part, Part]:
+    """Describe a convolution to a quarter of the channels, and two transposed ones, the last to one channel."""
+    narrow, (down, up, final) = wide // 4, kernels[:3]
     larger = Tensor("weight", (narrow, narrow, up, up)), Tensor("bias", (narrow,), "bias")
     last = Tensor("weight", (narrow, 1, final, final)), Tensor("bias", (1,), "bias")
-    head = (
+    return (
         part("conv_down", conv2d("convolution", wide, narrow, down, bias=False), batch_norm("norm", narrow), kind="convolution"),
         part("conv_up", part("convolution", *larger, kind="convolution"), batch_norm("norm", narrow), kind="convolution"),
         part("conv_final", *last, kind="convolution"),
     )
-    return part("", as_child("model", model(c)), part("head", *head, kind="head"), kind="model", stream=PAGE)
 
 
 def fields(types: str, absent: Mapping[str, object], dilated: Field) -> tuple[Field, ...]:

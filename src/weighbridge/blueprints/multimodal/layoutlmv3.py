@@ -49,14 +49,14 @@ def encoder(c: Config) -> tuple[Node, ...]:
     )
     layer = part("layer", attention(c), *feed_forward(c), kind="layer", repeat=c.layers)
     tables = (
-        *((_table("rel_pos_bias", c, "buckets"),) if c.relative else ()),
-        *((_table("rel_pos_x_bias", c, "page_buckets"), _table("rel_pos_y_bias", c, "page_buckets")) if c.spatial else ()),
+        *((position_table("rel_pos_bias", c, "buckets"),) if c.relative else ()),
+        *((position_table("rel_pos_x_bias", c, "page_buckets"), position_table("rel_pos_y_bias", c, "page_buckets")) if c.spatial else ()),
     )
     words = (embeddings(c),) if c.reads else ()
     return (*images, *words, *(patches if c.sees else ()), part("encoder", layer, *tables, kind="encoder"))
 
 
-def _table(name: str, c: Config, word: str) -> Part:
+def position_table(name: str, c: Config, word: str) -> Part:
     """Describe a table that is stored as a linear map and looked up."""
     return part(name, Tensor("weight", (c.heads, getattr(c, word)), "embedding"), kind="embedding")
 
@@ -64,9 +64,14 @@ def _table(name: str, c: Config, word: str) -> Part:
 def embeddings(c: Config) -> Part:
     """Describe RoBERTa's tables and those of corners, heights and widths on the page."""
     words = roberta_embeddings(c)
+    return replace(words, children=(*words.children, *corner_tables(c)))
+
+
+def corner_tables(c: Config) -> tuple[Part, ...]:
+    """Describe the tables of corners, heights and widths on the page."""
     corners = (embedding(f"{axis}_position_embeddings", c.places, c.coordinate) for axis in "xy")
     sides = (embedding(f"{side}_position_embeddings", c.places, c.shape) for side in "hw")
-    return replace(words, children=(*words.children, *corners, *sides))
+    return *corners, *sides
 
 
 def stream(c: Config) -> Stream:

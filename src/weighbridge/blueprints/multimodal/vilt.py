@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import embeddings
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import (
     POOLED,
     QKV_BIAS,
@@ -23,6 +24,7 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, POSITIONS, TOKEN_TYPES, VOCAB, Config, choice, sides, size
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, at_most, sum_of
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -43,6 +45,7 @@ FIELDS = (
     QKV_BIAS,
     LABELS,
     choice("most", "max_image_length", -1),
+    number("pictures", "num_images", -1, minimum=-1),
     POOLED,
 )
 
@@ -97,6 +100,15 @@ def retrieval(c: Config) -> Part:
     return part("", backbone(c), linear("rank_output", c.hidden, 1, stream="one"), kind="model")
 
 
+def images_and_text(c: Config) -> Part:
+    """Describe ViltForImagesAndTextClassification: a layer and the labels on the pooled tokens of the text with each of several images."""
+    if c.pictures < 1:
+        raise ConfigError("this class needs to know how many images there are", key="num_images", value=c.pictures, hint="2 for NLVR2")
+    wide = c.pictures * c.hidden
+    head = part("classifier", linear("0", wide, wide), layer_norm("1", wide), linear("3", wide, c.labels), kind="head", stream="one")
+    return part("", part("vilt", *encoder(c, pooled=True), kind="backbone", stream=stream(c), executions=c.pictures), head, kind="model")
+
+
 def token_classification(c: Config) -> Part:
     """Describe ViltForTokenClassification: one output per label on every word, no pooler."""
     return part("", backbone(c, pooled=False), linear("classifier", c.hidden, c.labels), kind="model")
@@ -107,7 +119,8 @@ CLASSES = {
     "ViltForMaskedLM": masked_lm,
     "ViltForQuestionAnswering": question_answering,
     "ViltForImageAndTextRetrieval": retrieval,
+    "ViltForImagesAndTextClassification": images_and_text,
     "ViltForTokenClassification": token_classification,
 }
-IGNORED_KEYS = frozenset(("num_images", "tie_word_embeddings"))
+IGNORED_KEYS = frozenset(("tie_word_embeddings",))
 FAMILIES = {"vilt": Family("vilt", FIELDS, CLASSES, "ViltModel", IGNORED_KEYS)}

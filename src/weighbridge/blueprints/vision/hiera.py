@@ -1,7 +1,7 @@
 """Hiera: a hierarchical vision transformer with query pooling, and mask-unit or global attention.
 
-Source: arXiv 2306.00989; names as in transformers 5.23.0, models/hiera/modeling_hiera.py. Its class for training has no default
-and is not described.
+Source: arXiv 2306.00989; names as in transformers 5.23.0, models/hiera/modeling_hiera.py. The decoder of
+its class for training has no default.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, height_width
 from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, out_stages, ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, computed, sequence, switch
+from weighbridge.config.fields import LABELS, Config, choice, computed, sequence, switch
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.parts import attend, conv2d, label_head, layer_norm, linear, part, stack
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import attend, conv2d, label_head, layer_norm, linear, matmul, part, stack
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -34,6 +36,10 @@ FIELDS = (
     computed("stages", lambda c: first_stages("depths", len(c.depths), num_heads=c.heads, masked_unit_attention=tuple(c.in_units))),
     *out_stages(lambda c: len(c.depths)),
     switch("with_pooler", "add_pooling_layer", True, report_default=False),
+    number("decoder_hidden", "decoder_hidden_size", None),
+    number("decoder_layers", "decoder_depth", None, minimum=0),
+    number("decoder_heads", "decoder_num_heads", None),
+    choice("hidden_part", "mask_ratio", 0.6),
     LABELS,
 )
 
@@ -55,11 +61,15 @@ def widths(c: Config) -> list[int]:
     return [c.embed * above**stage // below**stage for stage in range(len(c.depths))]
 
 
-def layers(c: Config) -> list[list[Layer]]:
+def patch_map(c: Config) -> tuple[int, int]:
+    """Return the rows and columns of patches."""
+    return c.image[0] // c.stride[0], c.image[1] // c.stride[1]
+
+
+def layers(c: Config, seen: int) -> list[list[Layer]]:
     """List the layers of each stage; where queries are pooled, the first layer still works in the units of the stage before."""
     found: list[list[Layer]] = []
     wide, area = widths(c), c.pooling[0] * c.pooling[1]
-    seen = (c.image[0] // c.stride[0]) * (c.image[1] // c.stride[1])
     for stage, depth in enumerate(c.depths):
         unit = c.unit[0] * c.unit[1] // area**stage
         rows = []
@@ -90,13 +100,14 @@ def layer(c: Config, at: Layer) -> tuple[Node, ...]:
     return layer_norm("layernorm_before", at.inputs), attention, layer_norm("layernorm_after", width), mlp, *carried
 
 
-def encoder(c: Config) -> tuple[Part, ...]:
-    """Describe patches, which overlap, a table of positions, and the stages."""
-    found = layers(c)
-    seen = found[0][0].seen
+def encoder(c: Config, kept: int | None = None) -> tuple[Part, ...]:
+    """Describe patches, which overlap, a table of positions, and the stages, which see all patches or those that are *kept*."""
+    patches = patch_map(c)[0] * patch_map(c)[1]
+    seen = patches if kept is None else kept
+    found = layers(c, seen)
     projection = conv2d("projection", c.channels, c.embed, c.kernel)
-    table = Tensor("position_embeddings", (1, seen, c.embed), "embedding")
-    embeddings = part("embeddings", table, part("patch_embeddings", projection, kind="embeddings"), kind="embeddings", stream=seen)
+    table = Tensor("position_embeddings", (1, patches, c.embed), "embedding")
+    embeddings = part("embeddings", table, part("patch_embeddings", projection, kind="embeddings"), kind="embeddings", stream=patches)
     stages = (
         part(str(index), *stack("layers", rows, len(rows), lambda at: layer(c, at)), kind="stage") for index, rows in enumerate(found)
     )
@@ -126,9 +137,60 @@ def backbone(c: Config) -> Part:
     return part("", *encoder(c), part("hidden_states_norms", *norms), kind="model")
 
 
-CLASSES = {"HieraModel": alone, "HieraForImageClassification": classification, "HieraBackbone": backbone}
-OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset(
-    "decoder_depth decoder_hidden_size decoder_num_heads hidden_size layer_norm_init mask_ratio normalize_pixel_loss".split()
-)
+def halved(sides: tuple[int, int], by: tuple[int, int], times: int) -> tuple[int, int]:
+    """Return the sides of a map, or of a unit, behind so many poolings."""
+    return sides[0] // by[0] ** times, sides[1] // by[1] ** times
+
+
+def fusion(c: Config, last: tuple[int, int], kept: int) -> Part:
+    """Describe what brings the maps of the pooled stages to the size and the width of the last, one unit that was *kept* after another."""
+    wide, unit, heads = widths(c), c.unit, []
+    for stage in layer_range(c.pooled):
+        kernel = unit[0] // last[0], unit[1] // last[1]
+        heads.append(conv2d(str(stage), wide[stage], wide[-1], kernel, stream=kept * last[0] * last[1]))
+        unit = halved(unit, c.pooling, 1)
+    return part("multiscale_fusion", part("multi_scale_fusion_heads", *heads), kind="neck")
+
+
+def pre_training(c: Config) -> Part:
+    """Describe HieraForPreTraining: the encoder sees some units of the image, and a decoder puts out the pixels of all."""
+    H = c.decoder_hidden
+    for key, value in (("decoder_hidden_size", H), ("decoder_depth", c.decoder_layers), ("decoder_num_heads", c.decoder_heads)):
+        if value is None:
+            raise ConfigError("the class for training has no default for it", key=key, hint="512, 8 and 16 heads in the published models")
+    if c.decoder_hidden % c.decoder_heads:
+        raise ConfigError("heads do not divide the width", key="decoder_num_heads", value=c.decoder_heads)
+    rows, columns = patch_map(c)
+    kept = int((rows // c.unit[0]) * (columns // c.unit[1]) * (1 - c.hidden_part))
+    places, last, side = (
+        halved((rows, columns), c.pooling, c.pooled),
+        halved(c.unit, c.pooling, c.pooled),
+        c.stride[1] * c.pooling[1] ** c.pooled,
+    )
+    seen, shown = places[0] * places[1], kept * last[0] * last[1]
+    rows_of = [Layer(H, H, c.decoder_heads, 1, seen, seen)] * c.decoder_layers
+    decoder = part(
+        "decoder",
+        Tensor("mask_token", (1, 1, H), "embedding"),
+        Tensor("decoder_position_embeddings", (1, seen, H), "embedding"),
+        linear("decoder_embeddings", widths(c)[-1], H, stream=shown),
+        part("decoder_block", *stack("layers", rows_of, c.decoder_layers, lambda at: layer(c, at)), kind="stage"),
+        layer_norm("decoder_norm", H),
+        linear("decoder_pred", H, side * side * c.channels),
+        kind="decoder",
+        stream=seen,
+    )
+    hidden = () if kept else (matmul("units", (unknown("every unit of the image is hidden"),)),)
+    backbone = part("hiera", *encoder(c, max(kept, 1) * c.unit[0] * c.unit[1]), *hidden, kind="backbone")
+    return part("", backbone, layer_norm("encoder_norm", widths(c)[-1], stream=shown), fusion(c, last, kept), decoder, kind="model")
+
+
+CLASSES = {
+    "HieraModel": alone,
+    "HieraForImageClassification": classification,
+    "HieraBackbone": backbone,
+    "HieraForPreTraining": pre_training,
+}
+OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset("hidden_size layer_norm_init normalize_pixel_loss".split())
 
 FAMILIES = {"hiera": Family("hiera", FIELDS, CLASSES, "HieraModel", OWN_IGNORED_KEYS)}

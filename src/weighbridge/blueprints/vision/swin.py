@@ -83,16 +83,22 @@ def wide(name: str, inputs: Size, outs: Size) -> Part:
     return part(name, linear("dense", inputs, outs), kind="feed_forward")
 
 
-def swin(c: Config, *, masked: bool, normed: bool, whole: bool = False) -> tuple[Part, ...]:
-    """Describe patches, stages and the last norm."""
+def stages(c: Config, whole: bool) -> tuple[tuple[Node, ...], ...]:
+    """Describe the layers of each stage, and what halves the map behind all but the last."""
     grids = stage_maps(c)
     found: list[tuple[Node, ...]] = []
     for index, grid in enumerate(grids):
         width, below = c.hidden * 2**index, grids[index + 1 : index + 2]
         down = (patch_merging(width, 4 * width, below[0]),) if below else ()
         found.append((replace(layer(c, index, grid, whole), stream=area(grid)), *down))
+    return tuple(found)
+
+
+def swin(c: Config, *, masked: bool, normed: bool, whole: bool = False) -> tuple[Part, ...]:
+    """Describe patches, stages and the last norm."""
+    grids = stage_maps(c)
     last = layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1), stream=area(grids[-1]))
-    return embeddings(c, masked), part("encoder", module_list("layers", *found), kind="encoder"), *((last,) if normed else ())
+    return embeddings(c, masked), part("encoder", module_list("layers", *stages(c, whole)), kind="encoder"), *((last,) if normed else ())
 
 
 def base(c: Config) -> Part:
@@ -135,6 +141,7 @@ def older(*left_out: str) -> tuple[Field, ...]:
 
 
 CLASSES = {
+    "SwinEncoder": lambda c: part("", module_list("layers", *stages(c, whole=False)), kind="encoder"),
     "SwinModel": base,
     "SwinForImageClassification": classification,
     "SwinForMaskedImageModeling": masked_image,

@@ -37,17 +37,29 @@ def network(c: Config) -> Part:
     """Describe UVDocBackbone: two convolutions, stages of residual blocks, and a bridge of dilated convolutions."""
     stem = (conv_norm(str(index), inputs, outs, PAGE, c.kernel) for index, (inputs, outs) in enumerate(c.stem))
     stages = ((module_list("layers", *(residual_block(block, c.kernel) for block in stage)),) for stage in c.stages)
-    bridge = (
-        (part("blocks", *(conv_norm(str(index), width, width, PAGE, 3) for index, (width, _) in enumerate(step)), kind="convolutions"),)
-        for step in c.bridge
-    )
     return part(
         "",
         part("resnet", part("resnet_head", *stem, kind="stem"), module_list("resnet_down", *stages), kind="backbone"),
-        part("bridge", module_list("bridge", *bridge), kind="neck"),
+        part("bridge", bridge(c.bridge), kind="neck"),
         kind="model",
         stream=PAGE,
     )
+
+
+def bridge(steps: tuple[tuple[tuple[int, int], ...], ...]) -> Part:
+    """Describe dilated convolutions, one step beside another."""
+    found = (
+        (part("blocks", *(conv_norm(str(index), width, width, PAGE, 3) for index, (width, _) in enumerate(step)), kind="convolutions"),)
+        for step in steps
+    )
+    return module_list("bridge", *found)
+
+
+def bridge_alone(c: Config) -> Part:
+    """Describe UVDocBridge, which looks for its steps where the config class of the whole has none."""
+    if c.steps is None:
+        raise ConfigError("this class needs the steps of the bridge", key="stage_configs", hint="as backbone_config has them")
+    return part("", bridge(c.steps), kind="neck", stream=PAGE)
 
 
 def model(c: Config) -> Part:
@@ -74,6 +86,12 @@ def rows(word: str, key: str, default: list[Any], length: int, depth: int) -> Fi
     return Field(word, key, default, "sequence", read=lambda value: check(value, depth))
 
 
+def read_bridge(value: Any) -> Any:
+    """Read the steps of a bridge, if there are any."""
+    read = rows("steps", "stage_configs", [], 2, 2).read
+    return None if value is None or read is None else read(value)
+
+
 def _stages() -> list[list[list[Any]]]:
     wider = ((32, 32, 3), (32, 64, 4), (64, 128, 6))
     return [[[inputs, outs, 1, inputs < outs], *([outs, outs, 3, False] for _ in range(blocks - 1))] for inputs, outs, blocks in wider]
@@ -96,9 +114,10 @@ UVDOC = (
     number("kernel", "kernel_size", 5),
     numbers("connector", "bridge_connector", (128, 128)),
     rows("points", "out_point_positions2D", [[128, 32], [32, 2]], 2, 1),
+    choice("steps", "stage_configs", None, read=read_bridge, report_default=False),
 )
 OUTPUTS = frozenset("_out_features _out_indices out_features out_indices depths stage_names".split())
 FAMILIES = {
-    "uvdoc": Family("uvdoc", UVDOC, {"UVDocModel": model}, "UVDocModel", frozenset(("padding_mode",))),
+    "uvdoc": Family("uvdoc", UVDOC, {"UVDocModel": model, "UVDocBridge": bridge_alone}, "UVDocModel", frozenset(("padding_mode",))),
     "uvdoc_backbone": Family("uvdoc_backbone", NETWORK, {"UVDocBackbone": network}, "UVDocBackbone", OUTPUTS),
 }
