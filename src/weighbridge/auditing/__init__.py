@@ -3,13 +3,13 @@
 A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
-2. Segment (``text/``: ``tokens`` with ``numbers``, ``statements``, ``expressions`` with ``values`` and ``polynomial_terms``, ``equations``,
-   ``letters``, ``sizes``, ``field_words``, ``plain_sizes``, ``described_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+2. Segment (``text/``: ``tokens`` with ``numbers``, ``lengths``, ``statements``, ``expressions`` with ``values`` and ``polynomial_terms``, ``equations``,
+   ``letters``, ``sizes``, ``field_words``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
-   ``column_sums``, ``matrices``, ``bytes_beside``, ``comments``, ``list_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
+   ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``comments``, ``list_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
    ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``plain_fields`` and ``passages``, ``modules``, ``tensors``, ``totals``, ``towers``, ``model_tables`` with ``table_counts``, ``listed_sizes`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``memory`` with ``caches``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
@@ -56,6 +56,7 @@ from weighbridge.auditing.checks import (
     ratios,
     restated,
     results,
+    row_relations,
     section_shares,
     shares,
     subjects,
@@ -98,20 +99,26 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     held = {context: reference_counts_of(weighed) for context, weighed in scene.models.items()}
     checked = arithmetic.check(scene)
     offered = list(offers.offers(scene))
-    claims = _judge(scene, held, checked, offered)
+    bound = table_subjects.bind(scene)
+    claims = _judge(scene, held, checked, offered, bound)
     total, left = corrected_total(scene, checked, held, offered)
+    claims += _apart(row_relations.check(scene, claims), claims)
     claims += restated.check(scene, claims, held)
-    claims += tally.unsettled_claims(scene, claims)
+    claims += tally.unsettled_claims(scene, claims, bound)
     why, main = (scene.main.why, held.get("")) if scene.main else ((), None)
     reference = main.reference if main is not None and _is_firm(scene) else None
     return Audit(_in_order(claims), _name(scene, held), why, total, reference, left, lines, subjects.subjects_of(lines, scene.mentions))
 
 
 def _judge(
-    scene: Scene, held: Mapping[str, ReferenceCounts], checked: arithmetic.EquationClaims, offered: Sequence[offers.Offer]
+    scene: Scene,
+    held: Mapping[str, ReferenceCounts],
+    checked: arithmetic.EquationClaims,
+    offered: Sequence[offers.Offer],
+    bound: Sequence[table_subjects.ModelTable],
 ) -> list[Claim]:
     """Hold every kind of claim against what it can be held against; what one check has judged, the later ones leave."""
-    firm, bound = _is_firm(scene), table_subjects.bind(scene)
+    firm = _is_firm(scene)
     tabled = frozenset(line for one in bound for line in one.table.lines)
     lettered = list(formulas.check(scene, held))
     known = _places(claim for claim in lettered if claim.verdict == "wrong")
@@ -184,6 +191,12 @@ def _widest(claims: Sequence[Claim]) -> list[Claim]:
         )
 
     return [one for one in claims if one.kind != "configuration" or one.verdict not in ("exact", "wrong") or not is_inside(one)]
+
+
+def _apart(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
+    """Return the claims about places that none of the others is about."""
+    taken = _places(claims)
+    return list({(claim.line, claim.end): claim for claim in later if (claim.line, claim.end) not in taken}.values())
 
 
 def _places(claims: Iterable[Claim]) -> set[tuple[int, int]]:

@@ -161,3 +161,9 @@ SMALLEST_CLAIM = 1000
 # column_sums
 LEAST_ROWS = 2
 """Rows that a sum has at least."""
+
+# row_relations
+RELATED_ROWS = 2
+"""Rows in which one column must follow from others before it is said to."""
+RELATED_DIGITS = 3
+"""Digits that a figure of such a row must show: ``3B`` is the sum of ``1B`` and ``2B`` by chance."""

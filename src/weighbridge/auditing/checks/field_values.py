@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from weighbridge.presets.windows import published_lengths
+
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
@@ -48,7 +50,9 @@ def main_values(model: ModelValue) -> Mapping[str, int]:
     256
     """
     sizes = vars(model.description.sizes) if model.description is not None else {}
-    return {word: sizes[word] for word in _KEYS if type(sizes.get(word)) is int}
+    found = {word: sizes[word] for word in _KEYS if type(sizes.get(word)) is int}
+    lengths = published_lengths(model.source)
+    return {"positions": lengths[0], **found} if lengths else found
 
 
 @lru_cache(maxsize=256)
@@ -76,6 +80,7 @@ def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
     if type(dense) is int and isinstance(layers, int):
         found["layers"] |= {dense, layers - dense, layers + 1}
     found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
+    found["positions"].update(published_lengths(model.source))
     return {word: frozenset(numbers) for word, numbers in found.items()}
 
 

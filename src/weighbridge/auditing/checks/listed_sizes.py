@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks import totals
@@ -15,12 +16,13 @@ from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, may_be_otherwise, size_claims
+from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, likeliest_length, may_be_otherwise, size_claims
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, kind_of, member_of, whole_number
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.field_words import label_of_line
 from weighbridge.auditing.text.items import Item, read_items
+from weighbridge.auditing.text.lengths import lengths_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
@@ -103,14 +105,17 @@ def _label_above(scene: Scene, index: int) -> Row | None:
     text = scene.lines[index].text
     number = _NUMBER_ALONE.fullmatch(text)
     above = next((i for i in range(index - 1, max(-1, index - 3), -1) if scene.lines[i].text.strip()), -1)
-    if number is None or above < 0 or not (label_of_line(scene.lines[above].text) or _COUNT_LABEL.fullmatch(scene.lines[above].text)):
+    label = scene.lines[above].text.strip() if above >= 0 else ""
+    if number is None or not (label_of_line(label) or _COUNT_LABEL.fullmatch(label) or _LENGTH_LABEL.fullmatch(label)):
         return None
-    label = scene.lines[above].text.strip()
     return Row(above, (Cell(label, 0, len(label), above), Cell(number[1], *number.span(1), index)))
 
 
 _COUNT_LABEL = re.compile(
     r"[\s*]*(?:total |number of )?param(?:eter)?s?(?: count)?[\s*:]*|[\s*]*(?:总)?参数(?:总?量|数量)?[\s*:：]*", re.IGNORECASE
+)
+_LENGTH_LABEL = re.compile(
+    r"[*]*(?:max(?:imum)? )?context(?: (?:length|window|size))?[*:：]*|[*]*(?:最大)?上下文(?:长度|窗口)?[*:：]*", re.IGNORECASE
 )
 _NUMBER_ALONE = re.compile(r"[\s*`~≈]*(\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT]|million|billion))?)[\s*`]*")
 
@@ -225,9 +230,9 @@ def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
     token = found[0]._replace(start=item.start, end=item.end)
     if item.kind in ("total", "active"):
         return Listed(item, token, settle(token, subject.models, item.kind) is not None) if totals.is_count(token) else None
-    if token.places or (token.unit and (token.unit != "k" or item.kind != "positions")):
+    values = set(lengths_of(token.value, token.unit)) if item.kind == "positions" else {int(token.value)}
+    if not values or (item.kind != "positions" and (token.places or token.unit)) or token.unit not in ("", "k", "m"):
         return None
-    values = {int(token.value or 0) * scale for scale in ((1024, 1000) if token.unit else (1,))}
     word = KEYS.get(item.kind, item.kind)
     own = any(values & field_values(model).get(word, frozenset()) for model in subject.models)
     right = main_values(subject.models[0]).get(word)
@@ -270,6 +275,7 @@ def hold(scene: Scene, listed: Listed, subject: Subject, *, sure: bool) -> Itera
         elif sure:
             yield from totals.wrong(scene, token, subject, item.kind, sure=True)
         return
-    value = int(token.value or 0) * (1024 if token.unit else 1)
+    lengths = lengths_of(token.value or Fraction(0), token.unit)
+    value = likeliest_length(lengths, subject.models) if item.kind == "positions" and lengths else int(token.value or 0)
     if listed.own or (sure and not (item.lettered and not is_no_size(subject.models, value))):
         yield from size_claims(scene, token, item.kind, value, subject, sure=sure, plain=sure)

@@ -15,7 +15,7 @@ from weighbridge.auditing.checks.names import within
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, size_claims
+from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, likeliest_length, size_claims
 from weighbridge.auditing.checks.table_counts import Judged, be_sure_of_family, count_claims, count_fits, doubtful_kinds, part_claims
 from weighbridge.auditing.checks.table_subjects import (
     SIZE_COLUMNS,
@@ -28,6 +28,7 @@ from weighbridge.auditing.checks.table_subjects import (
     whole_number,
 )
 from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.lengths import read_length
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
@@ -162,32 +163,30 @@ def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator
 
 
 def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, sure: bool) -> Iterator[Claim]:
-    for value, start, end in _values_in(cell, kind):
+    for value, start, end in _values_in(cell, kind, subject):
         token = Token("num", cell.text[start:end], cell.line, cell.start + start, cell.start + end, Fraction(value))
         plain = sure or (len(row.cells) == NAME_AND_SIZE and is_no_size(subject.models, value))
         yield from size_claims(scene, token, kind, value, subject, sure=sure, plain=plain)
 
 
-def _values_in(cell: Cell, kind: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the whole number that a cell holds, with its place in the cell; of a length in thousands, what they are."""
-    text = cell.text
-    lengths = list(_THOUSANDS.finditer(text)) if kind == "positions" and _LENGTHS.fullmatch(text) else []
-    if len(lengths) > 1:
-        for one in lengths:
-            yield int(one[1].replace(",", "")) * {"k": 1024, "m": 1024 * 1024}.get((one[2] or "").lower(), 1), *one.span()
+def _values_in(cell: Cell, kind: str, subject: Subject) -> Iterator[tuple[int, int, int]]:
+    """Yield the whole number that a cell holds, with its place in the cell; of lengths, ``4K / 32K``, what they are."""
+    if kind == "positions":
+        place = 0
+        for piece in _BETWEEN_LENGTHS.split(cell.text):
+            start = cell.text.index(piece, place)
+            place = start + len(piece)
+            length = read_length(piece)
+            if length is not None and length[0]:
+                yield likeliest_length(length[0], subject.models), start + length[1], start + length[2]
         return
-    number = re.search(r"\d[\d,]*", text)
-    if number is None:
-        return
+    number = re.search(r"\d[\d,]*", cell.text)
     value = whole_number(cell)
-    if value is not None:
+    if number is not None and value is not None:
         yield value, *number.span()
-    elif kind == "positions" and (thousands := _THOUSANDS.fullmatch(text)) is not None and thousands[2]:
-        yield int(thousands[1].replace(",", "")) * (1024 * 1024 if thousands[2] in "Mm" else 1024), *thousands.span()
 
 
+_BETWEEN_LENGTHS = re.compile(r"[/→]|->|,(?!\d)|\(|\)")
 _KV = re.compile(r"\d\s*(?:Q )?[(（/]\s*(\d{1,3})\s*(KV)?(?: heads?)?\s*[)）]?$", re.IGNORECASE)
 _KV_HEAD = re.compile(r"kv|gqa|key", re.IGNORECASE)
 """A number of query heads with that of key-value heads beside it: ``32 (8)``, ``64 / 8`` below ``Heads (Q / KV)``."""
-_THOUSANDS = re.compile(r"[~≈]?(\d[\d,]{0,9})\s?([kKmM])?(?: tokens?)?")
-_LENGTHS = re.compile(r"[~≈\d,kKmM /→-]+")

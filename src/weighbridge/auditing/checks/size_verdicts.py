@@ -64,6 +64,12 @@ def size_claims(scene: Scene, token: Token, kind: str, value: int, subject: Subj
         yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=reason)
 
 
+def likeliest_length(lengths: Sequence[int], models: Sequence[ModelValue]) -> int:
+    """Return which of the lengths that a figure may be is a model's, or the first: ``128K`` is 131,072, or 128,000."""
+    own = {value for model in models for value in field_values(model).get("positions", ())}
+    return next((length for length in lengths if length in own), lengths[0])
+
+
 _ALIKE = (("heads", "kv_heads", "head_dim"), ("experts", "active", "shared"), ("hidden", "mlp", "head_dim"), ("layers",))
 """Sizes that are called alike, of which one may be given for another."""
 
@@ -92,7 +98,8 @@ def may_be_otherwise(model: ModelValue, kind: str, value: int, right: int) -> bo
         short = right % 64 == 0 and 0 < (right - value) * TOKENIZER_SHORT <= right and not is_slip(str(value), str(right))
         return is_padded(value, right) or is_padded(right, value) or round_off or short
     if kind == "positions":
-        return value < right and (value % 64 == 0 or not is_slip(str(value), str(right)))
+        shorter = value < right and (value % 64 == 0 or not is_slip(str(value), str(right)))
+        return shorter or value % right == 0  # an input cut short, a window made longer by scaling
     if kind == "head_dim":
         own = main_values(model)
         return "kv_lora" in own or value * own.get("heads", 0) == own.get("hidden") or len(field_values(model)["head_dim"]) > 1

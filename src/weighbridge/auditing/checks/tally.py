@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeAlias
 
+from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.covered import ClaimSpans
+from weighbridge.auditing.checks.field_values import main_values
+from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
-from weighbridge.auditing.checks.table_subjects import column_heads, is_grid, kind_of
+from weighbridge.auditing.checks.size_verdicts import KEYS
+from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, ModelTable, column_heads, is_grid, kind_of
 from weighbridge.auditing.checks.totals import is_count
-from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
 from weighbridge.auditing.text.equations import Chain
+from weighbridge.auditing.text.lengths import read_length
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import likeliest_value, whole
+from weighbridge.auditing.text.seen_sizes import SeenSize, seen_sizes
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.text.sizes import StatedSize
 from weighbridge.auditing.text.tables import Row, Table
@@ -36,8 +44,13 @@ _PREMISE = re.compile(r"[- ]?(?:param(?:eter)?s?)?[- ]?(?:class |个参数|参�
 _OF_TEXT = re.compile(r"\W{0,2}(?:tokens?|words?|个?词)\b", re.IGNORECASE)
 
 
-def unsettled_claims(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
+_BoundCells: TypeAlias = Mapping[tuple[int, int], tuple[str, Subject]]
+"""What the cells of tables of models hold and of which model, by line and column."""
+
+
+def unsettled_claims(scene: Scene, claims: Sequence[Claim], bound: Sequence[ModelTable]) -> list[Claim]:
     """Return a claim, with what would settle it, for each number that says something about a model and was not judged."""
+    cells = {(cell.line, cell.start): (kind, subject) for one in bound for _, cell, kind, subject, _ in one.cells}
     covered = ClaimSpans(claims)
     found = []
     seen: set[tuple[int, int]] = set()
@@ -45,7 +58,7 @@ def unsettled_claims(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
     def is_judged(token: Token) -> bool:
         return covered.holds(scene.lines[token.line].number, *_columns(scene, token))
 
-    for token, kind, reason in _unjudged_numbers(scene, is_judged):
+    for token, kind, reason in (*_unjudged_numbers(scene, is_judged, cells), *_unjudged_sizes(scene, is_judged)):
         line, (_, end) = scene.lines[token.line], _columns(scene, token)
         if (line.number, end) in seen:
             continue
@@ -59,7 +72,7 @@ def _columns(scene: Scene, token: Token) -> tuple[int, int]:
     return at[token.start] if token.start < len(at) else 0, at[token.end - 1] + 1 if 0 < token.end <= len(at) else 0
 
 
-def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[Token, str, Reason]]:
+def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool], cells: _BoundCells) -> Iterator[tuple[Token, str, Reason]]:
     tabled = {
         cell.line: (table, row, heads)
         for table in scene.tables
@@ -89,7 +102,7 @@ def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool]) -> Itera
             if token.line in grids:
                 continue
             if token.line in tabled:
-                found = _in_table(scene, token, *tabled[token.line])
+                found = _in_table(scene, token, *tabled[token.line], cells)
             elif (token.line, token.start) in sized:
                 found = ("configuration", _why_not(scene, sized[token.line, token.start]))
             elif token.start in results and statement[index].line == token.line and token.value >= 24:
@@ -109,33 +122,83 @@ def _why_not(scene: Scene, size: StatedSize) -> Reason:
     return because(mark("said in passing, though {name} has {right}"), name=model.class_name, right=right)
 
 
+def _unjudged_sizes(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterator[tuple[Token, str, Reason]]:
+    """Yield the numbers beside the name of a size that nobody judged, in a text that names a model; those of its tables are told already."""
+    if not scene.mentions and scene.main is None:
+        return
+    tabled = {line for table in scene.tables if table.head for line in table.lines}
+    for index, line in enumerate(scene.lines):
+        if index in tabled or not re.search(r"\d", line.text):
+            continue
+        named = scene.mentions.get(index, ())
+        for seen in seen_sizes(line.text):
+            token = Token("num", line.text[seen.start : seen.end], index, seen.start, seen.end, Fraction(0))
+            if any(m.column < seen.end and seen.start < m.end for m in named) or is_judged(token):
+                continue
+            length = read_length(token.text)
+            token = token._replace(value=Fraction(length[0][0] if length is not None and length[0] else 0))
+            yield token, "configuration", _why_not_seen(scene, index, seen)
+
+
+def _why_not_seen(scene: Scene, index: int, seen: SeenSize) -> Reason:
+    model = scene.model_at(index, seen.start)
+    if model is None:
+        return because(mark("of no settled model: name one in the text, or give --model"))
+    right = main_values(model).get(seen.word)
+    if right is None:
+        return because(mark("no size of {name} is known by these words"), name=model.class_name)
+    return because(mark("said in passing, though {name} has {right}"), name=model.class_name, right=right)
+
+
 def _is_definition(chain: Chain) -> bool:
     """Tell whether an equation only gives a name its value: ``MAX_LENGTH = 128``."""
     lead = chain.sides[0].term
     return len(chain.sides) == 2 and isinstance(lead, Token) and lead.kind == "name"
 
 
-def _in_table(scene: Scene, token: Token, table: Table, row: Row, heads: list[str]) -> tuple[str, Reason] | None:
+def _in_table(scene: Scene, token: Token, table: Table, row: Row, heads: list[str], bound: _BoundCells) -> tuple[str, Reason] | None:
     if re.fullmatch(r"(?:19|20)\d\d", token.text) or _OF_TEXT.match(scene.lines[token.line].text, token.end):
         return None  # a year, a length
-    for cell, head in zip(row.cells, heads, strict=False):
-        if cell.line == token.line and cell.start <= token.start < cell.end:
-            kind = kind_of(head) if table.head else "total" if token.value is not None and is_count(token) and token.value >= 10_000 else ""
-            if kind in ("total", "active", "non_embedding", "part") and (is_count(token) or (token.value is not None and token.value > 1)):
-                return "total", because(mark("in a table whose rows name no model that is known for sure"))
-            if kind in ("layers", "hidden", "heads", "mlp", "vocab", "head_dim", "kv_heads"):
-                return "configuration", because(mark("in a table whose rows name no model that is known for sure"))
-            if token.unit in BYTES or token.unit in WORK:
-                return "total", because(mark("memory or arithmetic whose conditions are not all stated"))
-            if (
-                not kind
-                and token.value is not None
-                and token.value >= SMALLEST_CLAIM
-                and not token.places
-                and speaks_of_parameters(" ".join(heads))
-            ):
-                return "component", because(mark("in a table whose columns were not understood"))
+    for place, (cell, head) in enumerate(zip(row.cells, heads, strict=False)):
+        if not (cell.line == token.line and cell.start <= token.start < cell.end):
+            continue
+        kind = kind_of(head) if table.head else "total" if token.value is not None and is_count(token) and token.value >= 10_000 else ""
+        if kind not in (*_COUNTS, *SIZE_COLUMNS) and place and not re.search(r"\d", row.cells[0].text):
+            kind = kind_of(row.cells[0].text) or kind  # a row of a label and its values
+        reason = _why_not_in_row(bound.get((cell.line, cell.start)))
+        if kind in _COUNTS and (is_count(token) or (token.value is not None and token.value > 1)):
+            return "total", reason
+        if kind in SIZE_COLUMNS:
+            return "configuration", reason
+        if token.unit in BYTES or token.unit in WORK or (_WORK_HEAD.search(head) and place and token.value):
+            return "total", because(mark("memory or arithmetic whose conditions are not all stated"))
+        if (
+            not kind
+            and token.value is not None
+            and token.value >= SMALLEST_CLAIM
+            and not token.places
+            and speaks_of_parameters(" ".join(heads))
+        ):
+            return "component", because(mark("in a table whose columns were not understood"))
     return None
+
+
+_COUNTS = ("total", "active", "non_embedding", "part")
+_WORK_HEAD = re.compile(r"flop|\bg?macs?\b|memory|显存|内存|\b[MG]i?B\b", re.IGNORECASE)
+
+
+def _why_not_in_row(found: tuple[str, Subject] | None) -> Reason:
+    """Say why a cell was not judged: its row names no known model, or nothing else of the row settles that the one it names is meant."""
+    if found is None or not found[1].models:
+        return because(mark("in a table whose rows name no model that is known for sure"))
+    kind, subject = found
+    model = subject.models[0]
+    right = own_count(model, kind) if kind in ("total", "active") else main_values(model).get(KEYS.get(kind, kind))
+    if right is None:
+        return because(mark("no figure of {name} is known by the words of its column"), name=Sentence(subject.name))
+    return because(
+        mark("{name} has {right}, and the rest of its row does not settle that it is meant"), name=Sentence(subject.name), right=right
+    )
 
 
 def _in_prose(scene: Scene, statement: Sequence[Token], index: int) -> tuple[str, Reason] | None:

@@ -1,0 +1,196 @@
+"""Columns of a table that follow from each other, row by row: a total of its two parts, a share of two counts, bytes of a count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import NamedTuple
+
+from weighbridge.auditing.checks.covered import ClaimSpans
+from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.table_subjects import column_heads
+from weighbridge.auditing.claims import Claim, Reason, because
+from weighbridge.auditing.text.head_units import in_unit_of
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import likeliest_value, scales, significant_digits, value_bounds, whole
+from weighbridge.auditing.text.size_words import BYTES
+from weighbridge.auditing.text.tables import Table
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.auditing.thresholds import RELATED_DIGITS, RELATED_ROWS
+from weighbridge.core.messages import mark
+
+_WIDEST = 12
+"""Columns of a table that are tried against each other."""
+_LEAST_COUNT = 1000
+_BYTE_HEAD = re.compile(r"[(（\[ ](?P<unit>[KMG]i?B|bytes)\b", re.IGNORECASE)
+_BITS = (32, 16, 8, 4)
+
+
+class _Figure(NamedTuple):
+    """The one figure of a cell, with what it may be between."""
+
+    token: Token
+    value: Fraction
+    low: Fraction
+    high: Fraction
+
+
+class _Relation(NamedTuple):
+    """What a figure of one column is, by those of others: its bounds, and how to say so."""
+
+    target: int
+    sources: tuple[int, ...]
+    bounds: Callable[[Sequence[_Figure]], tuple[Fraction, Fraction]]
+    reason: Reason
+
+
+def check(scene: Scene, claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Judge the figures of columns that follow from each other in most rows; a row that breaks it is wrong where the rest of it is sure.
+
+    Args:
+        scene: The text.
+        claims: What is judged already: a figure that a model confirms is not the one to blame.
+    """
+    sure = ClaimSpans(one for one in claims if one.verdict in ("exact", "rounded", "convention"))
+    for table in scene.tables:
+        rows = _figures(table)
+        for relation in _relations(table, rows):
+            yield from _hold(scene, rows, relation, sure)
+
+
+def _figures(table: Table) -> list[dict[int, _Figure]]:
+    heads = column_heads(table)
+    found = []
+    for row in table.rows:
+        figures = {}
+        for place, cell in enumerate(row.cells[:_WIDEST]):
+            numbers = [token for token in tokens(cell.text, cell.line) if token.kind == "num" and token.value]
+            if len(numbers) == 1 and place:
+                token = _with_unit(numbers[0], heads[place] if place < len(heads) else "")
+                scale = scales(token)[0]
+                low, high = value_bounds(token, scale)
+                moved = token._replace(start=cell.start + token.start, end=cell.start + token.end)
+                figures[place] = _Figure(moved, (token.value or Fraction(0)) * scale, low, high)
+        found.append(figures)
+    return found
+
+
+def _with_unit(token: Token, head: str) -> Token:
+    if not token.unit and (unit := _BYTE_HEAD.search(head)) is not None:
+        return token._replace(unit=unit["unit"].lower())
+    if not token.unit and "%" in head:
+        return token._replace(unit="%")
+    return in_unit_of(token, head)
+
+
+def _relations(table: Table, rows: Sequence[Mapping[int, _Figure]]) -> Iterator[_Relation]:
+    columns = sorted({place for row in rows for place in row})
+    kinds = {place: _kind([row[place] for row in rows if place in row]) for place in columns}
+    counts = [place for place in columns if kinds[place] == "count"]
+    if len(table.rows) <= RELATED_ROWS:
+        return
+    for target in columns:
+        others = [place for place in counts if place != target]
+        if kinds[target] == "count":
+            yield from (
+                _Relation(target, pair, _sum, because(mark("two counts of the row add up to the third")))
+                for pair in combinations(others, 2)
+            )
+        elif kinds[target] == "share":
+            for part, of in ((one, other) for one in others for other in others if one != other):
+                yield _Relation(target, (part, of), _share, because(mark("the share that the two counts of its row make")))
+        elif kinds[target] == "bytes":
+            for source in others:
+                yield from (
+                    _Relation(target, (source,), _bytes_of(bits), because(mark("{bits} bits for each of the count of its row"), bits=bits))
+                    for bits in _BITS
+                )
+
+
+def _kind(figures: Sequence[_Figure]) -> str:
+    units = {figure.token.unit for figure in figures}
+    if units == {"%"}:
+        return "share"
+    if units and units <= BYTES:
+        return "bytes"
+    return "count" if all(figure.value >= _LEAST_COUNT for figure in figures) and not units & BYTES else ""
+
+
+def _sum(sources: Sequence[_Figure]) -> tuple[Fraction, Fraction]:
+    return sum((one.low for one in sources), Fraction(0)), sum((one.high for one in sources), Fraction(0))
+
+
+def _share(sources: Sequence[_Figure]) -> tuple[Fraction, Fraction]:
+    part, of = sources
+    return part.low / of.high, part.high / of.low
+
+
+def _bytes_of(bits: int) -> Callable[[Sequence[_Figure]], tuple[Fraction, Fraction]]:
+    return lambda sources: (sources[0].low * bits / 8, sources[0].high * bits / 8)
+
+
+def _hold(scene: Scene, rows: Sequence[Mapping[int, _Figure]], relation: _Relation, sure: ClaimSpans) -> Iterator[Claim]:
+    told = [
+        (row[relation.target], [row[place] for place in relation.sources])
+        for row in rows
+        if {relation.target, *relation.sources} <= set(row)
+    ]
+    fits = [_fits(figure, relation.bounds(sources)) for figure, sources in told]
+    telling = sum(fit and significant_digits(figure.token) >= RELATED_DIGITS for (figure, _), fit in zip(told, fits, strict=True))
+    if telling < RELATED_ROWS or sum(not fit for fit in fits) * 2 > telling:
+        return
+    for (figure, sources), fit in zip(told, fits, strict=True):
+        low, high = relation.bounds(sources)
+        if fit:
+            plain = low == high and not figure.token.unit and not figure.token.places
+            for one in (figure, *(sources if relation.bounds is _sum else ())):
+                yield _claim(scene, one, "exact" if plain else "rounded", one.value, relation.reason)
+            continue
+        blamed = _to_blame(scene, figure, sources, relation, sure)
+        if blamed is not None:
+            one, right = blamed
+            yield _claim(scene, one, "wrong", right, because(mark("should be {right}"), right=_written(one, right)) + relation.reason)
+
+
+def _fits(figure: _Figure, bounds: tuple[Fraction, Fraction]) -> bool:
+    return bounds[0] <= figure.high and figure.low <= bounds[1]
+
+
+def _to_blame(
+    scene: Scene, figure: _Figure, sources: Sequence[_Figure], relation: _Relation, sure: ClaimSpans
+) -> tuple[_Figure, Fraction] | None:
+    """Return the figure that is wrong and what it should be: the only one that no model confirms, or the one that a digit mends."""
+
+    def is_sure(one: _Figure) -> bool:
+        return sure.holds(scene.lines[one.token.line].number, *_columns(scene, one.token))
+
+    right = sum(relation.bounds(sources), Fraction(0)) / 2
+    doubtful = [one for one in (figure, *sources) if not is_sure(one)]
+    if relation.bounds is _sum and is_sure(figure) and len(doubtful) == 1:
+        return doubtful[0], figure.value - sum((one.value for one in sources if one is not doubtful[0]), Fraction(0))
+    alone = doubtful == [figure]
+    return (figure, right) if alone or (figure in doubtful and is_slip(_digits(figure), _written(figure, right).replace(",", ""))) else None
+
+
+def _digits(figure: _Figure) -> str:
+    return re.sub(r"[^\d.]", "", figure.token.text)
+
+
+def _written(figure: _Figure, number: Fraction) -> str:
+    """Write a number as a figure is written, without its unit."""
+    amount = number / scales(figure.token)[0]
+    return f"{float(amount):,.{figure.token.places}f}" if figure.token.places or amount.denominator > 1 else f"{int(amount):,}"
+
+
+def _columns(scene: Scene, token: Token) -> tuple[int, int]:
+    at = scene.lines[token.line].at
+    return at[token.start] if token.start < len(at) else 0, at[token.end - 1] + 1 if 0 < token.end <= len(at) else 0
+
+
+def _claim(scene: Scene, figure: _Figure, verdict: str, right: Fraction, reason: Reason) -> Claim:
+    value = likeliest_value(figure.token)
+    facts = {"value": whole(value), "expected": whole(right), "difference": whole(figure.value - right), "reason": reason}
+    return claim(scene.lines, figure.token, figure.token, "arithmetic", verdict, **facts)
