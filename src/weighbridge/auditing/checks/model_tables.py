@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks import listed_sizes, totals
+from weighbridge.auditing.checks import listed_sizes, totals, towers
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values
 from weighbridge.auditing.checks.names import within
@@ -16,7 +16,15 @@ from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, likeliest_length, size_claims
-from weighbridge.auditing.checks.table_counts import Judged, be_sure_of_family, count_claims, count_fits, doubtful_kinds, part_claims
+from weighbridge.auditing.checks.table_counts import (
+    Judged,
+    be_sure_of_family,
+    count_claims,
+    count_fits,
+    count_in,
+    doubtful_kinds,
+    part_claims,
+)
 from weighbridge.auditing.checks.table_subjects import (
     SIZE_COLUMNS,
     ModelTable,
@@ -92,7 +100,11 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
         yield from _remarks(scene, one, sure)
         doubtful = doubtful_kinds(scene, judged)
         for row, cell, kind, subject, head in judged:
-            if kind == "part":
+            tower = towers.tower_of_head(head) if kind in ("part", *SIZE_COLUMNS) else None
+            held = list(_of_tower(scene, cell, kind, subject, head, tower, sure=id(subject) in sure)) if tower is not None else []
+            if held:
+                yield from held
+            elif kind == "part":
                 yield from part_claims(scene, cell, subject, head, [other for other in judged if other[0] is row and other[2] == "total"])
             elif kind in SIZE_COLUMNS:
                 yield from _size(scene, row, cell, kind, subject, sure=id(subject) in sure)
@@ -102,6 +114,22 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
             else:
                 found = count_claims(scene, cell, kind, subject, head, sure=id(subject) in sure)
                 yield from (made for made in found if made.verdict != "wrong" or kind not in doubtful or id(subject) in sure)
+
+
+def _of_tower(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str, tower: str, *, sure: bool) -> Iterator[Claim]:
+    """Hold a count or a size below the name of a tower, ``text_mparams`` or ``vision width``, against that tower of the row's model."""
+    for model in subject.models:
+        if kind == "part":
+            token = count_in(scene, cell, head)
+            found = list(towers.hold_count(scene, token, model, tower)) if token is not None else []
+        else:
+            value = whole_number(cell)
+            token = Token("num", cell.text, cell.line, cell.start, cell.end, Fraction(value or 0))
+            found = towers.hold_size(scene, token, model, tower, kind, sure=True) or [] if value is not None else []
+        plain = [one for one in found if one.verdict != "wrong"]
+        if plain or (found and sure and len(subject.models) == 1):
+            yield from plain or found
+            return
 
 
 def _sure_models(scene: Scene, cells: Sequence[Judged]) -> set[int]:

@@ -51,7 +51,7 @@ def doubtful_kinds(scene: Scene, cells: Sequence[Judged]) -> set[str]:
 
 def count_fits(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str) -> bool | None:
     """Tell whether the count in a cell is that of its row's models; None if there is none."""
-    token = _count_in(scene, cell, head)
+    token = count_in(scene, cell, head)
     return None if token is None else settle(token, subject.models, kind, hedged=_is_hedged(cell)) is not None
 
 
@@ -61,7 +61,7 @@ def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: st
     Args:
         sure: Whether other cells of the row are the model's, so that a count is of it however far off it is.
     """
-    token = _count_in(scene, cell, head)
+    token = count_in(scene, cell, head)
     if token is None:
         return
     settled = settle(token, subject.models, kind, hedged=_is_hedged(cell))
@@ -77,7 +77,7 @@ def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: st
         yield from totals.wrong(scene, token, subject, kind, sure=sure)
 
 
-def _count_in(scene: Scene, cell: Cell, head: str) -> Token | None:
+def count_in(scene: Scene, cell: Cell, head: str) -> Token | None:
     """Return the first figure of a cell, if it may be a count."""
     if not re.search(r"\d", cell.text):
         return None

@@ -89,6 +89,38 @@ def _said_of(scene: Scene, token: Token) -> str | None:
     return _tower_in(behind) or _tower_in(before)
 
 
+def tower_of_head(head: str) -> str | None:
+    """Return the tower that the head of a column names.
+
+    >>> tower_of_head("image_mparams"), tower_of_head("Decoder params"), tower_of_head("hidden size")
+    ('vision', 'decoder', None)
+    """
+    found = {kind for kind, pattern in _HEADS.items() if pattern.search(head)}
+    return found.pop() if len(found) == 1 else None
+
+
+_HEADS = {
+    "vision": re.compile(r"(?<![a-z])(?:image|vision|visual)(?![a-z]|_?size|_?res)|图像|视觉", re.IGNORECASE),
+    "text": re.compile(r"(?<![a-z])text(?![a-z])|文本", re.IGNORECASE),
+    "encoder": re.compile(r"(?<![a-z])enc(?:oder)?(?![a-z])(?!.*dec)|编码器", re.IGNORECASE),
+    "decoder": re.compile(r"(?<![a-z])dec(?:oder)?(?![a-z])(?!.*enc)|解码器", re.IGNORECASE),
+}
+
+
+def hold_count(scene: Scene, token: Token, model: ModelValue, kind: str) -> Iterator[Claim]:
+    """Hold a count that the head of its column gives to a tower against that tower's."""
+    yield from _count(scene, token, model, kind)
+
+
+def hold_size(scene: Scene, token: Token, model: ModelValue, kind: str, word: str, *, sure: bool) -> list[Claim] | None:
+    """Hold a size that the head of its column gives to a tower; None if the model has no such tower or the tower no such size."""
+    own = _tower_values(model, kind)
+    if not own.get(word):
+        return None
+    field = Field(word, int(token.value or 0), token.start, token.end, True)
+    return list(_size(scene, token.line, field, own, sure=sure))
+
+
 def _tower_in(words: str) -> str | None:
     """Return the one tower that words name; an encoder of text is the text's."""
     kinds = [kind for kind, pattern in _WORDS.items() if pattern.search(words)]
@@ -171,21 +203,34 @@ _MOST = 8
 
 def _sizes(scene: Scene) -> Iterator[Claim]:
     """Hold the sizes that a line gives a tower, named before them or alone on the line above, against that tower's."""
+    block = None
     for index, line in enumerate(scene.lines):
+        opening = _OPENS.search(line.text)
+        block = _KINDS[opening[1][0].lower()] if opening else None if "}" in line.text or ")" in line.text else block
         above = scene.lines[index - 1].text.strip(" *#:：-") if index else ""
-        if len(line.text) > _LONGEST or not (_TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
+        if len(line.text) > _LONGEST or not (block or _TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
             continue
-        fields = list(read_fields(line.text))
-        label = _tower_in(above) if len(above) < _LABEL else None
+        fields = [*read_fields(line.text), *(_read_width(line.text) if block else ())]
+        label = block or (_tower_in(above) if len(above) < _LABEL else None)
         by_tower: dict[str | None, list[Field]] = {}
         for field in fields:
             by_tower.setdefault(_last_named(line.text, field.start) or label, []).append(field)
         for kind, said in by_tower.items():
-            model = _model(scene, Token("num", "", index, said[0].start, said[0].end)) if kind is not None else None
+            place = Token("num", "", index, said[0].start, said[0].end)
+            model = None if kind is None else scene.model_at(index, place.start) if block else _model(scene, place)
             own = _tower_values(model, kind) if model is not None and kind is not None else {}
             agreed = sum(field.value in own.get(field.word, ()) for field in said)
             for field in said:
                 yield from _size(scene, index, field, own, sure=agreed >= 1 and _FIRM.search(line.text) is None)
+
+
+def _read_width(text: str) -> list[Field]:
+    """Return the width that a line of a tower's config says, which is its hidden size."""
+    match = _WIDTH.fullmatch(text)
+    return [Field("hidden", int(match[1]), *match.span(1), True)] if match else []
+
+
+_WIDTH = re.compile(r"[\s\"']*(?:\w+_)?width[\"']?\s*[:=]\s*(\d{1,6})\s*,?\s*")
 
 
 def _last_named(text: str, end: int) -> str | None:
@@ -194,6 +239,9 @@ def _last_named(text: str, end: int) -> str | None:
     return max(found)[1] if found else None
 
 
+_OPENS = re.compile(r"(?<![a-z])(vision|visual|text)_?(?:cfg|config\w*|model|tower)?[\"']?\s*[:=]\s*(?:dict)?[{(]\s*$", re.IGNORECASE)
+"""What opens the config of a tower in that of its model: ``"vision_cfg": {``."""
+_KINDS = {"v": "vision", "t": "text"}
 _LONGEST, _LABEL = 2000, 32
 
 
