@@ -96,7 +96,7 @@ def test_bytes_that_the_text_explains_are_confirmed(text: str, expected: tuple[i
 
 def test_parts_of_a_model_in_a_table_are_confirmed() -> None:
     text = "| T5 | Params | Encoder params | Decoder params |\n|---|---|---|---|\n| T5-Small | 76,956,160 | 35,330,816 | 41,625,344 |"
-    assert [claim.verdict for claim in audit(text).claims] == ["convention", "exact", "exact"]
+    assert [claim.verdict for claim in audit(text).claims] == ["convention"] * 3
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,8 @@ def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
     token = found[0]._replace(start=item.start, end=item.end)
     if item.kind in ("total", "active"):
         return Listed(item, token, settle(token, subject.models, item.kind) is not None) if totals.is_count(token) else None
-    values = set(lengths_of(token.value, token.unit)) if item.kind == "positions" else {int(token.value)}
+    number = token.value or Fraction(0)
+    values = set(lengths_of(number, token.unit)) if item.kind == "positions" else {int(number)}
     if not values or (item.kind != "positions" and (token.places or token.unit)) or token.unit not in ("", "k", "m"):
         return None
     word = KEYS.get(item.kind, item.kind)

@@ -127,7 +127,7 @@ def _of_tower(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str, 
             token = Token("num", cell.text, cell.line, cell.start, cell.end, Fraction(value or 0))
             found = towers.hold_size(scene, token, model, tower, kind, sure=True) or [] if value is not None else []
         plain = [one for one in found if one.verdict != "wrong"]
-        if plain or (found and sure and len(subject.models) == 1):
+        if plain or (found and sure and len({one.source for one in subject.models}) == 1):
             yield from plain or found
             return
 

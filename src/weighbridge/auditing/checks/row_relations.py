@@ -172,11 +172,13 @@ def _to_blame(
     if relation.bounds is _sum and is_sure(figure) and len(doubtful) == 1:
         return doubtful[0], figure.value - sum((one.value for one in sources if one is not doubtful[0]), Fraction(0))
     alone = doubtful == [figure]
-    return (figure, right) if alone or (figure in doubtful and is_slip(_digits(figure), _written(figure, right).replace(",", ""))) else None
+    return (
+        (figure, right) if alone or (figure in doubtful and is_slip(_digits(figure.token.text), _digits(_written(figure, right)))) else None
+    )
 
 
-def _digits(figure: _Figure) -> str:
-    return re.sub(r"[^\d.]", "", figure.token.text)
+def _digits(text: str) -> str:
+    return re.sub(r"\D", "", text)
 
 
 def _written(figure: _Figure, number: Fraction) -> str:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.field_values import sizes_of_part
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.totals import is_count, total_claim
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.field_words import Field, read_fields
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, write_like
-from weighbridge.auditing.thresholds import SAME_COUNT
+from weighbridge.auditing.thresholds import AGREED_FIELDS, SAME_COUNT
 from weighbridge.core.messages import mark
 from weighbridge.core.sizes import product
 from weighbridge.core.tree import list_rows
@@ -75,6 +76,7 @@ def check(scene: Scene) -> Iterator[Claim]:
                 if found and model is not None:
                     yield from _count(scene, token, model, found)
     yield from _sizes(scene)
+    yield from _configs(scene)
 
 
 def _said_of(scene: Scene, token: Token) -> str | None:
@@ -148,7 +150,8 @@ def _count(scene: Scene, token: Token, model: ModelValue, kind: str) -> Iterator
             return
     near = max(number, Fraction(tower.parameters)) < SAME_COUNT * min(number, Fraction(tower.parameters))
     plainly = significant_digits(token) >= _SURE_DIGITS and _FIRM.search(scene.lines[token.line].text[: token.start]) is None
-    if near and plainly and all(abs(number - count) * _NEAREST > count for count in tower.counts if token.unit):
+    far = all(abs(number - count) * _NEAREST > count for count in tower.counts if token.unit)
+    if near and plainly and (far or _is_a_digit_off(token, tower)):
         right = write_like(token, Fraction(tower.parameters)) if token.unit else tower.parameters
         reason = because(mark("should be {right}"), right=right) + _holds(kind, tower.parameters)
         yield total_claim(scene, token, "wrong", Fraction(tower.parameters), reason)
@@ -157,6 +160,16 @@ def _count(scene: Scene, token: Token, model: ModelValue, kind: str) -> Iterator
 _FIRM = re.compile(r"\b(?:if|would|suppose|our|custom|replac\w*|instead|like)\b|如果|假设|我们", re.IGNORECASE)
 _NEAREST = 20
 """A rounded figure nearer than a twentieth to any count of a tower is a looser rounding of it."""
+
+
+def _is_a_digit_off(token: Token, tower: Tower) -> bool:
+    """Tell whether a figure of four digits and more is a count of a tower but for one digit: no looser rounding of it."""
+    if significant_digits(token) < _EXACT:
+        return False
+    return any(is_slip(*(re.sub(r"\D", "", one) for one in (token.text, write_like(token, Fraction(count))))) for count in tower.counts)
+
+
+_EXACT = 4
 
 
 def _holds(kind: str, count: int) -> Reason:
@@ -203,25 +216,42 @@ _MOST = 8
 
 def _sizes(scene: Scene) -> Iterator[Claim]:
     """Hold the sizes that a line gives a tower, named before them or alone on the line above, against that tower's."""
-    block = None
     for index, line in enumerate(scene.lines):
-        opening = _OPENS.search(line.text)
-        block = _KINDS[opening[1][0].lower()] if opening else None if "}" in line.text or ")" in line.text else block
         above = scene.lines[index - 1].text.strip(" *#:：-") if index else ""
-        if len(line.text) > _LONGEST or not (block or _TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
+        if len(line.text) > _LONGEST or not (_TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
             continue
-        fields = [*read_fields(line.text), *(_read_width(line.text) if block else ())]
-        label = block or (_tower_in(above) if len(above) < _LABEL else None)
+        fields = list(read_fields(line.text))
+        label = _tower_in(above) if len(above) < _LABEL else None
         by_tower: dict[str | None, list[Field]] = {}
         for field in fields:
             by_tower.setdefault(_last_named(line.text, field.start) or label, []).append(field)
         for kind, said in by_tower.items():
-            place = Token("num", "", index, said[0].start, said[0].end)
-            model = None if kind is None else scene.model_at(index, place.start) if block else _model(scene, place)
+            model = _model(scene, Token("num", "", index, said[0].start, said[0].end)) if kind is not None else None
             own = _tower_values(model, kind) if model is not None and kind is not None else {}
             agreed = sum(field.value in own.get(field.word, ()) for field in said)
             for field in said:
                 yield from _size(scene, index, field, own, sure=agreed >= 1 and _FIRM.search(line.text) is None)
+
+
+def _configs(scene: Scene) -> Iterator[Claim]:
+    """Hold the settings between the braces of a tower's config, ``"vision_cfg": {``, against that tower's sizes."""
+    kind, model, block = None, None, list[tuple[int, Field]]()
+    for index, line in enumerate(scene.lines):
+        opening = _OPENS.search(line.raw) if len(line.raw) < _LONGEST else None
+        if opening is not None or (kind is not None and _CLOSES.search(line.raw)):
+            yield from _of_config(scene, model, kind, block)
+            kind, block = (_KINDS[opening[1][0].lower()], []) if opening is not None else (None, [])
+            model = scene.model_at(index, len(line.text)) if opening is not None else None
+        elif kind is not None and len(line.text) < _LONGEST:
+            block += [(index, field) for field in (*read_fields(line.text), *_read_width(line.text))]
+    yield from _of_config(scene, model, kind, block)
+
+
+def _of_config(scene: Scene, model: ModelValue | None, kind: str | None, block: Sequence[tuple[int, Field]]) -> Iterator[Claim]:
+    own = _tower_values(model, kind) if model is not None and kind is not None else {}
+    agreed = sum(field.value in own.get(field.word, ()) for _, field in block)
+    for index, field in block:
+        yield from _size(scene, index, field, own, sure=agreed >= AGREED_FIELDS and len(block) - agreed < agreed)
 
 
 def _read_width(text: str) -> list[Field]:
@@ -230,6 +260,7 @@ def _read_width(text: str) -> list[Field]:
     return [Field("hidden", int(match[1]), *match.span(1), True)] if match else []
 
 
+_CLOSES = re.compile(r"^\s*[})]|[})]\s*,?\s*$")
 _WIDTH = re.compile(r"[\s\"']*(?:\w+_)?width[\"']?\s*[:=]\s*(\d{1,6})\s*,?\s*")
 
 
