@@ -11,9 +11,9 @@ A text flows through six steps, and the files follow them.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
    ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``comments``, ``list_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
    ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``plain_fields`` and ``passages``, ``modules``, ``tensors``, ``totals``, ``towers``, ``model_tables`` with ``table_counts``, ``listed_sizes`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
-   ``lora_configs``, ``memory`` with ``caches``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
+   ``lora_configs``, ``cache_lengths``, ``memory`` with ``caches``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
-5. Confirm what is said again (``restated``) and what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
+5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
 Where a verdict turns is one table, ``thresholds``, with the case that each exists for.
@@ -31,6 +31,7 @@ from weighbridge.auditing.checks import (
     arithmetic,
     bytes_beside,
     bytes_said,
+    cache_lengths,
     changes,
     column_sums,
     comments,
@@ -59,6 +60,7 @@ from weighbridge.auditing.checks import (
     row_relations,
     section_shares,
     shares,
+    stated_parts,
     subjects,
     summaries,
     table_subjects,
@@ -104,6 +106,7 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     total, left = corrected_total(scene, checked, held, offered)
     claims += _apart(row_relations.check(scene, claims), claims)
     claims += restated.check(scene, claims, held)
+    claims += list(stated_parts.check(scene, held, claims))
     claims += tally.unsettled_claims(scene, claims, bound)
     why, main = (scene.main.why, held.get("")) if scene.main else ((), None)
     reference = main.reference if main is not None and _is_firm(scene) else None
@@ -152,6 +155,7 @@ def _judge(
         totals.check(scene, tabled),
         list_sums.check(scene),
         bytes_beside.check(scene),
+        cache_lengths.check(scene),
         memory.check(scene),
         work.check(scene),
         training_work.check(scene),

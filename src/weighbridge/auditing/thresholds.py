@@ -15,6 +15,8 @@ MEMORY_TOLERANCE = Fraction(1, 20)
 """How far a memory figure may be from the count times its bytes: ``14 GB`` of a 7B model that has 6.74 billion is fair."""
 PRODUCT_FAR = Fraction(6, 5)
 """How far a figure must be from the product that stands beside it before it is wrong: ``48 GB (7B × 4 bytes)``."""
+EXACT_PRODUCT_FAR = Fraction(11, 10)
+"""And how far one of three digits must be."""
 ROUNDED_FAR = Fraction(4, 3)
 """How many times too large a figure of one digit may be and still be a rounding: ``1 MB`` of 819,200 is, of 524,288 it is twice that."""
 MEMORY_FAR = Fraction(3, 2)
@@ -99,6 +101,12 @@ SHARE_REACH = 6
 """Lines between a share and its two counts."""
 
 # components
+AGREED_PARTS = 2
+"""Right counts beside a component's before that may be wrong: the model and how it is counted are beyond doubt then."""
+BESIDE_PARTS = 5
+"""Lines about a count within which they stand."""
+SLIP_APART = (10, 10, 10, 50, 100, 1000, 10_000)
+"""By the digits that a figure shows, the share of a count that it must be off before it is a slip: a tenth at two digits, a fiftieth at three."""
 LARGE_NUMBER = 100_000
 """A number in a formula from which on it is a count, and no size."""
 

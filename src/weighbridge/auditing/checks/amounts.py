@@ -70,7 +70,7 @@ def words_about(scene: Scene, token: Token) -> tuple[Figure, int]:
     behind = _ON.split(text[token.end : token.end + NEAR // 2])[0]
     tail = text[token.end : token.end + 40]
     same = _ENDS.split(tail)[0]
-    return Figure(scene, token, text[start : token.end] + tail, text[since : token.end] + behind, text[first : token.end] + same), start
+    return Figure(scene, token, text[start : token.end] + same, text[since : token.end] + behind, text[first : token.end] + same), start
 
 
 def after_figure(text: str, end: int) -> int:
@@ -87,8 +87,12 @@ def figure_ends(text: str) -> tuple[int, ...]:
     return tuple(match.end() for match in _FIGURE.finditer(text))
 
 
-def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | None:
-    """Hold a figure against all that it may be; wrong if it is far from every one of them, and *firm*."""
+def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool, base: int = 1024) -> Claim | None:
+    """Hold a figure against all that it may be; wrong if it is far from every one of them, and *firm*.
+
+    Args:
+        base: What a kilobyte is where the figure's unit leaves it open: weights are sold in thousands, caches come in powers of two.
+    """
     token, mine = place.token, likeliest_value(place.token)
     if not amounts or mine is None or token.value is None:
         return None
@@ -99,9 +103,35 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool) -> Claim | Non
     if firm and all(n > amount.number * MEMORY_FAR or n * MEMORY_FAR < amount.number for amount in amounts for n in said_bytes):
         right = Fraction(amounts[0].number)
         direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
-        reason = because(direction, right=write_like(token, right), number=write_like(token, abs(mine - right))) + amounts[0].reason
+        written = said_bytes[0] if base == BINARY else min(said_bytes)
+        reason = because(direction, right=write_bytes(token, right, base), number=write_bytes(token, abs(written - right), base))
+        reason += amounts[0].reason
         return _claim(place, "wrong", right, reason)
     return None
+
+
+BINARY = 1024
+_PREFIXES = "KMGT"
+
+
+def write_bytes(token: Token, number: Fraction, base: int) -> str:
+    """Write a number of bytes in the unit of a figure, or in one that shows it better: ``40MB`` where a figure said 8 GB.
+
+    >>> from weighbridge.auditing.text.tokens import tokens
+    >>> write_bytes(tokens("31.5 GB", 0)[0], Fraction(13_476_831_232), 1000)
+    '13.48 GB'
+    """
+    letter, binary = token.unit[:1].upper(), "ib" in token.unit
+    if letter not in _PREFIXES or len(token.unit) > len("kib"):
+        return write_like(token, number)
+    step = BINARY if binary or base == BINARY else 1000
+    power = _PREFIXES.index(letter) + 1
+    while power > 1 and number * 10 < step**power:
+        power -= 1
+    amount = number / step**power
+    space = " " if token.text[-len(token.unit) - 1 : -len(token.unit)] == " " else ""
+    shown = f"{int(amount):,}" if amount.denominator == 1 else f"{float(amount):,.{max(token.places, 2 if amount < 100 else 1)}f}"
+    return f"{shown}{space}{_PREFIXES[power - 1]}{'i' if binary else ''}B"
 
 
 def _nearest(said: Sequence[Fraction], amounts: Sequence[Amount]) -> tuple[Fraction, Amount] | None:

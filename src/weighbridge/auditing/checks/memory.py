@@ -15,6 +15,7 @@ from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_places import head_of, member_of_row
 from weighbridge.auditing.checks.table_subjects import column_heads
+from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
@@ -50,6 +51,13 @@ _WEIGHTS_TAKE = re.compile(
     re.IGNORECASE,
 )
 """And words right before it."""
+_BROUGHT_TO = re.compile(
+    r"\b(?:brings?|cuts?|reduces?|gets?|shrinks?|takes?) (?:that|it|this|them) (?:down )?to(?: (?:about|around|only|just|roughly))?\W{0,2}$",
+    re.IGNORECASE,
+)
+"""Behind the figure of the weights, what another dtype makes of it."""
+_SERVED = re.compile(r"\b(?:to )?serv(?:e|ing)\b", re.IGNORECASE)
+"""What the weights are held for, where the figure is said to be theirs alone."""
 _DEVICE = re.compile(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
 _SAID_OF = re.compile(
     r"\d(?:\.\d+)?\s?(?:[BM]|billion|million|亿|十亿|百万)(?: |-)?(?:param(?:eter)?s?|个?参数(?:的?模型)?|模型|model)(?:\W{1,3}|(?=在))(?:(?:在|下|时|精度|加载|存储|weights?|takes?|needs?|is|=|in|at|of|权重|占用?|需要?|约|为|fp16|bf16|fp32|float\d\d|int8|的?模型|显存|内存)\W{0,3}){0,5}[~≈]?$",
@@ -103,10 +111,15 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
     sizes = _nearest_dtype(text, token, start) or dtype_sizes(place.sentence) or bytes_each(place.sentence)
     told, state = sizes or dtype_sizes(around), state_bytes(place)
-    if (len(told) > 1 or not _WEIGHTS.search(f"{around} {place.sentence}")) and not state and table is None:
+    brought = _BROUGHT_TO.search(text[start : token.start]) is not None and _STORED.search(text[:start]) is not None
+    weights = brought or _WEIGHTS.search(f"{around} {place.sentence}") is not None
+    if (len(told) > 1 or not weights) and not state and table is None:
         return None
     row = text[: token.start] if table is not None else place.text[: token.start - max(0, token.start - SENTENCE)]
-    counts = [Fraction(count) for model in models if (count := own_count(model)) is not None] + [_amount(m) for m in _SIZE.finditer(row)]
+    said_of = _SAID_OF.search(text[start : token.start])
+    counts = [Fraction(count) for model in models if (count := own_count(model)) is not None]
+    said = [_amount(match) for match in _SIZE.finditer(row)]
+    counts = said + counts if said_of is not None else counts + said
     usual = state or told or ([Fraction(2), Fraction(4)] if _OF_WEIGHTS.search(place.sentence) else [])
     usual = usual or ([Fraction(4), Fraction(2), Fraction(1), Fraction(1, 2)] if table is not None else [])
     amounts = [
@@ -115,13 +128,14 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
         for count in counts
     ]
     if state and table is None and is_of_training(place, bytes_each(place.sentence)):
-        return hold(place, amounts, firm=sure and not _has_other_sizes(scene, token.line, text, counts))
-    weighed = _FOR_WEIGHTS.match(text, token.end) or _WEIGHTS_TAKE.search(text[start : token.start])
-    certain = len(sizes) == 1 and not _PARTS.search(place.sentence) and (weighed is not None or not (state or _ELSE.search(place.sentence)))
-    said_of = _SAID_OF.search(text[start : token.start])
+        return hold(place, amounts, firm=sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
+    alone = _FOR_WEIGHTS.match(text, token.end)
+    weighed = alone or brought or _WEIGHTS_TAKE.search(text[start : token.start])
+    words = _SERVED.sub("", place.sentence) if alone else place.sentence
+    certain = len(sizes) == 1 and not _PARTS.search(words) and (weighed is not None or not (state or _ELSE.search(place.sentence)))
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
-        return hold(place, amounts, firm=certain)  # ``7B params (14 GB in bf16)``: whatever the model is called
-    return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text, counts))
+        return hold(place, amounts, firm=certain, base=1000)  # ``7B params (14 GB in bf16)``: whatever the model is called
+    return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
 
 
 def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tuple[tuple[ModelValue, ...], bool]:
@@ -131,6 +145,9 @@ def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tupl
         found = member_of_row(scene, table, token.line)
         return (found.models, True) if found is not None else ((), False)
     subject = subject_of(scene, token, start, len(scene.lines[token.line].text))
+    if table is None and (subject is None or not subject.firm):
+        about = topic(scene, token.line, token.start)
+        subject = (of_mention(scene, about.mention, firm=True) if about is not None else None) or subject
     if subject is None and table is None and len(named) == 1 and named[0].kind == MODEL and _is_close(scene, token, named[0].column):
         subject = of_mention(scene, named[0], firm=True)  # ``costs 320 KB for Llama 2 70B``: the one name of its sentence
     if subject is None:

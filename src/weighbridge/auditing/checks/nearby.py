@@ -22,7 +22,9 @@ _TOTAL = re.compile(r"total|sum|overall|altogether|总|合计|小计|共|per[- ]
 _TIMES = re.compile(
     r"(?<![\w.,])(\d{1,4})\s?(?:×|x\b|\*)?\s?(?:layers?|blocks?|tokens?|层|个 ?token|encoder|decoder|transformer)", re.IGNORECASE
 )
-_BETWEEN = re.compile(r"\s*(?:\(|,? ?(?:or|i\.e\.,?|即|也就是|约|约为|about|roughly)|=|≈|/)+\s*(?:~|≈|约|about|即约)?\s*", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\s*(?:\(|[,，]? ?(?:or|i\.e\.,?|即|也就是|约|约为|about|roughly)|=|≈|/)+\s*(?:~|≈|约|about|即约)?\s*", re.IGNORECASE
+)
 
 
 def check(scene: Scene) -> Iterator[Claim]:

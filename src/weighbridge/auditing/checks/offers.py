@@ -177,6 +177,19 @@ def _cell_label(scene: Scene, statement: Sequence[Token], index: int) -> str:
     return f"{cells[0]}:" if cells else ""
 
 
+def is_plain_label(label: str) -> bool:
+    """Tell whether a label is a component's name and nothing else but filling.
+
+    >>> is_plain_label("the attention has"), is_plain_label("attention of the other tower")
+    (True, False)
+    """
+    words = label.lower()
+    for mention in reversed(find_components(label)):
+        words = f"{words[: mention.start]} {words[mention.end :]}"
+    rest = _MODEL_WORDS.sub("", _FILLERS.sub("", _SHAPE.sub("", nameless(words))))
+    return not re.sub(r"[\W\d_]", "", rest)
+
+
 def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, section: str | None) -> tuple[str | None, bool]:
     """Return the component that a number is said to count, and whether that is said plainly."""
     after = _in_parentheses(scene, statement, end)

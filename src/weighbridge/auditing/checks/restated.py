@@ -51,7 +51,7 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCou
     covered = ClaimSpans(claims)
     printed_modules = modules.places(scene)
     for statement in scene.statements:
-        for token in statement:
+        for index, token in enumerate(statement):
             if token.kind != "num" or token.unit == "%" or token.unit in BYTES | WORK or token.line in printed_modules:
                 continue
             if (likeliest_value(token) or 0) < SMALLEST_RESTATED:
@@ -61,7 +61,9 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCou
             if covered.holds(line.number, begin, end):
                 continue
             context = scene.context(token.line, token.start)
-            found = computed.find(token) or (parts[context].find(token) if context in parts else None)
+            factor = any(other.text == "*" for other in statement[max(0, index - 1) : index + 2])  # ``4096 × 14336``, and no norm's 4,096
+            part = parts[context].find(token) if context in parts and not factor else None
+            found = computed.find(token) or part
             near = line.text[max(0, token.start - _NEAR) : token.end + _NEAR]
             if found and (token.value in computed.reasons or speaks_of_parameters(near) or find_components(near.lower())):
                 yield _claim(scene, token, *found)
