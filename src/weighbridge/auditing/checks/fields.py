@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.configuration import NAMES, is_of_their_own
 from weighbridge.auditing.checks.field_values import field_values, main_values
-from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Sentence, because
@@ -99,6 +99,8 @@ def _models(scene: Scene, index: int, field: Field) -> tuple[tuple[ModelValue, .
     if scene.given:
         return (scene.models[""],), scene.main.name if scene.main else "", True
     before = [m for m in scene.mentions.get(index, ()) if m.end <= field.start]
+    if before and ANOTHER.search(scene.lines[index].text, before[-1].end, field.start):
+        return (), "", False
     if before:
         return *_of_mention(before[-1]), before[-1].kind == MODEL
     after = [m for m in scene.mentions.get(index, ()) if m.column >= field.end and m.column - field.end <= FIELD_GAP]

@@ -13,7 +13,7 @@ from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import Subject, is_base, of_mention
 from weighbridge.auditing.checks.field_values import field_values, main_values
 from weighbridge.auditing.checks.fields import OTHERWISE
-from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, likeliest_length, may_be_otherwise, size_claims
@@ -215,12 +215,16 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
         rest.append(text[place : item.start])
         place = item.end
     words = _HARMLESS.sub(" ", " ".join((*rest, text[place:end])))
-    if OTHERWISE.search(words):
+    if OTHERWISE.search(words) or ANOTHER.search(text, start, end):
         return []
     return [listed for item in items if (listed := _held(text, index, item, subject)) is not None]
 
 
 _HARMLESS = re.compile(r"\b(?:each|per layer|per head|group|groups|only|up to|first|from)\b|每层|每个?头|约", re.IGNORECASE)
+
+
+_OF_ONE = re.compile(r"\b(?:each|every|per|one|single|expert)\b(?! token)|每(?!个?\s?token)|单|embedding|嵌入", re.IGNORECASE)
+"""Words before a count that make it a part's: ``Each expert has 5.6B parameters``."""
 
 
 def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
@@ -229,6 +233,8 @@ def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
         return None
     token = found[0]._replace(start=item.start, end=item.end)
     if item.kind in ("total", "active"):
+        if _OF_ONE.search(re.split(r"[,，;；。(（]|\.(?!\d)", text[: item.start])[-1]):
+            return None
         return Listed(item, token, settle(token, subject.models, item.kind) is not None) if totals.is_count(token) else None
     number = token.value or Fraction(0)
     values = set(lengths_of(number, token.unit)) if item.kind == "positions" else {int(number)}

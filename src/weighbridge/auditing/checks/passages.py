@@ -95,7 +95,7 @@ def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:
         return False  # two numbers of layers: one of them is of something else
     first = max((m.end() for m in CLAUSE.finditer(text, 0, size.first)), default=0)
     stop = next((m.start() for m in CLAUSE.finditer(text, size.last)), len(text))
-    around = text[first : size.first] + " " + text[size.end : stop]
+    around = ("" if right_behind else text[first : size.first]) + " " + text[size.end : stop]
     lead = text[max(0, mention.column - _LEAD) : mention.column] if on_line else ""
     built = (
         on_line
@@ -106,7 +106,8 @@ def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:
 
 
 _HAS = re.compile(
-    r"[*_`'\"]{0,3}\s?(?:has|have|[:：]|uses|stacks|consists of|comprises|有|由|共)\s?(?:an?|the|共)?\s?[*_`]{0,3}", re.IGNORECASE
+    r"[*_`'\"]{0,3}\s?(?:(?:has|have)(?: only)?|only has|[:：]|uses|stacks|consists of|comprises|[只仅]?有|由|共)\s?(?:an?|the|共)?\s?[*_`]{0,3}",
+    re.IGNORECASE,
 )
 _LEAD = 24
 _IN_EACH = re.compile(

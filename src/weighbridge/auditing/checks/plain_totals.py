@@ -83,18 +83,23 @@ def _stands_with_its_sizes(scene: Scene, token: Token, subject: Subject) -> bool
     return opens and is_described(scene, about, subject.models, token.line, token.start)
 
 
-def as_described(scene: Scene, token: Token, subject: Subject) -> Subject:
-    """Make a subject sure where the words between the model's name and the count describe that model."""
-    about = None if subject.firm else topic(scene, token.line, token.start)
+def words_behind_description(scene: Scene, token: Token, subject: Subject) -> str | None:
+    """Return the words between a description of a subject's model and a count, or None if they do not leave the count that model's.
+
+    ``32 layers, hidden size 4096, for a total of 7.24B`` is one, ``36 layers; its siblings have 124M`` is none.
+    """
+    about = topic(scene, token.line, token.start)
     if about is None or about.mention.name != subject.name or is_of_their_own(scene, token.line):
-        return subject
+        return None
     text = scene.lines[token.line].text
     begin = max((size.last for size in find_described_sizes(text) if size.last <= token.start), default=0)
     begin = max([begin, *(m.end for m in scene.mentions.get(token.line, ()) if m.end <= token.start)])
-    said = text[begin : token.start]
+    said = re.split("[。;；]", _COUNT.sub("", text[begin : token.start]))[-1]
     words = re.sub(r"\s", "", _GIVING.sub("", FILLER.sub("", said)))
-    plain = (len(words) <= LEFTOVER and not re.search(r"\d", said)) or OF_ITS.search(said) is not None  # and not ``its siblings have 124M``
-    return subject._replace(firm=plain and is_described(scene, about, subject.models, token.line, token.start))
+    if _OF_PART.search(said):
+        return None
+    plain = (len(words) <= LEFTOVER and not re.search(r"\d", said)) or OF_ITS.search(said) is not None
+    return said if plain and is_described(scene, about, subject.models, token.line, token.start) else None
 
 
 def _is_opening(text: str, column: int) -> bool:
@@ -130,8 +135,18 @@ _PAIRED = re.compile(
 PRONOUN = re.compile(r"\W*(?:it|the model|this model|该模型|它|模型|其)(?![a-z])", re.IGNORECASE)
 OF_ITS = re.compile(r"\bof (?:its|their|the model[’']s|all) \W*$|(?:其|它的)\W*$", re.IGNORECASE)
 """Before a count that is the model's own, of which something is told: ``half of its 559M parameters``."""
+_OF_PART = re.compile(
+    r"layers?\b|heads?\b|experts?\b|embedding|\beach\b|\bevery\b|\bper\b|blocks?\b|\bone\b|层|头|专家|嵌入|每(?!个?\s?token)|单",
+    re.IGNORECASE,
+)
+"""Words of a part, which make a count that part's."""
+_COUNT = re.compile(
+    r"(?:总|激活|活跃|模型)?参数(?:总?量)?(?:为|约|是|达|共)*\s?\d[\d.,]*\s?[亿万BM](?:个?参数)?|\d[\d.,]*\s?[BM] (?:total|active|activated)?(?: ?param(?:eter)?s?)?(?: in total| active)?",
+    re.IGNORECASE,
+)
+"""Another count of the same model: what is active beside the total."""
 _GIVING = re.compile(
-    r"\b(?:for|gives|giving|makes|making|reaching|reaches|that|so|grand|this|tokens|units|entries|BPE|dimensions|kv|vocabulary|vocab)\b|其|则|达|个",
+    r"每个?\s?token(?:仅|只)?\s?激活|\b(?:activating|activates|for|gives|giving|makes|making|reaching|reaches|that|so|grand|this|tokens|units|entries|BPE|dimensions|kv|vocabulary|vocab)\b|其|则|达|个",
     re.IGNORECASE,
 )
 """Words around a count, and behind a size, that leave it its model's."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import is_base
 from weighbridge.auditing.checks.field_values import field_values, values_of
-from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.thresholds import AGREED_FIELDS, BESIDE_LINES
@@ -48,25 +48,26 @@ def topic(scene: Scene, line: int, column: int) -> Topic | None:
             or place < len(before) - 1
             or (place > 0 and CLAUSE.search(text, before[place - 1].end, last.column) is not None)
         )
-        return Topic(line, last) if last.kind == MODEL and apart else None
+        return Topic(line, last) if last.kind == MODEL and apart and not ANOTHER.search(text, last.end, column) else None
     if inside:
         opens = len({m.names for m in inside}) == 1 and re.match(r"\W*(?:with|at|having|有|凭借)\b", text[start:column], re.IGNORECASE)
         return Topic(line, inside[0]) if opens and inside[0].kind == MODEL else None
-    return _topic_above(scene, line, [m for m in named if m.column < start])
+    return _topic_above(scene, line, column, [m for m in named if m.column < start])
 
 
-def _topic_above(scene: Scene, line: int, earlier: Sequence[Mention]) -> Topic | None:
+def _topic_above(scene: Scene, line: int, column: int, earlier: Sequence[Mention]) -> Topic | None:
     """Return the one model that the sentences before, on this line or above in the paragraph, or else the heading, name."""
+    text = scene.lines[line].text
     if earlier:
         one = earlier[-1].kind == MODEL and len({m.names for m in earlier if m.kind != FAMILY}) == 1
-        return Topic(line, earlier[-1]) if one else None
+        return Topic(line, earlier[-1]) if one and not ANOTHER.search(text, earlier[-1].end, column) else None
     for above in range(line - 1, -1, -1):
         named = scene.mentions.get(above, ())
         heading = scene.lines[above].heading
         if named:
             models = [m for m in named if m.kind != FAMILY]
             one = len({m.names for m in models}) == 1 and models[0].kind == MODEL
-            return Topic(above, models[0]) if one else None
+            return Topic(above, models[0]) if one and not ANOTHER.search(text, 0, column) else None
         if heading:
             return None
     return None

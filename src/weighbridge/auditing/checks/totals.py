@@ -9,7 +9,7 @@ from fractions import Fraction
 from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.own_counts import own_count
-from weighbridge.auditing.checks.plain_totals import OF_ITS, as_described, is_plain
+from weighbridge.auditing.checks.plain_totals import OF_ITS, is_plain, words_behind_description
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.summaries import is_summed
@@ -132,7 +132,9 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     subject = subject_of(scene, token, start, stop)
     if subject is None or not subject.models:
         return
-    subject = as_described(scene, token, subject)
+    said = words_behind_description(scene, token, subject)
+    if said is not None:
+        subject, before = subject._replace(firm=True), said  # whatever stands before the description is not about the count
     counted = counted or (labelled and _OF_A_TOTAL.search(before) is not None)
     what = "total"
     if re.match(r"\W{0,2}(?:in )?total\b", after, re.IGNORECASE) or _OUT_OF.search(before):
@@ -241,8 +243,8 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool
     if not (sure or near or swapped or _is_power_off(token, subject, what) or (what == "total" and is_plain(scene, token, subject))):
         return
     name = subject.models[0].class_name or subject.name
-    sentence = mark("{name} has {right}") if what == "total" else mark("of {name}, {right} are active on a token")
-    if what not in ("total", "active"):
+    sentence = _WORDED.get(what)
+    if sentence is None:
         return
     direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
     about = write_like(token, Fraction(right)) if token.unit else right
@@ -251,6 +253,13 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool
         sentence, name=Sentence(f"{name} ({subject.name})") if subject.name else name, right=right
     )
     yield total_claim(scene, token, "wrong", Fraction(right), reason)
+
+
+_WORDED = {
+    "total": mark("{name} has {right}"),
+    "active": mark("of {name}, {right} are active on a token"),
+    "non_embedding": mark("without its embeddings, {name} has {right}"),
+}
 
 
 def _is_power_off(token: Token, subject: Subject, what: str) -> bool:

@@ -38,7 +38,7 @@ _MORE = {
     "feed-forward width": "mlp", "feed-forward size": "mlp", "head_dim": "head_dim", "dimension of each head": "head_dim", "head dimension": "head_dim",
     "each of dimension": "head_dim", "heads of dimension": "head_dim", "heads of size": "head_dim", "each of size": "head_dim", "ffn 中间维度": "mlp", "中间层维度": "mlp",
     "前馈层维度": "mlp", "隐藏层": "hidden", "隐藏维": "hidden", "宽度": "hidden", "向量维度": "hidden", "词表": "vocab", "词汇表": "vocab", "vocabulary": "vocab",
-    "激活": "active", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
+    "激活": "active", "每个 token 选": "active", "每个token选": "active", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
 _OWN_WORDS = {**{phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("types",)}, **_MORE}
@@ -55,6 +55,7 @@ _AFTER_LABEL = re.compile(
 _ADJECTIVES = r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local)[ -]+)*"
 _COUNTED = (
     ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value)[- ]?(?:attention )?heads?\b|\s?个?\s?(?:kv|键值)\s?头"),
+    ("shared", r"[- ](?:always[- ]on |always[- ]active )?shared experts?\b|\s?个\s?共享专家"),
     ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\s?个?激活(?!参数|的参数)"),
     ("heads", rf"[- ]?{_ADJECTIVES}heads\b|\s?个\s?(?:注意力|查询|q|query|self-attention)?\s?头"),
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家"),
