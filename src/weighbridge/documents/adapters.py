@@ -45,6 +45,7 @@ def as_json(model: ModelValue, found: AdapterCount, costs: AdapterCosts | None =
         "shared": [_tensor(tensor) for tensor in found.shared],
         "copies": [{"name": name, "trainable": count} for name, count in found.copies],
         "biases": found.biases,
+        "trust": found.trust,
         "notes": list(found.notes),
     }
     if costs is not None:

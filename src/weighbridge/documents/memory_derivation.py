@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.accounts.memory.account import forward_activations
 from weighbridge.accounts.memory.optimizers import shared_bytes, state_bytes
+from weighbridge.accounts.memory.quantization import PUBLISHED, published_tensors
 from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import OwnedTensor, bits, element_bytes, is_packed, owned_tensors, packed_bytes
 from weighbridge.core.formula import Floor, Number, Product, Sum
@@ -56,6 +57,15 @@ class _Book:
     def weights(self) -> Iterator[Block]:
         """Derive the weights: tensors of one shape together, packed ones by their scheme; of types below a byte all at once."""
         width, scheme = bits(self.how.dtype), self.how.quantization
+        if scheme == PUBLISHED:
+            sizes = [(entry, size) for entry, size in published_tensors(self.lettered.model)]
+            held = [entry._replace(tensor=entry.tensor._replace(shape=(size,))) for entry, size in sizes if size is not None]
+            others = [entry for entry, size in sizes if size is None]
+            yield from self._groups(
+                _by_shape(held, lambda entry: elements(entry.tensor.shape), PUBLISHED)
+                + _by_shape(others, lambda entry: elements(entry.tensor.shape) * (width // 8), self.how.dtype)
+            )
+            return
         plain = [entry for entry in self.owned if scheme is None or not is_packed(entry, scheme)]
         packed = [] if scheme is None else [entry for entry in self.owned if is_packed(entry, scheme)]
         groups = _by_shape(packed, lambda entry: packed_bytes(entry.tensor.shape, str(scheme)), str(scheme))

@@ -596,3 +596,31 @@ def test_the_network_of_a_prefix_has_the_names_that_peft_gives() -> None:
     found = {tensor.name: tensor.shape for tensor in prefix_tuning(config)}
     assert found["transform.0.weight"] == (6, 8)
     assert found["transform.2.bias"] == (2 * 2 * 8,)
+
+
+def test_adamss_is_exact_with_one_cluster_and_the_most_with_several() -> None:
+    small = model({"model_type": "bert", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1})
+    adapter = {"peft_type": "ADAMSS", "subspace_rank": 4, "target_modules": ["query"]}
+    several, one = small.adapters({**adapter, "num_subspaces": 3}), small.adapters({**adapter, "num_subspaces": 1})
+    assert (several.trust, one.trust, small.adapters({**adapter, "subspace_rank": 1}).trust) == ("bound", "exact", "exact")
+    assert small.adapter_costs({**adapter, "num_subspaces": 3}).trust["gradients"] == "bound"
+
+
+def test_a_module_to_save_is_not_also_the_adapters_own() -> None:
+    """In peft 0.21.2 DeLoRA's norms are saved twice more where ``norm`` is named; its other containers, and LoRA's, raise a TypeError."""
+    llama = model({"model_type": "llama", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "vocab_size": 32})
+    delora = {"peft_type": "DELORA", "target_modules": ["v_proj"]}
+    plain, norm = llama.adapters(delora), llama.adapters({**delora, "modules_to_save": ["norm"]})
+    assert norm.saved - plain.saved == 3 * 16 + 2 * 16, "the copies of three norms, and twice the norms of the columns"
+    with pytest.raises(UsageError, match=r"^modules_to_save: dropout is the end of lora_dropout too, which the adapter itself adds; "):
+        llama.adapters({"peft_type": "LORA", "target_modules": ["v_proj"], "modules_to_save": ["dropout"]})
+
+
+def test_what_is_frozen_is_frozen_under_all_its_names() -> None:
+    """Held to live models with requires_grad False on the modules that are named (transformers 5.23.0)."""
+    llama = model({"model_type": "llama", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 24,
+                   "vocab_size": 32, "tie_word_embeddings": True}, "LlamaForCausalLM")  # fmt: skip
+    assert llama.adapters({"peft_type": "FREEZE", "freeze": ["embed_tokens", "layers"]}).trainable == 16
+    assert llama.adapters({"peft_type": "FREEZE", "train": ["lm_head"]}).trainable == 32 * 16
+    whisper = model("whisper-tiny")
+    assert whisper.adapters({"peft_type": "FREEZE", "freeze": ["decoder"]}).trainable == 7_632_384, "without the encoder's sinusoids"

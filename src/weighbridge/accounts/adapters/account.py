@@ -76,6 +76,7 @@ class AdapterCount(NamedTuple):
         saved_sizes: How many of the saved elements have each number of bytes.
         added_sizes: Elements of the parameters that are added, copies of modules too, each with its element type.
         learned: The shape of every tensor that is trained, and its element type.
+        trust: ``exact``, or ``bound`` where the weights' values decide and the figures are the most there can be.
     """
 
     method: str
@@ -92,6 +93,7 @@ class AdapterCount(NamedTuple):
     saved_sizes: tuple[tuple[int, int], ...]
     added_sizes: tuple[tuple[int, str], ...]
     learned: tuple[tuple[tuple[int, ...], str], ...]
+    trust: str = "exact"
 
 
 def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False) -> AdapterCount:
@@ -182,6 +184,7 @@ def _count_sites(
     rows = copied_rows(base, copies)
     rows += [row for row in base.rows if row.name in thawed]
     save_embeddings(base, config, adapted_paths, resized, saved)
+    why = method.at_most([place for place, _ in given], config) if method.at_most else ""
     return AdapterCount(
         config["peft_type"],
         trainable + whole - twice + biases,
@@ -192,9 +195,10 @@ def _count_sites(
         copies,
         biases,
         method.formula,
-        tuple(filter(None, (method.note([place for place, _ in given], config),))) if method.note else (),
+        (why,) if why else (),
         saved.sizes(),
         *_merge_sizes(added, own, whole, rows, base.dtype),
+        trust="bound" if why else "exact",
     )
 
 

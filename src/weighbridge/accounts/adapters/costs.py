@@ -82,8 +82,8 @@ def costs_of(
     stored = file_bytes(model.tree) if model.kind == "checkpoint" and quantization is None else None
     weights = (weight_bytes(model.tree, dtype, quantization) if stored is None else stored) + buffer_bytes(model.tree)
     added, gradients, states = trained_bytes(found, optimizer)
-    trust = {"weights": "exact" if quantization is None else "estimate", "adapter": "exact", "gradients": "exact"}
-    trust |= {"optimizer": "exact" if optimizer != "muon" else "estimate", "total": "bound"}
+    trust = {"weights": "exact" if quantization is None else "estimate", "adapter": found.trust, "gradients": found.trust}
+    trust |= {"optimizer": found.trust if optimizer != "muon" else "estimate", "total": "bound"}
     forward, more, refused = _arithmetic(model, config, found, given)
     return AdapterCosts(weights, added, gradients, states, weights + added + gradients + states, forward, more, refused, trust)
 

@@ -64,16 +64,16 @@ def adamss(site: Site, config: Config) -> Iterator[AddedTensor]:
     wide = site.inputs + site.biased
     r = min(_positive(config, "r"), site.outputs, wide)
     clusters = min(_positive(config, "num_subspaces"), site.outputs)
-    thin = _positive(config, "subspace_rank") if clusters < site.outputs else 1
+    thin = min(_positive(config, "subspace_rank"), site.outputs - clusters + 1)  # the others have one row at least
     yield AddedTensor(f"{site.path}.adamss_A", (clusters, min(thin, r), r))
     yield AddedTensor(f"{site.path}.adamss_B", (site.outputs, thin))
     yield AddedTensor(f"{site.path}.adamss_newB", (r, wide), parameter=False)
 
 
-def adamss_note(sites: list[Site], config: Config) -> str:
-    """Return what a reader should know of the clusters, where their sizes matter."""
-    thin = _positive(config, "subspace_rank")
-    if thin == 1 or all(_positive(config, "num_subspaces") >= site.outputs for site in sites):
+def adamss_at_most(sites: list[Site], config: Config) -> str:
+    """Return why the figures are the most there can be, where the sizes of the clusters matter; one cluster holds every row."""
+    thin, clusters = _positive(config, "subspace_rank"), _positive(config, "num_subspaces")
+    if thin == 1 or clusters == 1 or all(clusters >= site.outputs for site in sites):
         return ""
     return mark("At most: a cluster with fewer rows than subspace_rank learns less, and which rows it has depends on the weights' values.")
 
@@ -106,7 +106,12 @@ def delora(site: Site, config: Config) -> Iterator[AddedTensor]:
     yield AddedTensor(f"{site.path}.delora_A", (r, site.inputs))
     yield AddedTensor(f"{site.path}.delora_B", (site.outputs, r))
     yield AddedTensor(f"{site.path}.delora_lambda", (1,))
-    yield AddedTensor(f"{site.path}.delora_w_norm", (site.inputs,), parameter=False)
+    norms = f"{site.path}.delora_w_norm"
+    yield AddedTensor(norms, (site.inputs,), parameter=False)
+    if any(norms.endswith(name) for name in config.get("modules_to_save") or ()):
+        # the library takes what holds the norms for a module of that name, and saves it twice more
+        yield AddedTensor(f"{norms}.original_module", (site.inputs,), parameter=False)
+        yield AddedTensor(f"{norms}.modules_to_save", (site.inputs,), parameter=False)
 
 
 def gralora(site: Site, config: Config) -> Iterator[AddedTensor]:

@@ -31,7 +31,7 @@ class Method(NamedTuple):
         given: Its defaults, where a config leaves a field out.
         formula: What it adds to one linear layer, in words of its own fields.
         share: What its modules share, given all of them.
-        note: What a reader should know of the figures, where there is something.
+        at_most: Why the figures are the most there can be, where the values of the weights decide.
     """
 
     add: Callable[[Site, Config], Iterable[AddedTensor]]
@@ -40,7 +40,7 @@ class Method(NamedTuple):
     given: Config
     formula: str
     share: Callable[[list[Site], Config, Base], Iterable[AddedTensor]] | None = None
-    note: Callable[[list[Site], Config], str] | None = None
+    at_most: Callable[[list[Site], Config], str] | None = None
 
 
 LINEAR_ONLY, LINEAR = ("linear",), ("linear", "conv1d")
@@ -59,7 +59,7 @@ METHODS: dict[str, Method] = {
         defaults.ADAMSS,
         {"r": 100, "num_subspaces": 5, "subspace_rank": 1},
         "subspace_rank*(num_subspaces*r + outputs)",
-        note=low_rank.adamss_note,
+        at_most=low_rank.adamss_at_most,
     ),
     "BEFT": Method(vectors.beft, LINEAR_ONLY, defaults.BEFT, {}, "outputs"),
     "BOFT": Method(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.checkpoint import owner
 from weighbridge.accounts.adapters.matching import ends_with
 from weighbridge.accounts.adapters.prompts import LAYERS, WIDTHS, fact
 from weighbridge.accounts.adapters.sites import AddedTensor
@@ -59,8 +60,11 @@ def rows_to_train(base: Base, config: Config) -> Iterable[Row]:
     missing = [name for name in names if not any(ends_with(path, {name}) for path in inside)]
     if missing:
         raise UsageError(Text("no module of the base model is named {missing}", missing=", ".join(missing)))
-    held = {row.name for path in inside for row in base.within(path)}
-    return [row for row in base.rows if row.role != "buffer" and (row.name in held) is (train is not None)]
+    held = {owner(row) for path in inside for row in base.within(path)}
+    if train is not None:
+        return [row for row in base.rows if row.role != "buffer" and owner(row) in held]
+    # a tensor that is shared is frozen under all of its names; what the reference freezes stays frozen
+    return [row for row in base.rows if row.role != "buffer" and owner(row) not in held and not row.frozen]
 
 
 def norms(base: Base, config: Config) -> Iterable[Row]:

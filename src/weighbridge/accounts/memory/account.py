@@ -5,7 +5,7 @@ from __future__ import annotations
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_bytes, trainable
 from weighbridge.accounts.memory.peak import backward_peak, bias_bytes, input_bytes, mask_bytes, reached, step_peak, unreached_elements
-from weighbridge.accounts.memory.quantization import quantization_of
+from weighbridge.accounts.memory.quantization import PUBLISHED, quantization_of
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.accounts.possible import refuse_lengths
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -134,7 +134,7 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
         UsageError: A type, scheme or optimizer that is not known, a batch that the positions do not hold.
     """
     stored = file_bytes(model.tree) if model.kind == "checkpoint" and how.quantization is None else None
-    weights = weight_bytes(model.tree, how.dtype, how.quantization) if stored is None else stored
+    weights = _packed_weights(model, how) if stored is None else stored
     buffers = buffer_bytes(model.tree)
     exact = {"weights": "exact" if how.quantization is None else "estimate", "buffers": "exact"}
     check_optimizer(how.optimizer)
@@ -150,6 +150,16 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     trust |= {} if kept is None else {"activations": kept.trust, "peak": "estimate"}
     peak = None if kept is None else weights + buffers + master + _beside_weights(model, given, how, kept)
     return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, peak, trust, kept, refused)
+
+
+def _packed_weights(model: ModelValue, how: Settings) -> int:
+    """Return the bytes of the weights in a type, packed by a scheme, or in the groups that the config says."""
+    if how.quantization != PUBLISHED:
+        return weight_bytes(model.tree, how.dtype, how.quantization)
+    stated = quantization_of(model)
+    if stated is None or stated.weights is None:
+        raise UsageError(Text("quantization: {source} states no groups of its own that are priced; name a scheme", source=model.source))
+    return stated.weights
 
 
 def _beside_weights(model: ModelValue, given: Inputs, how: Settings, kept: Activations) -> int:

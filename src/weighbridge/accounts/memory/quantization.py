@@ -6,6 +6,7 @@ alone are those that the scheme leaves alone. Whatever else a config says is tol
 
 from __future__ import annotations
 
+from weighbridge.accounts.memory.groups import grouped_bytes, tensors_in_groups
 from weighbridge.accounts.memory.weights import GROUPS, OwnedTensor, is_packed, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from weighbridge.value import ModelValue
 
+PUBLISHED = "published"
+"""The scheme of a file that is packed in groups, each matrix as its group says."""
+
 MOST_TENSORS = 100_000
 """The most tensors whose names are held against the modules that a config leaves alone."""
 
@@ -29,11 +33,14 @@ class Quantization(NamedTuple):
         method: In words, such as ``gptq, 4 bits, groups of 128``.
         scheme: The scheme with the same bytes; None where none has them, or where the config does not settle them.
         dtype: The type of what is not packed; None where there is no such scheme.
+        weights: Bytes of the weights, where the file is packed in groups of its own (:mod:`~weighbridge.accounts.memory.groups`): then the scheme is
+            :data:`PUBLISHED`.
     """
 
     method: Text
     scheme: str | None = None
     dtype: str | None = None
+    weights: int | None = None
 
 
 class Rule(NamedTuple):
@@ -162,8 +169,15 @@ def quantization_of(model: ModelValue) -> Quantization | None:
     rule = next((rule for rule in RULES if _agrees(rule, top)), None)
     dtype = _rest(raw, rule)
     if rule is None or dtype is None or not _packs_same_modules(model, rule, top):
-        return Quantization(_in_words(said))
+        in_groups = None if dtype is None or raw.get("quantization_config") is not said else grouped_bytes(model, said, dtype)
+        return Quantization(_in_words(said), *(() if in_groups is None else (PUBLISHED, dtype, in_groups)))
     return Quantization(_in_words(said), rule.scheme, dtype)
+
+
+def published_tensors(model: ModelValue) -> list[tuple[OwnedTensor, int | None]]:
+    """Return every parameter of a model whose file is packed in groups, and the bytes that its group packs it in, None where none does."""
+    assert model.description is not None
+    return tensors_in_groups(model, _find_settings(model.description.raw)) or []
 
 
 def _find_settings(raw: Mapping[str, Any]) -> dict[str, Any]:

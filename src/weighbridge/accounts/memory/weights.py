@@ -106,25 +106,26 @@ class Scheme(NamedTuple):
     source: str
 
 
-def _up(value: int, by: int) -> int:
+def blocks_of(value: int, by: int) -> int:
+    """Return how many blocks of *by* hold *value* elements, the last of which may not be full."""
     return (value + by - 1) // by
 
 
 def _bnb4(outputs: int, inputs: int, nested: bool) -> int:
     count = outputs * inputs
-    blocks = _up(count, 64)
-    scales = blocks + 4 * _up(blocks, 256) + 4 * 256 + 4 if nested else 4 * blocks
-    return _up(count, 2) + scales + 4 * 16
+    blocks = blocks_of(count, 64)
+    scales = blocks + 4 * blocks_of(blocks, 256) + 4 * 256 + 4 if nested else 4 * blocks
+    return blocks_of(count, 2) + scales + 4 * 16
 
 
 def _group_bytes(outputs: int, inputs: int, width: int, group: int, *, ordered: bool) -> int:
-    groups = _up(inputs, group)
-    zeros = groups * _up(outputs * width, 32) * 4
-    return _up(inputs * width, 32) * 4 * outputs + zeros + groups * outputs * 2 + (4 * inputs if ordered else 0)
+    groups = blocks_of(inputs, group)
+    zeros = groups * blocks_of(outputs * width, 32) * 4
+    return blocks_of(inputs * width, 32) * 4 * outputs + zeros + groups * outputs * 2 + (4 * inputs if ordered else 0)
 
 
 def _w4a16(outputs: int, inputs: int, group: int) -> int:
-    return 4 * _up(4 * inputs, 32) * outputs + 2 * outputs * _up(inputs, group) + 16
+    return 4 * blocks_of(4 * inputs, 32) * outputs + 2 * outputs * blocks_of(inputs, group) + 16
 
 
 SCHEMES: dict[str, Scheme] = {
@@ -138,11 +139,11 @@ SCHEMES: dict[str, Scheme] = {
     "w8a8": Scheme("int8, a bfloat16 scale for each output", lambda o, i: o * i + 2 * o, "compressed-tensors, compressors/int_quantized.py"),
     "fp8-channel": Scheme("8-bit floats, a bfloat16 scale for each output", lambda o, i: o * i + 2 * o, "compressed-tensors, compressors/naive_quantized"),
     "fp8": Scheme("8-bit floats, one float32 scale for a matrix", lambda o, i: o * i + 4, "compressed-tensors, compressors/float_quantized.py"),
-    "fp8-block": Scheme("8-bit floats, a float32 scale for each block of 128 x 128", lambda o, i: o * i + 4 * _up(o, 128) * _up(i, 128), "arXiv 2412.19437, section 3.3; weight_scale_inv in DeepSeek-V3's files"),
-    "mxfp4": Scheme("4-bit floats, an 8-bit exponent for 32 values", lambda o, i: o * _up(i, 2) + o * _up(i, 32), "OCP Microscaling Formats 1.0, section 5.2"),
-    "mxfp4-experts": Scheme("the same for experts alone, as gpt-oss is published", lambda o, i: o * _up(i, 2) + o * _up(i, 32), "arXiv 2508.10925, section 2.1"),
-    "nvfp4": Scheme("4-bit floats, an 8-bit float for 16 values and a float32 for a matrix", lambda o, i: o * _up(i, 2) + o * _up(i, 16) + 4, "NVIDIA ModelOpt, quantization/qtensor/nvfp4_tensor.py"),
-    "nvfp4-w4a4": Scheme("the same with a float32 for what goes in", lambda o, i: o * _up(i, 2) + o * _up(i, 16) + 8, "compressed-tensors, compressors/nvfp4"),
+    "fp8-block": Scheme("8-bit floats, a float32 scale for each block of 128 x 128", lambda o, i: o * i + 4 * blocks_of(o, 128) * blocks_of(i, 128), "arXiv 2412.19437, section 3.3; weight_scale_inv in DeepSeek-V3's files"),
+    "mxfp4": Scheme("4-bit floats, an 8-bit exponent for 32 values", lambda o, i: o * blocks_of(i, 2) + o * blocks_of(i, 32), "OCP Microscaling Formats 1.0, section 5.2"),
+    "mxfp4-experts": Scheme("the same for experts alone, as gpt-oss is published", lambda o, i: o * blocks_of(i, 2) + o * blocks_of(i, 32), "arXiv 2508.10925, section 2.1"),
+    "nvfp4": Scheme("4-bit floats, an 8-bit float for 16 values and a float32 for a matrix", lambda o, i: o * blocks_of(i, 2) + o * blocks_of(i, 16) + 4, "NVIDIA ModelOpt, quantization/qtensor/nvfp4_tensor.py"),
+    "nvfp4-w4a4": Scheme("the same with a float32 for what goes in", lambda o, i: o * blocks_of(i, 2) + o * blocks_of(i, 16) + 8, "compressed-tensors, compressors/nvfp4"),
 }  # fmt: skip
 """What each scheme keeps for one matrix."""
 
@@ -218,7 +219,7 @@ def file_bytes(tree: Part) -> int | None:
         if entry.tensor.dtype not in blocks:
             return None
         unit, size = blocks[entry.tensor.dtype]
-        total += entry.copies * _up(elements(entry.tensor.shape), unit) * size
+        total += entry.copies * blocks_of(elements(entry.tensor.shape), unit) * size
     return total
 
 
@@ -233,5 +234,5 @@ def buffer_bytes(tree: Part) -> int:
         if entry.tensor.role == "buffer":
             usual = "I64" if entry.tensor.name in COUNTERS else "F32"
             unit, size = STORED.get(entry.tensor.dtype or usual, (1, 4))
-            total += entry.copies * _up(elements(entry.tensor.shape), unit) * size
+            total += entry.copies * blocks_of(elements(entry.tensor.shape), unit) * size
     return total

@@ -1,0 +1,92 @@
+"""Files that are packed in groups: bytes held to what compressed-tensors and ModelOpt wrote of small live models in bfloat16."""
+
+from typing import Any
+
+import pytest
+
+from weighbridge import UsageError, model
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.memory.account import settings_of
+from weighbridge.accounts.memory.quantization import quantization_of
+from weighbridge.documents.memory import document
+from weighbridge.documents.memory_derivation import derivation
+from weighbridge.documents.renderers import render
+
+LLAMA: dict[str, Any] = {
+    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "dtype": "bfloat16",
+}  # fmt: skip
+MIXTURE = LLAMA | {
+    "model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "moe_intermediate_size": 32, "num_experts": 4,
+    "num_experts_per_tok": 2, "head_dim": 16,
+}  # fmt: skip
+CACHE = {"dynamic": False, "num_bits": 8, "type": "float"}
+ATTENTION = [f"model.layers.{layer}.self_attn*" for layer in range(2)]
+GATES = [f"model.layers.{layer}.mlp.gate" for layer in range(2)]
+
+
+def modelopt(algorithm: str, *ignored: str, **more: Any) -> dict[str, Any]:
+    return {"quant_method": "modelopt", "quant_algo": algorithm, "ignore": ["lm_head", "model.embed_tokens", *ignored], **more}
+
+
+@pytest.mark.parametrize(("config", "said", "total"), [
+    (LLAMA, modelopt("FP8"), 87_792), (LLAMA, modelopt("FP8", kv_cache_scheme=CACHE), 87_808),
+    (LLAMA, modelopt("NVFP4"), 60_912), (LLAMA, modelopt("NVFP4", *ATTENTION, kv_cache_scheme=CACHE), 96_192),
+    (LLAMA, modelopt("W4A16_NVFP4"), 60_856), (MIXTURE, modelopt("NVFP4", *GATES), 69_120), (MIXTURE, modelopt("FP8", *GATES), 101_376),
+    (MIXTURE, modelopt("W4A16_NVFP4", *GATES), 68_992),
+])  # fmt: skip
+def test_bytes_are_those_that_modelopt_wrote(config: dict[str, Any], said: dict[str, Any], total: int) -> None:
+    """nvidia-modelopt 0.47.0, ``export_hf_checkpoint`` after ``quantize`` with FP8_DEFAULT_CFG, NVFP4_DEFAULT_CFG and kin."""
+    made = model({**config, "quantization_config": said})
+    assert made.memory().weights == total
+    assert (made.memory().trust["weights"], settings_of(made).quantization) == ("estimate", "published")
+
+
+INT4 = {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": True}
+FP8 = {"num_bits": 8, "type": "float", "strategy": "channel", "symmetric": True}
+NVFP4 = {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16, "symmetric": True}
+MXFP4 = {"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32, "symmetric": True}
+STATIC = {"num_bits": 8, "type": "float", "strategy": "tensor", "dynamic": False, "symmetric": True}
+
+
+def group(target: str, weights: dict[str, Any], form: str, inputs: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"targets": [target], "weights": weights, "input_activations": inputs, "format": form}
+
+
+def compressed(*groups: dict[str, Any], ignore: tuple[str, ...] = ()) -> dict[str, Any]:
+    named = {f"group_{index}": each for index, each in enumerate(groups)}
+    return {"quant_method": "compressed-tensors", "config_groups": named, "ignore": list(ignore), "format": "mixed-precision"}
+
+
+COMPRESSED = [
+    (compressed(group("re:.*self_attn.*", FP8, "float-quantized"), group("Linear", INT4, "pack-quantized"), ignore=("lm_head",)), 72_416),
+    (compressed(group("Linear", NVFP4, "nvfp4-pack-quantized"), group("re:.*down_proj", MXFP4, "mxfp4-pack-quantized")), 51_268),
+    (compressed(group("Linear", {**INT4, "symmetric": False}, "pack-quantized"), group("model.layers.0.mlp.up_proj", FP8, "float-quantized", STATIC)), 55_674),
+    (compressed(group("re:.*[qkv]_proj", NVFP4, "nvfp4-pack-quantized", {**NVFP4, "dynamic": "local"}),
+                group("re:.*mlp\\.(gate|up)_proj", {**INT4, "num_bits": 3}, "pack-quantized"), ignore=("re:.*layers.1.*",)), 118_200),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "total"), COMPRESSED)
+def test_bytes_are_those_that_compressed_tensors_wrote(said: dict[str, Any], total: int) -> None:
+    """compressed-tensors 0.20.0, ``ModelCompressor.compress_model`` after ``apply_quantization_config``."""
+    assert model({**LLAMA, "quantization_config": said}).memory().weights == total
+
+
+@pytest.mark.parametrize("said", [
+    compressed(group("re:(a+)+$", INT4, "pack-quantized")), compressed(group("model.layers.7.mlp.up_proj", INT4, "pack-quantized")),
+    compressed(group("Linear", {**INT4, "actorder": "group"}, "pack-quantized")), compressed(group("Linear", INT4, "marlin-24")),
+    modelopt("W4A8_AWQ"), modelopt("MIXED_PRECISION", quantized_layers={"lm_head": {"quant_algo": "INT4_AWQ"}}),
+    modelopt("NVFP4", "model.layers.9.mlp"), modelopt("FP8", kv_cache_scheme={"num_bits": 4}),
+])  # fmt: skip
+def test_what_is_not_understood_whole_is_only_told(said: dict[str, Any]) -> None:
+    found = quantization_of(model({**LLAMA, "quantization_config": said}))
+    assert found is not None and found.weights is None and found.scheme is None
+
+
+def test_groups_are_derived_matrix_by_matrix_and_need_a_config_that_states_them() -> None:
+    made = model({**MIXTURE, "quantization_config": modelopt("NVFP4", *GATES, *ATTENTION, kv_cache_scheme=CACHE)})
+    text = render(document(made, Inputs(), settings_of(made), derive=derivation), "text", width=400)
+    assert "k_scale, v_scale, published: 16" in text and f"= {made.memory().weights:,}" in text
+    with pytest.raises(UsageError, match=r"^quantization: .* states no groups of its own that are priced; name a scheme$"):
+        model(LLAMA).memory(quantization="published")
