@@ -29,7 +29,7 @@ def corrected_total(
     least = _named_parts(own_text, own)
     near = [o for o in plain if own.reference * 3 < o.number * 4 and o.number * 3 < own.reference * 4 and o.number >= least]
     totals = [o for o in near if (o.subject == "total" or o.whole) and o.computed] or [
-        o for o in near if o.computed and o.subject in (None, "total")
+        o for o in near if o.computed and o.subject in (None, "total") and (o.subject or o.number not in _all_layers(own))
     ]
     totals = totals or [o for o in near if o.subject == "total"]
     if not totals:
@@ -38,6 +38,12 @@ def corrected_total(
     slip = checked.slips.get(number)
     total = int(Fraction(slip.mended) if slip is not None else number)
     return total, find_omissions(own, total) or ()
+
+
+def _all_layers(own: ReferenceCounts) -> set[int]:
+    """Return what all layers hold together, with and without biases: a sum that is one, and called nothing, is no total."""
+    layers = [cell for cell in own.cells if cell.layered]
+    return {sum(cell.number * cell.copies for cell in layers), sum(cell.number * cell.copies for cell in layers if not cell.bias)}
 
 
 def _named_parts(found: Sequence[Offer], own: ReferenceCounts) -> Fraction:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from weighbridge.core.tree import list_rows
 from weighbridge.presets.windows import published_lengths
 
 if TYPE_CHECKING:
@@ -76,12 +78,17 @@ def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
     encoder, decoder = sizes.get("layers"), sizes.get("decoder_layers")
     if isinstance(encoder, int) and isinstance(decoder, int):
         found["layers"].add(encoder + decoder)
+    if "conv_bias" in sizes:  # ``wav2vec2-base has 7 layers`` is true of the convolutions that turn the wave into frames
+        found["layers"].add(len({match[1] for row in list_rows(model.tree) if (match := _CONVOLUTION.search(row.name)) is not None}))
     dense, layers = sizes.get("dense"), sizes.get("layers")
     if type(dense) is int and isinstance(layers, int):
         found["layers"] |= {dense, layers - dense, layers + 1}
     found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
     found["positions"].update(published_lengths(model.source))
     return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+_CONVOLUTION = re.compile(r"conv_layers\.(\d+)\.")
 
 
 def _gather(part: object, found: Mapping[str, set[int]]) -> None:

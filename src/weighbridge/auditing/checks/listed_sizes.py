@@ -13,7 +13,7 @@ from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import Subject, is_base, of_mention
 from weighbridge.auditing.checks.field_values import field_values, main_values
 from weighbridge.auditing.checks.fields import OTHERWISE
-from weighbridge.auditing.checks.names import ANOTHER, Mention
+from weighbridge.auditing.checks.names import ANOTHER, SIZE_WORDS, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, likeliest_length, may_be_otherwise, size_claims
@@ -26,7 +26,7 @@ from weighbridge.auditing.text.lengths import lengths_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Row
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_REACH, LEAD_LETTERS, SURE_COUNTS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, FAMILY_REACH, FIELD_REACH, LEAD_LETTERS, SURE_COUNTS
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, runs
 
 if TYPE_CHECKING:
@@ -157,6 +157,42 @@ def _lone_totals(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             last = index
     yield from _judge_totals(scene, group)
     yield from _judge_totals(scene, [(listed, subject) for _, listed, subject in _led_by_sizes(scene, tabled)])
+    for index, line in enumerate(scene.lines):
+        if index not in tabled and len(line.text) <= _LONGEST:
+            yield from _judge_totals(scene, _in_parentheses(scene, index))
+
+
+def _in_parentheses(scene: Scene, index: int) -> list[tuple[Listed, Subject]]:
+    """Return the counts in parentheses behind names and sizes of one line: ``T5 comes as Small (60M), Base (220M) and ViT-Huge (632M)``."""
+    text, named = scene.lines[index].text, scene.mentions.get(index, ())
+    found = []
+    for match in _COUNT_BEHIND.finditer(text):
+        mention = next((m for m in named if m.kind == MODEL and m.end == match.start("size") + len(match["size"])), None)
+        subject = of_mention(scene, mention, firm=True) if mention is not None else None
+        if mention is None:
+            families = _families_before(scene, index, match.start())
+            subject = member_of(scene, re.sub(r"\s", "", match["size"]), families, firm=True) if families else None
+        listed = _held(text, index, Item("total", *match.span("count")), subject) if subject is not None else None
+        if listed is not None and subject is not None:
+            found.append((listed, subject))
+    return found
+
+
+def _families_before(scene: Scene, index: int, column: int) -> list[str]:
+    """Return the family that is named last before a place, on its line or a few above."""
+    for above in range(index, max(-1, index - FAMILY_REACH), -1):
+        words = [scene.lines[above].text[m.column : m.end] for m in scene.mentions.get(above, ()) if above < index or m.end <= column]
+        names = [word for word in words if SIZE_WORDS.fullmatch(word) is None]
+        if names:
+            return [family_of(names[-1])]
+    return []
+
+
+_COUNT_BEHIND = re.compile(
+    r"(?<![\w.])(?P<size>(?:[A-Za-z][\w.]*[-/ ])*(?:tiny|mini|small|base|medium|large|huge|giant|turbo|x+l|\d+(?:\.\d+)?B|[A-Za-z][\w./]*-[A-Za-z0-9./]+))[*_`]*\s?"
+    r"[(（:：=]\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s| 参数)?\s?(?:[)）,，;；、.]|$)",
+    re.IGNORECASE,
+)
 
 
 def _led_by_sizes(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[int, Listed, Subject]]:
@@ -209,6 +245,11 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
     text = scene.lines[index].text
     if not re.search(r"\d", text[start:end]):
         return []
+    remark = _REMARK_BEHIND.match(text) if not start else None
+    if remark is not None:
+        end = min(end, remark.end("said"))  # ``- Layers: 80 — each of them ...``
+    opening = _OPENING_REMARK.match(text) if not start else None
+    start = opening.end() if opening is not None else start
     items = [item for item in read_items(text, start, end) if start or not item.bare]  # alone on a line, its label may stand above
     place, rest = start, []
     for item in items:
@@ -220,6 +261,12 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
     return [listed for item in items if (listed := _held(text, index, item, subject)) is not None]
 
 
+_REMARK_BEHIND = re.compile(
+    r"(?P<said>\s*(?:[-*+•·]|\d{1,2}[.)])\s[^\d:：]{2,48}[:：][*_` ]*[~≈约]?\d[\d,.]*[KMB]?(?: [a-z]{3,12})?[*_`]*)\s*(?:—|–|--|\s-\s|→)",
+    re.IGNORECASE,
+)
+_OPENING_REMARK = re.compile(r"\s*(?:[-*+•·]\s*)?[(（][^()（）\d]{2,60}[)）]\s*(?=\d)")
+"""What stands around the size of a line and is a remark: behind a dash, in parentheses at its beginning."""
 _HARMLESS = re.compile(r"\b(?:each|per layer|per head|group|groups|only|up to|first|from)\b|每层|每个?头|约", re.IGNORECASE)
 
 

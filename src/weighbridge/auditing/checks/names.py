@@ -45,7 +45,8 @@ _LIKENESS = frozenset("style styled like based by from type types family inspire
 """What may follow a name after a hyphen when no model is named: ``GPT-style``, ``bert-by-hand``."""
 _FILE = re.compile(r"[\w./-]*\.(?:md|py|sh|ipynb|rst|html?|ya?ml|toml|txt|png|svg)(?![a-z])")
 _QUOTES = frozenset("'\"`")
-_MAKERS = frozenset("meta google facebook openai microsoft mistralai".split())
+_MAKERS = frozenset("meta google facebook openai microsoft mistralai params param config cfg hparams sizes dims model".split())
+"""What may stand before a name and a hyphen: its makers, and words of code, ``params_llama_3_2_1b``."""
 _RUN = re.compile(r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*")
 _WORDS = frozenset(
     "ada afm align clip command ctrl curie dia dit donut funnel git glam know led luke mit mra opt orion sam solar switch turing yi".split()
@@ -108,14 +109,21 @@ def _is_prose(text: str, start: int, end: int) -> bool:
 
 def _longest(lower: str, runs: list[re.Match[str]], index: int, names: Mapping[str, Meaning]) -> tuple[int, Meaning] | None:
     """Return the longest name that begins with a run: its last run, and what it means."""
-    best, key = None, ""
+    best, key, version = None, "", ""
     for place in range(index, min(index + _MOST, len(runs))):
         run = runs[place]
         if place > index and not _GAP.fullmatch(lower, runs[place - 1].end(), run.start()):
             break
-        key += "-" + run.group() if key and key[-1].isdigit() and run.group()[0].isdigit() else run.group()
+        digits = key[-1:].isdigit() and run.group()[0].isdigit()
+        if digits and version == key and lower[run.start() - 1] in "_-" and run.group().isdigit():
+            version += "." + run.group()  # ``llama_3_2_1b`` is written where no dot may stand
+        else:
+            version += "-" + run.group() if version[-1:].isdigit() and run.group()[0].isdigit() else run.group()
+        key += "-" + run.group() if digits else run.group()
         if key in names:
             best = (place, names[key])
+        elif version in names and version != key:
+            best = (place, names[version])
     return best
 
 
