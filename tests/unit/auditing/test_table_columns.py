@@ -100,3 +100,33 @@ def test_the_reason_of_a_cell_says_what_its_model_has() -> None:
 def test_every_number_beside_the_name_of_a_size_is_counted() -> None:
     text = "GPT-2 came later. The vocabulary is expanded to 50,257 and the feedforward dimension is 3072."
     assert {claim.text for claim in audit(text).claims} >= {"50,257", "3072"}
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "slip"),
+    [
+        ("T5 sizes: Small (60M), Base (220M), Large ({}), 3B (3B), 11B (11B).", "770M", "707M"),
+        ("There are ViT-Tiny (6M params), ViT-Small (22M), ViT-Base ({}), ViT-Large (307M).", "86M", "68M"),
+        ("Whisper 有 tiny(39M)、base(74M)、small({})和 medium(769M)。", "244M", "442M"),
+        ("bert-base-multilingual-uncased\n\n(Original, not recommended) 12-layer, 768-hidden, {}-heads, 168M parameters.", "12", "19"),
+        ('params_llama_3_2_1b = {{\n  "dim": 2048,\n  "n_layers": {},\n  "n_heads": 32,\n  "vocab_size": 128256,\n}}', "16", "17"),
+        (
+            "Llama 3 70B:\n\n- Width (d_model): {} — every token is such a vector\n- Layers: 80 — the depth\n- Attention heads: 64",
+            "8,192",
+            "4,192",
+        ),
+    ],
+)
+def test_lists_as_people_write_them(text: str, right: str, slip: str) -> None:
+    assert _wrong(text.format(right)) == []
+    assert _wrong(text.format(slip)) == [slip]
+
+
+def test_seven_layers_of_a_speech_model_are_its_convolutions() -> None:
+    assert _wrong("wav2vec2-base has 7 layers.") == []
+    assert _wrong("wav2vec2-base has 9 layers.") == ["9"]
+
+
+def test_what_all_layers_hold_is_no_total() -> None:
+    assert audit("# bert-base-uncased\n\n7,087,872 × 12 = 85,054,464\n").corrected is None
+    assert audit("# bert-base-uncased\n\n7,087,872 × 12 + 23,837,184 = 108,891,648\n").corrected == 108_891_648
