@@ -119,7 +119,7 @@ def test_every_number_beside_the_name_of_a_size_is_counted() -> None:
 )
 def test_lists_as_people_write_them(text: str, right: str, slip: str) -> None:
     assert _wrong(text.format(right)) == []
-    assert _wrong(text.format(slip)) == [slip]
+    assert [found.endswith(slip) for found in _wrong(text.format(slip))] == [True]
 
 
 def test_seven_layers_of_a_speech_model_are_its_convolutions() -> None:
