@@ -67,18 +67,20 @@ def ledger(part: Part, rule: Rule, stream: Stream = "seq") -> Entry:
     if not rule.included(part):
         return Entry(part, 0, (), (), 0, 0)
     stream = stream if part.stream is None else part.stream
-    measure, lines, children = rule.measure, [], []
+    measure, lines, inner = rule.measure, [], []
     each: Size = 0
     for node in part.children:
-        if not isinstance(node, Part):
-            amount = measure(part, node, stream)
-            lines.append(Line(node, amount))
-            each = each + amount
-    for node in part.children:
-        if isinstance(node, Part):
-            child = ledger(node, rule, stream)
-            children.append(child)
-            each = each + child.amount
+        if type(node) is Part:
+            inner.append(node)
+            continue
+        amount = measure(part, node, stream)  # type: ignore[arg-type]
+        lines.append(Line(node, amount))  # type: ignore[arg-type]
+        each = each + amount
+    children = []
+    for module in inner:
+        child = ledger(module, rule, stream)
+        children.append(child)
+        each = each + child.amount
     count = rule.multiplicity(part)
     amount = count * each
     if rule.active_only and part.experts is not None and part.active is not None:

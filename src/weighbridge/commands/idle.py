@@ -42,13 +42,16 @@ def with_idle(answer: Callable[[Arguments], Answer], arguments: Arguments, optio
     values = {name: value for name, value in vars(arguments).items() if name != "_open"}
     found = answer(Arguments(values, lambda *_: model))
 
+    given = [option for option in options if _is_given(option, values[option.name])]
+    if not given:
+        return found
+
     def idle(data: dict[str, Any]) -> list[str]:
         figures = _without_echo(data)
         return [
             option.switch
-            for option in options
-            if _is_given(option, values[option.name])
-            and all(
+            for option in given
+            if all(
                 _figures(answer, Arguments({**values, option.name: other}, lambda *_: model)) == figures
                 for other in _others(option, values[option.name])
             )

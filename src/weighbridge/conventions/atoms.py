@@ -122,8 +122,9 @@ def _parts(tree: Part, owners: Iterable[Leaf]) -> Parts:
 def _atoms(leaf: Leaf, heads: set[str]) -> list[tuple[Atom, Tensor]]:
     """Make the atoms of one module; *heads* are those that were met so far."""
     layer, copies, inner = _layer(leaf)
-    general = _component(leaf, bool(layer), heads)
-    sense = next((kind for kind in leaf.kinds if kind in SENSES), "")
+    kinds = leaf.kinds
+    general = _component(leaf, kinds, bool(layer), heads)
+    sense = next((kind for kind in kinds if kind in SENSES), "")
     found = []
     for tensor, _ in leaf.pair.tensors():
         size = inner
@@ -168,8 +169,8 @@ def _layer(leaf: Leaf) -> tuple[str, int, int]:
     return layer, copies, inner
 
 
-def _component(leaf: Leaf, in_layer: bool, heads: set[str]) -> str:
-    part, kinds = leaf.pair.part, leaf.kinds
+def _component(leaf: Leaf, kinds: tuple[str, ...], in_layer: bool, heads: set[str]) -> str:
+    part = leaf.pair.part
     topic = leaf.topic
     topic = "attention" if topic == "latent_attention" else topic
     if topic == "head" or not HEADS.isdisjoint(kinds):

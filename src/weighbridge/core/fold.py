@@ -128,7 +128,12 @@ def _chain(row: Row, start: int, seen: _Seen | None) -> tuple[Node, ...]:
 def _within(path: list[str], grown: tuple[Node, ...], seen: _Seen | None) -> tuple[Node, ...]:
     """Put nodes into modules, each of which holds nothing but the next."""
     for piece in reversed(path):
-        grown = (_repeated_part(grown, [int(piece)], seen),) if is_index(piece) else tuple(_named_part(piece, grown, seen))
+        if is_index(piece):
+            grown = (_repeated_part(grown, [int(piece)], seen),)
+        elif len(grown) == 1 and grown[0].name:
+            grown = (_part(piece, grown, seen),)
+        else:
+            grown = tuple(_named_part(piece, grown, seen))
     return grown
 
 

@@ -212,16 +212,25 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
     >>> [row.name for row in flatten(Part("", (Part("layer", (Tensor("w", (2,)),), repeat=2),)))]
     ['layer.0.w', 'layer.1.w']
     """
-    children = node.children
-    position = 0
-    while position < len(children):
+    above: list[
+        tuple[tuple[Node, ...], int, str]
+    ] = []  # where the walk goes on once a part is done: one step a tensor, however deep it stands
+    children, position = node.children, 0
+    while True:
+        if position == len(children):
+            if not above:
+                return
+            children, position, prefix = above.pop()
+            continue
         child = children[position]
         position += 1
         if isinstance(child, Tensor):
             yield Row(prefix + child.name, child.shape, child.role, child.tied_to, child.dtype, child.frozen)
         elif isinstance(child, Part):
             if child.repeat is None:
-                yield from flatten(child, f"{prefix}{child.name}." if child.name else prefix)
+                above.append((children, position, prefix))
+                prefix = f"{prefix}{child.name}." if child.name else prefix
+                children, position = child.children, 0
                 continue
             run = [child]
             while position < len(children) and _is_same_list(children[position], child):
@@ -300,7 +309,13 @@ def walk(node: Part, path: str = "") -> Iterator[tuple[str, Part]]:
     >>> [path for path, _ in walk(Part("", (Part("encoder", (Part("layer", repeat=2),)),)))]
     ['', 'encoder', 'encoder.layer']
     """
-    yield path, node
-    for child in node.children:
-        if isinstance(child, Part):
-            yield from walk(child, f"{path}.{child.name}" if path and child.name else path or child.name)
+    waiting = [(path, node)]
+    while waiting:
+        path, node = waiting.pop()
+        yield path, node
+        inside = [
+            (f"{path}.{child.name}" if path and child.name else path or child.name, child)
+            for child in node.children
+            if isinstance(child, Part)
+        ]
+        waiting += inside[::-1]

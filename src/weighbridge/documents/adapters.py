@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     Derive = Callable[[Say], Iterable[Block]]
 
+MOST_KINDS = 5_000
+"""Kinds of modules that have a row of their own; no model has as many, and a file that does is not read to its end."""
+
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 
 
@@ -153,15 +156,10 @@ def _share(part: int, whole: int) -> str:
 def _table(found: AdapterCount, say: Say) -> Table:
     """Return what each kind of module gets: modules that differ by their layer alone share one row."""
     rows = [
-        Row(
-            (
-                f"{path} × {len(members)}" if len(members) > 1 else path,
-                str(list(members[0][0].shape)),
-                _shapes(*members[0]),
-                sum(_trainable(added) for _, added in members),
-            )
-        )
-        for path, members in kinds(found)
+        Row((f"{path} × {len(members)}" if len(members) > 1 else path, str(list(members[0][0].shape)), _shapes(*members[0]), _sum(members)))
+        if path
+        else Row((say("{count} modules of other kinds").format(count=f"{len(members):,}"), "", "", _sum(members)))
+        for path, members in kinds(found, MOST_KINDS)
     ]
     own = tuple(tensor for tensor in found.shared if tensor.trainable and tensor.parameter)
     rows += [Row((tensor.name, "", str(list(tensor.shape)), tensor.count)) for tensor in own]
@@ -172,13 +170,29 @@ def _table(found: AdapterCount, say: Say) -> Table:
     return Table(columns, tuple(rows))
 
 
-def kinds(found: AdapterCount) -> Iterator[tuple[str, list[tuple[Site, tuple[AddedTensor, ...]]]]]:
-    """Yield the adapted modules by kind: a name for all, and the modules, which differ by their layer alone."""
-    groups: dict[tuple[str, str, str], list[tuple[Site, tuple[AddedTensor, ...]]]] = {}
-    for site, added in found.sites:
-        groups.setdefault((_NUMBER.sub("*", site.path), str(list(site.shape)), _shapes(site, added)), []).append((site, added))
+def kinds(found: AdapterCount, most: int | None = None) -> Iterator[tuple[str, list[tuple[Site, tuple[AddedTensor, ...]]]]]:
+    """Yield the adapted modules by kind: a name for all, and the modules, which differ by their layer alone.
+
+    Of more than *most* kinds, what is left comes last, together and without a name.
+    """
+    groups: dict[tuple[str, tuple[int, ...], str], list[tuple[Site, tuple[AddedTensor, ...]]]] = {}
+    rest: list[tuple[Site, tuple[AddedTensor, ...]]] = []
+    known: set[str] = set()
+    for member in found.sites:
+        path = _NUMBER.sub("*", member[0].path)
+        if most is not None and len(groups) >= most and path not in known:
+            rest.append(member)
+            continue
+        known.add(path)
+        groups.setdefault((path, member[0].shape, _shapes(*member)), []).append(member)
     for (path, _, _), members in groups.items():
         yield path if len(members) > 1 else members[0][0].path, members
+    if rest:
+        yield "", rest
+
+
+def _sum(members: Iterable[tuple[Site, tuple[AddedTensor, ...]]]) -> int:
+    return sum(_trainable(added) for _, added in members)
 
 
 def _shapes(site: Site, added: tuple[AddedTensor, ...]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,8 @@ OLD = (
     (".weight_v", ".parametrizations.weight.original1"),
 )
 """Endings of names in files older than the reference's present classes, and in those of Flax and Keras."""
+
+OLD_ENDINGS = tuple(old for old, _ in OLD)
 
 _SPLITS = tuple(
     (rf"\.{fused}\.(weight|bias)$", tuple(rf".{part}.\1" for part in parts))
@@ -159,11 +161,15 @@ def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, .
     if name in expected:
         return (name,)
     spellings = list(dict.fromkeys(_spellings(name, naming)))
-    as_they_are = not naming.strip and not naming.add
     for spelling in spellings:
-        for put in ((spelling,),) if as_they_are else _with_prefixes((spelling,), naming):
-            if put[0] in expected:
-                return put
+        if spelling in expected:
+            return (spelling,)
+        if naming.strip and (put := spelling.removeprefix(naming.strip)) in expected:
+            return (put,)
+        if naming.add and (put := naming.add + spelling) in expected:
+            return (put,)
+        if naming.strip and naming.add and (put := naming.add + spelling.removeprefix(naming.strip)) in expected:
+            return (put,)
     for spelling in spellings:
         if not _is_found(_any_of(naming.conversions), spelling):
             continue
@@ -171,15 +177,27 @@ def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, .
             made = step.apply(spelling)
             if not made:
                 continue
-            for put in _with_prefixes(made, naming):
-                if all(target in expected for target in put):
-                    return put
+            for several in _with_prefixes(made, naming):
+                if all(target in expected for target in several):
+                    return several
     return ()
 
 
-@lru_cache(maxsize=64)
+_JOINED: dict[int, tuple[tuple[Step, ...], re.Pattern[str] | None]] = {}
+"""Joined patterns by the identity of their steps, which stand beside them: to hash all steps takes longer than to look for them in a name."""
+
+
 def _any_of(steps: tuple[Step, ...]) -> re.Pattern[str] | None:
     """Return one pattern that finds what any of the steps' does, or None if theirs cannot be joined."""
+    found = _JOINED.get(id(steps))
+    if found is None:
+        if len(_JOINED) > 64:
+            _JOINED.clear()
+        found = _JOINED[id(steps)] = steps, _join(steps)
+    return found[1]
+
+
+def _join(steps: tuple[Step, ...]) -> re.Pattern[str] | None:
     sources = [step.pattern.pattern for step in steps]
     if any(re.search(r"\\\d|\(\?P", source) for source in sources):
         return None  # what refers to a group, or names one
@@ -194,11 +212,13 @@ def _spellings(name: str, naming: Naming) -> Iterator[str]:
     """Yield the name, its modern ending, and what the recorded steps make of it."""
     yield name
     modern = name
-    for old, new in OLD:
+    for old, new in OLD if name.endswith(OLD_ENDINGS) else ():
         if modern.endswith(old):
             modern = modern[: -len(old)] + new
             yield modern
             break
+    if not naming.renames or not _is_found(_any_of(naming.renames), modern):
+        return  # as of nearly all names of most files: no step changes it
     renamed = modern
     for step in naming.renames:
         renamed = next(iter(step.apply(renamed)), renamed)

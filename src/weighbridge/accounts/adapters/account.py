@@ -167,13 +167,16 @@ def _count_sites(
     shared = tuple(_with_dtype(tensor, base.dtype) for tensor in shared)
     added = [tensor for _, tensors in given for tensor in tensors] + list(shared)
     saved = SavedTensors()
+    trainable = extra = 0
     for tensor in added:
+        many = tensor.count
         if tensor.saved:
-            saved.put(tensor.name, tensor.count, tensor.dtype or own)
+            saved.put(tensor.name, many, tensor.dtype or own)
+        if tensor.parameter:
+            extra += many
+            trainable += many if tensor.trainable else 0
     adapted_paths = {place.path for place, _ in given if config["peft_type"] != "OSF" or place.kind == "linear"}
-    trainable = sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable)
-    total = count_elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None)
-    total += sum(tensor.count for tensor in added if tensor.parameter)
+    total = count_elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None) + extra
     thawed = train_biases(base, config, [place for place, _ in given], saved)
     copies = copy_modules(base, config, adapted_paths, saved)
     # a module that is copied whole brings its biases in its copy: the base's own stay frozen
@@ -274,7 +277,9 @@ def _merge_sizes(
     added: Iterable[AddedTensor], own: str, whole: int, rows: list[Row], dtype: str
 ) -> tuple[tuple[tuple[int, str], ...], tuple[tuple[tuple[int, ...], str], ...]]:
     """Return what is added, and what is trained; *whole* and *rows* are the base's own, copied or trained in place, of *dtype*."""
+    seen: dict[Any, Any] = {}  # equal pairs are one object: of a hundred thousand tensors few differ
     parameters = [tensor for tensor in added if tensor.parameter]
-    learned = [(tensor.shape, tensor.dtype or own) for tensor in parameters if tensor.trainable]
-    learned += [(row.shape, dtype) for row in rows]  # type: ignore[misc]
-    return (*((tensor.count, tensor.dtype or own) for tensor in parameters), (whole, dtype)), tuple(learned)
+    learned = [seen.setdefault(pair, pair) for pair in ((tensor.shape, tensor.dtype or own) for tensor in parameters if tensor.trainable)]
+    learned += [(row.shape, dtype) for row in rows]
+    sizes = [seen.setdefault(pair, pair) for pair in ((tensor.count, tensor.dtype or own) for tensor in parameters)]
+    return (*sizes, (whole, dtype)), tuple(learned)

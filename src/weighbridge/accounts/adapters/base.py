@@ -116,8 +116,10 @@ def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = No
     """Read the model below an adapter from its tree."""
     rows, facts = tuple(list_rows(tree)), config or {}
     found = modules(tree, rows)
-    taken_for = {path: _kind(module, found, model_type, facts) for path, module in found.items()}
-    known = {path: module if taken_for[path] == module.kind else module._replace(kind=taken_for[path]) for path, module in found.items()}
+    known = dict(found)
+    for path, module in found.items():
+        if module.tensors and (kind := _kind(module, found, model_type, facts)) != module.kind:
+            known[path] = module._replace(kind=kind)
     inputs = _input_embedding(known, facts, model_type)
     table = known[inputs].weight if inputs else None
     shared = _modules_tied_to(table, rows) if table is not None else []

@@ -54,7 +54,7 @@ def lora(site: Site, config: Mapping[str, Any]) -> Iterator[AddedTensor]:
     if str(config.get("init_lora_weights")).lower() in FROM_THE_WEIGHT:
         r = min(r, site.inputs, site.outputs)
     narrow = site.shape[2:]
-    shape_a, shape_b = (r, site.inputs, *narrow), (site.outputs, r, *(1 for _ in narrow))
+    shape_a, shape_b = (r, site.inputs, *narrow), (site.outputs, r, *(1,) * len(narrow))
     whole_b = True
     if variant == "use_bdlora":
         shape_a, shape_b = _in_blocks(site, config["use_bdlora"], shape_a, shape_b)
@@ -125,7 +125,7 @@ def _is_on(config: Mapping[str, Any], name: str) -> bool:
 
 
 def _variant(site: Site, config: Mapping[str, Any]) -> str:
-    found = [name for name in VARIANTS if _is_on(config, name)]
+    found = [name for name in VARIANTS if config.get(name) is not None and _is_on(config, name)]
     if config.get("init_lora_weights") == "mica":
         found.append("mica")
     if len(found) > 1:

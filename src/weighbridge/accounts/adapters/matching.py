@@ -76,7 +76,7 @@ def selector(config: Mapping[str, Any], targets: str | Collection[str] | None) -
             return False
         if out is None and excluded and ends_with(name, excluded):
             return False
-        if any(entry.match(name) for entry in kept):
+        if kept and any(entry.match(name) for entry in kept):
             return False
         if targets is None:
             return False
@@ -126,7 +126,7 @@ def fewest_suffixes(targets: Collection[str], names: Iterable[str]) -> set[str]:
     >>> sorted(fewest_suffixes({"a.0.q", "a.1.q"}, ["a", "a.0", "a.1", "a.0.k"]))
     ['q']
     """
-    others = {suffix for name in names if not ends_with(name, targets) for suffix in _suffixes(name)}
+    others = {suffix for name in names if name not in targets and not ends_with(name, targets) for suffix in _suffixes(name)}
     required: set[str] = set()
     for suffixes in sorted(map(_suffixes, set(targets))):
         for suffix in suffixes:
@@ -139,8 +139,10 @@ def fewest_suffixes(targets: Collection[str], names: Iterable[str]) -> set[str]:
 
 
 def _suffixes(name: str) -> list[str]:
-    pieces = name.split(".")
-    return [".".join(pieces[start:]) for start in range(len(pieces))][::-1]
+    found, start = [], len(name)
+    while (start := name.rfind(".", 0, start)) >= 0:
+        found.append(name[start + 1 :])
+    return [*found, name]
 
 
 def by_pattern(patterns: Mapping[str, Any] | None, name: str, default: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.tree import Part, Row, copy_name, list_rows, positions
@@ -39,14 +39,19 @@ def modules(tree: Part, rows: Iterable[Row] | None = None) -> dict[str, Module]:
     >>> list(modules(Part("", (Part("layer", (linear("dense", 2, 2),), repeat=2),))))
     ['layer', 'layer.0', 'layer.0.dense', 'layer.1', 'layer.1.dense']
     """
-    kinds = dict(_kinds(tree, ""))
+    kinds: dict[str, str] = {}
+    _put_kinds(tree, "", kinds)
     own: dict[str, list[Row]] = {}
     for row in list_rows(tree) if rows is None else rows:
         path, _, _ = row.name.rpartition(".")
-        _name_levels(path, own)
-        own[path].append(row)
+        within = own.get(path)
+        if within is None:
+            _name_levels(path, own)
+            within = own[path]
+        within.append(row)
     for path in kinds:
-        _name_levels(path, own)
+        if path not in own:
+            _name_levels(path, own)
     own.pop("", None)
     return {path: Module(path, kinds.get(path, "container"), tuple(within)) for path, within in own.items()}
 
@@ -59,17 +64,17 @@ def _name_levels(path: str, own: dict[str, list[Row]]) -> None:
     own[path] = []
 
 
-def _kinds(part: Part, prefix: str) -> Iterator[tuple[str, str]]:
+def _put_kinds(part: Part, prefix: str, kinds: dict[str, str]) -> None:
     for child in part.children:
         if not isinstance(child, Part):
             continue
         if child.repeat is None:
             path = prefix + child.name
             if child.name:
-                yield path, child.kind
-            yield from _kinds(child, f"{path}." if child.name else prefix)
+                kinds[path] = child.kind
+            _put_kinds(child, f"{path}." if child.name else prefix, kinds)
             continue
         for index in positions(child):
             path = prefix + copy_name(child.name, index)
-            yield path, child.kind
-            yield from _kinds(child, f"{path}.")
+            kinds[path] = child.kind
+            _put_kinds(child, f"{path}.", kinds)

@@ -56,14 +56,20 @@ class OwnedTensor(NamedTuple):
 
 def owned_tensors(part: Part, copies: int = 1, inside: bool = False) -> Iterator[OwnedTensor]:
     """Yield every tensor that owns its storage, repeats folded; where sizes are columns, so are the copies."""
-    if part.repeat is not None:
-        copies, inside = copies * part.repeat, True  # type: ignore[assignment]
-    for node in part.children:
-        if isinstance(node, Tensor):
-            if node.tied_to is None:
-                yield OwnedTensor(node, copies, part, inside)
-        elif isinstance(node, Part):
-            yield from owned_tensors(node, copies, inside)
+    waiting: list[tuple[Part | Tensor, int, bool, Part]] = [(part, copies, inside, part)]
+    while waiting:
+        node, copies, inside, around = waiting.pop()
+        if type(node) is Tensor:
+            yield OwnedTensor(node, copies, around, inside)
+            continue
+        assert isinstance(node, Part)
+        if node.repeat is not None:
+            copies, inside = copies * node.repeat, True  # type: ignore[assignment]
+        waiting += [
+            (child, copies, inside, node)
+            for child in reversed(node.children)
+            if type(child) is Part or (type(child) is Tensor and child.tied_to is None)
+        ]
 
 
 def bits(dtype: str) -> int:

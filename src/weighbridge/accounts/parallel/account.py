@@ -20,7 +20,7 @@ from weighbridge.accounts.parameters import unique_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
-from weighbridge.core.tree import Attend, Part, walk
+from weighbridge.core.tree import Part, attentions, walk
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -122,11 +122,13 @@ def parallel_of(
             raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
     check_layout(layout)
     below = base(model.tree, model.model_type or "", facts_of(model))
-    _check_heads(model.tree, layout)
+    heads = _attentions(model.tree)
+    _check_heads(heads, layout)
+    kept = min((kept for _, kept in heads), default=None)
     found = list(cuts(below))
     _check_experts(found, layout)
     placed = _stages(below, found, model.tree, layout)
-    devices = tuple(_devices(placed, layout, _kv_heads(model.tree)))
+    devices = tuple(_devices(placed, layout, kept))
     layers = layer_names(model.tree)
     working = None
     if seq is not None:
@@ -142,7 +144,7 @@ def parallel_of(
         largest,
         messages,
         bubble(layout) if layout.pp > 1 else None,
-        tuple(_notes(found, layout, _kv_heads(model.tree), working)),
+        tuple(_notes(found, layout, kept, working)),
         working.under_way if working is not None and working.activations is not None else (),
         _of_megatron(below, layout, largest, len(layers), batch, seq, checkpointing),
         _of_deepspeed(model, layout),
@@ -175,27 +177,19 @@ def _of_megatron(
     )
 
 
-def _attentions(tree: Part) -> Iterator[tuple[int, int]]:
-    """Yield query heads and key-value heads of every attention."""
-    for _, part in walk(tree):
-        for child in part.children:
-            if isinstance(child, Attend) and isinstance(child.heads, int) and isinstance(child.kv_heads, int):
-                yield child.heads, child.kv_heads
+def _attentions(tree: Part) -> set[tuple[int, int]]:
+    """Return the query heads and key-value heads that attentions have."""
+    return {(found.heads, found.kv_heads) for found in attentions(tree) if isinstance(found.heads, int) and isinstance(found.kv_heads, int)}
 
 
-def _check_heads(tree: Part, layout: Layout) -> None:
-    for heads, kept in sorted(set(_attentions(tree))):
+def _check_heads(found: Iterable[tuple[int, int]], layout: Layout) -> None:
+    for heads, kept in sorted(found):
         if heads % layout.tp:
             raise UsageError(Text("tp: {tp} does not divide the model's {heads} attention heads", tp=layout.tp, heads=heads))
         if kept % layout.tp and layout.tp % kept:
             raise UsageError(
                 Text("tp: {tp} neither divides nor is a multiple of the model's {kept} key-value heads", tp=layout.tp, kept=kept)
             )
-
-
-def _kv_heads(tree: Part) -> int | None:
-    found = {kept for _, kept in _attentions(tree)}
-    return min(found) if found else None
 
 
 def _check_experts(found: Iterable[Cut], layout: Layout) -> None:

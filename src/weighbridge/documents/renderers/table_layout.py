@@ -59,10 +59,25 @@ def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator
     if width and (not _fits(sizes, width) or _is_tall(table, columns, grid, sizes)):
         yield from (_outline if _is_tree(table) else _records)(table, columns, grid, width)
         return
+    if not width and not bars:
+        yield from ([Span(text)] for text in _plain_rows([*head, *grid], columns, sizes))
+        return
     for cells in head:
         yield from _row(cells, columns, sizes, Row(()), "quiet")
     for row, cells in zip(table.rows, grid, strict=True):
         yield from _row(cells, columns, sizes, row, "")
+
+
+def _plain_rows(grid: list[list[str]], columns: list[Column], sizes: list[int]) -> Iterator[str]:
+    """Set rows that need not be broken as text without styles, column by column: a table may have a hundred thousand."""
+    padded = []
+    for at, (size, column) in enumerate(zip(sizes, columns, strict=True)):
+        cells, flush = [row[at] for row in grid], column.kind in FLUSH_RIGHT
+        if all(map(str.isascii, cells)):
+            padded.append([cell.rjust(size) for cell in cells] if flush else [cell.ljust(size) for cell in cells])
+        else:
+            padded.append([pad(cell, size, right=flush) for cell in cells])
+    return map("  ".join, zip(*padded, strict=True))
 
 
 def _broadest(cells: list[str]) -> int:
