@@ -17,6 +17,8 @@ from weighbridge.config.bind import LARGEST, bind
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.formula import Expression, Symbol, evaluate
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 
 class Difference(NamedTuple):
@@ -85,34 +87,34 @@ def tensors(model: Model, theirs: Listing) -> Difference | None:
         return Difference("count", "unique parameters by the tree", counts.unique, theirs.unique)
     if counts.buffers != theirs.buffered:
         return Difference("count", "buffer elements by the tree", counts.buffers, theirs.buffered)
-    return formula(model)
+    return formula(model, counts.unique)
 
 
-def formula(model: Model) -> Difference | None:
+def formula(model: Model, unique: Size) -> Difference | None:
     """Hold the three ways to each other: the closed formula and columns to the count of ints."""
-    unique = model.count().unique
-    value = evaluate(ledger_formula(model), model.symbolic()[2])
+    tree, _, values = model.symbolic()
+    value = evaluate(ledger_formula(tree), values)
     if value != unique:
         return Difference("formula", "closed formula, evaluated", value, unique)
     try:
-        found = columns(model)
+        found = columns(model, values)
     except ImportError:  # columns need NumPy
         return None
     return None if found == [unique, unique] else Difference("columns", "counts of two equal rows", found, unique)
 
 
-def ledger_formula(model: Model) -> Expression:
-    """Return the closed formula of the unique parameters."""
-    return closed_formula(ledger(model.symbolic()[0], PARAMETERS)).expression()
+def ledger_formula(tree: Part) -> Expression:
+    """Return the closed formula of the unique parameters of a tree of symbols."""
+    return closed_formula(ledger(tree, PARAMETERS)).expression()
 
 
-def columns(model: Model) -> list[int]:
-    """Count two equal rows of the model's config as columns."""
+def columns(model: Model, values: Mapping[str, int]) -> list[int]:
+    """Count two equal rows of the model's config as columns; *values* are its sizes by their letters."""
     from weighbridge.columns import Column, column
 
     assert model.description is not None
     known, raw, sizes = model.description
-    lettered = _as_columns(symbols(known.fields, raw, sizes), model.symbolic()[2], column)
+    lettered = _as_columns(symbols(known.fields, raw, sizes), values, column)
     counts = tally(known.classes[model.class_name](bind(known.fields, {**raw, **lettered}, like=sizes))).unique
     return [int(value) for value in counts.values] if isinstance(counts, Column) else [counts, counts]  # type: ignore[list-item]
 
