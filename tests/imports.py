@@ -47,7 +47,7 @@ def _within(node: ast.AST, place: str, known: frozenset[str]) -> Iterator[Import
         inside = place
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             inside = "function"
-        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in map(_last_name, ast.walk(child.test)):
             inside = "typing"
         if isinstance(child, ast.Import):
             yield from (Import(_ours_or_root(alias.name), place, child.lineno) for alias in child.names)
@@ -56,9 +56,14 @@ def _within(node: ast.AST, place: str, known: frozenset[str]) -> Iterator[Import
             names = (f"{child.module}.{alias.name}" for alias in child.names)
             found = (name if name in known else child.module or "" for name in names)
             yield from (Import(_ours_or_root(name), place, child.lineno) for name in dict.fromkeys(found))
-        elif isinstance(child, ast.Call) and ast.unparse(child.func).rpartition(".")[2] in ("import_module", "__import__"):
+        elif isinstance(child, ast.Call) and _last_name(child.func) in ("import_module", "__import__"):
             yield Import(_ours_or_root(_literal(child.args[0])), "name", child.lineno)
         yield from _within(child, inside, known)
+
+
+def _last_name(node: ast.AST) -> str:
+    """Return a name, or the last one of a dotted name."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _ours_or_root(name: str) -> str:

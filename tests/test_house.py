@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,15 +71,34 @@ THIRD_PARTY = {
 """Packages that are imported when they are needed, and why they are put off; none is imported at the top of a file."""
 
 MODULES = sorted(SOURCE.rglob("*.py"))
-IMPORTS = every_import(SOURCE)
-OURS = {name: [found for found in imports if found.module.split(".")[0] == "weighbridge"] for name, imports in IMPORTS.items()}
-FOREIGN = {
-    name: [found for found in imports if found.module.split(".")[0] not in ("weighbridge", *sys.stdlib_module_names)]
-    for name, imports in IMPORTS.items()
-}
-EDGES = {name: {found.module for found in imports if found.place != "name"} for name, imports in OURS.items() if name != "weighbridge"}
-
 assert MODULES
+
+
+@cache
+def all_imports() -> dict[str, list[Import]]:
+    """Read every import of every module: the first test that asks does it, and no process that runs none of these tests."""
+    return every_import(SOURCE)
+
+
+@cache
+def ours() -> dict[str, list[Import]]:
+    return {name: [found for found in each if found.module.split(".")[0] == "weighbridge"] for name, each in all_imports().items()}
+
+
+@cache
+def foreign() -> dict[str, list[Import]]:
+    known = ("weighbridge", *sys.stdlib_module_names)
+    return {name: [found for found in each if found.module.split(".")[0] not in known] for name, each in all_imports().items()}
+
+
+@cache
+def edges() -> dict[str, set[str]]:
+    return {name: {found.module for found in each if found.place != "name"} for name, each in ours().items() if name != "weighbridge"}
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def level(name: str) -> int:
@@ -95,43 +115,45 @@ def put_off(imports: Sequence[Import]) -> list[Import]:
 
 
 def test_imports_point_down() -> None:
-    assert not {name: above for name in OURS if name != "weighbridge" and (above := upward(name, OURS[name]))}
+    assert not {name: above for name in ours() if name != "weighbridge" and (above := upward(name, ours()[name]))}
 
 
 def test_no_import_goes_round_in_a_circle() -> None:
-    assert sum(map(len, EDGES.values())) > 1000
-    assert not circles(EDGES)
+    assert sum(map(len, edges().values())) > 1000
+    assert not circles(edges())
 
 
 def test_rooms_do_not_go_round_in_a_circle() -> None:
     rooms: dict[str, set[str]] = {}
-    for name, others in EDGES.items():
+    for name, others in edges().items():
         rooms.setdefault(room(name), set()).update(room(other) for other in others)
     assert not circles({name: others - {name, ""} for name, others in rooms.items()})
 
 
 def test_blueprints_and_readers_never_meet() -> None:
-    for name in EDGES:
-        met = {room(other) for other in reach(EDGES, name)} & {"blueprints", "readers"}
+    for name in edges():
+        met = {room(other) for other in reach(edges(), name)} & {"blueprints", "readers"}
         assert len(met) < 2 or level(room(name)) >= level("load"), f"{name} reaches blueprints and readers"
 
 
 def test_only_rooms_that_join_all_put_imports_of_ours_off() -> None:
-    found = {name: put_off(imports) for name, imports in OURS.items() if put_off(imports) and room(name) not in PUTS_OFF}
+    found = {name: put_off(imports) for name, imports in ours().items() if put_off(imports) and room(name) not in PUTS_OFF}
     found.pop("weighbridge.blueprints", None)  # the index looks a class up in the table of classes only where it must
     assert not found
 
 
 def test_only_tables_import_by_name() -> None:
-    found = {name for name, imports in IMPORTS.items() if any(one.place == "name" and one.module in ("", "weighbridge") for one in imports)}
-    found |= {name for name, imports in OURS.items() if any(one.place == "name" for one in imports)}
+    found = {
+        name for name, imports in all_imports().items() if any(one.place == "name" and one.module in ("", "weighbridge") for one in imports)
+    }
+    found |= {name for name, imports in ours().items() if any(one.place == "name" for one in imports)}
     assert found <= set(BY_NAME), found - set(BY_NAME)
 
 
 def test_packages_of_others_are_put_off_for_a_reason() -> None:
-    found = {one.module: name for name, imports in FOREIGN.items() for one in imports if one.module and one.place != "typing"}
+    found = {one.module: name for name, imports in foreign().items() for one in imports if one.module and one.place != "typing"}
     assert set(found) <= set(THIRD_PARTY), found
-    tops = {name: [one for one in imports if one.place == "top"] for name, imports in FOREIGN.items()}
+    tops = {name: [one for one in imports if one.place == "top"] for name, imports in foreign().items()}
     assert not {name: imports for name, imports in tops.items() if imports}
 
 
@@ -229,17 +251,23 @@ BRANCHES = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.match_
 def own_nodes(function: ast.AST) -> list[ast.AST]:
     """Return what stands in a function, but not in functions and classes of its own."""
     found: list[ast.AST] = []
-    for child in ast.iter_child_nodes(function):
-        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found += [child, *own_nodes(child)]
+    waiting = [function]
+    while waiting:
+        inside = [
+            child
+            for child in ast.iter_child_nodes(waiting.pop())
+            if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        ]
+        found += inside
+        waiting += inside
     return found
 
 
-def too_long(text: str) -> list[str]:
+def too_long(text: str, tree: ast.Module | None = None) -> list[str]:
     """Return the functions with more lines of code or branches of their own than a reader holds, and no comment that says why."""
     found = []
     lines = text.split("\n")
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree or ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             inside = own_nodes(node)
             code = {at.lineno for at in inside if isinstance(at, (ast.stmt, ast.expr))}
@@ -251,7 +279,7 @@ def too_long(text: str) -> list[str]:
 
 
 def test_a_long_function_says_why() -> None:
-    found = {str(path.relative_to(SOURCE)): too_long(path.read_text("utf-8")) for path in MODULES}
+    found = {str(path.relative_to(SOURCE)): too_long(path.read_text("utf-8"), tree_of(path)) for path in MODULES}
     assert not {path: names for path, names in found.items() if names}, 'split it, or say "# Long because ..." in it'
 
 
@@ -264,7 +292,7 @@ def test_long_functions_are_found() -> None:
 
 def test_every_public_name_has_a_docstring() -> None:
     for path in MODULES:
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = tree_of(path)
         assert ast.get_docstring(tree), path
         assert not [node.name for node in public_functions(tree) if not ast.get_docstring(node)], path
 

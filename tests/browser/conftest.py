@@ -39,9 +39,9 @@ def missing() -> str | None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reason = missing()
-    for item in items:
-        if Path(__file__).parent in item.path.parents and reason:
-            item.add_marker(pytest.mark.skip(reason=reason))
+    for item in items if reason else ():
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.skip(reason=reason or ""))
 
 
 @pytest.fixture(scope="session")
