@@ -53,7 +53,7 @@ def tally(tree: Part) -> Tally:
     15
     """
     roles: dict[str, Size] = {"weight": 0, "bias": 0, "gain": 0, "shift": 0, "embedding": 0, "buffer": 0}
-    others: dict[str, Size] = {"tied": 0, "frozen": 0, "idle": 0}
+    others: dict[str, Size] = {"tied": 0, "frozen": 0, "idle": 0}  # idle: of experts that are not chosen for a token
     _add(tree, 1, roles, others)
     unique = roles["weight"] + roles["bias"] + roles["gain"] + roles["shift"] + roles["embedding"]
     buffers, embedding = roles["buffer"], roles["embedding"]
@@ -171,4 +171,4 @@ def copies(part: Part) -> Size:
 
 
 PARAMETERS = Rule(elements, copies)
-"""The rule by which a ledger counts unique parameters."""
+"""The same count as a rule: what each tensor adds, and how often. A ledger (``ledger.py``) sums it up module by module, for tables and formulas."""

@@ -136,7 +136,10 @@ def parse(header: bytes, room: int) -> Listing:
         header = _without_long_texts(header, most)
     usual = _read_usual_form(header)
     if usual is None:
-        entries = parse_object(header, "the header", base=8 if len(header) == length else None, entry=_entry, most=most)
+        base = (
+            8 if len(header) == length else None
+        )  # where the text begins in the file, unless some of it was cut out: errors name the byte
+        entries = parse_object(header, "the header", base=base, entry=_entry, most=most)
         metadata = _metadata(entries.pop("__metadata__", None))
         placed = sorted(_check_entry(name, entry) for name, entry in entries.items())
     else:
@@ -182,7 +185,7 @@ def _read_usual_form(header: bytes) -> tuple[list[tuple[int, int, StoredTensor]]
     None for a header in any other form, or with any fault: the slow way then says what is wrong.
     """
     try:
-        begin, *pieces = _TENSOR.split(header.decode())
+        begin, *pieces = _TENSOR.split(header.decode())  # six for each tensor: its five groups, and what stands between it and the next
     except UnicodeDecodeError:
         return None
     opening, names = _BEGIN.fullmatch(begin), pieces[::6]

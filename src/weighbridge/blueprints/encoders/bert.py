@@ -28,6 +28,8 @@ SHARED = (
 )
 POOLED = switch("pooled", "add_pooling_layer", True, report_default=False)
 FIELDS = (*SHARED, *DECODER, POOLED)
+"""What a config says, by the words that the functions below read. ``DECODER`` are two switches: ``decoder``, whether a token sees only those
+before it, and ``crossed``, whether each layer also attends to an encoder."""
 
 
 def encoder(c: Config, *, pooled: bool) -> tuple[Part, ...]:
