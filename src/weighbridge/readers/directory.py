@@ -334,6 +334,15 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
     match = SHARD.fullmatch(candidate.files[0])
     if match is None:
         return read_file(folder / candidate.files[0])
+    _refuse_missing_shards(folder, candidate, match)
+    listings = _read_all(folder, candidate.files)
+    _refuse_doubles(folder, listings)
+    merged = _merge(listings, [tensor for listing in listings.values() for tensor in listing.tensors])
+    return check_whole(merged) if merged.format == "gguf" else merged
+
+
+def _refuse_missing_shards(folder: Path, candidate: Candidate, match: re.Match[str]) -> None:
+    """Refuse shards that are fewer than the name of the first says, which *match* holds; they are numbered from 0 or from 1."""
     of = int(match["of"])
     here = {int(name[len(match["stem"]) + 1 :][:5]) for name in candidate.files}
     start = 0 if 0 in here else 1
@@ -349,7 +358,10 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
             ),
             path=str(folder),
         )
-    listings = _read_all(folder, candidate.files)
+
+
+def _refuse_doubles(folder: Path, listings: Mapping[str, Listing]) -> None:
+    """Refuse shards of which two hold a tensor of one name."""
     seen: dict[str, str] = {}
     for shard, listing in listings.items():
         for tensor in listing.tensors:
@@ -364,8 +376,6 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
                     path=str(folder),
                 )
             seen[tensor.name] = shard
-    merged = _merge(listings, [tensor for listing in listings.values() for tensor in listing.tensors])
-    return check_whole(merged) if merged.format == "gguf" else merged
 
 
 def _merge(listings: Mapping[str, Listing], tensors: list[StoredTensor]) -> Listing:

@@ -124,14 +124,7 @@ def parse(header: bytes, room: int) -> Listing:
     Raises:
         ReadError: The header is damaged, or its tensors do not fill these bytes exactly.
     """
-    if not header.startswith(b"{"):
-        raise ReadError("the header must begin with a brace", offset=8)
-    tensors = header.count(b'"data_offsets"')
-    if tensors > MOST_TENSORS:
-        raise ReadError(Text("the header names more than {most_tensors:,} tensors", most_tensors=MOST_TENSORS), offset=8)
-    length, most = len(header), MOST_VALUES + 16 * tensors
-    if sum(map(header.count, (b",", b"[", b"{"))) > most:
-        raise ReadError(Text("a header of {length:,} bytes that says almost nothing about tensors", length=length), offset=8)
+    length, most = len(header), _most_values(header)
     if length > LARGEST_TEXT:
         header = _without_long_texts(header, most)
     usual = _read_usual_form(header)
@@ -144,7 +137,25 @@ def parse(header: bytes, room: int) -> Listing:
         placed = sorted(_check_entry(name, entry) for name, entry in entries.items())
     else:
         placed, metadata = usual
-    found = []
+    _check_places(placed, room, 8 + length)
+    return Listing("safetensors", tuple(tensor for _, _, tensor in placed), metadata, ordered=False)
+
+
+def _most_values(header: bytes) -> int:
+    """Return how many commas and brackets a header of so many tensors may have; refuse one that has more, before it is parsed."""
+    if not header.startswith(b"{"):
+        raise ReadError("the header must begin with a brace", offset=8)
+    tensors = header.count(b'"data_offsets"')
+    if tensors > MOST_TENSORS:
+        raise ReadError(Text("the header names more than {most_tensors:,} tensors", most_tensors=MOST_TENSORS), offset=8)
+    most = MOST_VALUES + 16 * tensors
+    if sum(map(header.count, (b",", b"[", b"{"))) > most:
+        raise ReadError(Text("a header of {length:,} bytes that says almost nothing about tensors", length=len(header)), offset=8)
+    return most
+
+
+def _check_places(placed: list[tuple[int, int, StoredTensor]], room: int, start: int) -> None:
+    """Refuse tensors that overlap or leave a hole, and a file that is cut off or holds more; *start* is where its tensors begin."""
     end = 0
     for begin, stop, tensor in placed:
         if begin != end:
@@ -159,14 +170,12 @@ def parse(header: bytes, room: int) -> Listing:
                 )
             )
         end = stop
-        found.append(tensor)
     if end != room:
         what = "is cut off" if room < end else "has bytes that no tensor owns"
         raise ReadError(
             Text("the tensors take {end:,} bytes and {room:,} follow the header; the file {what}", end=end, room=room, what=what),
-            offset=8 + length,
+            offset=start,
         )
-    return Listing("safetensors", tuple(found), metadata, ordered=False)
 
 
 _NATURAL = r"(?:0|[1-9]\d{0,17})"
