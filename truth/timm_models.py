@@ -31,6 +31,7 @@ CLASSES = (
     ("eva", "Eva"),
     ("swin_transformer", "SwinTransformer"),
     ("xcit", "Xcit"),
+    ("resnet", "ResNet"),
 )
 """Files of models, each with a class that builds some of them."""
 IGNORED = (
@@ -42,6 +43,8 @@ IGNORED = (
     "head_init_scale",
     "norm_eps",
 )
+BLURRED = ("BlurPool2d",)
+"""What blurs maps, in ResNets that are not described; nor are pruned ones, whose widths stand in a file of their own."""
 ODD = ("ParallelScalingBlock", "ParallelThingsBlock", "DiffParallelScalingBlock")
 
 
@@ -57,6 +60,8 @@ def live() -> ModuleType:
 
 def plain(value: Any) -> Any:
     """Return an argument as JSON has it: classes by their names."""
+    if isinstance(value, dict):
+        return {key: inner for name, given in value.items() for key, inner in _plain_entry(name, given).items()}
     if isinstance(value, functools.partial):
         value = value.func
     name = getattr(value, "__name__", value) if callable(value) else value
@@ -64,6 +69,13 @@ def plain(value: Any) -> Any:
     if isinstance(name, str):
         return words.get(name, name)
     return list(name) if isinstance(name, tuple) else name
+
+
+def _plain_entry(name: str, value: Any) -> dict[str, Any]:
+    """Return an argument of a block, with those that are given along with it."""
+    if not isinstance(value, functools.partial):
+        return {name: value}
+    return {name: {"SEModule": "se"}[value.func.__name__], **value.keywords}
 
 
 def ask(package: ModuleType) -> dict[str, tuple[str, dict[str, Any], dict[str, Any]]]:
@@ -76,7 +88,14 @@ def ask(package: ModuleType) -> dict[str, tuple[str, dict[str, Any], dict[str, A
         try:
             for name in package.list_models(module=module):
                 arguments = constructor_arguments(package, name)
-                if arguments is None or arguments.get("block_fn") in ODD or arguments.get("attn_layer", "Attention") != "Attention":
+                if (
+                    arguments is None
+                    or arguments.get("aa_layer") in BLURRED
+                    or isinstance(arguments.get("block"), list)
+                    or name.endswith("_pruned")
+                ):
+                    continue
+                if arguments.get("block_fn") in ODD or arguments.get("attn_layer", "Attention") != "Attention":
                     continue
                 tagged = {
                     full.partition(".")[2]: constructor_arguments(package, full) or {} for full in package.list_pretrained(f"{name}.*")
@@ -120,11 +139,18 @@ def random_config(rng: random.Random, names: list[str]) -> dict[str, Any]:
     """Draw a config as the Hub has it: a model's name, with other labels, sides and arguments."""
     name = rng.choice(names)
     raw: dict[str, Any] = {"architecture": name, "num_features": 1, "num_classes": rng.choice((0, 10, 1000))}
-    raw["pretrained_cfg"] = {"input_size": [rng.choice((1, 3)), 224, 224], "num_classes": 1000, "fixed_input_size": True}
+    raw["pretrained_cfg"] = {"input_size": [rng.choice((1, 3)), 224, 224], "num_classes": 1000}
+    if class_of(name) not in ("ConvNeXt", "ResNet"):  # which take images of any size
+        raw["pretrained_cfg"]["fixed_input_size"] = True
     if class_of(name) == "SwinTransformer":
         more: dict[str, Any] = {"depths": [rng.randint(1, 2) for _ in range(4)], "num_heads": [rng.choice((1, 2)) for _ in range(4)]}
         more |= {"embed_dim": 8 * rng.randint(1, 3), "window_size": rng.choice((2, 3, 7, [4, 2, 7, 3])), "img_size": 32 * rng.randint(1, 3)}
         raw["model_args"] = more | {"qkv_bias": rng.random() < 0.5, "mlp_ratio": rng.choice((4.0, 2.5, 3))}
+    elif class_of(name) == "ResNet":
+        more = {"layers": [rng.randint(1, 3) for _ in range(4)], "channels": [16 * rng.randint(1, 4) for _ in range(4)]}
+        more |= {"avg_down": rng.random() < 0.5, "stem_type": rng.choice(("", "deep", "deep_tiered")), "stem_width": rng.choice((16, 32))}
+        more |= {"replace_stem_pool": rng.random() < 0.5, "block_reduce_first": rng.choice((1, 2)), "down_kernel_size": rng.choice((1, 3))}
+        raw["model_args"] = more
     elif class_of(name) == "Xcit":
         heads = rng.choice((2, 4))
         more = {
@@ -224,9 +250,11 @@ def compare_models(count: int = 150, seed: int = 20261122) -> int:
         sides = getattr(getattr(built, "patch_embed", None), "img_size", None) or (224, 224)
         try:
             products = forward_matmul(
-                built, tuple(sides), ours[next(key for key in ours if "proj.weight" in key or "stem.0.weight" in key)][1]
+                built,
+                tuple(sides),
+                ours[next((key for key in ours if "proj.weight" in key or "stem.0.weight" in key), next(iter(ours)))][1],
             )
-        except RuntimeError:
+        except (RuntimeError, IndexError):
             continue
         mine = found.flops(batch=1).forward_matmul
         passes += mine == products

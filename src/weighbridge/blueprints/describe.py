@@ -35,6 +35,7 @@ PACKAGES = {
     "timm_eva": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_swin": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_xcit": mark("a class of the package timm, held to timm 1.0.31"),
+    "timm_resnet": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_vit": mark("a class of the package timm, held to timm 1.0.31"),
     "nanogpt": mark("the class of karpathy/nanoGPT; its tensors are described as there, not held to a live class"),
 }

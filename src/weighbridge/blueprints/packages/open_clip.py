@@ -21,7 +21,7 @@ from weighbridge.blueprints.modules.open_clip_towers import (
     vision_transformer,
 )
 from weighbridge.blueprints.modules.stage_fields import decimal_ratio, numbers
-from weighbridge.blueprints.modules.timm_models import built_with
+from weighbridge.blueprints.modules.timm_models import ANY_SIDE, built_with
 from weighbridge.blueprints.modules.vit_common import grid
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, SubConfig, choice, computed, derived, sides, size, switch, with_changes
@@ -145,7 +145,7 @@ def _timm(raw: Mapping[str, Any], path: str) -> SubConfig:
         found["global_pool"] = pool
     elif pool and pool != "map" and found.get("global_pool") == "map":
         found["global_pool"] = "token"  # the attention that pools goes with the classifier
-    if model_type == "timm_convnext" and "image_size" in raw:
+    if model_type in ANY_SIDE and "image_size" in raw:
         found["img_size"] = raw["image_size"]
     known = family(model_type)
     return SubConfig(found, (*known.fields, *TIMM_FIELDS), VISION_KEYS | known.ignored_keys, model_type)

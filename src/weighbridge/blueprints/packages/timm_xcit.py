@@ -13,6 +13,7 @@ from weighbridge.blueprints.packages.timm_vit import IMAGES, WIDTHS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, computed, size, switch
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.length import per_batch
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size
@@ -114,7 +115,7 @@ def xcit(c: Config) -> Part:
     H = c.hidden
     embed, grid = patches(c)
     places = area(grid)
-    position = conv2d("token_projection", 2 * FOURIER, H, 1, stream=places)
+    position = conv2d("token_projection", 2 * FOURIER, H, 1, stream=per_batch(places))
     return part(
         "",
         Tensor("cls_token", (1, 1, H), "embedding"),
