@@ -9,7 +9,7 @@ A text flows through six steps, and the files follow them.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
-   ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``comments``, ``list_sums``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
+   ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``comments``, ``list_sums``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
    ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``plain_fields`` and ``passages``, ``modules``, ``tensors``, ``totals``, ``towers``, ``model_tables`` with ``table_counts``, ``listed_sizes`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``cache_lengths``, ``memory`` with ``caches``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
@@ -42,6 +42,7 @@ from weighbridge.auditing.checks import (
     fields,
     formulas,
     identities,
+    inline_steps,
     list_sums,
     listed_sizes,
     matrices,
@@ -162,6 +163,7 @@ def _judge(
         comparisons.check(scene),
         results.check(scene),
         modules.check(scene),
+        inline_steps.check(scene),
         explained,
         bytes_said.check(scene),
         plain_fields.check(scene, tabled),
