@@ -24,6 +24,8 @@ OF_CACHE = re.compile(
     r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|kv ?(?:/|per) ?token|for the cache|of cache|memory per token",
     re.IGNORECASE,
 )
+SEVERAL = 3
+"""Readings of the lengths of a line, from which on there are two lengths in it: one in thousands has two."""
 SHORT = 16
 """Tokens of a cache that no window limits."""
 _EVERY = re.compile(r"\bMHA\b|multi[- ]head attention", re.IGNORECASE)
@@ -34,7 +36,8 @@ _SUPPOSED = re.compile(
 )
 """Words by which a cache is one that the model need not have."""
 _LENGTHS = re.compile(
-    r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)[\W为是]{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B)",
+    r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)[\W为是]{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B)|"
+    r"(?:\bat (?=\d[\d,]*k)|(?<![\w.])(?=\d[\d,]*k\s?[时下]))(\d[\d,]*)(k)(?![A-Za-z])",
     re.IGNORECASE,
 )
 _BATCH = re.compile(
@@ -44,7 +47,18 @@ _BATCH = re.compile(
 
 
 def judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction] = (), *, firm: bool) -> Claim | None:
-    """Check a cache for one token, or for as many as the words about it say; in 16, 32 or 8 bits, or as is told."""
+    """Check a cache for one token, or for as many as the words about it say; it is wrong only if no length of its line explains it."""
+    found = _judge(place, models, told, firm=firm)
+    lengths = _tokens(place.scene.lines[place.token.line].text) if found is not None and found.verdict == "wrong" else []
+    if found is None or len(lengths) < SEVERAL or len(lengths) > MOST_READINGS:
+        return found
+    sizes = [int(told[0])] if len(told) == 1 and told[0] >= 1 else [2, 4, 1]
+    other = hold(place, list(_amounts(models, lengths, sizes, every=False)), firm=False)
+    return found if other is None or _length_beside(place) else None
+
+
+def _judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction], *, firm: bool) -> Claim | None:
+    """Check a cache of the tokens that the words nearest to a figure say; in 16, 32 or 8 bits, or as is told."""
     sizes = [int(told[0])] if len(told) == 1 and told[0] >= 1 else [2, 4, 1]
     each = PER_TOKEN.search(place.near) is not None
     times = _length_beside(place) or _tokens(place.text)
@@ -94,13 +108,13 @@ _COMMA = re.compile(r"[,，;；。|]|\.(?!\d)|\bwhile\b|\bwhereas\b|\bagainst\b|
 
 def _length_beside(place: Figure) -> list[Fraction]:
     """Return the length that a figure of a list is of, where each has its own: ``4K tokens 0.5 GB 32K tokens 4 GB``."""
-    line, own = place.scene.lines[place.token.line].text, _LENGTHS.search(place.near)
-    lengths = [match.start() for match in _LENGTHS.finditer(line)]
-    pairs = len(lengths) > 1 and len(lengths) == len(_BYTES.findall(line))
-    return _tokens(own[0]) if pairs and own is not None else []
+    line = place.scene.lines[place.token.line].text
+    lengths, figures = list(_LENGTHS.finditer(line)), [match.start() for match in _BYTES.finditer(line)]
+    paired = len(lengths) > 1 and len(lengths) == len(figures) and place.token.start in figures
+    return _numbers_of(lengths[figures.index(place.token.start)]) if paired else []
 
 
-_BYTES = re.compile(r"\d\s?[KMGT]i?B\b", re.IGNORECASE)
+_BYTES = re.compile(r"(?<![\w.])\d[\d,.]*\s?[KMGT]i?B\b", re.IGNORECASE)
 
 
 def _every_head(place: Figure, found: Claim, own: Sequence[Amount]) -> Claim:
@@ -124,12 +138,15 @@ def _amounts(models: Sequence[ModelValue], lengths: Sequence[Fraction], sizes: S
                 )
 
 
+def _numbers_of(length: re.Match[str]) -> list[Fraction]:
+    """Return what a length may be: one in thousands may be in powers of two."""
+    number = Fraction((length[1] or length[3] or length[5]).replace(",", "") or 0)
+    return [number * 1000, number * 1024] if length[2] or length[4] or length[6] else [number]
+
+
 def _tokens(text: str) -> list[Fraction]:
     """Return how many tokens a cache may be of, by the lengths and the batches that a text says."""
-    lengths = []
-    for match in _LENGTHS.finditer(text):
-        number = Fraction((match[1] or match[3]).replace(",", "") or 0)
-        lengths += [number * 1000, number * 1024] if match[2] or match[4] else [number]
+    lengths = [number for match in _LENGTHS.finditer(text) for number in _numbers_of(match)]
     batches = [Fraction(match[1] or match[2]) for match in _BATCH.finditer(text)]
     return [length * batch for length in lengths if length for batch in (*batches, Fraction(1)) if batch][:12]
 
