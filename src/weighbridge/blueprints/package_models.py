@@ -10,14 +10,31 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+THIRD_PARTY = "_3rdparty"
+"""What MMPretrain writes behind the architecture of models whose weights it took over: ``xcit-nano-12-p16_3rdparty-dist_in1k-384px``."""
+
+
+def _mmpretrain_model(name: str) -> dict[str, Any] | None:
+    """Return the config of a model that timm has too and MMPretrain calls otherwise."""
+    architecture, _, rest = name.partition("_")
+    if THIRD_PARTY not in "_" + rest:
+        return None
+    pixels = rest.rpartition("-")[2]
+    side = pixels.removesuffix("px") if pixels.endswith("px") else "224"
+    plain = architecture.replace("-", "_")
+    return timm_model(f"{plain}_{side}") or timm_model(f"{plain.replace('_p', '_patch')}_{side}")
+
+
 def package_model(name: str) -> dict[str, Any] | None:
     """Return the config of a model of timm's (``timm/...``) or of OpenCLIP's (``open_clip/...``), or None; without the prefix, timm's goes first.
 
     >>> package_model("deit3_small_patch16_224.fb_in1k")["architecture"], package_model("timm/EVA02-L-14")
     ('deit3_small_patch16_224.fb_in1k', None)
+    >>> package_model("deit3-base-p16_in21k-pre_3rdparty_in1k-384px")["architecture"]
+    'deit3_base_patch16_384'
     """
     owner, _, rest = name.rpartition("/")
     if owner not in ("", "timm", "open_clip") or not rest:
         return None
-    found = timm_model(name) if owner != "open_clip" else None
+    found = timm_model(name) or _mmpretrain_model(rest) if owner != "open_clip" else None
     return found if found is not None or owner == "timm" else open_clip_model(name)

@@ -81,6 +81,8 @@ def preset_like(name: str) -> Preset | None:
     ('bert-base-chinese', 't5-v1_1-small', 'opt-13b')
     >>> preset_like("bloomz_560m_multi").name, preset_like("wavlm-base-plus").name
     ('bloom-560m', 'wavlm-base')
+    >>> preset_like("efficientnet-b3_3rdparty-ra-noisystudent_in1k").name
+    'efficientnet-b3'
     """
     if not _FOLDED:
         known = list(presets())
@@ -88,8 +90,12 @@ def preset_like(name: str) -> Preset | None:
         for found in known:
             for short in short_names(found):
                 _FOLDED.setdefault(fold_name(short), found)
+    if whole := _FOLDED.get(fold_name(name)):
+        return whole
     plain, _, language = name.rpartition("_")  # KerasHub writes the language behind a name of the Hub's
-    return _FOLDED.get(fold_name(name)) or (_FOLDED.get(fold_name(plain)) if language in ("en", "multi", "zh", "hi") and plain else None)
+    if "_3rdparty" in name:  # MMPretrain, how weights that it took over were trained
+        plain, language = name.partition("_")[0], "en"
+    return _FOLDED.get(fold_name(plain)) if language in ("en", "multi", "zh", "hi") and plain else None
 
 
 def fold_name(name: str) -> str:

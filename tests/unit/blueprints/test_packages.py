@@ -174,6 +174,22 @@ def test_open_clip_totals_of_its_profile(name: str, parameters: str) -> None:
     assert model(f"open_clip/{name}").reconcile(parameters).matches[0].how == "rounded"
 
 
+@pytest.mark.parametrize(
+    ("name", "total"),
+    [
+        ("xcit-nano-12-p16_3rdparty-dist_in1k", 3_053_224),
+        ("xcit-large-24-p8_3rdparty-dist_in1k-384px", 188_932_648),
+        ("deit3-base-p16_in21k-pre_3rdparty_in1k-384px", 86_877_160),
+        ("vit-base-p32_in21k-pre_3rdparty_in1k-384px", 88_297_192),
+        ("poolformer-m48_3rdparty_32xb128_in1k", 73_473_448),
+        ("efficientnet-b6_3rdparty-ra-noisystudent_in1k", 43_040_704),
+    ],
+)
+def test_names_of_mmpretrain(name: str, total: int) -> None:
+    """The totals that MMPretrain's model index gives."""
+    assert model(name).count().unique == total
+
+
 def test_timm_names_and_tags() -> None:
     assert model("deit3_large_patch16_224").count().unique == TIMM["published"]["deit3_large_patch16_224"][0]
     assert model("timm/vit_base_patch16_224.augreg_in21k").count().unique == 85_798_656 + 769 * 21_843
