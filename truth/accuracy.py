@@ -120,6 +120,11 @@ def _ways() -> str:
     return f"{_count(cases)}, {errors.count(0):,} of them equal | {max(errors):.2%}"
 
 
+def _lines(name: str) -> int:
+    """Return how many cases a file of tests/costs has."""
+    return len((Path(__file__).parents[1] / "tests" / "costs" / f"{name}.jsonl").read_text("utf-8").splitlines()) - 1
+
+
 def _head() -> list[str]:
     caches, kept = recorded("caches"), recorded("activations")
     found = versions()
@@ -132,6 +137,8 @@ def _head() -> list[str]:
         f"| activations, eager, float32, no dropout, with and without the loss | `saved_tensors_hooks` in a forward, each storage once | {_count(kept)} | 0 bytes |",
         f"| adapters, PEFT {ADAPTERS['libraries']['peft']} | trainable, total, saved elements and bytes of the live library on random small bases | {len(ADAPTERS['cases']) + len(SETTINGS):,} cases of {len({case['adapter']['peft_type'] for case in ADAPTERS['cases']})} methods | 0; AdaMSS of a rank above 1 is a bound, since it clusters the weights |",
         f"| training with an adapter | bytes of parameters, of gradients and of AdamW's states after a step, in float32 and bfloat16; `FlopCounterMode` of a forward with LoRA | {len(COSTS)} cases of {len({case['adapter']['peft_type'] for case in COSTS})} methods | 0 |",
+        f"| part of a model trained, the rest frozen | trainable and all parameters, gradients, AdamW's states of live models after `requires_grad_` on random modules | {_lines('frozen')} cases | 0 |",
+        f"| files packed in several groups | bytes that compressed-tensors 0.20.0 makes of a small live Llama; 8 more are those that ModelOpt 0.47.0 writes | {_lines('groups')} random configs | 0 bytes |",
         f"| optimizer states | states after one step of small live models | {len(OPTIMIZERS)} optimizers of {', '.join(LIBRARIES)} | 0 bytes |",
         f"| activations, fused attention, dropout, loss, 16 bits, in all combinations | the same hooks | {_ways()} |",
         f"| peak of a training step | torch's memory tracker under fake tensors, eager attention, float32, no dropout | {_count(recorded('peaks'))} | {max(map(max, _peak_errors('peaks').values())):.1%} |",

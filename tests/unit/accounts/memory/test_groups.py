@@ -1,5 +1,7 @@
 """Files that are packed in groups: bytes held to what compressed-tensors and ModelOpt wrote of small live models in bfloat16."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from weighbridge.documents.memory import document
 from weighbridge.documents.memory_derivation import derivation
 from weighbridge.documents.renderers import render
 
+RECORDED = Path(__file__).parents[3] / "costs" / "groups.jsonl"
 LLAMA: dict[str, Any] = {
     "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2,
     "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "dtype": "bfloat16",
@@ -71,6 +74,14 @@ COMPRESSED = [
 def test_bytes_are_those_that_compressed_tensors_wrote(said: dict[str, Any], total: int) -> None:
     """compressed-tensors 0.20.0, ``ModelCompressor.compress_model`` after ``apply_quantization_config``."""
     assert model({**LLAMA, "quantization_config": said}).memory().weights == total
+
+
+def test_random_groups_take_the_bytes_that_compressed_tensors_made() -> None:
+    """Recorded by ``python -m truth.grouped``."""
+    head, *cases = map(json.loads, RECORDED.read_text("utf-8").splitlines())
+    assert len(cases) > 50
+    for said, total in cases:
+        assert model({**head["config"], "quantization_config": said}).memory().weights == total, said
 
 
 @pytest.mark.parametrize("said", [
