@@ -78,7 +78,73 @@ TRUE = [
     "BERT-base 有 12 层、12 个头、768 维；我们的学生模型只有 4 层、312 维。",
     "Qwen2.5-7B 有 28 层、28 个 Q 头、4 个 KV 头；微调时冻结前 20 层，只训练后 8 层。",
     "Llama-2-7B 有 32 层、32 个头，隐藏维度 4096；用 8 张 80GB 的 A100 训练，每张卡放 4 层。",
+    "BERT-base: 12 layers, 768 hidden, 12 heads. Sentence pairs are cut at 128 tokens, batches hold 32 sequences, and training takes 4 epochs.",
+    "The first version of BERT-base we tried had 12 layers, 768 dimensions, 12 heads and a custom vocabulary of 8,192 tokens.",
+    "GPT-2 XL (48 layers, 1600 dimensions, 25 heads) was distilled into a model with 12 layers and 768 dimensions.",
+    "Llama 3 8B (32 layers, hidden size 4096, 32 heads) speculates with a draft of 8 layers and 1024 dimensions.",
+    "ViT-L/16 has 24 layers, 16 heads and hidden size 1024. Its MAE decoder has 8 layers, 16 heads and 512 dimensions.",
+    "CLIP ViT-B/32 pairs a vision tower of 12 layers, 768 dimensions and 12 heads with a text tower of 12 layers, 512 dimensions and 8 heads.",
+    "Whisper-large-v3 has 32 layers, 1280 dimensions, 20 heads; whisper-large-v3-turbo keeps the encoder but only 4 decoder layers.",
+    "T5-small has 6 layers, 8 heads and d_model 512, while mT5-small has 8 layers, 6 heads and a vocabulary of 250,112.",
+    "Gemma 3 27B alternates 5 local layers with 1 global layer; windows are 1024 tokens.",
+    "Mixtral 8x7B: 32 layers, 8 experts, hidden size 4096. Dropping 2 experts per layer leaves 6 experts.",
+    "DeepSeek-V2-Lite has 27 layers, hidden size 2048, 16 heads, 64 routed experts, 2 shared experts, 6 active; layer 0 is dense with 10944 hidden units.",
+    "Qwen3-30B-A3B: 48 layers, 128 experts, 8 active, hidden size 2048; an 8-GPU node holds 16 experts per GPU.",
+    "Llama 2 70B has 80 layers, 64 heads and 8 KV heads; with tensor parallelism over 8 GPUs each holds 8 heads and 1 KV head.",
+    "With pipeline parallelism over 4 stages, Llama 2 70B (80 layers, hidden size 8192, 64 heads) puts 20 layers on each stage.",
+    "OPT-175B: 96 layers, 96 heads, hidden size 12288; trained on 992 GPUs, it took 33 days.",
+    "GPT-3 175B has 96 layers, 96 heads and 12,288 dimensions; its context is 2,048 tokens.",
+    "For RoBERTa-large (24 layers, 1024 dimensions, 16 heads), adapters of 64 dimensions add 6.3M parameters; without them 355M parameters stay frozen.",
+    "ELECTRA-small has 12 layers, 256 hidden, 4 heads and embeddings of 128 dimensions; its generator is a quarter as wide: 64 dimensions and 1 head.",
+    "XLNet-base has 12 layers, 768 dimensions, 12 heads; we stack 2 more layers of 256 dimensions on top.",
+    "DeBERTa-v3-large: 24 layers, 1024 hidden, 304M backbone parameters and 131M parameters for the 128K-token vocabulary.",
+    "bge-small-en-v1.5 (12 layers, 384 dimensions, 12 heads) maps texts to vectors of 384 dimensions, bge-large to 1024 dimensions.",
+    "Falcon-40B has 60 layers, hidden size 8192, 128 heads and 8 KV heads; Falcon-7B has 32 layers, hidden size 4544 and 71 heads.",
+    "MPT-7B has 32 layers, 4096 dimensions and 32 heads. It was trained on 1T tokens with sequences of 2048 tokens.",
+    "Phi-3-mini has 32 layers, 3072 dimensions, 32 heads, and a vocabulary of 32,064 tokens; phi-3-small has 32 layers and 4096 dimensions.",
+    "A 12-layer, 768-dimensional BERT-base with 12 heads reads 512 tokens; a 24-layer one with 1024 dimensions reads the same.",
+    "StarCoder2-3B has 30 layers, 3072 dimensions, 24 heads and 2 KV heads; its vocabulary is 49,152 tokens.",
+    "Yi-6B has 32 layers, 4096 dimensions, 32 heads and 4 KV heads, a vocabulary of 64,000 and 6.06B parameters.",
+    "Mamba-130M has 24 layers and 768 dimensions, each expanded to 1536 dimensions with a state of 16 dimensions.",
+    "GPT-J-6B has 28 layers, 4096 dimensions, 16 heads of 256 dimensions; rotary embeddings cover 64 dimensions of each head.",
+    "Pythia-1.4B has 24 layers, 2048 dimensions and 16 heads; rotary embeddings apply to 32 dimensions (25%).",
+    "BLOOM has 70 layers, 112 heads, 14,336 dimensions and 176B parameters; checkpoints of 329 GB in bf16.",
+    "Swin-T has 4 stages with 2, 2, 6 and 2 blocks; widths double from 96 to 768 dimensions.",
+    "DINOv2-small: 12 blocks, 384 dimensions, 6 heads, patches of 14 pixels, 256 patch tokens at 224 pixels.",
+    "Bert-base 的 12 层中每层有 12 个头，每个头 64 维；我们再加 2 层分类器，隐藏层 256 维。",
+    "ChatGLM-6B 有 28 层、32 个头、隐藏维度 4096；P-Tuning v2 使用长度 128 的前缀。",
+    "Qwen2-72B 有 80 层、64 个头、8 个 KV 头、隐藏维度 8192；8 卡张量并行时每卡 8 个头。",
+    "Baichuan2-7B 有 32 层，隐藏维度 4096，词表从 64000 扩到 125696。",
+    "LLaMA-13B 有 40 层、40 个头、5120 维，中文 Alpaca 把词表扩充到 49953。",
+    "BERT-base 有 12 层、768 维、12 个头，TinyBERT 只有 4 层、312 维，参数量 1450 万。",
+    "GPT-2 有 12 层，隐藏维度 768；GPT-2 Medium 有 24 层，隐藏维度 1024；两者词表都是 50257。",
+    "Mixtral 8x7B 有 32 层，每层 8 个专家，每个 token 激活 2 个专家，总参数 467 亿，激活参数 129 亿。",
+    "T5-base 的编码器有 12 层，解码器有 12 层，合计 24 层；d_model 为 768，头数 12。",
+    "BART-base 有 6 层编码器和 6 层解码器，隐藏维度 768，共 1.39 亿参数，其中词嵌入 3860 万。",
+    "Compared to the 7.24B parameters of Mistral 7B, Mixtral 8x7B stores 46.7B parameters.",
+    "Llama-2-7B has 6.74B parameters. In 4-bit that is 3.5 GB, in 8-bit 7 GB, and its 32 layers can be split over 2 GPUs.",
+    "The 12 layers of BERT-base hold 85M parameters, its embeddings 23.8M parameters and the pooler 0.6M parameters.",
+    "About 31% of GPT-2's 124M parameters are embeddings; of GPT-2 XL's 1.56B parameters only 5%.",
+    "SmolLM2-135M has 30 layers, 576 dimensions, 9 heads and 3 KV heads; 49,152 tokens make 28M parameters of embeddings.",
+    "TinyLlama-1.1B has 22 layers, 2048 dimensions, 32 heads and 4 KV heads, trained on 3T tokens for 3 epochs.",
+    "gpt-oss-20b has 24 layers, 32 experts and 4 active experts; alternating layers use a window of 128 tokens.",
+    "Nemotron, Llama 3 8B and Mistral 7B have 32 layers each, but 3.1's tokenizer has 128,256 tokens.",
+    "The 0.6B, 1.7B and 4B sizes of Qwen3 have 28, 28 and 36 layers.",
+    "Qwen3-0.6B has 28 layers, hidden size 1024, 16 heads and 8 KV heads with a head dimension of 128.",
+    "Qwen3-8B: 36 layers, 32 heads, 8 KV heads, hidden size 4096 (head size 128), vocabulary 151,936; non-embedding parameters 6.95B.",
+    "OLMo 2 7B has 32 layers, 4096 dimensions and 32 heads; stage 2 anneals on 50B tokens three times.",
+    "SAM ViT-B has 12 layers, 768 dimensions and 12 heads; global attention is used in 4 layers, windows of 14 in the other 8 layers.",
+    "ModernBERT-base has 22 layers, 768 dimensions and 12 heads; every third layer is global, so 8 layers are global and 14 layers local.",
 ]
+OF_ANOTHER = [
+    "; we freeze the first 9 layers.", ". Our student has 9 layers and 300 dimensions.", ". After pruning, 9 layers and 10 heads remain.", ". The first 9 layers hold 113M parameters.",
+    ", distilled to 9 layers and 300 dimensions.", ". Adding 9 layers of 300 dimensions gives 12M more parameters.", ". A probe of 300 hidden units reads layer 9.",
+    ". The decoder that we train on top has 9 layers, 10 heads and 300 dimensions.", "。我们只保留 9 层，隐藏维度降到 300。", "。学生模型为 9 层、300 维、10 个头。", "。LoRA 的秩为 10，可训练参数 12M。",
+    " and is compared with a baseline of 9 layers, 300 dimensions and 10 heads.", ". A model half as deep has 9 layers.", ". Early exit stops after 9 layers on average.", ". On top sits an LSTM with 300 hidden units.",
+    ". The tokenizer was trained with a vocabulary of 300 words first.", "; a variant with 9 layers and 10 heads has 113M parameters.", ". Baselines: an LSTM with 113M parameters and a CNN with 10 layers.",
+    ". A vocabulary of 300 words would save 31M parameters.", ". The adapter has 300 hidden units and 12M parameters.", ". The reward model has 113M parameters.", ". With 9 layers it would have 113M parameters.",
+]  # fmt: skip
+"""What a text may go on to behind a model's description, none of it about that model as it is."""
 COUNTS = [
     ("Mistral 7B is no larger: {32} layers, hidden size 4096, 8 KV heads, for a total of 7.24B.", "7.24B", "7.42B"),
     ("BLOOM-560M has 24 layers, hidden 1024 and 16 heads, so almost half of its 559M parameters are embeddings.", "559M", "595M"),
@@ -99,6 +165,14 @@ def test_a_size_that_is_not_the_models_is_found(passage: str) -> None:
 @pytest.mark.parametrize("text", TRUE)
 def test_what_is_said_of_another_model_or_of_some_layers_is_no_alarm(text: str) -> None:
     assert not audit(text).wrong
+
+
+@pytest.mark.parametrize("rest", OF_ANOTHER)
+@pytest.mark.parametrize(
+    "lead", ["RoBERTa-large has 24 layers, a hidden size of 1024 and 16 attention heads", "OPT-1.3B: 24 layers, 2048 dimensions, 32 heads"]
+)
+def test_what_a_text_goes_on_to_is_not_the_model_before(lead: str, rest: str) -> None:
+    assert not audit(lead + rest).wrong
 
 
 @pytest.mark.parametrize(("text", "said", "slip"), COUNTS)

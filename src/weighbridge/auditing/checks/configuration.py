@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from weighbridge.auditing.checks.count_subjects import opens_with_another
 from weighbridge.auditing.checks.field_values import is_padded
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.results import is_slip
@@ -143,6 +144,9 @@ def _value(token: Token) -> int:
 
 
 def _is_wrong(scene: Scene, size: StatedSize, judged: _JudgedSize, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
+    place = min(size.label.start, size.token.start) if size.label.line == size.token.line else size.token.start
+    if opens_with_another(scene.lines[size.token.line].text, place, scene.mentions.get(size.token.line, ())):
+        return False
     padded = size.word == "vocab" and is_padded(judged.said, judged.right or 0)
     if padded or (size.word in ("positions", "types") and judged.right not in used):
         return False

@@ -26,6 +26,24 @@ FILLER = re.compile(
 )
 
 
+_SENTENCE = re.compile(r"[。!?！？;；]|\.(?!\d)(?=\s|$)")
+_LEADING = re.compile(
+    r"\b(?:bpe|wordpiece|sentencepiece|moe|swiglu|here|we|where|let|set|take|so|thus|then|that|this|these|both|makes?|gives?|giving|for|at|on|by|to|also|only|uses?|used|stacks?|features?|config\w*|settings?|standard|original|"
+    r"published|official|default|full|tokens?|vocab\w*|context|window|positions?|intermediate|ffn|mlp|attention|self|transformer|encoder|embedding|width|deep|depth|kv|query|key|value|d_?model|d_?ff|"
+    r"n_?layers?|n_?heads?|num|max\w*|seq\w*|length|figures?|rows?|table|section|steps?|example)\b|这里|其中|假设|设|取|令|采用|使用|由|组成|以|例|如|下|上|即|而|词表|词汇|嵌入|编码器|注意力|前馈|中间|长度|最大|位置|每",
+    re.IGNORECASE,
+)
+
+
+def opens_with_another(text: str, place: int, mentions: Sequence[Mention]) -> bool:
+    """Tell whether the sentence of a place names no model and is about something else: ``Our student has``, ``The reward model has``."""
+    start = max((m.end() for m in _SENTENCE.finditer(text, 0, place)), default=0)
+    if start == 0 or any(start <= m.column < place for m in mentions):
+        return False
+    opening = re.split(r"\d", text[start:place])[0]  # the words before its first number
+    return len(re.sub(r"\s", "", _LEADING.sub("", FILLER.sub("", opening)))) > LEFTOVER
+
+
 class Subject(NamedTuple):
     """What a count is said of: models (the likeliest first), how to call them, and whether that is beyond doubt."""
 

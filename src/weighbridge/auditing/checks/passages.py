@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.configuration import is_of_their_own
-from weighbridge.auditing.checks.count_subjects import of_mention
+from weighbridge.auditing.checks.count_subjects import of_mention, opens_with_another
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE, TITLES
 from weighbridge.auditing.checks.names import Mention
@@ -82,6 +82,8 @@ def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:
     """Tell whether a size is said of the model itself: no words of its clause, or beside the name, make it another's."""
     size, text = said.size, scene.lines[said.line].text
     if size.word in _NEVER_WRONG or size.value <= 1 or is_of_their_own(scene, said.line):
+        return False
+    if opens_with_another(text, size.first, scene.mentions.get(said.line, ())):
         return False
     mention = said.mention
     on_line = mention in scene.mentions.get(said.line, ()) and mention.end <= size.first

@@ -117,6 +117,8 @@ def _read_labelled(statement: Sequence[Token], index: int, label: Token, word: s
         bullet = before.text in "-*+" and before.end < label.start and (index == 1 or statement[index - 2].line != label.line)
         if not bullet:
             return None
+    if label.text == "A" and after is not None and after.kind == "word":
+        return None  # ``A vocabulary of 256`` is an article
     at, linked = index + 1, False
     depth = 0
     while at < len(statement) and at - index < 12 and (statement[at].line == label.line or statement[at].kind in ("num", "rel")):
