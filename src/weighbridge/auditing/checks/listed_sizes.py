@@ -167,8 +167,8 @@ def _in_parentheses(scene: Scene, index: int) -> list[tuple[Listed, Subject]]:
     text, named = scene.lines[index].text, scene.mentions.get(index, ())
     found = []
     for match in _COUNT_BEHIND.finditer(text):
-        mention = next((m for m in named if m.kind == MODEL and m.end == match.start("size") + len(match["size"])), None)
-        subject = of_mention(scene, mention, firm=True) if mention is not None else None
+        mention = next((m for m in named if m.kind in (MODEL, FAMILY) and m.end == match.end("size")), None)
+        subject = of_mention(scene, mention, firm=mention.kind == MODEL) if mention is not None else None
         if mention is None:
             families = _families_before(scene, index, match.start())
             subject = member_of(scene, re.sub(r"\s", "", match["size"]), families, firm=True) if families else None
@@ -190,7 +190,7 @@ def _families_before(scene: Scene, index: int, column: int) -> list[str]:
 
 _COUNT_BEHIND = re.compile(
     r"(?<![\w.])(?P<size>(?:[A-Za-z][\w.]*[-/ ])*(?:tiny|mini|small|base|medium|large|huge|giant|turbo|x+l|\d+(?:\.\d+)?B|[A-Za-z][\w./]*-[A-Za-z0-9./]+))[*_`]*\s?"
-    r"[(（:：=]\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s| 参数)?\s?(?:[)）,，;；、.]|$)",
+    r"(?:[(（:：=约是为~≈]|(?<=\s)(?:has|is|at)\s)\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s| 参数)?\s?(?:[)）,，;；、.]|$)",
     re.IGNORECASE,
 )
 

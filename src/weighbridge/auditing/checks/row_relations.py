@@ -116,7 +116,8 @@ def _kind(figures: Sequence[_Figure]) -> str:
         return "share"
     if units and units <= BYTES:
         return "bytes"
-    return "count" if all(figure.value >= _LEAST_COUNT for figure in figures) and not units & BYTES else ""
+    large = sum(figure.value >= _LEAST_COUNT for figure in figures)
+    return "count" if large * 2 > len(figures) and not units & BYTES else ""
 
 
 def _sum(sources: Sequence[_Figure]) -> tuple[Fraction, Fraction]:

@@ -106,6 +106,8 @@ _PHRASES = {
     **dict.fromkeys("max seqlen, seqlen, seq len, max seq, max len, maxlen, max seq length, n positions, ctx size, context, max context, context len, max context length, ctx, ctx len, max ctx, window, max tokens, max input length, 上下文, 上下文长度, 上下文窗口, 最大上下文, 最大上下文长度".split(", "), "positions"),
     **dict.fromkeys("size per head, head width, heads dim, per head dim, d kv, dkv".split(", "), "head_dim"),
     **dict.fromkeys(("mparams", "params m", "m params"), "total"),
+    "v": "vocab",
+    "s": "positions",
     **dict.fromkeys("blocks, num blocks, n blocks, network depth, l".split(", "), "layers"),
     **dict.fromkeys("q heads, attn heads, heads, n heads, num heads, query heads, attention heads, a".split(", "), "heads"),
     **dict.fromkeys("ffn, mlp, d ff, dff, d ffn, d mlp, ffn hidden, ffn intermediate, ffn inner, feed forward, ffn 中间维度, ffn 隐藏层维度".split(", "), "mlp"),
