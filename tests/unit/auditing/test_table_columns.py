@@ -130,3 +130,9 @@ def test_seven_layers_of_a_speech_model_are_its_convolutions() -> None:
 def test_what_all_layers_hold_is_no_total() -> None:
     assert audit("# bert-base-uncased\n\n7,087,872 × 12 = 85,054,464\n").corrected is None
     assert audit("# bert-base-uncased\n\n7,087,872 × 12 + 23,837,184 = 108,891,648\n").corrected == 108_891_648
+
+
+def test_a_round_figure_without_embeddings_is_no_alarm() -> None:
+    text = "# QwQ-32B\n\n- Number of Parameters: 32.5B\n- Number of Parameters (Non-Embedding): {}\n- Number of Layers: 64"
+    assert _wrong(text.format("31.0B")) == []
+    assert _wrong(text.format("13.0B")) == ["13.0B"]

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
-from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.own_counts import list_named_counts, own_count
 from weighbridge.auditing.checks.plain_totals import OF_ITS, is_plain, words_behind_description
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
@@ -236,6 +236,12 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool
         return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
     if what == "total" and settle(token, subject.models[:1], "active") is not None:
         return  # what works on a token, and which of the two is meant was misread
+    if (
+        what == "non_embedding"
+        and token.unit
+        and any(abs(number - one) * 50 <= one for _, one in list_named_counts(subject.models[0], what))
+    ):
+        return  # of one table or of two, and of round figures of both: ``31.0B`` of 32.76 billion less two tables of 0.78
     if right >= LARGE_MODEL and token.unit and abs(number - right) <= LARGE_NEAR * right:
         return  # of models so large, published totals count more or less than the class: layers for speculation, scales
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
