@@ -10,19 +10,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-THIRD_PARTY = "_3rdparty"
-"""What MMPretrain writes behind the architecture of models whose weights it took over: ``xcit-nano-12-p16_3rdparty-dist_in1k-384px``."""
+MMPRETRAIN = ("_3rdparty", "xb")
+"""What MMPretrain writes behind an architecture: that it took the weights over, or devices and batch (``xcit-nano-12-p16_3rdparty_in1k``, ``_32xb128``)."""
 
 
 def _mmpretrain_model(name: str) -> dict[str, Any] | None:
     """Return the config of a model that timm has too and MMPretrain calls otherwise."""
     architecture, _, rest = name.partition("_")
-    if THIRD_PARTY not in "_" + rest:
-        return None
+    if not any(mark in "_" + rest for mark in MMPRETRAIN) or "_in1k" not in rest or "-mae-" in rest:
+        return None  # other data have other labels, and what masked images taught there is pooled otherwise
     pixels = rest.rpartition("-")[2]
     side = pixels.removesuffix("px") if pixels.endswith("px") else "224"
-    plain = architecture.replace("-", "_")
-    return timm_model(f"{plain}_{side}") or timm_model(f"{plain.replace('_p', '_patch')}_{side}")
+    plain = architecture.replace("-v2", "v2").replace("-", "_")
+    names = f"{plain}_{side}", f"{plain.replace('_p', '_patch')}_{side}", f"{plain}_patch16_{side}", plain
+    return next((found for one in names if (found := timm_model(one)) is not None), None)
 
 
 def package_model(name: str) -> dict[str, Any] | None:

@@ -93,7 +93,7 @@ def preset_like(name: str) -> Preset | None:
     if whole := _FOLDED.get(fold_name(name)):
         return whole
     plain, _, language = name.rpartition("_")  # KerasHub writes the language behind a name of the Hub's
-    if "_3rdparty" in name:  # MMPretrain, how weights that it took over were trained
+    if "_3rdparty" in name and "_in1k" in name:  # MMPretrain, how weights that it took over were trained
         plain, language = name.partition("_")[0], "en"
     return _FOLDED.get(fold_name(plain)) if language in ("en", "multi", "zh", "hi") and plain else None
 

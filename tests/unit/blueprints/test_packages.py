@@ -183,11 +183,22 @@ def test_open_clip_totals_of_its_profile(name: str, parameters: str) -> None:
         ("vit-base-p32_in21k-pre_3rdparty_in1k-384px", 88_297_192),
         ("poolformer-m48_3rdparty_32xb128_in1k", 73_473_448),
         ("efficientnet-b6_3rdparty-ra-noisystudent_in1k", 43_040_704),
+        ("convnext-v2-atto_3rdparty-fcmae_in1k", 3_708_400),
+        ("deit-small-distilled_3rdparty_in1k", 22_436_432),
+        ("convnext-tiny_32xb128-noema_in1k", 28_589_128),
     ],
 )
 def test_names_of_mmpretrain(name: str, total: int) -> None:
     """The totals that MMPretrain's model index gives."""
     assert model(name).count().unique == total
+
+
+@pytest.mark.parametrize(
+    "name", ["resnet50_8xb16-mixup_cifar10", "convnext-base_3rdparty_in21k", "vit-base-p16_eva-mae-style-pre_8xb128_in1k"]
+)
+def test_names_of_mmpretrain_with_other_labels_or_pooling_are_not_guessed(name: str) -> None:
+    with pytest.raises(WeighbridgeError):
+        model(name)
 
 
 def test_timm_names_and_tags() -> None:
