@@ -60,6 +60,8 @@ LARGE_MODEL = 100 * 10**9
 """Parameters from which on authors' own totals differ from the class's: ``1.04T`` of Kimi K2's 1,026 billion."""
 LARGE_NEAR = Fraction(1, 50)
 """And how far they may."""
+WITHOUT_TABLES_NEAR = Fraction(1, 20)
+"""How far a count without embeddings may be: authors leave out one table or two, and the final norm."""
 SHIFTED_DIGITS = 2
 """Digits that a figure must share with a count before it is that count in another unit: ``110 billion`` of 110 million, and no ``7M`` of 7B."""
 

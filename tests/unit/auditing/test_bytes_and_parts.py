@@ -52,3 +52,9 @@ def test_a_true_text_is_left_alone(text: str) -> None:
 def test_bytes_are_written_in_a_unit_that_shows_them() -> None:
     claim = audit("Phi-2 has 32 layers. In fp16 that's 55.6 MB of weights.").wrong[0]
     assert dict(claim.reason[0].values)["right"] == "5,559.4 MB"
+
+
+def test_a_count_without_embeddings_may_leave_out_one_table_or_two() -> None:
+    card = "# Qwen2.5-32B\n\n- Number of Parameters: 32.5B\n- Number of Parameters (Non-Embedding): {}\n- Number of Layers: 64\n"
+    assert not audit(card.format("31.0B")).wrong
+    assert [claim.text for claim in audit(card.format("13.0B")).wrong] == ["13.0B"]

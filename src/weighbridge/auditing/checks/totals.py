@@ -17,7 +17,7 @@ from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
-from weighbridge.auditing.thresholds import LARGE_MODEL, LARGE_NEAR, LEFTOVER, SAME_COUNT, SHIFTED_DIGITS
+from weighbridge.auditing.thresholds import LARGE_MODEL, LARGE_NEAR, LEFTOVER, SAME_COUNT, SHIFTED_DIGITS, WITHOUT_TABLES_NEAR
 from weighbridge.core.messages import mark
 
 UNITS = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
@@ -244,6 +244,9 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool
         return  # of one table or of two, and of round figures of both: ``31.0B`` of 32.76 billion less two tables of 0.78
     if right >= LARGE_MODEL and token.unit and abs(number - right) <= LARGE_NEAR * right:
         return  # of models so large, published totals count more or less than the class: layers for speculation, scales
+    tables = own_count(subject.models[0], "embedding") or 0
+    if what == "non_embedding" and any(abs(number - left) <= WITHOUT_TABLES_NEAR * left for left in (right, right - tables)):
+        return  # with one of two tables or without both, and as authors round it: ``31.0B`` of Qwen2.5-32B's 31.2
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
     near = right < number * SAME_COUNT and number < right * SAME_COUNT
     if not (sure or near or swapped or _is_power_off(token, subject, what) or (what == "total" and is_plain(scene, token, subject))):
