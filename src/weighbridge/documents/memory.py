@@ -68,6 +68,10 @@ def by_call(rows: tuple[Activation, ...]) -> dict[str, int]:
     return dict(sorted(sums.items(), key=lambda item: -item[1]))
 
 
+KEPT = mark("Loaded in {dtype} by the reference library, some parameters of this class stay in float32: the weights are a lower bound.")
+"""What is said of classes that are not loaded whole in 16 bits."""
+
+
 def document(
     model: ModelValue,
     given: Inputs,
@@ -87,6 +91,7 @@ def document(
     remarks = [
         *_remarks(given, how, found, training, say),
         *(_unreached_lines(model, given, say) if training else ()),
+        *([say(KEPT).format(dtype=how.dtype)] if found.trust["weights"] == "bound" else []),
         *_quantization_lines(model, how, say),
     ]
     return Document(headline(model, say), figure, (*blocks, *notes(remarks)), lang)

@@ -6,7 +6,7 @@ from weighbridge.accounts.memory.activations import Activations, Pass, activatio
 from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_bytes, trainable
 from weighbridge.accounts.memory.peak import backward_peak, bias_bytes, input_bytes, mask_bytes, reached, step_peak, unreached_elements
 from weighbridge.accounts.memory.quantization import PUBLISHED, quantization_of
-from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
+from weighbridge.accounts.memory.weights import PARTLY_IN_FLOAT32, buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.accounts.possible import refuse_lengths
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
@@ -136,7 +136,7 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     stored = file_bytes(model.tree) if model.kind == "checkpoint" and how.quantization is None else None
     weights = _packed_weights(model, how) if stored is None else stored
     buffers = buffer_bytes(model.tree)
-    exact = {"weights": "exact" if how.quantization is None else "estimate", "buffers": "exact"}
+    exact = {"weights": _trust_of_weights(model, how), "buffers": "exact"}
     check_optimizer(how.optimizer)
     if not training:
         return Memory(weights, buffers, 0, 0, 0, 0, weights + buffers, None, exact | {"total": "bound"}, None, "")
@@ -160,6 +160,13 @@ def _packed_weights(model: ModelValue, how: Settings) -> int:
     if stated is None or stated.weights is None:
         raise UsageError(Text("quantization: {source} states no groups of its own that are priced; name a scheme", source=model.source))
     return stated.weights
+
+
+def _trust_of_weights(model: ModelValue, how: Settings) -> str:
+    """Return how far the bytes of the weights can be trusted: of some classes the reference keeps a part in float32 whatever type is asked for."""
+    if how.quantization is not None:
+        return "estimate"
+    return "bound" if model.kind == "config" and model.model_type in PARTLY_IN_FLOAT32.get(how.dtype, ()) else "exact"
 
 
 def _beside_weights(model: ModelValue, given: Inputs, how: Settings, kept: Activations) -> int:

@@ -229,6 +229,17 @@ def file_bytes(tree: Part) -> int | None:
     return total
 
 
+_IN_BOTH = """bailing_hybrid beam deepseek_v4 ernie4_5_moe ernie4_5_vl_moe ernie4_5_vl_moe_text esmfold2 flint glm5_next glm5_next_text granite_speech5_ctc
+granite_speech5_encoder hy_v4 inkling2 inkling2_text inkling_mm_model inkling_text kyutai_speech_to_text mistral_large4 mistral_large4_text muse_spark
+muse_spark_text nemo_speechlm openai_privacy_filter slanext voxtral"""
+_IN_HALF = """afmoe axk2 blip-2 deepseek_v32 glm_moe_dsa gpt_oss instructblip instructblipvideo longcat_flash mt5 musicgen musicgen_melody pop2piano
+rwkv t5 udop umt5"""
+PARTLY_IN_FLOAT32 = {"bfloat16": frozenset(_IN_BOTH.split()), "float16": frozenset((*_IN_BOTH.split(), *_IN_HALF.split()))}
+"""Model types of which the reference keeps some parameters in float32 when it loads them in 16 bits, such as T5's ``wo``.
+
+Source: transformers 5.23.0, ``_keep_in_fp32_modules`` and ``_keep_in_fp32_modules_strict`` of each class (modeling_utils.py, ``_get_dtype_plan``)
+"""
+
 COUNTERS = frozenset(("num_batches_tracked",))
 """Buffers of whole numbers, which torch keeps in 64 bits: how many batches a batch norm has seen."""
 

@@ -6,6 +6,7 @@ from math import prod
 
 import pytest
 
+from weighbridge import model
 from weighbridge.accounts.memory.weights import SCHEMES, bits, file_bytes, weight_bytes
 from weighbridge.core.errors import UsageError
 from weighbridge.core.parts import linear
@@ -97,3 +98,10 @@ def test_a_file_s_parameters_weigh_what_their_types_say() -> None:
     tree = Part("", (Part("layer", tensors, repeat=3),))
     assert file_bytes(tree) == 3 * (3 * 5 * 4 + 7 * 2 + 4 * 18), "Q4_0 packs 32 values into 18 bytes"
     assert file_bytes(Part("", (Tensor("a", (2,), "weight", dtype="UNKNOWN"),))) is None
+
+
+@pytest.mark.parametrize(("name", "dtype", "trust"), [
+    ("t5-small", "float16", "bound"), ("t5-small", "bfloat16", "exact"), ("t5-small", "float32", "exact"), ("bert-base-uncased", "float16", "exact"),
+])  # fmt: skip
+def test_weights_are_a_bound_where_a_part_stays_in_float32(name: str, dtype: str, trust: str) -> None:
+    assert model(name).memory(dtype=dtype).trust["weights"] == trust
