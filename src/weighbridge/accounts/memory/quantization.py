@@ -157,7 +157,7 @@ def quantization_of(model: ModelValue) -> Quantization | None:
     >>> from weighbridge import model
     >>> said = {"quantization_config": {"quant_method": "gptq", "bits": 3, "group_size": 64}}
     >>> quantization_of(model({"model_type": "llama", **said}))
-    Quantization(method='gptq, 3 bits, groups of 64', scheme=None, dtype=None)
+    Quantization(method='gptq, 3 bits, groups of 64', scheme=None, dtype=None, weights=None)
     """
     if model.kind != "config" or model.description is None:
         return None
