@@ -105,7 +105,7 @@ def test_what_cannot_be_weighed_is_refused_with_a_way_forward(source: object, er
     [
         (b"[]", "holds a list, expected an object with the config's keys"),
         (b"{", "is not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
-        (b'{"a": 1, "a": 2}', "a: the key stands twice in one object (keep one)"),
+        (b'{"a": 1, "a": 2}', "a: the key occurs twice in one object (keep one)"),
         (b"\xff\xfe{}", "is UTF-16 text; save it as UTF-8"),
         (b"{\xff}", "is not UTF-8 text (byte 1)"),
         (b'{"a":' * 100_000, "is nested too deep to be a config"),

@@ -37,12 +37,16 @@ class Input(NamedTuple):
 
 INPUTS: tuple[Input, ...] = (
     Input("batch", 1, mark("examples")),
-    Input("seq", 128, mark("tokens per example; of the encoder, where there are an encoder and a decoder")),
-    Input("decoder_seq", None, mark("tokens of the decoder, where there are both (default: as many as of the encoder)")),
-    Input("encoder_seq", None, mark("length of the states that a decoder's cross-attention looks at; without it, that does not run")),
-    Input("images", None, mark("images per example (each crop counts), of a vision-language model")),
-    Input("patches", None, mark("patches of each image, where a model reads any size: rows x columns"), "16x24"),
-    Input("audios", None, mark("clips of sound per example, of a language model that hears")),
+    Input("seq", 128, mark("tokens per example; for encoder-decoder models, the encoder's")),
+    Input("decoder_seq", None, mark("decoder tokens, for encoder-decoder models (default: as many as the encoder's)")),
+    Input(
+        "encoder_seq",
+        None,
+        mark("length of the encoder states that a decoder's cross-attention reads; without it, cross-attention does not run"),
+    ),
+    Input("images", None, mark("images per example (each crop counts), for a vision-language model")),
+    Input("patches", None, mark("patches of each image, for models that read any size: rows x columns"), "16x24"),
+    Input("audios", None, mark("audio clips per example, for an audio language model")),
     Input("question", None, mark("tokens of each example that see the whole text (Longformer's questions)")),
 )
 """All of them, in the order in which they are asked for."""

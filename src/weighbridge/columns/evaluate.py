@@ -153,7 +153,7 @@ def table_of(model_type: str, columns: Mapping[str, Any], model_class: str | Non
             many[key] = column(value, key, _size_field(known, single, key).minimum).values
     lengths = {len(values) for values in many.values()} or {1}
     if len(lengths) > 1:
-        raise ConfigError(Text("columns of unlike lengths: {lengths}", lengths=sorted(lengths)))
+        raise ConfigError(Text("columns of different lengths: {lengths}", lengths=sorted(lengths)))
     return Table(known, name, single, many, max(lengths))  # type: ignore[arg-type]
 
 
@@ -245,7 +245,9 @@ def _refuse_doubles(table: Table) -> None:
     for field in table.known.fields:
         given = [key for key in (field.key, *field.aliases) if key and (key in table.many or table.single.get(key) is not None)]
         if len(given) > 1 and any(key in table.many for key in given) and field.kind != "derived":
-            raise ConfigError(Text("stands beside {given}, and both name the same field", given=given[0]), key=given[1], hint="keep one")
+            raise ConfigError(
+                Text("is given together with {given}, and both name the same field", given=given[0]), key=given[1], hint="keep one"
+            )
 
 
 def _one_by_one(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:

@@ -91,7 +91,7 @@ def kind_of(table: Any) -> str:
     kind = {"pyarrow": "arrow", "polars": "polars", "pandas": "pandas"}.get(module, "numpy" if isinstance(table, Mapping) else None)
     if kind is None:
         name = type(table).__name__
-        raise UsageError(Text("a {name} is no table; expected a mapping of arrays, or an Arrow, Polars or pandas table", name=name))
+        raise UsageError(Text("a {name} is not a table; expected a mapping of arrays, or an Arrow, Polars or pandas table", name=name))
     return kind
 
 
@@ -106,7 +106,7 @@ def arrays_of(table: Any) -> dict[str, Array]:
         columns = {key: _array(values) for key, values in table.items()}
         rows = {len(values) for values in columns.values() if values.ndim}
         if len(rows) > 1:
-            raise ConfigError(Text("columns of unlike lengths: {lengths}", lengths=sorted(rows)))
+            raise ConfigError(Text("columns of different lengths: {lengths}", lengths=sorted(rows)))
         return {key: values if values.ndim else _repeat(values.item(), max(rows, default=1)) for key, values in columns.items()}
     if kind == "arrow":
         return {name: _of_arrow(table.column(name)) for name in table.column_names}

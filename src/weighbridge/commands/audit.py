@@ -31,7 +31,13 @@ OPTIONS = (
         many=True,
         needed=True,
     ),
-    Option("model_source", mark("the model it is about (default: what its names and sizes tell)"), "SOURCE", flag="--model", local=True),
+    Option(
+        "model_source",
+        mark("the model the text is about (default: worked out from its names and sizes)"),
+        "SOURCE",
+        flag="--model",
+        local=True,
+    ),
     Option("every", mark("show exact claims too, and those that were not judged"), kind="switch", flag="--all", local=True),
     *(
         option._replace(choices=(*option.choices, "github", "sarif"), help=FORMS) if option.switch == "--format" else option
@@ -40,7 +46,7 @@ OPTIONS = (
 )
 API_OPTIONS = (
     Option("name", mark("the file's name"), default=""),
-    Option("source", mark("the model it is about (default: what its names and sizes tell)")),
+    Option("source", mark("the model the text is about (default: worked out from its names and sizes)")),
     Option("config", mark("a config as JSON text, in place of source")),
     CLASS,
 )

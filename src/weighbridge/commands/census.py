@@ -29,7 +29,7 @@ OPTIONS = (
         needed=True,
     ),
     Option("out", mark("the folder for the Parquet parts; an unfinished census in it is resumed"), "OUT", flag="--output", short="-o"),
-    Option("jobs", mark("processes (default: one a core)"), "N", kind="whole"),
+    Option("jobs", mark("processes (default: one per core)"), "N", kind="whole"),
     Option("cluster", mark("a Dask scheduler, such as tcp://host:8786, whose workers do the work"), "ADDRESS"),
     Option("fresh", mark("do everything anew"), kind="switch"),
     Option("seconds", mark("how long one file may take (default 60)"), "S", kind="whole", default=60),

@@ -17,7 +17,7 @@ OPTIONS = (
     Option("a", mark("preset, config.json, directory or checkpoint file"), "A", flag="", needed=True),
     Option("b", mark("what to compare it with, of any kind"), "B", flag="", needed=True),
     CLASS,
-    Option("weights", mark("of a directory, compare the weights and not the config"), kind="switch"),
+    Option("weights", mark("for a directory, compare the weights, not the config"), kind="switch"),
     Option("exit_code", mark("exit with 1 if they differ"), kind="switch"),
     *OUTPUT,
 )

@@ -23,7 +23,7 @@ OPTIONS = (
     Option("purpose", mark("purpose: serving, training or lora (default serving)"), "WORD", default="serving", flag="--for"),
     Option("batch", mark("examples (default 1)"), "N", kind="whole", default=1),
     Option("seq", mark("tokens of each (default 2048, or as many as it takes)"), "N", kind="whole", default=None),
-    Option("dtype", mark("of weights: bfloat16, float16 or float32 (default bfloat16)"), "WORD", default="bfloat16"),
+    Option("dtype", mark("type of the weights: bfloat16, float16 or float32 (default bfloat16)"), "WORD", default="bfloat16"),
     Option("overhead", mark("GiB reserved for the engine (default 1)"), "N", kind="number", default=1),
     Option("explain", mark("derive it: what each way holds, term by term, and what is left of the device"), kind="switch"),
     *OUTPUT,

@@ -13,7 +13,7 @@ EXAMPLE = """example:
 NOTATIONS = ("text", "json", "csv", "markdown", "html", "latex", "mathml", "sympy")
 OPTIONS = (
     *SOURCE,
-    Option("flops", mark("of the matrix arithmetic of a forward pass, not of the parameters"), kind="switch"),
+    Option("flops", mark("derive the forward pass's matrix arithmetic, not the parameters"), kind="switch"),
     Option(
         "form",
         mark("text (default): all of it; latex, mathml, sympy: the formula alone"),

@@ -98,7 +98,7 @@ def _refuse_mistyped(words: list[str]) -> None:
     if len(words) < 2 or words[0] in COMMANDS:
         return
     if words[0] == "weigh":
-        raise UsageError(Text("weigh stands there twice: weigh {rest}", rest=" ".join(words[1:])[:200])) from None
+        raise UsageError(Text("weigh is written twice: weigh {rest}", rest=" ".join(words[1:])[:200])) from None
     error = _no_command(words[0])
     if error is not None:
         raise error from None

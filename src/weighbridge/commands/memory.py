@@ -37,7 +37,12 @@ OPTIONS = (
     OPTIMIZER,
     Option("precision", mark("how training mixes types: pure, amp, mixed, megatron (default pure)"), "WORD", default="pure"),
     Option("attention", mark("kernel of attention: eager, sdpa, flash (default sdpa)"), "WORD", default="sdpa"),
-    Option("checkpointing", mark("which activations are computed again: none, selective, full (default none)"), "WORD", default="none"),
+    Option(
+        "checkpointing",
+        mark("which activations to recompute (checkpointing): none, selective, full (default none)"),
+        "WORD",
+        default="none",
+    ),
     Option("device", mark("device whose kernels run: cpu, cuda (default cpu)"), "WORD", default="cpu"),
     Option("no_dropout", mark("drop no elements, whatever the config says"), kind="switch"),
     Option("no_loss", mark("leave the loss out"), kind="switch"),

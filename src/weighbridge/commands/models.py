@@ -19,7 +19,7 @@ OPTIONS = (
     Option("sources", mark("say where each config comes from"), kind="switch", local=True),
     Option("types", mark("list the model types with their classes"), kind="switch", local=True),
     Option("coverage", mark("classes that agree with the reference library, of all that it can build"), kind="switch", local=True),
-    Option("names", mark("print the names of the presets alone, one a line"), kind="switch", local=True),
+    Option("names", mark("print only the presets' names, one per line"), kind="switch", local=True),
     *OUTPUT,
 )
 

@@ -54,7 +54,7 @@ TABLE = (
     Command("cache", mark("what the model keeps between tokens: keys and values, windows, states; by the rules of an engine")),
     Command("memory", mark("bytes of the model at work: weights, and in training gradients, optimizer states and activations")),
     Command("adapters", mark("trainable, total and saved elements with an adapter: LoRA and every method of PEFT"), api=False),
-    Command("parallel", mark("bytes of each of many devices by class of state, what they send, how long a pipeline stands idle")),
+    Command("parallel", mark("bytes of each of many devices by class of state, what they send, how long a pipeline is idle")),
     Command("fits", mark("whether it fits a device: the largest batch, the longest context, what makes it fit, bounds of its speed")),
     Command("verify", mark("a checkpoint against its config: every tensor matched, or named with its reason"), api=False),
     Command("diff", mark("two models tensor by tensor: added, removed, reshaped, retyped, and the config fields behind it"), api=False),

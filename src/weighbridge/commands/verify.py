@@ -20,7 +20,7 @@ OPTIONS = (
         "CONFIG",
         flag="",
     ),
-    Option("thorough", mark("read tied tensors that the file holds twice to the end (default: samples of a few kilobytes)"), kind="switch"),
+    Option("thorough", mark("compare tied tensors that the file holds twice in full (default: samples of a few kilobytes)"), kind="switch"),
     *OUTPUT,
 )
 

@@ -335,7 +335,7 @@ def _read(field: Field, value: Any, path: str) -> Any:
         raise
     except UNREADABLE as error:
         raise ConfigError(
-            Text("{value!r:.60} is no value that this field can have: {error}", value=value, error=error), key=path + field.key, value=value
+            Text("{value!r:.60} is not a value this field can take: {error}", value=value, error=error), key=path + field.key, value=value
         ) from None
 
 

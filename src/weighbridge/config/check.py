@@ -242,5 +242,5 @@ def _as_it_stands(field: Field, given: Any, sizes: Config, path: str) -> list[st
     return [Text(line, key=path + field.key, value=value, made=made)]
 
 
-STATED = mark("{key}: {value} is taken as it stands, though the other fields make it {made}")
+STATED = mark("{key}: {value} is used as given, though it follows from the other fields as {made}")
 EARLY = mark("{key}: {value}, which the class derives before it takes other names of its fields; after it would be {made}")

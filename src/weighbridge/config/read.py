@@ -130,7 +130,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         seen: set[str] = set()
         double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ConfigError("the key stands twice in one object", key=double, hint="keep one")
+        raise ConfigError("the key occurs twice in one object", key=double, hint="keep one")
     return result
 
 

@@ -79,7 +79,7 @@ def _value(node: Any, loader: Any, name: str) -> Any:
         if key.id != "scalar":
             raise _unreadable(name, key.start_mark.line)
         if key.value in found:
-            raise ConfigError("the key stands twice in one object", key=key.value, hint="keep one")
+            raise ConfigError("the key occurs twice in one object", key=key.value, hint="keep one")
         found[key.value] = _value(value, loader, name)
     return found
 

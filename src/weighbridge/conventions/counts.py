@@ -166,7 +166,7 @@ ACTIVE = (
 )
 TOWER = (
     mark("unique parameters of this part of a multimodal model"),
-    mark("model cards that tell the language model, the vision tower and the projector apart"),
+    mark("model cards that list the language model, the vision tower and the projector separately"),
 )
 SENSES = frozenset(("vision", "audio"))
 """Kinds of parts whose presence makes a model one of several towers."""

@@ -150,7 +150,7 @@ def _open_descriptor(path: str) -> int:
     try:
         return os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
     except ValueError:  # a zero byte, or half of a surrogate pair
-        raise OSError(0, Text("no file can have such a name"), path) from None
+        raise OSError(0, Text("no file can be called that"), path) from None
 
 
 def _too_large(most: int, path: str) -> OSError:

@@ -77,7 +77,7 @@ def _once_each(rows: list[Row]) -> list[Row]:
 
 
 def _duplicate_name(row: Row) -> ReadError:
-    return ReadError(Text("the name {name!r:.200} stands twice", name=row.name))
+    return ReadError(Text("the name {name!r:.200} occurs twice", name=row.name))
 
 
 def pieces(name: str) -> list[str]:

@@ -79,7 +79,7 @@ class Candidates:
             if self.tried > CANDIDATES:
                 raise UsageError(
                     Text(
-                        "over {candidates:,} designs; narrow the ranges of layers or MLP, or take a larger multiple than {multiple_of}",
+                        "more than {candidates:,} designs; narrow the ranges of layers or MLP, or take a larger multiple than {multiple_of}",
                         candidates=CANDIDATES,
                         multiple_of=space.multiple_of,
                     )

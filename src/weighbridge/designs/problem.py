@@ -108,7 +108,7 @@ class Problem:
         if last not in sizes:
             hint = did_you_mean(last, sizes) or f"known: {', '.join(sizes)}"
             raise UsageError(
-                Text("{key}: no size of {model_type}; {hint}", key=key, model_type=self.description.family.model_type, hint=hint)
+                Text("{key}: not a size of {model_type}; {hint}", key=key, model_type=self.description.family.model_type, hint=hint)
             )
         return sizes[last]
 

@@ -147,7 +147,7 @@ def _check(sort: str, limit: int, budget: Budget) -> None:
     if sort not in SORTS:
         raise UsageError(
             Text(
-                "sort: {sort!r} is no order; {did_you_mean}",
+                "sort: {sort!r} is not an order; {did_you_mean}",
                 sort=sort,
                 did_you_mean=did_you_mean(sort, SORTS) or Text("known: {names}", names=", ".join(SORTS)),
             )

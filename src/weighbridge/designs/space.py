@@ -136,7 +136,7 @@ def _part_to_search(like: ModelValue, part_name: str | None) -> tuple[str, tuple
         have = ", ".join(parts) or "none"
         raise UsageError(
             Text(
-                "part: {part_name!r:.60} is no part of {model_type} with layers; it has {have}",
+                "part: {part_name!r:.60} is not a part of {model_type} with layers; it has {have}",
                 part_name=part_name,
                 model_type=known.model_type,
                 have=have,

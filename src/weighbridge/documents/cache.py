@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 REASONS = {
     mark("attention"): mark("The key and the value of every token are kept: key-value heads × (width of a key + width of a value)."),
     mark("window"): mark("A query sees {window} tokens, so the keys and values of the last {less} are kept for the next one."),
-    mark("memory"): mark("So much is kept of each of these tokens, beside keys and values or in their place."),
+    mark("memory"): mark("This much is kept for each of these tokens, beside keys and values or in their place."),
     mark("cross attention"): mark("The keys and values of the encoder's tokens are computed once and kept."),
     mark("state"): mark("A recurrence keeps a state of fixed size, whatever the length."),
 }

@@ -115,7 +115,7 @@ def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: S
         )
     )
     first = say("{what}. {bound}").format(what=start.format(attention=how.attention, **words), bound=bound)
-    rough = say("With checkpointing the peak was mostly within 5% of torch's tracker, of encoders with decoders up to 13% off.")
+    rough = say("With checkpointing the peak was mostly within 5% of torch's tracker; for encoder-decoders it was up to 13% off.")
     lines = [first, rough] if found.peak is not None and how.checkpointing != "none" else [first]
     return [*lines, say(found.refused)] if found.refused else lines
 
@@ -126,8 +126,8 @@ def _unreached_lines(model: ModelValue, given: Inputs, say: Say) -> list[str]:
     if not count:
         return []
     line = say(
-        "Nothing that is put in reaches {count} of the parameters: torch makes no gradients and no states for them, gradients and optimizer"
-        " count them all the same, the peak does not."
+        "No input reaches {count} of the parameters: torch allocates neither gradients nor optimizer states for them. Gradients and optimizer"
+        " above still count them; the peak does not."
     )
     return [line.format(count=f"{count:,}")]
 

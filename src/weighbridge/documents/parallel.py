@@ -122,7 +122,7 @@ def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
     if found.bubble:
         idle, whole = found.bubble.share
         share = (idle * 2000 + whole) // (2 * whole)
-        lines.append(say("The pipeline stands idle for {share}% of a step.").format(share=f"{share // 10}.{share % 10}"))
+        lines.append(say("The pipeline is idle for {share}% of a step.").format(share=f"{share // 10}.{share % 10}"))
         if explain:
             lines.append(f"{found.bubble.formula} = {found.bubble.idle}/{found.bubble.work}; {found.bubble.source}")
     if found.deepspeed is not None:

@@ -68,7 +68,7 @@ def document(model: ModelValue, found: Solution, lang: str = "en") -> Document:
     how = {name: value.render(say) if isinstance(value, Text) else value for name, value in values.items()}
     said = [say(text).format(**{**how, "measure": names.get(values.get("measure", ""), "")})]
     if found.solutions:
-        many = say("over {n} solutions") if found.cut else say("{n} solutions")
+        many = say("more than {n} solutions") if found.cut else say("{n} solutions")
         figure = many.format(n=f"{len(found.solutions):,}") if len(found.solutions) > 1 else say("1 solution")
     else:
         figure = say("no solution") if found.proven else say("no solution found")

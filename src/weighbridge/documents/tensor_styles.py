@@ -282,7 +282,7 @@ def _remarks(model: ModelValue, style: str, say: Say) -> Iterator[str]:
     if style in ("torch", "tensorflow") and tied:
         yield "# " + say(mark("Tied tensors are listed once, under the name that owns them."))
     if style == "torchinfo":
-        yield "# " + say(mark("A type says what a module is, its class may have another name; modules without parameters are left out."))
+        yield "# " + say(mark("A type says what a module is; its class may have another name. Modules without parameters are left out."))
         if tied:
             yield "# " + say(
                 mark("Tied weights count under every name here, as torchinfo counts them; each once, they are {unique}.")
@@ -290,8 +290,8 @@ def _remarks(model: ModelValue, style: str, say: Say) -> Iterator[str]:
     if style == "keras":
         yield "# " + say(mark("Shapes of outputs and layers without parameters are not known from a config; sizes are those of float32."))
         if tied:
-            yield "# " + say(mark("Tied weights stand in every layer that has them, and count once in the total."))
+            yield "# " + say(mark("Tied weights are shown in every layer that has them, and count once in the total."))
     if style == "tensorflow":
         yield "# " + say(mark("Types are those of float32 variables."))
     if buffers:
-        yield "# " + say(mark("{buffers} elements of buffers are no parameters, and not listed.")).format(buffers=f"{buffers:,}")
+        yield "# " + say(mark("{buffers} elements are in buffers, not parameters, and are not listed.")).format(buffers=f"{buffers:,}")

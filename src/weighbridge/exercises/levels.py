@@ -224,7 +224,7 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Dra
     inside = tally(part._replace(repeat=None) if part.repeat != part.experts else part)
     assert isinstance(inside.active, int) and isinstance(inside.unique, int)
     question = say(
-        "The experts of one layer stand in {path}: {experts}, of which {active} work on a token. How many of their parameters do?"
+        "The experts of one layer are in {path}: {experts}, of which {active} are active on a token. How many of their parameters are active?"
     ).format(**facts)
     inner = (
         (inside.unique, say("that counts every expert, also those that the token does not pass through")),

@@ -109,7 +109,7 @@ def _mark(
     wrong = [step for step in steps if step.verdict == "wrong"]
     corrected = _correct(final, slips, steps)
     if final is None:
-        return Marking("wrong", None, exercise.answer, steps, (say("There is no number in it."),))
+        return Marking("wrong", None, exercise.answer, steps, (say("There is no number in the answer."),))
     if exercise.choices:
         return Marking("right" if final == exercise.answer else "wrong", given, exercise.answer, (), ())
     if final == exercise.answer:

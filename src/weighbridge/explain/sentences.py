@@ -277,7 +277,7 @@ def _embedding(scope: Scope) -> Iterator[str]:
         several, roles = len(tables) > 1, {role_name("embedding", leaf.path) for leaf in tables}
         tokens = role_name("embedding", tables[0].path) == "Word embeddings"
         if several and "Word embeddings" in roles and len({ours.shape[-1] for leaf in tables for ours, _ in leaf.pair.tensors()}) == 1:
-            if "Places on the page" in roles:  # a word's box has two edges in each direction
+            if "Page-layout embeddings" in roles:  # a word's box has two edges in each direction
                 yield mark("Lookup tables: each position takes rows from each, and the rows are added.")
             else:
                 yield mark("Lookup tables: each position takes one row from each, and the rows are added.")

@@ -86,7 +86,7 @@ def ask(folder: str | Path, question: str) -> Answer:
     if question not in QUESTIONS and not question.lstrip().lower().startswith(("select", "with", "from", "describe", "summarize")):
         raise UsageError(
             Text(
-                "{question!r:.80} is no question; known: {questions}; or a SELECT over census",
+                "{question!r:.80} is not a question known here; known: {questions}; or a SELECT over census",
                 question=question,
                 questions=", ".join(QUESTIONS),
             )

@@ -213,7 +213,7 @@ def _result(future: Future[Row], seconds: float) -> Row:
         wait([future], 0.05)
     wait([future], seconds)
     if not future.done():
-        raise ReadError(Text("took over {seconds:g} seconds", seconds=seconds))
+        raise ReadError(Text("took more than {seconds:g} seconds", seconds=seconds))
     return future.result()
 
 
@@ -304,7 +304,7 @@ def _failure(path: str, error: Exception, seconds: float) -> Row:
     if isinstance(error, (WeighbridgeError, OSError)):
         return failure_row(path, error)
     if isinstance(error, _TooSlowError):
-        return failure_row(path, RuntimeError(f"took over {seconds:g} seconds"))
+        return failure_row(path, RuntimeError(f"took more than {seconds:g} seconds"))
     if isinstance(error, MemoryError):
         return failure_row(path, RuntimeError("took more memory than there is"))
     return failure_row(path, RuntimeError(f"internal fault: {type(error).__name__}: {error}"))  # it must not lose the other rows

@@ -38,7 +38,7 @@ class SameHost(HTTPRedirectHandler):
         if following is not None:
             old, new = urlsplit(request.full_url), urlsplit(following.full_url)
             if new.scheme not in ("http", "https") or not re.fullmatch(r"[^\s@]+", new.netloc) or not _has_port(new.netloc):
-                raise ReadError("it is redirected to an address that is not followed", path=request.full_url)
+                raise ReadError("it redirects to an address that is not followed", path=request.full_url)
             if new.netloc != old.netloc or (old.scheme == "https" and new.scheme == "http"):
                 following.remove_header("Authorization")
         return following

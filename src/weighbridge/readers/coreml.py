@@ -84,7 +84,7 @@ def read(file: BinaryIO) -> Listing:
         "coreml",
         tensors,
         dict(walk.ends),
-        notes=(Text("a neural network's file tells how many numbers a weight has, not its shape"),) if flat else (),
+        notes=(Text("a neural network's file gives the number of values of a weight, not its shape"),) if flat else (),
     )
 
 

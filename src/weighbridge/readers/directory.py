@@ -321,7 +321,7 @@ def _stray_notes(strays: list[StoredTensor]) -> list[str]:
     count = sum(tensor.stored for tensor in strays)
     return [
         Text(
-            "{tensors} tensors with {count:,} elements stand in shards where the index does not place them and were not counted: {names}",
+            "{tensors} tensors with {count:,} elements are in shards where the index does not place them and were not counted: {names}",
             tensors=len(strays),
             count=count,
             names=names,

@@ -84,7 +84,7 @@ def _nest(entries: dict[Any, Any], paths: object) -> dict[str, Any]:
         for key in keys[:-1]:
             inner = node.setdefault(str(key), {})
             if not isinstance(inner, dict):
-                raise ReadError(Text("{name} stands within another entry", name=printable(str(name))))
+                raise ReadError(Text("{name} lies within another entry", name=printable(str(name))))
             node = inner
         node[str(keys[-1])] = _tensor(str(name), entry)
     return root

@@ -192,7 +192,7 @@ def _architecture_notes(architecture: object) -> Iterator[str]:
     if not isinstance(architecture, str):
         return
     if architecture not in KNOWN or " " in architecture:
-        yield Text("no description stands behind the architecture {name!r:.60}: its tensors are counted as they are", name=architecture)
+        yield Text("the architecture {name!r:.60} is not described: its tensors are counted as they are", name=architecture)
     elif architecture in BORROWED:
         yield Text(
             "the architecture {name!r} is described by {class_name}, whose tensors are the same",
@@ -207,7 +207,7 @@ def _lora(metadata: Mapping[str, object], named: Mapping[str, StoredTensor]) -> 
     pairs, alone = halves[0] & halves[1], halves[0] ^ halves[1]
     ranks = sorted({named[f"{name}.lora_a"].shape[0] for name in pairs if named[f"{name}.lora_a"].shape})
     shown = ", ".join(map(str, ranks[:4])) + (", ..." if len(ranks) > 4 else "")
-    lacking = Text("; {count:,} halves stand alone", count=len(alone)) if alone else ""
+    lacking = Text("; {count:,} halves lack their other half", count=len(alone)) if alone else ""
     return Text(
         "a LoRA for the architecture {name!r:.40}: {pairs:,} pairs of rank {ranks}{lacking}",
         name=metadata.get("general.architecture"),

@@ -48,7 +48,7 @@ def config_of(listing: Listing) -> dict[str, Any]:
     known = architecture_of(listing)
     if known is None:
         why = Text(
-            "no description stands behind the architecture {name!r:.60}; its tensors are counted, and a config named beside the file verifies them",
+            "the architecture {name!r:.60} is not described; its tensors are counted, and a config named beside the file verifies them",
             name=name,
         )
         raise ReadError(why)

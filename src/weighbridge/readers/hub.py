@@ -92,7 +92,7 @@ def _address(url: str) -> RemotePath:
     try:
         pieces = urlsplit(url)
     except ValueError:
-        raise SourceError(Text("{url}: no address that can be", url=url), source=url) from None
+        raise SourceError(Text("{url}: not a possible address", url=url), source=url) from None
     folder, _, name = pieces.path.rpartition("/")
     if not name:
         raise SourceError(Text("{url}: the address of a file is needed, such as .../model.safetensors", url=url), source=url)

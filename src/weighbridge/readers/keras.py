@@ -55,7 +55,7 @@ def read(file: BinaryIO) -> Listing:
     if start[:4] == b"PK\x03\x04":
         file = _inside(file)
     elif start != SIGNATURE:
-        raise ReadError("it begins neither as HDF5 nor as a .keras archive", offset=0)
+        raise ReadError("it starts neither like an HDF5 file nor like a .keras archive", offset=0)
     try:
         import h5py
     except ImportError:

@@ -106,7 +106,9 @@ def _shape(name: str, parameter: Any, notes: list[str]) -> tuple[int, ...]:
         return tuple(map(int, state.shape))
     if getattr(parameter, "bnb_quantized", False):
         raise ReadError(
-            Text("{name} is packed ({kind}) and does not tell its shape; weigh the config or the checkpoint instead", name=name, kind=kind)
+            Text(
+                "{name} is packed ({kind}) and does not record its shape; weigh the config or the checkpoint instead", name=name, kind=kind
+            )
         )
     return tuple(map(int, parameter.shape))
 

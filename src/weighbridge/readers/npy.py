@@ -105,7 +105,7 @@ def header(name: str, text: bytes) -> tuple[str, int, tuple[int, ...]]:
         raise ReadError(Text("{name!r:.80} is of type {found!r:.80}, a record or unknown", name=name, found=found["descr"]))
     shape = found["shape"]
     if not isinstance(shape, tuple) or len(shape) > DEEPEST or not all(type(size) is int and 0 <= size < LONGEST for size in shape):
-        raise ReadError(Text("{name!r:.80} has the shape {shape!r:.80}, which cannot be", name=name, shape=shape))
+        raise ReadError(Text("{name!r:.80} has the shape {shape!r:.80}, which is impossible", name=name, shape=shape))
     dtype, item = _type(name, kind[1], kind[2])
     return dtype, item, shape
 

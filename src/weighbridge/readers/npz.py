@@ -70,16 +70,16 @@ def _classify(tensor: StoredTensor, names: set[str]) -> StoredTensor:
 def _read_header(file: BinaryIO, member: Member) -> StoredTensor:
     """Read one array's header and hold it against the member's size."""
     if not member.name.endswith(".npy"):
-        raise ReadError(Text("{name!r:.80} in the archive is no array", name=member.name))
+        raise ReadError(Text("{name!r:.80} in the archive is not an array", name=member.name))
     name = member.name.removesuffix(".npy")
     head = _first_bytes(file, member)
     if head[:6] != MAGIC or len(head) < 12 or head[6] not in (1, 2, 3):
-        raise ReadError(Text("{name!r:.80} does not begin as an array does", name=name))
+        raise ReadError(Text("{name!r:.80} does not start like an array", name=name))
     width = 2 if head[6] == 1 else 4
     length = int.from_bytes(head[8 : 8 + width], "little")
     text = head[8 + width : 8 + width + length]
     if length > LONGEST_HEADER or len(text) < length:
-        raise ReadError(Text("the header of {name!r:.80} has {length:,} bytes, which cannot be", name=name, length=length))
+        raise ReadError(Text("the header of {name!r:.80} has {length:,} bytes, which is impossible", name=name, length=length))
     dtype, item, shape = header(name, text)
     data = member.size - 8 - width - length
     if item and data != prod(shape) * item:

@@ -239,7 +239,7 @@ class Bucket(NamedTuple):
         if code in (401, 403):
             verb = "do" if "credentials" in self.signer else "does"
             what = f"{self.signer} {verb} not open it" if self.signer else f"set {self.service.set} to what may read it"
-            return ReadError(Text("private or not there (HTTP {code}): {what}", code=code, what=what), path=url)
+            return ReadError(Text("private or missing (HTTP {code}): {what}", code=code, what=what), path=url)
         if code is not None:
             return refusal(url, code, Access())
         first = (str(error).splitlines() or ["no answer"])[0]

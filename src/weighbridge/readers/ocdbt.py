@@ -191,11 +191,11 @@ class _Database:
         """Read a manifest or a node, check what stands around its body, and unpack that."""
         data = self.read_at(place)
         if len(data) < 18 or _MAGIC.unpack_from(data)[0] != magic or _LENGTH.unpack_from(data, 4)[0] != len(data):
-            raise ReadError(Text("{name} is no node of an OCDBT database", name=printable(place.path)))
+            raise ReadError(Text("{name} is not a node of an OCDBT database", name=printable(place.path)))
         head = _Body(data[12:-4])
         version, packed = head.varint(), head.varint()
         if version or packed > 1:
-            raise ReadError(Text("an OCDBT database of version {version}, packed in way {packed}", version=version, packed=packed))
+            raise ReadError(Text("an OCDBT database of version {version}, compression {packed}", version=version, packed=packed))
         body = head.data[head.at :]
         if packed:
             body = _inflate(body)

@@ -120,7 +120,7 @@ def _notes(walk: _Walk, tensors: list[StoredTensor]) -> Iterator[str]:
         yield Text("the weights lie in {files}, which is not opened", files=", ".join(sorted(walk.files)[:5]))
     constants = sum(tensor.role == "buffer" for tensor in tensors)
     if constants:
-        yield Text("{count:,} constants of the graph (shapes, indices, scales, zero points) are no parameters", count=constants)
+        yield Text("{count:,} constants of the graph (shapes, indices, scales, zero points) are not parameters", count=constants)
 
 
 def _list_tensors(walk: _Walk, scopes: list[Scope]) -> list[StoredTensor]:

@@ -241,7 +241,7 @@ def _notes(tensors: list[StoredTensor]) -> Iterator[str]:
     schemes = sorted({tensor.note.removeprefix(PACKED) for tensor in tensors if tensor.note.startswith(PACKED)})
     if schemes:
         flat = sum(len(tensor.shape) == 1 for tensor in tensors if tensor.note.startswith(PACKED))
-        lost = Text("; the file's header does not tell the shape of {flat:,} of them, only the count", flat=flat) if flat else ""
+        lost = Text("; the file's header does not give the shape of {flat:,} of them, only the count", flat=flat) if flat else ""
         yield Text(
             "quantised weights ({schemes}) are listed as the matrices they stand for, their scales as buffers{lost}",
             schemes=", ".join(schemes),

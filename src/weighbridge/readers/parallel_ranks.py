@@ -99,7 +99,7 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
             name, number = _count_on(tensor.name, first)
             layers = max(layers, number + 1)
             if name in model:
-                raise ReadError(Text("{name} stands in two pipeline stages: {way}", name=printable(name), way=WAY))
+                raise ReadError(Text("{name} is in two pipeline stages: {way}", name=printable(name), way=WAY))
             model[name] = _tie_output(tensor._replace(name=name), model, facts.arguments)
     _check_whole(model, layers, facts.arguments)
     aside = [

@@ -123,7 +123,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
             access.wait(_pause(attempt, error.headers.get("Retry-After")))
             continue
         except InvalidURL:
-            raise ReadError("it is redirected to an address that cannot be one, or its answer is no HTTP", path=url) from None
+            raise ReadError("it redirects to an impossible address, or its answer is not HTTP", path=url) from None
         except (URLError, HTTPException, OSError) as error:
             if attempt == TRIES - 1 and time.monotonic() < ends:
                 raise ReadError(Text("cannot be reached: {getattr}", getattr=getattr(error, "reason", error)), path=url) from None
@@ -132,7 +132,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
         except (ValueError, RecursionError) as error:
             if isinstance(error, ReadError):
                 raise
-            raise ReadError("it is redirected to an address that cannot be one, or its answer is no HTTP", path=url) from None
+            raise ReadError("it redirects to an impossible address, or its answer is not HTTP", path=url) from None
         data += piece.data
         if not piece.dropped:
             return data, piece.total
@@ -161,7 +161,7 @@ def _once(url: str, span: tuple[int, int], access: Access, version: Version, end
         if answer.status == 206:
             stated = re.fullmatch(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})", answer.headers.get("Content-Range") or "")
             if stated is None or int(stated[1]) != begin or int(stated[2]) >= end:
-                raise ReadError("the server sends another range than it was asked for", path=url)
+                raise ReadError("the server sends a range other than the one it was asked for", path=url)
             return _piece(answer, int(stated[2]) + 1 - begin, int(stated[3]))
         length = answer.headers.get("Content-Length")
         known = int(length) if length is not None and re.fullmatch(r"[0-9]{1,18}", length) else None
@@ -198,7 +198,7 @@ def refusal(url: str, code: int, access: Access) -> ReadError:
     """Return the error for a server's refusal, with what to do about it."""
     if code in (401, 403):
         known = f"the token in {access.where} does not open it" if access.token else f"set {access.where} to a token that may read it"
-        return ReadError(Text("private, gated or not there (HTTP {code}): {known}", code=code, known=known), path=url)
+        return ReadError(Text("private, gated or missing (HTTP {code}): {known}", code=code, known=known), path=url)
     reason = {404: "not there (HTTP 404)", 429: "too many requests (HTTP 429); try again later"}.get(
         code, f"the server answers HTTP {code}"
     )

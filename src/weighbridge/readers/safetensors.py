@@ -272,7 +272,7 @@ def _check_entry(name: str, entry: object) -> tuple[int, int, StoredTensor]:
             )
         )
     if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-        raise ReadError(Text("{shown}: the name is no text", shown=printable(name)))
+        raise ReadError(Text("{shown}: the name is not text", shown=printable(name)))
     return begin, end, StoredTensor(name, entry.dtype, shape, end - begin)
 
 

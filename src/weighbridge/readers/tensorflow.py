@@ -140,7 +140,7 @@ def _listing(tensors: list[StoredTensor], shards: int) -> Listing:
     if apart:
         notes.append(
             Text(
-                "{count:,} tensors with {elements:,} elements are the optimiser's, no parameters",
+                "{count:,} tensors with {elements:,} elements belong to the optimizer, not to the model",
                 count=len(apart),
                 elements=sum(tensor.stored for tensor in apart),
             )
@@ -251,7 +251,7 @@ def _shape(cursor: Cursor, field: Field, budget: Budget, name: str) -> tuple[int
             cursor.at = dimension.start
             sizes.append(next((size.value for size in fields(cursor, dimension.end, budget) if size.number == 1), 0))
     if len(sizes) > DEEPEST or not all(size < LONGEST for size in sizes):
-        raise ReadError(Text("{name!r:.80} has the shape {sizes!r:.100}, which cannot be", name=name, sizes=sizes))
+        raise ReadError(Text("{name!r:.80} has the shape {sizes!r:.100}, which is impossible", name=name, sizes=sizes))
     return tuple(sizes)
 
 

@@ -80,7 +80,7 @@ def parse_object(
     except ValueError:
         raise ReadError(Text("{what} holds a number of thousands of digits", what=what), offset=at(0)) from None
     if not isinstance(found, dict):
-        raise ReadError(Text("{what} is no object with an entry for each name", what=what), offset=at(0))
+        raise ReadError(Text("{what} is not an object with an entry for each name", what=what), offset=at(0))
     return found
 
 
@@ -135,7 +135,7 @@ def _without_blanks(data: bytes, span: tuple[int, int], what: str, base: int) ->
         length += match.end() - match.start()
         if length > LONGEST_KEPT:
             raise ReadError(
-                Text("{what} holds {value:,} bytes in a row that are no text", what=what, value=span[1] - span[0]), offset=base + span[0]
+                Text("{what} holds {value:,} bytes in a row that are not text", what=what, value=span[1] - span[0]), offset=base + span[0]
             )
         found.append(match[0])
     return b" ".join(found)

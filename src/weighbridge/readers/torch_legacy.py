@@ -80,7 +80,7 @@ def _unpickle(file: BinaryIO) -> tuple[object, dict[str, tuple[str, int]], dict[
     found, position = load(data, MAKERS, persistent, position)
     keys, position = load(data, {}, storage_of, position, most=MOST_KEYS)
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys) or sorted(keys) != sorted(whole):
-        raise ReadError("the file's list of storages is not that of its tensors", offset=position)
+        raise ReadError("the file's list of storages does not match its tensors", offset=position)
     places = {}
     for key in keys:
         places[key] = position + 8

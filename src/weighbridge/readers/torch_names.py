@@ -80,7 +80,7 @@ def _group_notes(divided: Division, tensors: list[StoredTensor]) -> list[str]:
     groups: dict[tuple[str, str], list[StoredTensor]] = {}
     for (key, _, found), tensor in zip(divided.aside, tensors[len(divided.model) :], strict=True):
         groups.setdefault((key, found.kind.note), []).append(tensor)
-    said = {TRAINING: Text("are of the training, no parameters")}
+    said = {TRAINING: Text("belong to the training, not to the model")}
     beside = Text("lie beside the model and are not counted")
     return [
         Text(

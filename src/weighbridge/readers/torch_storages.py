@@ -108,7 +108,7 @@ def rows_first(shape: tuple[int, ...]) -> tuple[int, ...]:
 def storage_of(identity: object) -> Storage:
     """Read a persistent id: ``("storage", class, key, location, elements)``, and a view of it in old files."""
     if not isinstance(identity, tuple) or len(identity) not in (5, 6) or identity[0] != "storage":
-        raise ReadError("the pickle refers to something that is no storage")
+        raise ReadError("the pickle refers to something that is not a storage")
     _, kind, key, _, count = identity[:5]
     if not isinstance(kind, Global) or not isinstance(key, str) or type(count) is not int or not 0 <= count < LONGEST:
         raise ReadError("a storage in the pickle is damaged")
@@ -154,7 +154,7 @@ def _view(storage: object, offset: object, shape: object, stride: object, dtype:
 def shape_of(values: object) -> tuple[int, ...]:
     """Return a shape, or strides, that a pickle states."""
     if not isinstance(values, tuple) or len(values) > DEEPEST or not all(type(value) is int and 0 <= value < LONGEST for value in values):
-        raise ReadError("a shape or a stride in the pickle is no list of whole numbers from 0 up")
+        raise ReadError("a shape or a stride in the pickle is not a list of whole numbers from 0 up")
     return values
 
 

@@ -149,7 +149,7 @@ def _parse(data: bytes, version: int, path: Path) -> StoredTensor | None:
     dtype, bits = _type(found, version, path)
     shape = found.get("shape")
     if not isinstance(shape, list) or len(shape) > DEEPEST or not all(type(size) is int and 0 <= size < LONGEST for size in shape):
-        raise ReadError(Text("the shape {shape!r:.80} cannot be", shape=shape), path=str(path))
+        raise ReadError(Text("the shape {shape!r:.80} is impossible", shape=shape), path=str(path))
     return StoredTensor("", dtype, tuple(shape), -(-prod(shape) * bits // 8))
 
 

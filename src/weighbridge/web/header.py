@@ -59,7 +59,7 @@ class Cut(io.RawIOBase):
         here = next((piece for piece in self._slices if piece.at <= self._at and end <= piece.at + len(piece.data)), None)
         if here is None:
             self.wanted = self.wanted or (self._at, end - self._at)
-            raise ReadError("more of the header is wanted than was sent", offset=self._at)
+            raise ReadError("more of the header is needed than was sent", offset=self._at)
         data = here.data[self._at - here.at : end - here.at]
         self._at = end
         return data

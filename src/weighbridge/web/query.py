@@ -175,7 +175,7 @@ def _read_known(source: str) -> dict[str, Any]:
     names = dict.fromkeys((*MODULES, *(entry.name for entry in presets())))
     hint = Text("did you mean {names}?", names=either(near)) if near else did_you_mean(source, names)
     raise SourceError(
-        Text("{source!r} is no preset and no model type; {hint}", source=source[:80], hint=hint or Text("see the list of models")),
+        Text("{source!r} is neither a preset nor a model type; {hint}", source=source[:80], hint=hint or Text("see the list of models")),
         source=source,
     )
 

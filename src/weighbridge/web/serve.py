@@ -24,7 +24,7 @@ OPTIONS = (
     Option("host", mark("address to listen on (default: this machine only)"), "HOST", default="127.0.0.1"),
     Option("port", mark("port (default 8080; 0 takes a free one)"), "PORT", default="8080"),
     Option("no_browser", mark("do not open the browser"), kind="switch"),
-    Option("rate", mark("requests a minute for each client, 0 for no limit (default: no limit for this machine only, else 300)"), "N"),
+    Option("rate", mark("requests per minute for each client, 0 for no limit (default: no limit for this machine only, else 300)"), "N"),
     Option("seconds", mark("most seconds an answer may take (default 10)"), "S", "number", 10.0),
     Option("workers", mark("processes that answer requests (default: as many as cores, two to four)"), "N", "whole"),
     Option("trust", mark("a name that this server goes by, such as weigh.example.org, or * for any; may be repeated"), "NAME", many=True),

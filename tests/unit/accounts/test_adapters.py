@@ -390,7 +390,7 @@ def test_a_context_is_tuned_where_a_class_generates(config: dict[str, Any]) -> N
             ConfigError,
             "expected 12 entries for model.layers.0.self_attn.q_proj.lora_E",
         ),
-        ({"peft_type": "LORA", "trainable_token_indices": "1"}, ConfigError, "trainable_token_indices: expected a list of token numbers"),
+        ({"peft_type": "LORA", "trainable_token_indices": "1"}, ConfigError, "trainable_token_indices: expected a list of token ids"),
         ({"peft_type": "LORA", "trainable_token_indices": {"wte": [1]}}, UsageError, "trainable_token_indices: no module wte"),
         ({"peft_type": "LORA", "trainable_token_indices": {"q_proj": [1]}}, UsageError, "rows of it cannot be trained apart"),
         (

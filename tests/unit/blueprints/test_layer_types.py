@@ -32,8 +32,8 @@ def test_what_stands_layer_by_layer_is_what_one_key_says() -> None:
         ({"0": {"intermediate_size": 64}}, "intermediate_size by layer is not described"),
         ({"3": {"head_dim": 64}}, "expected numbers of layers from 0 to 2"),
         ({"-1": {"head_dim": 64}}, "expected numbers of layers from 0 to 2"),
-        ({"0": 64}, "expected sizes by the numbers of layers"),
-        ([{"head_dim": 64}], "expected sizes by the numbers of layers"),
+        ({"0": 64}, "expected sizes by layer number"),
+        ([{"head_dim": 64}], "expected sizes by layer number"),
     ],
 )
 def test_what_is_not_described_is_refused(told: object, message: str) -> None:

@@ -332,7 +332,7 @@ def test_a_config_is_an_object(text: str, what: str) -> None:
 
 
 def test_a_key_that_stands_twice_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"b: the key stands twice in one object \(keep one\)"):
+    with pytest.raises(ConfigError, match=r"b: the key occurs twice in one object \(keep one\)"):
         parse_config(b'{"a": 1, "b": 2, "c": 3, "b": 4}', "config.json")
 
 

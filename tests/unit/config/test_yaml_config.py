@@ -102,7 +102,7 @@ def test_what_is_no_config_at_all(text: str, message: str) -> None:
 
 
 def test_a_key_that_stands_twice() -> None:
-    with pytest.raises(ConfigError, match="n_layer: the key stands twice in one object"):
+    with pytest.raises(ConfigError, match="n_layer: the key occurs twice in one object"):
         parse_yaml("n_layer: 1\nn_layer: 2\n", "x.yaml")
 
 

@@ -99,7 +99,7 @@ def test_a_rounded_number_is_near() -> None:
 
 def test_an_answer_without_a_number(layer: weighbridge.Exercise) -> None:
     marking = weighbridge.mark(layer, "no idea")
-    assert (marking.verdict, marking.given, marking.remarks) == ("wrong", None, ("There is no number in it.",))
+    assert (marking.verdict, marking.given, marking.remarks) == ("wrong", None, ("There is no number in the answer.",))
     with pytest.raises(weighbridge.UsageError, match="there is no answer"):
         weighbridge.mark(layer, "  ")
     with pytest.raises(weighbridge.UsageError, match="longer than 20,000 characters"):

@@ -65,7 +65,7 @@ def test_the_optimizers_state_is_told_apart() -> None:
     assert tally_of(model).unique == weighbridge.count(CORPUS / "valid" / "state.pt").unique
     assert model.notes == (
         "taken for the model: what is under model, where a training checkpoint keeps it",
-        "optimizer: 186 elements in 24 tensors are of the training, no parameters",
+        "optimizer: 186 elements in 24 tensors belong to the training, not to the model",
     )
 
 
@@ -137,7 +137,7 @@ def test_the_handmade_tensor_lists() -> None:
         (torch_file(view(offset=b"K\x01"), _0=bytes(8)), "a tensor [2] reaches beyond its storage 0 of 8 bytes (at byte 105)"),
         (
             torch_file(view(b"J\xff\xff\xff\xff\x85"), _0=bytes(8)),
-            "a shape or a stride in the pickle is no list of whole numbers from 0 up (at byte 108)",
+            "a shape or a stride in the pickle is not a list of whole numbers from 0 up (at byte 108)",
         ),
         (torch_file(view(kind=b"os"), _0=bytes(8)), "a storage of a kind that torch does not have: torch.os (at byte 83)"),
         (torch_file(b"\x80\x02}"), "the pickle is cut off (at byte 3)"),

@@ -26,7 +26,7 @@ from weighbridge.value import ModelValue
 WITHOUT_PRODUCTS = frozenset(("BEFT", "BITFIT", "FREEZE", "IA3", "LN_TUNING", "TRAINABLE_TOKENS"))
 """Methods that multiply no matrices of their own in a forward pass."""
 
-PLAIN_LORA = mark("FLOPs are told for LoRA over linear layers and for methods without products of their own")
+PLAIN_LORA = mark("FLOPs are counted for LoRA on linear layers and for methods without matrix products of their own")
 
 
 class AdapterCosts(NamedTuple):

@@ -94,12 +94,12 @@ KINDS: dict[str, tuple[frozenset[str], Callable[[object], bool]]] = {
         frozenset(("effective_rank",)),
         lambda value: type(value) is int or (type(value) is float and isfinite(value)),
     ),
-    mark("a layer's number, or a list of them"): (
+    mark("a layer number, or a list of them"): (
         frozenset(("layers_to_transform",)),
         lambda value: type(value) is int or _are_numbers(value),
     ),
-    mark("a list of tokens' numbers"): (frozenset(("cpt_token_ids", "token_indices")), _are_tokens),
-    mark("pairs of layers' numbers"): (frozenset(("layer_replication",)), _are_pairs),
+    mark("a list of token ids"): (frozenset(("cpt_token_ids", "token_indices")), _are_tokens),
+    mark("pairs of layer numbers"): (frozenset(("layer_replication",)), _are_pairs),
     mark("a whole number from -1 up"): (frozenset(("decompose_factor",)), lambda value: value == -1 or _is_whole(value)),
 }
 """What to say is expected: the fields of that kind, and whether a value is of it."""

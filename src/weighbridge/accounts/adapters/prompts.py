@@ -187,7 +187,7 @@ def fact(facts: Config, names: tuple[str, ...], key: str) -> int:
     """Return the first of the config's fields that is there; *key* is what is missing where none is."""
     value = _first(facts, names)
     if value is None:
-        raise ConfigError("is needed: the base model's config does not tell it", key=key, value=None)
+        raise ConfigError("is required: the base model's config does not state it", key=key, value=None)
     return value
 
 
@@ -258,7 +258,9 @@ def cartridge(config: Config) -> Iterator[AddedTensor]:
     """Yield keys and values for every layer, the first tokens of them frozen."""
     tokens, frozen = config["num_virtual_tokens"], config["num_frozen_tokens"]
     if not 0 <= frozen <= tokens:
-        raise ConfigError(Text("expected from 0 to the {tokens} virtual tokens", tokens=tokens), key="num_frozen_tokens", value=frozen)
+        raise ConfigError(
+            Text("expected a number from 0 to {tokens}, the number of virtual tokens", tokens=tokens), key="num_frozen_tokens", value=frozen
+        )
     kept = 2 * config["num_layers"] * config["token_dim"]
     if frozen:
         yield AddedTensor("frozen_embedding", (frozen, kept), trainable=False)

@@ -118,7 +118,7 @@ def site(base: Base, module: Module) -> Site:
         ):
             raise UsageError(
                 Text(
-                    "{path}: a convolution of shape {shape} may be transposed, or in groups; its kind is not told",
+                    "{path}: a convolution of shape {shape} may be transposed or grouped; which one is not recorded",
                     path=module.path,
                     shape=list(shape),
                 )

@@ -30,14 +30,14 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
     wanted: dict[str, Any] = stated if isinstance(stated, dict) else {base.input_embedding or "embed_tokens": stated}
     for name in wanted:
         if name in config["modules_to_save"]:
-            raise UsageError(Text("{name}: saved whole (modules_to_save), so rows of it cannot be trained apart", name=name))
+            raise UsageError(Text("{name}: saved whole (modules_to_save), so its rows cannot be trained separately", name=name))
     tied = base.ties
     skipped = _tables_to_skip(base, config, wanted) if len(wanted) > 1 and tied else set()
     for name, rows in wanted.items():
         if name not in skipped:
             yield from _rows(base, name, rows, adapted_paths)
         elif any(path.endswith(name) and path in adapted_paths for path in base.modules):
-            raise UsageError(Text("{path}: rows of it cannot be trained apart, it is adapted already or no table", path=name))
+            raise UsageError(Text("{path}: its rows cannot be trained separately: it is adapted already, or is not a table", path=name))
 
 
 def _tables_to_skip(base: Base, config: Mapping[str, Any], wanted: Mapping[str, Any]) -> set[str]:
@@ -62,13 +62,13 @@ def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str]) -
     for path in found:
         place = site(base, base.modules[path])
         if path in adapted_paths or place.kind not in ("embedding", "linear"):
-            raise UsageError(Text("{path}: rows of it cannot be trained apart, it is adapted already or no table", path=path))
+            raise UsageError(Text("{path}: its rows cannot be trained separately: it is adapted already, or is not a table", path=path))
         yield AddedTensor(f"{path}.token_adapter.trainable_tokens_delta", (count, _width(place)))
 
 
 def _number(rows: object) -> int:
     if not isinstance(rows, list) or not all(type(row) is int for row in rows):
-        raise ConfigError("expected a list of token numbers", key="trainable_token_indices", value=rows)
+        raise ConfigError("expected a list of token ids", key="trainable_token_indices", value=rows)
     return len(rows)
 
 

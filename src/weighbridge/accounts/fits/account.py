@@ -353,7 +353,7 @@ def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[Plan]:
 
     yield plan(mark("AdamW, everything in float32") if dtype == "float32" else mark("AdamW, 16 bits, master weights in float32"))
     how["checkpointing"] = "full"
-    yield plan(mark("and activations computed again (full checkpointing)"))
+    yield plan(mark("and activations recomputed (full checkpointing)"))
     how["optimizer"] = "adam8bit"
     yield plan(mark("and Adam's states in 8 bits"))
     del how["optimizer"]
@@ -407,7 +407,7 @@ def _lora(model: ModelValue, dtype: str) -> Iterator[Plan]:
     for held in _weight_formats(model, dtype):
         name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))
         for checkpointing in ("none", "full"):
-            measure = name if checkpointing == "none" else mark("the same with activations computed again")
+            measure = name if checkpointing == "none" else mark("the same with activations recomputed")
             fixed = (Term(WEIGHTS, held.bytes), Term(ADAPTER, states))
             yield Plan(measure, "estimate", fixed, ACTIVATIONS, partial(kept, checkpointing))
 

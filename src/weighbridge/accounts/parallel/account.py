@@ -334,7 +334,7 @@ def _notes(found: list[Cut], layout: Layout, kept: int | None, working: WorkingM
         yield mark("ZeRO-3 splits each tensor flat; padding to its alignment is not counted.")
     if layout.pp > 1:
         yield mark(
-            "Layers are spread evenly, and earlier stages take the remainder; tied embeddings stand on the first and on the last stage."
+            "Layers are spread evenly, and earlier stages take the remainder; tied embeddings are on both the first and the last stage."
         )
     if working is None:
         yield mark("Activations and communication buffers are not counted; --seq N counts activations and caches for N tokens.")

@@ -84,7 +84,7 @@ def decode(data: bytes, name: str = "") -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = ("utf-16",)
     elif b"\0" in data:
-        raise ReadError("this is no text", path=name, offset=data.index(b"\0"))
+        raise ReadError("this is not text", path=name, offset=data.index(b"\0"))
     else:
         encodings = ("utf-8-sig", "gb18030")  # type: ignore[assignment]
     for encoding in encodings:

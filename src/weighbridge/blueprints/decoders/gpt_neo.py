@@ -115,7 +115,7 @@ def _local(c: Config) -> int:
     kinds = [kind for group, times in c.kinds for kind in list(group) * times]
     if len(kinds) != c.layers:
         raise ConfigError(
-            Text("tells the kinds of {count} layers, but num_layers is {layers}", count=len(kinds), layers=c.layers),
+            Text("gives the kinds of {count} layers, but num_layers is {layers}", count=len(kinds), layers=c.layers),
             key="attention_types",
             value=c.kinds,
         )

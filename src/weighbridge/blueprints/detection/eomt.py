@@ -46,7 +46,7 @@ IGNORED_KEYS = OWN_IGNORED_KEYS | frozenset(
 
 def seen(c: Config) -> Stream:
     """Return what the first layers see; a video has as many frames as one gives it, each with its queries from the one before."""
-    return unknown("the video decides how many frames are seen") if c.video else tokens(c)
+    return unknown("the number of frames depends on the video") if c.video else tokens(c)
 
 
 def joined(c: Config) -> Stream:

@@ -86,7 +86,7 @@ def features(c: Config, picture: Grid) -> Features:
     grid = picture[0] // c.patch[0], picture[1] // c.patch[1]
     before = c.before[0] // c.patch[0], c.before[1] // c.patch[1]
     whole = not any(length % c.side for length in grid) and (before[0] == before[1] or not c.absolute)
-    places: Stream = area(grid) if whole else unknown("patches are not cut into whole windows, or the table of positions is no square")
+    places: Stream = area(grid) if whole else unknown("patches are not cut into whole windows, or the table of positions is not square")
     positions = (Tensor("position_embeddings", (1, area(before) + 1, c.hidden), "embedding"),) if c.absolute else ()
     embeddings = part("embeddings", *positions, conv2d("projection", c.channels, c.hidden, c.patch), kind="embeddings", stream=places)
     parts = embeddings, part("encoder", *encoder(c, area(grid)), kind="encoder", stream=places)

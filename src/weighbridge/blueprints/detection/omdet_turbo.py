@@ -27,7 +27,7 @@ from weighbridge.core.tree import Part, Tensor
 if TYPE_CHECKING:
     from typing import Any
 
-TASKS = unknown("how many words and maps there are, the input says")
+TASKS = unknown("the numbers of words and feature maps depend on the input")
 
 
 def _refuse_remainder(c: Config) -> bool:

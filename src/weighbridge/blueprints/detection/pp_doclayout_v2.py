@@ -29,7 +29,7 @@ from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
-BOXES = unknown("how many boxes are put in order, the image says")
+BOXES = unknown("the number of boxes to put in order depends on the image")
 
 
 def model(c: Config, *, headed: bool) -> tuple[Part, ...]:

@@ -21,7 +21,7 @@ from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.tree import Node, Part, Tensor
 
-PAGE = unknown("how large the page is, its image says")
+PAGE = unknown("the size of the page depends on its image")
 
 
 def _refuse_few_kernels(c: Config) -> bool:

@@ -64,7 +64,7 @@ def features(c: Config, picture: Grid) -> Features:
     squares = picture == c.image and picture[0] == picture[1] and c.patch[0] == c.patch[1]
     runs = squares and not any(length % c.windows for length in grid)
     tokens = area(grid) + c.windows * c.windows
-    undetermined = unknown("patches are not cut into whole windows, or the image is no square")
+    undetermined = unknown("patches are not cut into whole windows, or the image is not square")
     places: Stream = area(grid) if runs else undetermined
     embeddings = part(
         "embeddings",

@@ -27,8 +27,8 @@ from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, pla
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
-REMEMBERED = unknown("how many frames and objects are remembered, the session says")
-PROMPTED = unknown("how many points and boxes an image is asked about, the prompt says")
+REMEMBERED = unknown("the number of frames and objects in memory depends on the session")
+PROMPTED = unknown("the number of points and boxes depends on the prompt")
 ONE: Grid = (1, 1)
 KEYS_WIDTH = 64
 """What the memory's keys and values are read from is so wide in every class, whatever memory_encoder_output_channels says."""

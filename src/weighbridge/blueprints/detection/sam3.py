@@ -49,7 +49,7 @@ GEOMETRY = (
     *variant(FIELDS, layers=size("layers", "num_layers", 3, "L", "layers")),
     size("roi", "roi_size", 7, "R", "side of the map that a box is read from"),
 )
-PROMPTED = unknown("how long the prompt is, and how many boxes it has, the input says")
+PROMPTED = unknown("the prompt's length and number of boxes depend on the input")
 
 
 def fields(name: str, text: str, *, fixed: bool) -> tuple[Any, ...]:

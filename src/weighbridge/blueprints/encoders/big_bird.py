@@ -49,7 +49,9 @@ def attention(c: Config, name: str, keys: str | None = None) -> Part:
     """Describe attention, in full as far as the reference attends in full."""
     H = c.hidden
     blocks = c.attention == "block_sparse" and not c.decoder
-    sight: Stream | None = unknown("BigBird's reference looks at its own cache where it says it looks at the encoder") if keys else None
+    sight: Stream | None = (
+        unknown("the reference's BigBird attends to its own cache where it should attend to the encoder") if keys else None
+    )
     if blocks and not keys:
         sight = valid_up_to("seq", (5 + 2 * c.random) * c.block, "tokens BigBird attends in full")
     inner = part(

@@ -17,7 +17,7 @@ from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
-FOLDED = unknown("how many atoms and residues are folded, the input says")
+FOLDED = unknown("the numbers of atoms and residues depend on the input")
 STREAMS: dict[str, Stream] = {"seq": FOLDED}
 
 

@@ -38,7 +38,7 @@ def layer_kinds(c: Config) -> tuple[str, ...]:
     """Return the kinds of the layers that are built: as many as the config says, where it says it."""
     if type(c.layers) is not int or not 1 <= c.layers <= len(c.kinds) * (LONGEST if len(set(c.kinds)) == 1 else 1):
         raise ConfigError(
-            Text("{layers!r:.40} layers, but attn_layers tells the kinds of {count}", layers=c.layers, count=len(c.kinds)),
+            Text("{layers!r:.40} layers, but attn_layers gives the kinds of {count}", layers=c.layers, count=len(c.kinds)),
             key="num_hidden_layers",
             value=c.layers,
         )

@@ -42,7 +42,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 if TYPE_CHECKING:
     from typing import Any
 
-CUT = unknown("into how many patches an image is cut, its size says")
+CUT = unknown("the number of patches depends on the size of the image")
 FULL, WINDOW = "hybrid", "hybrid_sliding"
 
 
@@ -106,7 +106,7 @@ def mixture(c: Config) -> Part:
 def audio(c: Config) -> Part:
     """Describe InklingAudioModel: a table with a row for each level of each mel bin, whose rows are added up."""
     table = part("embed_audio_tokens", embedding("embed_audio_tokens", c.bins * c.levels, c.hidden), kind="embeddings")
-    return part("", table, rms_norm("norm", c.hidden), kind="model", stream=unknown("how many frames a sound has, the input says"))
+    return part("", table, rms_norm("norm", c.hidden), kind="model", stream=unknown("the number of audio frames depends on the input"))
 
 
 def vision(c: Config) -> Part:

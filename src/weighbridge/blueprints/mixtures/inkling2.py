@@ -49,7 +49,7 @@ from weighbridge.core.parts import (
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
-PATCHES = unknown("into how many patches an image is cut, its size says")
+PATCHES = unknown("the number of patches depends on the size of the image")
 
 
 def text(c: Config) -> tuple[Node, ...]:

@@ -60,7 +60,7 @@ def _sparse(c: Config) -> set[int]:
     try:
         return {int(item) for item in items if str(item).strip()}
     except (TypeError, ValueError):
-        raise ConfigError("expected the numbers of layers", key="moe_layers_enum", value=c.enumerated) from None
+        raise ConfigError("expected layer numbers", key="moe_layers_enum", value=c.enumerated) from None
 
 
 STEP = variant(

@@ -94,7 +94,7 @@ def checked_kinds(c: Config, kinds: Any, key: str, known: tuple[str, ...]) -> li
     strange = next((kind for kind in result if kind not in known), None)
     if strange is not None:
         raise ConfigError(
-            Text("{strange!r:.40} is no kind of layer that is described; known: {known}", strange=strange, known=", ".join(known)),
+            Text("{strange!r:.40} is not a kind of layer described here; known: {known}", strange=strange, known=", ".join(known)),
             key=key,
             value=kinds,
         )
@@ -115,7 +115,7 @@ def kinds_by_number(c: Config, named: Mapping[str, tuple[str, Any]], path: str) 
     for key, (kind, numbers) in named.items():
         for number in numbers:
             if type(number) is not int or not 1 <= number <= c.layers:
-                raise ConfigError(Text("expected numbers of layers from 1 to {layers}", layers=c.layers), key=path + key, value=number)
+                raise ConfigError(Text("expected layer numbers from 1 to {layers}", layers=c.layers), key=path + key, value=number)
             found[number - 1] = kind
     return found
 
@@ -132,11 +132,11 @@ def sizes_by_kind(c: Config, stated: Any, own: Mapping[str, Any]) -> dict[str, d
     """
     key = "per_layer_config"
     if not isinstance(stated, Mapping) or not all(isinstance(sizes, Mapping) for sizes in stated.values()):
-        raise ConfigError("expected sizes by the numbers of layers", key=key, value=stated)
+        raise ConfigError("expected sizes by layer number", key=key, value=stated)
     unlike: list[dict[str, Any]] = [{} for _ in layer_range(c.layers)]
     for number, sizes in stated.items():
         if not str(number).isdecimal() or int(number) >= c.layers:
-            raise ConfigError(Text("expected numbers of layers from 0 to {value}", value=c.layers - 1), key=key, value=number)
+            raise ConfigError(Text("expected layer numbers from 0 to {value}", value=c.layers - 1), key=key, value=number)
         strange = next((size for size in sizes if size not in own), None)
         if strange is not None:
             raise ConfigError(

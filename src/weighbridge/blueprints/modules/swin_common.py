@@ -83,7 +83,7 @@ def pixel_decoder(c: Config) -> Part:
     height, width = stage_maps(c)[-1]
     inputs = c.hidden * 2**c.doublings if c.doublings >= 0 else c.hidden // 2
     decoder = conv2d("0", inputs, c.stride * c.stride * c.channels, 1)
-    return part("decoder", decoder, kind="head", stream=height * width if height == width else unknown("the last map is no square"))
+    return part("decoder", decoder, kind="head", stream=height * width if height == width else unknown("the last map is not square"))
 
 
 def patch_merging(width: Size, normed: Size, grid: Grid) -> Part:

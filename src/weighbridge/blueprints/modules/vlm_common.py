@@ -46,7 +46,7 @@ def feature_layers(default: Any, *aliases: str) -> Field:
 
 def patch_tokens(tower: Part, select: str = "full") -> Stream:
     """Return the stream of a tower's states that is output: all of them, or without the first where *select* is ``default``."""
-    stream = unknown("the maps of this vision tower are no sequence of patches") if tower.stream is None else tower.stream
+    stream = unknown("the maps of this vision tower are not a sequence of patches") if tower.stream is None else tower.stream
     if select == "full" or is_unknown(stream):
         return stream
     return length(stream) - 1

@@ -56,7 +56,7 @@ def projector(c: Config, tower: Part) -> Part:
     """Describe learned queries, as many as an image of so many patches wants, their attention to the patches, and an MLP."""
     V, H, A = c.vision.hidden, c.text.hidden, c.vision.heads
     patches = patch_tokens(tower)
-    queries: Stream = c.asked or unknown("the config tells no number of queries for an image of so many patches")
+    queries: Stream = c.asked or unknown("the config gives no number of queries for an image of that many patches")
     inside = part(
         "multihead_attn",
         *(Tensor("in_proj_weight", (3 * V, V), "weight"), Tensor("in_proj_bias", (3 * V,), "bias")),

@@ -25,7 +25,7 @@ LFM2 = (
     size("factor", "downsample_factor", 2, "F", "patches merged along an axis"),
     switch("tied", "tie_word_embeddings", True, "tie_embedding"),
 )
-CUT = unknown("images are cut into patches beforehand, and how many there are no config tells")
+CUT = unknown("images are cut into patches beforehand, and the config does not say into how many")
 
 
 def deepseek(c: Config) -> tuple[Node, ...]:

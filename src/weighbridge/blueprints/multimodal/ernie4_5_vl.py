@@ -93,7 +93,7 @@ BOTH = (
     model_config("text", "text_config", "ernie4_5_vl_moe_text", fixed=True),
     switch("tied", "tie_word_embeddings", True),
 )
-APART = unknown("tokens of images and of text go to experts of different widths, and which token is which no length tells")
+APART = unknown("tokens of images and of text go to experts of different widths, and a length does not say which token is which")
 
 
 def vision(c: Config) -> Part:

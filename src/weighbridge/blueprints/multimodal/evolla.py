@@ -17,7 +17,7 @@ from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, lin
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
-PROTEIN = unknown("how long the protein is, the input says")
+PROTEIN = unknown("the length of the protein depends on the input")
 
 
 def feed_forward(name: str, width: Size, times: Size) -> Part:

@@ -25,7 +25,7 @@ from weighbridge.core.parts import embedding, replace, rms_norm, stack
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
-PICKED = unknown("which keys are attended to, the indexer says")
+PICKED = unknown("which keys are attended to depends on the indexer")
 
 
 def text(c: Config) -> tuple[Node, ...]:

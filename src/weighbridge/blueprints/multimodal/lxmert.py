@@ -37,7 +37,7 @@ FIELDS = (
     switch("answering", "task_qa", True),
     TIED,
 )
-REGIONS = unknown("no config says how many regions of an image are looked at")
+REGIONS = unknown("the config does not say how many regions of an image are looked at")
 
 
 def attention(c: Config, name: str, inner: str = "self") -> Part:

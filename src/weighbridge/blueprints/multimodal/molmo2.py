@@ -137,7 +137,7 @@ def text(c: Config) -> Part:
     return part("", *llama(c), kind="model")
 
 
-NOBODY = unknown("how many patches a token pools is told by the input")
+NOBODY = unknown("how many patches a token pools depends on the input")
 POOLED: dict[str, Stream] = {"seq": NOBODY, "encoder": NOBODY}
 
 

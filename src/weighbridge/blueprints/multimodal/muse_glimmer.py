@@ -194,7 +194,7 @@ def audio_stages(c: Config) -> int:
 def number_of_layers(value: Any) -> int:
     """Read of how many layers the states are handed over, side by side."""
     if not isinstance(value, (list, tuple)):
-        raise ConfigError("expected the numbers of layers", key="target_layer_ids", value=value)
+        raise ConfigError("expected layer numbers", key="target_layer_ids", value=value)
     return len(value)
 
 

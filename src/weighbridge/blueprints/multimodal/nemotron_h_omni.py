@@ -21,8 +21,8 @@ from weighbridge.core.tree import Part
 if TYPE_CHECKING:
     from typing import Any
 
-FRAMES = unknown("how long the sound is, the input says")
-SQUARES = unknown("into how many tiles an image is cut, its size says")
+FRAMES = unknown("the length of the audio depends on the input")
+SQUARES = unknown("the number of tiles depends on the size of the image")
 AUDIO = (
     size("projection", "projection_hidden_size", 4096, "P", "inner width of the projector"),
     choice("projection_bias", "projection_bias", False),

@@ -85,7 +85,7 @@ def _kinds(c: Config) -> list[str]:
     """Return which layers see everything: at least one does."""
     kinds = checked_kinds(c, c.stated, "layer_types", KINDS)
     if KINDS[0] not in kinds:
-        raise ConfigError("at least one layer sees everything", key="layer_types", value=kinds, hint=KINDS[0])
+        raise ConfigError("at least one layer must have full attention", key="layer_types", value=kinds, hint=KINDS[0])
     return kinds
 
 
@@ -93,7 +93,7 @@ def _windows(value: Any) -> Any:
     """Read what each layer may have of its own: its window, which changes no tensor."""
     layers = value.values() if isinstance(value, Mapping) else ()
     if value is not None and not all(isinstance(sizes, Mapping) and set(sizes) <= {"sliding_window"} for sizes in layers):
-        raise ConfigError("expected a sliding_window by the numbers of layers", key="per_layer_config", value=value)
+        raise ConfigError("expected a sliding_window by layer number", key="per_layer_config", value=value)
     return None
 
 

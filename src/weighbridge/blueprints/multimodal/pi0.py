@@ -13,7 +13,7 @@ from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Part
 
-STEPS = unknown("how many tokens and actions there are, and how often noise is taken off, the call says")
+STEPS = unknown("the numbers of tokens, actions and denoising steps depend on the call")
 STREAMS: dict[str, Stream] = {"seq": STEPS}
 VLM = {
     "text_config": {"model_type": "gemma", **GEMMA},

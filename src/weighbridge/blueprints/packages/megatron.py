@@ -114,7 +114,7 @@ FIELDS = (
     refuse_argument("mtp_num_layers", mark("multi-token prediction")),
     refuse_argument("is_hybrid_model", mark("a hybrid of Mamba and attention")),
     refuse_argument("hybrid_override_pattern", mark("a hybrid of Mamba and attention")),
-    refuse_argument("heterogeneous_layers_config_path", mark("a config of unlike layers")),
+    refuse_argument("heterogeneous_layers_config_path", mark("a config whose layers differ")),
     refuse_argument("experimental_attention_variant", mark("an experimental attention")),
     refuse_argument("attention_output_gate", mark("a gate on the attention's output")),
     refuse_argument("add_position_embedding_per_layer", mark("positions in every layer")),

@@ -130,7 +130,7 @@ def norm_groups(c: Config) -> int:
 
 
 UNFIT = unknown("the summary is as wide as there are labels, and the map behind it as the hidden size")
-VOICE = unknown("how long the voice and the speech are is told by no config")
+VOICE = unknown("the lengths of voice and speech depend on the input")
 FIELDS = (
     VOCAB.with_default(8194),
     POSITIONS.with_default(608),

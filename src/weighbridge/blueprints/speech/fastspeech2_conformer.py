@@ -24,7 +24,7 @@ from weighbridge.core.tree import Every, Part, Tensor
 if TYPE_CHECKING:
     from typing import Any
 
-PREDICTED = unknown("how many frames each phoneme lasts, the model predicts")
+PREDICTED = unknown("the model predicts how many frames each phoneme lasts")
 
 
 def refuse_mismatch(c: Config) -> bool:

@@ -27,7 +27,7 @@ FIELDS = (
     CODEBOOKS.with_default(8),
     size("codes", "codebook_size", 1024, "E", "codes of a codebook"),
 )
-MIXED = unknown("how many tokens are text and how many are frames of sound is told by the input")
+MIXED = unknown("how many tokens are text and how many are audio frames depends on the input")
 
 
 def higgs(c: Config) -> tuple[Node, ...]:

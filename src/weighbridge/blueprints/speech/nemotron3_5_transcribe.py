@@ -33,7 +33,7 @@ from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
 
-SPOKEN = unknown("how long the sound is, the input says")
+SPOKEN = unknown("the length of the audio depends on the input")
 
 
 def encoder(c: Config) -> Part:

@@ -21,7 +21,7 @@ from weighbridge.core.tree import Part, Tensor
 if TYPE_CHECKING:
     from typing import Any
 
-FRAMES = unknown("how long the sound and the text are, the input says")
+FRAMES = unknown("the lengths of audio and text depend on the input")
 STREAMS: dict[str, Stream] = {"seq": FRAMES}
 CODEC = {"downsampling_ratios": [2, 8, 10, 12], "encoder_hidden_size": 64, "codebook_dim": 128}
 TEXT = {"hidden_size": 1024, "intermediate_size": 2624, "num_hidden_layers": 22, "num_attention_heads": 16}

@@ -17,7 +17,7 @@ from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
-SOLVED = unknown("the steps of the solver are told in generation, and filters without weights run between convolutions")
+SOLVED = unknown("the steps of the solver are chosen at generation, and filters without weights run between convolutions")
 TIMES = 256
 """Sinusoids of which a step's time is made (DiTTimestepEmbedding's own default)."""
 

@@ -40,7 +40,7 @@ TOKENIZER = (
     size("expansion", "ffn_expansion", 4, "X", "widening of the feed-forward layers"),
     computed("enough", refuse_few_depths),
 )
-HEARD = unknown("how long the sound is, the input says")
+HEARD = unknown("the length of the audio depends on the input")
 
 
 def conv(name: str, inputs: Size, outputs: Size, kernel: Size, at: Stream) -> Part:

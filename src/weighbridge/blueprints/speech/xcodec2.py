@@ -17,7 +17,7 @@ from weighbridge.core.parts import attend, layer_norm, linear, part, plain_mlp, 
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
-FRAMES = unknown("how many frames the wave and its features have, the input says")
+FRAMES = unknown("the lengths of the waveform and its features depend on the input")
 STREAMS: dict[str, Stream] = {"seq": FRAMES}
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SIDE = 384
 MODELS = {"whole": "image_model_config", "pieces": "patch_model_config", "angle": "fov_model_config"}
 """The transformers over the whole picture, over pieces of it, and over the whole again for the field of view."""
-CUT = unknown("into how many patches a picture is cut depends on its size")
+CUT = unknown("the number of patches depends on the size of the picture")
 
 
 def refuse_mismatch(c: Config) -> bool:

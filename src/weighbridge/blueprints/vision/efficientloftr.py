@@ -20,7 +20,7 @@ from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
-PAIR = unknown("how large the two images are, the input says")
+PAIR = unknown("the sizes of the two images depend on the input")
 
 
 def repvgg_block(inputs: int, outs: int, stride: int) -> tuple[Part, ...]:
@@ -90,7 +90,7 @@ def _refuse_mismatch(c: Config) -> bool:
     if not len(c.strides) <= len(c.depths) <= len(c.widths):
         raise ConfigError("fewer widths than depths, or depths than strides", key="stage_num_blocks", value=list(c.depths))
     if len(c.widths) < 2:
-        raise ConfigError("nothing is there to be refined", key="out_features", value=list(c.widths), hint="two stages or more")
+        raise ConfigError("there is nothing to refine", key="out_features", value=list(c.widths), hint="two stages or more")
     return True
 
 

@@ -106,7 +106,7 @@ def focalnet(c: Config, *, masked: bool) -> tuple[Part, ...]:
 def masked_image(c: Config) -> Part:
     """Describe FocalNetForMaskedImageModeling: each place of the last map, taken for a square, gives its pixels back."""
     height, width = maps(c)[-1]
-    square: Stream = height * width if height == width else unknown("the last map is no square")
+    square: Stream = height * width if height == width else unknown("the last map is not square")
     decoder = conv2d("0", c.hidden * 2 ** (len(c.depths) - 1), c.stride * c.stride * c.channels, 1, stream=square)
     return part("", part("focalnet", *focalnet(c, masked=True), kind="backbone"), part("decoder", decoder, kind="head"), kind="model")
 

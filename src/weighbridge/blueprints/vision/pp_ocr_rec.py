@@ -20,7 +20,7 @@ from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linea
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
-LINE = unknown("how long the line of text is, its image says")
+LINE = unknown("the length of the line of text depends on its image")
 SERVER = {
     "model_type": "hgnet_v2",
     "out_features": ["stage1", "stage2", "stage3", "stage4"],

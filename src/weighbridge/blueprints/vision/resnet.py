@@ -67,7 +67,7 @@ def beside(c: Config, inputs: int, width: int, stride: int, after: Grid) -> Part
     if inputs != width if basic else stride == 2:
         averaged = conv("1", inputs, width, after, 1)
         if stride == 1:  # the average halves the map all the same
-            averaged = replace(averaged, stream=unknown("a layer keeps its map, and the path beside it halves it"))
+            averaged = replace(averaged, stream=unknown("a layer keeps the size of its map, and its shortcut halves it"))
         return part("shortcut", averaged, kind="convolution")
     return conv("shortcut", inputs, width, after, 1) if basic or inputs != width else None
 

@@ -21,8 +21,8 @@ from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
-STEPS = unknown("how many tokens a table's structure has, its image says")
-PAGE = unknown("how large the table is, its image says")
+STEPS = unknown("the number of tokens of a table's structure depends on its image")
+PAGE = unknown("the size of the table depends on its image")
 
 
 def head(c: Config) -> Part:

@@ -22,7 +22,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 if TYPE_CHECKING:
     from typing import Any
 
-FOUND = unknown("how many points an image has, its pixels tell")
+FOUND = unknown("the number of points depends on the image's pixels")
 
 
 def kinds(value: Any) -> tuple[str, ...]:

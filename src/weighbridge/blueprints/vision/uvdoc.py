@@ -21,7 +21,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 if TYPE_CHECKING:
     from typing import Any
 
-PAGE = unknown("how large the page is, its image says")
+PAGE = unknown("the size of the page depends on its image")
 
 
 def residual_block(block: tuple[int, int, int, bool], kernel: int) -> tuple[Part, ...]:
