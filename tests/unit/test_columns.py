@@ -125,7 +125,7 @@ def test_doubled_sizes_count_like_each_alone(model_type: str) -> None:
         ({"hidden_size": [768.0]}, "hidden_size: expected a column of whole numbers, found float64"),
         ({"hidden_size": [768, 0]}, "hidden_size: 0 in row 1 is not possible"),
         ({"hidden_size": [768, 770]}, "770 is not divisible by 12 in row 1"),
-        ({"hidden_size": [768, 768], "vocab_size": [1]}, "columns of unlike lengths: [1, 2]"),
+        ({"hidden_size": [768, 768], "vocab_size": [1]}, "columns of different lengths: [1, 2]"),
         ({"tie_word_embeddings": [True]}, "tie_word_embeddings: only sizes can be columns"),
         ({"hidden_size": [10**16]}, "is not possible: sizes are 1 to"),
     ],

@@ -242,5 +242,5 @@ def _as_it_stands(field: Field, given: Any, sizes: Config, path: str) -> list[st
     return [Text(line, key=path + field.key, value=value, made=made)]
 
 
-STATED = mark("{key}: {value} is used as given, though it follows from the other fields as {made}")
+STATED = mark("{key}: {value} is used as given, though the other fields give {made}")
 EARLY = mark("{key}: {value}, which the class derives before it takes other names of its fields; after it would be {made}")

@@ -82,7 +82,7 @@ def _text(cursor: Cursor) -> str:
 
 def _keep(found: dict[str, StoredTensor], tensor: StoredTensor, cursor: Cursor) -> None:
     if tensor.name in found:
-        cursor.fail(f"{tensor.name!r:.80} stands twice")
+        cursor.fail(f"{tensor.name!r:.80} occurs twice")
     found[tensor.name] = tensor
 
 

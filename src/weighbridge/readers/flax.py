@@ -167,7 +167,7 @@ def _map(cursor: Cursor, length: int, path: str, found: dict[str, _Array], left:
             cursor.fail(f"a key that is a {token.kind}, expected a text", at)
         key = cursor.text(token.length, "key", 1 << 12)
         if key in keys:
-            cursor.fail(f"the key {key!r:.80} stands twice in one map", at)
+            cursor.fail(f"the key {key!r:.80} occurs twice in one map", at)
         keys.add(key)
         if key == CHUNKED:
             _read_chunks(cursor, path, found, length)

@@ -239,7 +239,7 @@ def _metadata(cursor: Cursor, order: str, count: int) -> dict[str, Any]:
         start = cursor.at
         key = cursor.text(cursor.number(length, "length of a key"), "key")
         if key in metadata:
-            cursor.fail(f"the key {key!r:.60} stands twice", start)
+            cursor.fail(f"the key {key!r:.60} occurs twice", start)
         number = cursor.number(kind, "type")
         if number == ARRAY:
             metadata[key] = _array(cursor, layouts, strings)
@@ -303,7 +303,7 @@ def _table(cursor: Cursor, order: str, count: int, alignment: int) -> tuple[list
             cursor.fail(f"{name!r:.80} has {rank:,} dimensions, at most 4 are possible", at)
         *sizes, kind, start = cursor.unpack(shapes[rank], "shape")
         if name in names:
-            cursor.fail(f"the tensor {name!r:.80} stands twice", at)
+            cursor.fail(f"the tensor {name!r:.80} occurs twice", at)
         names.add(name)
         dtype, stored_bytes = _measure(cursor, name, tuple(sizes), kind, at)
         due = -(-end // alignment) * alignment  # rounded up to the alignment

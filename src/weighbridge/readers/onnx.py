@@ -201,7 +201,7 @@ def _function(walk: _Walk, field: Field, number: int) -> Scope:
 
 def _keep(walk: _Walk, scope: Scope, name: str, tensor: StoredTensor, field: Field) -> None:
     if not name or name in scope.tensors:
-        walk.cursor.fail(f"the tensor {name!r:.80} stands twice" if name else "a tensor without a name", field.start)
+        walk.cursor.fail(f"the tensor {name!r:.80} occurs twice" if name else "a tensor without a name", field.start)
     scope.tensors[name] = tensor
 
 

@@ -69,7 +69,7 @@ INVALID = {
     "no_entry": (frame(b'{"w":1}'), "w: expected an object with dtype, shape and data_offsets"),
     "no_dtype": (frame(b'{"w":{"shape":[3,4],"data_offsets":[0,48]}}', 48), "w: expected an object with dtype, shape and data_offsets"),
     "one_entry": (frame(b'{"dtype":"F32","shape":[1],"data_offsets":[0,4]}', 4),
-                  "the header is no object with an entry for each name (at byte 8)"),
+                  "the header is not an object with an entry for each name (at byte 8)"),
     "unknown_dtype": (frame(text(w=entry("F33", [1], 0, 4)), 4), "w: the format has no dtype 'F33'"),
     "dtype_lie": (frame(text(w=entry("F16", [3, 4], 0, 48)), 48), "w: F16 [3, 4] takes 24 bytes; its offsets hold 48 bytes"),
     "shape_lie": (frame(text(w=entry("F32", [3, 5], 0, 48)), 48), "w: F32 [3, 5] takes 60 bytes; its offsets hold 48 bytes"),
@@ -87,7 +87,7 @@ INVALID = {
     "late_start": (frame(text(a=entry("F32", [2], 4, 12)), 12), "a: its bytes begin at 4 where 0 is due; tensors must not leave a hole"),
     "metadata_list": (frame(b'{"__metadata__":[]}'), "__metadata__ must be an object whose values are strings"),
     "metadata_number": (frame(b'{"__metadata__":{"n":1}}'), "__metadata__ must be an object whose values are strings"),
-    "surrogate": (frame(b'{"\\ud800":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}}', 1), "\\ud800: the name is no text"),
+    "surrogate": (frame(b'{"\\ud800":{"dtype":"I8","shape":[1],"data_offsets":[0,1]}}', 1), "\\ud800: the name is not text"),
     "dimensions": (frame(text(w=entry("I8", [1] * 65, 0, 1)), 1), "w: a tensor of 65 dimensions"),
 }  # fmt: skip
 

@@ -328,7 +328,7 @@ def test_a_context_is_tuned_where_a_class_generates(config: dict[str, Any]) -> N
         (
             {"peft_type": "CARTRIDGE", "num_virtual_tokens": 3, "num_frozen_tokens": 4},
             ConfigError,
-            "num_frozen_tokens: expected from 0 to the 3 virtual tokens",
+            "num_frozen_tokens: expected a number from 0 to 3, the number of virtual tokens",
         ),
         ({"peft_type": "P_TUNING", "num_virtual_tokens": 3, "encoder_reparameterization_type": "GRU"}, ConfigError, "expected MLP or LSTM"),
         (
@@ -482,7 +482,7 @@ def test_rows_of_tables_that_are_tied_and_named_as_well(
         (TIED, "LlamaForCausalLM", {"ensure_weight_tying": True, "trainable_token_indices": {"embed_tokens": [1, 2], "lm_head": [3]}},
          "tied tables must train the same rows where ensure_weight_tying is on"),
         (TIED, "LlamaForCausalLM", {"target_modules": ["q_proj", "lm_head"], "trainable_token_indices": {"embed_tokens": [1], "lm_head": [1]}},
-         "lm_head: rows of it cannot be trained apart, it is adapted already or no table"),
+         "lm_head: its rows cannot be trained separately: it is adapted already, or is not a table"),
         (LLAMA, "LlamaForCausalLM", {"peft_type": "SHADOW", "task_type": "TOKEN_CLS", "modules_to_save": ["up_proj"]}, "up_proj.weight stands in the shadow too"),
         ({**LLAMA, "model_type": "mixtral", "num_local_experts": 3}, "MixtralForCausalLM", {"target_modules": ["w1"]}, "w1 and w3 are one parameter here, gate_up_proj"),
         ({**LLAMA, "model_type": "mixtral", "num_local_experts": 3}, "MixtralForCausalLM", {"target_modules": ["w3"]}, "w3 and w1 are one parameter here, gate_up_proj"),
@@ -491,8 +491,8 @@ def test_rows_of_tables_that_are_tied_and_named_as_well(
         ({"model_type": "vjepa2", "hidden_size": 24, "num_attention_heads": 4, "pred_num_attention_heads": 4, "num_hidden_layers": 1, "pred_num_hidden_layers": 1, "pred_hidden_size": 24}, "VJEPA2Model",
          {"peft_type": "LOHA", "target_modules": ["proj"]}, "a convolution over 3 axes"),
         ({"model_type": "bert"}, "BertModel", {"peft_type": "ADAPTION_PROMPT", "adapter_len": 1, "adapter_layers": 1}, "adaption prompts are for llama, mistral, gpt2, not for bert"),
-        ({"model_type": "resnet"}, "ResNetModel", {"peft_type": "LORA"}, "target_modules: is needed: there are no default modules for resnet"),
-        ({"model_type": "vit"}, "ViTModel", {"peft_type": "IA3", "target_modules": ["q_proj"]}, "feedforward_modules: is needed: there are no defaults for vit"),
+        ({"model_type": "resnet"}, "ResNetModel", {"peft_type": "LORA"}, "target_modules: is required: there are no default modules for resnet"),
+        ({"model_type": "vit"}, "ViTModel", {"peft_type": "IA3", "target_modules": ["q_proj"]}, "feedforward_modules: is required: there are no defaults for vit"),
     ],
 )  # fmt: skip
 def test_what_the_library_refuses_of_these_bases_is_refused(

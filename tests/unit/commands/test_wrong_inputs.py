@@ -25,7 +25,7 @@ ANSWERS = (
     ("bert-base-uncased explian", "explian: the command comes first: weigh explain bert-base-uncased"),
     ("cache gpt2 llama-3-8b", "'llama-3-8b': one argument too many; expected only SOURCE"),
     ("design llama-3.2-1b", "'llama-3.2-1b': expected options only; see --help"),
-    ("weigh gpt2", "weigh stands there twice: weigh gpt2"),
+    ("weigh gpt2", "weigh is written twice: weigh gpt2"),
     ("brt-base", "brt-base: no such preset or file; did you mean bert-base-uncased or bart-base?"),
     ("zamba2-1.2b", "zamba2-1.2b: no such preset or file; zamba2 is a model type that is known: give its config.json"),
     ("bert-base-uncased --clas BertModel", "no option --clas; did you mean --class?"),

@@ -255,7 +255,7 @@ def test_a_value_that_its_rule_does_not_bear_is_refused_with_its_path() -> None:
             {"text_config": {"depths": [1]}},
         )
     assert caught.value.key == "text_config.depths"
-    assert str(caught.value).startswith("text_config.depths: [1] is no value that this field can have: ")
+    assert str(caught.value).startswith("text_config.depths: [1] is not a value this field can take: ")
 
 
 def test_a_sub_config_of_another_kind_is_refused_by_its_path() -> None:

@@ -29,12 +29,12 @@ def test_an_alias_comes_after_the_derivations_of_the_class() -> None:
     [
         (
             {"model_type": "mamba", "intermediate_size": 1600},
-            "intermediate_size: 1600 is taken as it stands, though the other fields make it 1536",
+            "intermediate_size: 1600 is used as given, though the other fields give 1536",
         ),
-        ({"model_type": "cohere2", "head_dim": 64}, "head_dim: 64 is taken as it stands, though the other fields make it 128"),
+        ({"model_type": "cohere2", "head_dim": 64}, "head_dim: 64 is used as given, though the other fields give 128"),
         (
             {"model_type": "bros", "dim_bbox_projection": 32},
-            "dim_bbox_projection: 32 is taken as it stands, though the other fields make it 64",
+            "dim_bbox_projection: 32 is used as given, though the other fields give 64",
         ),
         (
             {"model_type": "hy_v3", "num_hidden_layers": 2, "mlp_layer_types": ["dense"] * 3},
@@ -73,7 +73,7 @@ def test_a_gate_that_is_stated_is_a_gate() -> None:
     [
         (
             {"model_type": "gpt_neo", "attention_types": [[["global", "local"], 5]]},
-            "attention_types: tells the kinds of 10 layers, but num_layers is 24",
+            "attention_types: gives the kinds of 10 layers, but num_layers is 24",
         ),
         (
             {"model_type": "mpt", "attn_config": {"attn_type": "grouped_query_attention"}},

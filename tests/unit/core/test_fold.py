@@ -56,7 +56,7 @@ def test_a_tie_keeps_a_layer_apart() -> None:
 
 
 def test_a_name_twice_is_refused() -> None:
-    with pytest.raises(ReadError, match=r"the name 'a\.w' stands twice"):
+    with pytest.raises(ReadError, match=r"the name 'a\.w' occurs twice"):
         fold([row("a.w", 2), row("a.w", 3)])
 
 
@@ -110,7 +110,7 @@ def test_names_that_tell_of_too_many_modules_are_kept_in_one_piece(seed: int, mo
         whole = [node.name for node in tree.children if isinstance(node, Tensor) and "." in node.name]
         assert bool(whole) == (in_one_piece and bool(modules)), (most, names)
     monkeypatch.setattr(folding, "MOST_MODULES", -1)
-    with pytest.raises(ReadError, match="stands twice"):
+    with pytest.raises(ReadError, match="occurs twice"):
         fold([*rows, rows[0]])
 
 

@@ -122,10 +122,10 @@ def test_alternatives_are_joined_in_the_readers_language() -> None:
         ),
         (
             ReadError(Text("the name {name!r:.200} occurs twice", name="w"), path="x.bin", offset=1234),
-            "x.bin: the name 'w' stands twice (at byte 1,234)",
+            "x.bin: the name 'w' occurs twice (at byte 1,234)",
             "x.bin：名称 'w' 出现两次（位于第 1,234 字节）",
         ),
-        (ReadError(Text("the name {name!r:.200} occurs twice", name="w"), offset=0), "the name 'w' stands twice (at byte 0)", "名称 'w' 出现两次（位于第 0 字节）"),
+        (ReadError(Text("the name {name!r:.200} occurs twice", name="w"), offset=0), "the name 'w' occurs twice (at byte 0)", "名称 'w' 出现两次（位于第 0 字节）"),
         (ConfigError("b is neither", key="b and c"), "b is neither", "b is neither"),
         (WeighbridgeError(), "", ""),
         ("expected a list of names", "expected a list of names", "应为名称列表"),

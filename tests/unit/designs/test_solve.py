@@ -131,7 +131,7 @@ def test_a_second_target_must_hold_too() -> None:
     [
         ([], "expected one or two unknowns, found 0"),
         (["hidden_size", "vocab_size", "num_hidden_layers"], "expected one or two unknowns, found 3"),
-        (["hiden_size"], "hiden_size: no size of bert; did you mean hidden_size"),
+        (["hiden_size"], "hiden_size: not a size of bert; did you mean hidden_size"),
         (["text_config.hidden_size"], "bert has no sub-config 'text_config'"),
         (["tie_word_embeddings"], "tie_word_embeddings: no size of bert"),
     ],

@@ -117,7 +117,7 @@ def test_a_store_that_stalls_holds_up_its_own_row_alone(s3: Store, tmp_path: Pat
     over.set()
     assert time.monotonic() - begun < 15
     late = [row for row in rows.values() if row["status"] == "error"]
-    assert [row["error"] for row in late] == ["took over 1 seconds"]
+    assert [row["error"] for row in late] == ["took more than 1 seconds"]
     assert len(rows) == 8
 
 

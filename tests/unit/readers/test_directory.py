@@ -86,7 +86,7 @@ def test_a_doubled_tensor_is_counted_where_the_index_places_it(tmp_path: Path) -
     index(tmp_path, a="model-00001-of-00002.safetensors", b="model-00002-of-00002.safetensors")
     model = checkpoint_of(tmp_path)
     assert tally_of(model).stored == 10
-    assert model.notes == ("1 tensors with 6 elements stand in shards where the index does not place them and were not counted: a",)
+    assert model.notes == ("1 tensors with 6 elements are in shards where the index does not place them and were not counted: a",)
 
 
 def test_a_wrong_total_size_is_told_and_not_believed(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_nothing_and_too_much(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", "the index is no object with an entry for each name (at byte 0)"),
+        ("[]", "the index is not an object with an entry for each name (at byte 0)"),
         ('{"weight_map": []}', "an index needs a weight_map from each tensor's name to a file"),
         ('{"weight_map": {"a": "../b.safetensors"}}', "the index names '../b.safetensors', which is not in this directory"),
         ('{"weight_map": {"a": "b", "a": "c"}}', "the index has the key 'a' twice"),

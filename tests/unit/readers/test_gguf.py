@@ -105,7 +105,7 @@ def test_a_lora_says_what_it_adds() -> None:
     pair: list[tuple[str, tuple[int, ...], int]] = [("blk.0.attn_q.weight.lora_a", (32, 4), 0), ("blk.0.attn_q.weight.lora_b", (4, 64), 0)]
     assert read_bytes(gguf.read, whole(pair, keys)).notes == ("a LoRA for the architecture 'llama': 1 pairs of rank 4",)
     assert read_bytes(gguf.read, whole(pair[:1], keys)).notes == (
-        "a LoRA for the architecture 'llama': 0 pairs of rank unknown; 1 halves stand alone",
+        "a LoRA for the architecture 'llama': 0 pairs of rank unknown; 1 halves lack their other half",
     )
 
 
@@ -156,8 +156,8 @@ def test_damage_is_refused_or_read_consistently() -> None:
             whole([("w", (8,), 0), ("v", (8,), 0)]).replace(pack("<QQ", 2, 0), pack("<QQ", 1, 0), 1)[:96],
             "the padding before the data is not zero: the table holds more tensors than it says (at byte 57)",
         ),
-        (whole([("w", (8,), 0), ("w", (8,), 0)]), "the tensor 'w' stands twice (at byte 57)"),
-        (whole([], [number("k", 1), number("k", 1)]), "the key 'k' stands twice (at byte 41)"),
+        (whole([("w", (8,), 0), ("w", (8,), 0)]), "the tensor 'w' occurs twice (at byte 57)"),
+        (whole([], [number("k", 1), number("k", 1)]), "the key 'k' occurs twice (at byte 41)"),
         (whole([], [number("general.alignment", 3)]), "general.alignment is 3, expected a power of two (at byte 57)"),
     ],
 )

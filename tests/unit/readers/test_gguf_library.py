@@ -48,7 +48,7 @@ def test_every_architecture_is_counted(number: int, tmp_path: Path) -> None:
     assert {tensor.name: tensor.shape for tensor in listing.tensors} == shapes
     said = [note for note in listing.notes if "architecture" in note]
     if architecture not in KNOWN:
-        assert said == [f"no description stands behind the architecture '{architecture}': its tensors are counted as they are"]
+        assert said == [f"the architecture '{architecture}' is not described: its tensors are counted as they are"]
     elif architecture in BORROWED:
         name = KNOWN[architecture].class_name
         assert said == [f"the architecture '{architecture}' is described by {name}, whose tensors are the same"]

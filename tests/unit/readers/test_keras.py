@@ -123,7 +123,7 @@ def test_what_leads_out_of_the_file_is_refused(kind: str, tmp_path: Path) -> Non
 
 
 def test_what_is_no_keras_file_is_refused() -> None:
-    with pytest.raises(ReadError, match=r"it begins neither as HDF5 nor as a \.keras archive"):
+    with pytest.raises(ReadError, match=r"it starts neither like an HDF5 file nor like a \.keras archive"):
         read_bytes(keras.read, b"hello")
     with pytest.raises(ReadError, match="the HDF5 is damaged"):
         read_bytes(keras.read, file_of(LEGACY)[:500])

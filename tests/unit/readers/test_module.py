@@ -112,7 +112,7 @@ def test_sharded_and_packed_parameters_tell_their_shape() -> None:
         (Module(w=UninitializedParameter(0)), "w has no shape yet; run the lazy module once, or weigh its config"),
         (
             Module(w=Array(8, 1, bnb_quantized=True)),
-            "w is packed (Array) and does not tell its shape; weigh the config or the checkpoint instead",
+            "w is packed (Array) and does not record its shape; weigh the config or the checkpoint instead",
         ),
     ],
 )

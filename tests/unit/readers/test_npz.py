@@ -75,11 +75,11 @@ def test_damage_is_refused_or_read_consistently(compressed: bool) -> None:
     ("old", "new", "message"),
     [
         (b"(3, 4)", b"(3, 5)", "'a' of shape [3, 5] takes 60 bytes; the archive has 48"),
-        (b"(3, 4)", b"(3,-4)", "'a' has the shape (3, -4), which cannot be"),
+        (b"(3, 4)", b"(3,-4)", "'a' has the shape (3, -4), which is impossible"),
         (b"'<f4'", b"'<f3'", "'a' is of type 'f3', which NumPy does not write"),
         (b"'<f4'", b"[1,2]", "'a' is of type [1, 2], a record or unknown"),
         (b"{'descr'", b"{{descr'", "the header of 'a' is damaged"),
-        (b"NUMPY", b"NOMPY", "'a' does not begin as an array does"),
+        (b"NUMPY", b"NOMPY", "'a' does not start like an array"),
     ],
 )
 def test_what_cannot_be_is_refused(old: bytes, new: bytes, message: str) -> None:

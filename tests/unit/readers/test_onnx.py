@@ -86,7 +86,7 @@ def test_parameters_and_constants_are_told_apart() -> None:
     listing = read_bytes(onnx.read, SMALL)
     assert shapes_of(listing) == {"h.weight": (4, 4), "h.bias": (4,), "table": (3, 4)}
     assert_agrees(SMALL)
-    assert listing.notes == ("2 constants of the graph (shapes, indices, scales, zero points) are no parameters",)
+    assert listing.notes == ("2 constants of the graph (shapes, indices, scales, zero points) are not parameters",)
 
 
 def test_all_kinds_of_tensors_agree_with_the_library() -> None:
@@ -217,7 +217,7 @@ def test_what_cannot_be_is_refused() -> None:
             onnx.read,
             model([helper.make_node("MatMul", ["x", "w"], ["y"])], [short]),
         )
-    with pytest.raises(ReadError, match="the tensor 'w' stands twice"):
+    with pytest.raises(ReadError, match="the tensor 'w' occurs twice"):
         read_bytes(onnx.read, model([helper.make_node("MatMul", ["x", "w"], ["y"])], [init("w", 2), init("w", 2)]))
 
 

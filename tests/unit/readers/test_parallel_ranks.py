@@ -66,7 +66,7 @@ UNEVEN = rank(linear_fc1__weight=(4, 8))
         ([UNEVEN, rank(linear_fc2__weight=(4, 8))], {}, "linear_fc1.weight is not on all tensor-parallel ranks: "),
         ([rank(norm__weight=(4,)), rank(norm__weight=(5,))], {}, "the pieces of norm.weight on"),
         ([rank(linear_proj__weight=(4,))] * 2, {}, "the pieces of linear_proj.weight on"),
-        ([UNEVEN] * 2, {"stages": 2}, "linear_fc1.weight stands in two pipeline stages: "),
+        ([UNEVEN] * 2, {"stages": 2}, "linear_fc1.weight is in two pipeline stages: "),
         ([UNEVEN] * 2, {"tensor_model_parallel_size": 4}, "there are the files of 2, where the training's tensor_model_parallel_size is 4"),
         ([UNEVEN] * 2, {"expert_model_parallel_size": 4}, "a training whose expert_model_parallel_size is 4: join them with"),
         ([UNEVEN] * 2, {"expert_tensor_parallel_size": 1, "num_experts": 8}, "a training whose expert_tensor_parallel_size is 1: join them with"),

@@ -108,7 +108,7 @@ def test_a_long_text_is_passed_over(text: bytes) -> None:
         (b"x" * 17_000_000 + b"\\x", "the header is not JSON: a damaged text"),
         (b"x" * 17_000_000 + b"\n", "the header is not JSON: a damaged text"),
         (b'","' + b"x" * 17_000_000 + b'":"', "the header has a name of 17,000,000 bytes"),
-        (b'","b":' + b"1" * 17_000_000 + b',"c":"', "bytes in a row that are no text"),
+        (b'","b":' + b"1" * 17_000_000 + b',"c":"', "bytes in a row that are not text"),
     ],
     ids=["letters", "escape", "line", "name", "number"],
 )

@@ -102,7 +102,7 @@ def test_variables_and_what_the_optimiser_keeps() -> None:
     }
     assert listing.notes == (
         "the values lie in 1 data shard beside the index, not opened",
-        "2 tensors with 13 elements are the optimiser's, no parameters",
+        "2 tensors with 13 elements belong to the optimizer, not to the model",
     )
 
 
@@ -165,4 +165,4 @@ def test_a_real_saved_model() -> None:
         listing = tensorflow.read(file)
     assert sum(prod(tensor.shape) for tensor in listing.tensors) == 50_442
     assert tally_of(checkpoint_of(path)).unique == 16_782
-    assert listing.notes[1] == "41 tensors with 33,569 elements are the optimiser's, no parameters"
+    assert listing.notes[1] == "41 tensors with 33,569 elements belong to the optimizer, not to the model"

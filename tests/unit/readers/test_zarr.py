@@ -76,7 +76,7 @@ def test_groups_of_the_third_version(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ('{"zarr_format": 3}', "zarr_format is 3, expected 2"),
-        ('{"zarr_format": 2, "dtype": "<f4", "shape": [-1]}', r"the shape \[-1\] cannot be"),
+        ('{"zarr_format": 2, "dtype": "<f4", "shape": [-1]}', r"the shape \[-1\] is impossible"),
         ('{"zarr_format": 2, "dtype": "<x4", "shape": [1]}', "the type '<x4' is not known"),
         ('{"zarr_format": 2.0, "dtype": "<f4", "shape": [1]}', "zarr_format is 2.0, expected 2"),
         ('{"zarr_format": 2, "dtype": "<f\u0664", "shape": [1]}', "the type '<f\u0664' is not known"),
@@ -97,8 +97,8 @@ def test_damaged_metadata_is_refused(tmp_path: Path, text: str, message: str) ->
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"x", "manifest.ocdbt is no node of an OCDBT database"),
-        (b"\x0c\xdb:*" + (20).to_bytes(8, "little") + bytes([1, 0]) + bytes(6), "an OCDBT database of version 1, packed in way 0"),
+        (b"x", "manifest.ocdbt is not a node of an OCDBT database"),
+        (b"\x0c\xdb:*" + (20).to_bytes(8, "little") + bytes([1, 0]) + bytes(6), "an OCDBT database of version 1, compression 0"),
         (b"\x0c\xdb:*" + (19).to_bytes(8, "little") + bytes([0, 1]) + bytes(5), "a node of the OCDBT database is damaged"),
         (b"\x0c\xdb:*" + (18).to_bytes(8, "little") + bytes([0, 0]) + bytes(4), "a node of the OCDBT database is cut off"),
     ],

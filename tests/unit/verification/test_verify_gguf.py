@@ -186,9 +186,7 @@ def test_layers_that_differ_and_an_unknown_architecture() -> None:
     listing = Listing("gguf", (), {"general.architecture": "llama", "llama.feed_forward_length": (8, 16)})
     with pytest.raises(ReadError, match=r"llama\.feed_forward_length differs from layer to layer; name a config beside the file"):
         config_of(listing)
-    with pytest.raises(
-        ReadError, match=r"no description stands behind the architecture .grok.; its tensors are counted, and a config named"
-    ):
+    with pytest.raises(ReadError, match=r"the architecture .grok. is not described; its tensors are counted, and a config named"):
         config_of(Listing("gguf", (), {"general.architecture": "grok"}))
 
 
