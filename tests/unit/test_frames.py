@@ -96,7 +96,7 @@ def test_errors_say_where() -> None:
         measure_table({"vocab_size": [5]})
     with pytest.raises(ConfigError, match="of the rows from 1 on that are alike"):
         measure_table({"model_type": ["gpt2", "bert"], "hidden_size": [None, 7]})
-    with pytest.raises(UsageError, match="a list is no table"):
+    with pytest.raises(UsageError, match="a list is not a table"):
         measure_table([1])
     with pytest.raises(UsageError, match="expected one of numpy, arrow"):
         measure_table({"model_type": ["bert"]}, to="excel")
