@@ -100,5 +100,5 @@ def test_errors_say_where() -> None:
         measure_table([1])
     with pytest.raises(UsageError, match="expected one of numpy, arrow"):
         measure_table({"model_type": ["bert"]}, to="excel")
-    with pytest.raises(ConfigError, match="unlike lengths"):
+    with pytest.raises(ConfigError, match="different lengths"):
         measure_table({"model_type": ["bert", "bert"], "vocab_size": np.arange(3)})

@@ -58,4 +58,4 @@ def test_words_that_nobody_knows_are_refused(said: dict[str, Any], why: str) -> 
 def test_arithmetic_that_is_not_known_says_so(adapter: str) -> None:
     found = model("bert-tiny").adapter_costs(adapter)
     assert found.forward_matmul is None
-    assert "FLOPs are told for LoRA" in str(found.refused)
+    assert "FLOPs are counted for LoRA" in str(found.refused)

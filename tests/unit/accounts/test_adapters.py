@@ -392,7 +392,7 @@ def test_a_context_is_tuned_where_a_class_generates(config: dict[str, Any]) -> N
         ),
         ({"peft_type": "LORA", "trainable_token_indices": "1"}, ConfigError, "trainable_token_indices: expected a list of token ids"),
         ({"peft_type": "LORA", "trainable_token_indices": {"wte": [1]}}, UsageError, "trainable_token_indices: no module wte"),
-        ({"peft_type": "LORA", "trainable_token_indices": {"q_proj": [1]}}, UsageError, "rows of it cannot be trained apart"),
+        ({"peft_type": "LORA", "trainable_token_indices": {"q_proj": [1]}}, UsageError, "its rows cannot be trained separately"),
         (
             {"peft_type": "LORA", "trainable_token_indices": [1], "modules_to_save": ["model.embed_tokens"]},
             UsageError,

@@ -132,7 +132,7 @@ def test_ties_and_buffers_are_said() -> None:
     masked = weighbridge.model("bert-base-uncased", "BertForMaskedLM")
     assert "# Tied tensors are listed once, under the name that owns them." in print_tensors(masked, "torch")
     assert "each once, they are 109,514,298." in print_tensors(masked, "torchinfo")
-    assert "elements of buffers are no parameters" in print_tensors(weighbridge.model("resnet-50"), "torch")
+    assert "elements are in buffers, not parameters" in print_tensors(weighbridge.model("resnet-50"), "torch")
     assert "# 共享的张量只列一次" in print_tensors(masked, "torch", lang="zh")
 
 

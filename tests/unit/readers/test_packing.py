@@ -134,7 +134,7 @@ def test_bitsandbytes_4_bits_lose_the_shape(kind: str, storage: str, rows: int) 
     assert found.tensors[0].dtype == kind.upper()
     assert found.notes == (
         "quantised weights (bitsandbytes) are listed as the matrices they stand for, their scales as buffers; "
-        "the file's header does not tell the shape of 1 of them, only the count",
+        "the file's header does not give the shape of 1 of them, only the count",
     )
     assert tally_of(as_model(found, "file")).unique == 16_777_216 + 4096
     assert logical(unpack(listing_of(arrays | {"q.bias": ("BF16", 1024)})))["q.weight"] == (1024, 16384)
