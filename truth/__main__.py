@@ -118,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command in meanings:
         from truth import costs, peak
 
-        ask = {"cache": costs.cache, "memory": costs.memory, "peak": peak.compared}[options.command]
+        ask = {"cache": costs.cache, "memory": costs.memory, "peak": peak.compare_peaks}[options.command]
         return ask(options.types, options.n, options.seed, options.record)
     if options.command == "checkpoints":
         from truth import checkpoints
@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "parallel":
         from truth import parallel
 
-        return parallel.compared(options.n, options.seed, options.record)
+        return parallel.compare_cases(options.n, options.seed, options.record)
     if options.command == "adapters":
         from truth import adapters
 
@@ -137,7 +137,7 @@ def main(arguments: list[str] | None = None) -> int:
             return adapters.again(options.again)
         if options.record:
             return adapters.record(options.record, options.seed)
-        return adapters.compared([name.upper() for name in options.methods], options.n, options.seed, options.verbose)
+        return adapters.compare_cases([name.upper() for name in options.methods], options.n, options.seed, options.verbose)
     if options.command == "names":
         return saving.compare_classes(options.types or LIVE, options.n, options.seed)
     return {

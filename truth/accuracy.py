@@ -15,7 +15,7 @@ from typing import Any
 
 from truth import further
 from truth.adapter_figures import DOCUMENTATION_HEAD, PEAKS_HEAD, RUNS_HEAD, documentation_rows, peaks, run_rows
-from truth.costs import Case, recorded
+from truth.costs import Case, recorded_cases
 from truth.live import versions
 from truth.memory_figures import QUESTIONS, UNASKED, UNITS, WHY, Question
 from truth.output_figures import OUTPUTS_HEAD, outputs
@@ -79,7 +79,7 @@ def _count(cases: list[Case]) -> str:
 def _peak_errors(what: str) -> dict[str, list[float]]:
     """Return how far our peaks are from the recorded ones, by how the model was run."""
     errors: dict[str, list[float]] = {}
-    for case in recorded(what):
+    for case in recorded_cases(what):
         asked: dict[str, Any] = {**case.lengths, **case.settings}
         found = model(case.config, case.class_name).memory(training=True, **asked)
         if found.peak is not None:
@@ -112,7 +112,7 @@ def _peaks_by_way() -> list[str]:
 
 def _ways() -> str:
     """Count the cases of other ways to run, how many are equal to the byte, and the worst error of the rest."""
-    cases, errors = recorded("activations_ways"), []
+    cases, errors = recorded_cases("activations_ways"), []
     for case in cases:
         asked: dict[str, Any] = {**case.lengths, **case.settings}
         found = model(case.config, case.class_name).memory(training=True, **asked)
@@ -126,7 +126,7 @@ def _lines(name: str) -> int:
 
 
 def _head() -> list[str]:
-    caches, kept = recorded("caches"), recorded("activations")
+    caches, kept = recorded_cases("caches"), recorded_cases("activations")
     found = versions()
     return [
         "# Accuracy of the costs", "",
@@ -141,7 +141,7 @@ def _head() -> list[str]:
         f"| files packed in several groups | bytes that compressed-tensors 0.20.0 makes of a small live Llama; 8 more are those that ModelOpt 0.47.0 writes | {_lines('groups')} random configs | 0 bytes |",
         f"| optimizer states | states after one step of small live models | {len(OPTIMIZERS)} optimizers of {', '.join(LIBRARIES)} | 0 bytes |",
         f"| activations, fused attention, dropout, loss, 16 bits, in all combinations | the same hooks | {_ways()} |",
-        f"| peak of a training step | torch's memory tracker under fake tensors, eager attention, float32, no dropout | {_count(recorded('peaks'))} | {max(map(max, _peak_errors('peaks').values())):.1%} |",
+        f"| peak of a training step | torch's memory tracker under fake tensors, eager attention, float32, no dropout | {_count(recorded_cases('peaks'))} | {max(map(max, _peak_errors('peaks').values())):.1%} |",
         *_peaks_by_way(), "",
         "GPU kernels are not held to an oracle here: they are called estimate. So are peaks: of 669 random cases, those recorded among them, the worst was 9.8% off, with full checkpointing 12.2%.", "",
         "## Beside published figures", "",

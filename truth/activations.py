@@ -21,7 +21,7 @@ class Saved(NamedTuple):
     bytes: int
 
 
-def saved(model: Any, lengths: Pass, *, made: dict[str, Any] | None = None) -> list[Saved]:
+def saved_storages(model: Any, lengths: Pass, *, made: dict[str, Any] | None = None) -> list[Saved]:
     """List the storages that a forward saves, each once; parameters, buffers and the inputs are left out.
 
     Args:
@@ -47,7 +47,7 @@ def saved(model: Any, lengths: Pass, *, made: dict[str, Any] | None = None) -> l
         return tensor
 
     place, call = [""], [""]
-    with _placed(model, place), _called(call), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+    with _name_modules(model, place), _name_calls(call), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         try:
             result = model(**made)
         except RefusedError:
@@ -63,7 +63,7 @@ def _storage(tensor: Any) -> int:
 
 
 @contextmanager
-def _placed(model: Any, place: list[str]) -> Iterator[None]:
+def _name_modules(model: Any, place: list[str]) -> Iterator[None]:
     """Keep the name of the module that is running at the end of *place*."""
     handles = []
     for name, module in model.named_modules():
@@ -77,7 +77,7 @@ def _placed(model: Any, place: list[str]) -> Iterator[None]:
 
 
 @contextmanager
-def _called(call: list[str]) -> Iterator[None]:
+def _name_calls(call: list[str]) -> Iterator[None]:
     """Keep the name of the call that is running at the end of *call*."""
     overrides = import_module("torch.overrides")
 

@@ -500,7 +500,7 @@ def again(path: Path) -> int:
     return 0
 
 
-def compared(methods: list[str], number: int, seed: str, verbose: bool = False) -> int:
+def compare_cases(methods: list[str], number: int, seed: str, verbose: bool = False) -> int:
     """Compare *number* random cases; 1 if any figure differs."""
     outcome: Counter[str] = Counter()
     refusals: Counter[str] = Counter()

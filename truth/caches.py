@@ -23,7 +23,7 @@ class Kept(NamedTuple):
     bytes: int
 
 
-def kept(model: Any, lengths: Pass) -> list[Kept]:
+def cached_tensors(model: Any, lengths: Pass) -> list[Kept]:
     """Run a prompt through a live model with values and list the tensors in the cache that it returns.
 
     Raises:
@@ -37,13 +37,13 @@ def kept(model: Any, lengths: Pass) -> list[Kept]:
         found = getattr(output, name, None)
         if found is not None:
             return list(dict.fromkeys(_tensors(found, name, set())))
-    held = list(_held(model))
+    held = list(_module_states(model))
     if not held:
         raise RefusedError("it returns no cache")
     # RecurrentGemma fills a cache, does not return it, and holds its states itself
     handed = import_module("transformers").DynamicCache(config=model.config)
     _run(model, {**made, "past_key_values": handed})
-    return [*_tensors(handed, "past_key_values", set()), *_held(model)]
+    return [*_tensors(handed, "past_key_values", set()), *_module_states(model)]
 
 
 def _run(model: Any, made: dict[str, Any]) -> Any:
@@ -56,7 +56,7 @@ def _run(model: Any, made: dict[str, Any]) -> Any:
         raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
 
 
-def _held(model: Any) -> Iterator[Kept]:
+def _module_states(model: Any) -> Iterator[Kept]:
     """Yield the states that modules hold as attributes."""
     for path, module in model.named_modules():
         for name, value in vars(module).items():

@@ -57,7 +57,7 @@ def small(model_type: str, class_name: str, raw: dict[str, Any], dtype: str = "f
     return model if dtype == "float32" else model.to(getattr(import_module("torch"), dtype))
 
 
-def drawn(
+def draw_cases(
     model_type: str,
     class_name: str,
     seed: str,
@@ -94,11 +94,11 @@ def kept_for_backward(model: Any, lengths: Pass, *, loss: bool = False) -> int:
     model.set_attn_implementation("eager")
     if model.config.model_type == "whisper" and not type(model).__name__.endswith(("ForCausalLM", "Decoder", "DecoderWrapper")):
         lengths = lengths._replace(seq=2 * model.config.max_source_positions)
-    made = labelled(model, inputs(model, lengths)) if loss else None
-    return sum(storage.bytes for storage in activations.saved(model, lengths, made=made))
+    made = add_labels(model, inputs(model, lengths)) if loss else None
+    return sum(storage.bytes for storage in activations.saved_storages(model, lengths, made=made))
 
 
-def labelled(model: Any, made: dict[str, Any]) -> dict[str, Any]:
+def add_labels(model: Any, made: dict[str, Any]) -> dict[str, Any]:
     """Put labels beside the inputs of a class.
 
     Raises:
@@ -122,7 +122,7 @@ ACTIVATIONS = (
 ).split()
 
 
-def varied(raw: dict[str, Any], index: int) -> dict[str, Any]:
+def vary(raw: dict[str, Any], index: int) -> dict[str, Any]:
     """Change what a forward does and no tensor says, in every second draw: its activation function, and whether scores are capped."""
     if not index % 2 or raw["model_type"] not in STYLES:
         return raw
@@ -164,7 +164,7 @@ LIMITS: tuple[dict[str, Any], ...] = (
 """Keys that a cache is limited by in any config, put into every draw but the first of as many as there are."""
 
 
-def limited(raw: dict[str, Any], index: int) -> dict[str, Any]:
+def limit_cache(raw: dict[str, Any], index: int) -> dict[str, Any]:
     """Put keys that limit a cache into the config of the language model.
 
     >>> limited({"model_type": "llava", "text_config": {}}, 1)
@@ -172,7 +172,7 @@ def limited(raw: dict[str, Any], index: int) -> dict[str, Any]:
     """
     inside = next((key for key in TEXT_CONFIGS if isinstance(raw.get(key), dict)), None)
     if inside is not None:
-        return {**raw, inside: limited(raw[inside], index)}
+        return {**raw, inside: limit_cache(raw[inside], index)}
     limits = dict(LIMITS[index % len(LIMITS)])
     if "layer_types" in limits:  # as many as there are layers
         limits["layer_types"] = limits["layer_types"][: raw.get("num_hidden_layers", 4)]
@@ -181,7 +181,7 @@ def limited(raw: dict[str, Any], index: int) -> dict[str, Any]:
 
 def kept_in_cache(model: Any, lengths: Pass) -> int:
     """Measure what a forward leaves in its cache, at lengths beyond small windows."""
-    return sum(tensor.bytes for tensor in caches.kept(model, lengths))
+    return sum(tensor.bytes for tensor in caches.cached_tensors(model, lengths))
 
 
 def our_cache(case: Case) -> int:
@@ -214,7 +214,9 @@ def cache(types: list[str], n: int, seed: str | None, record: bool) -> int:
     found = types or [name for name in MODULES if not is_remote(name) and generates(name)]
     wanted = lambda name: not name.endswith(HEADLESS)  # noqa: E731  a sentence of its own would say no more
     return max(
-        compared("caches", found, n, seed, kept_in_cache, our_cache, record=record, wanted=wanted, lengths=LONG, dtype=dtype, mend=limited)
+        compare_cases(
+            "caches", found, n, seed, kept_in_cache, our_cache, record=record, wanted=wanted, lengths=LONG, dtype=dtype, mend=limit_cache
+        )
         for dtype in ("float32", "bfloat16")
     )
 
@@ -224,12 +226,12 @@ def memory(types: list[str], n: int, seed: str | None, record: bool) -> int:
     seed = seed or str(random.SystemRandom().randrange(10**6))
     with_loss: dict[str, Any] = {"dtype": "float32", "loss": True}
     return max(
-        compared("activations", types or list(STYLES), n, seed, measure, our_activations, record=record, mend=varied, how=how)
+        compare_cases("activations", types or list(STYLES), n, seed, measure, our_activations, record=record, mend=vary, how=how)
         for measure, how in ((kept_for_backward, None), (partial(kept_for_backward, loss=True), with_loss))
     )
 
 
-def compared(
+def compare_cases(
     what: str,
     types: list[str],
     n: int,
@@ -251,7 +253,7 @@ def compared(
     for model_type in types:
         for class_name in filter(wanted, check.classes(model_type)):
             agreed, refused = 0, ""
-            for case in drawn(model_type, class_name, seed, n, measure, passes=lengths, dtype=dtype, mend=mend, how=how):
+            for case in draw_cases(model_type, class_name, seed, n, measure, passes=lengths, dtype=dtype, mend=mend, how=how):
                 try:
                     ours = account(case)
                 except (RefusedError, WeighbridgeError) as error:
@@ -277,14 +279,14 @@ COMMANDS = {"caches": "cache", "activations": "memory", "peaks": "peak"}
 def write(what: str, cases: list[Case]) -> None:
     """Write measured cases, one a line; those of other types stay."""
     measured = {(case.model_type, str(case.settings)) for case in cases}
-    cases = [*(case for case in recorded(what) if (case.model_type, str(case.settings)) not in measured), *cases]
+    cases = [*(case for case in recorded_cases(what) if (case.model_type, str(case.settings)) not in measured), *cases]
     RECORDS.mkdir(exist_ok=True)
     head = {"versions": live.versions(), "command": f"python -m truth {COMMANDS[what]} --record"}
     lines = [json.dumps(head), *(json.dumps(list(case)) for case in cases)]
     (RECORDS / f"{what}.jsonl").write_text("\n".join(lines) + "\n")
 
 
-def recorded(what: str) -> list[Case]:
+def recorded_cases(what: str) -> list[Case]:
     """Return the measured cases that are committed."""
     path = RECORDS / f"{what}.jsonl"
     _, *lines = path.read_text().splitlines() if path.exists() else [""]

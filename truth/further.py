@@ -28,7 +28,7 @@ def cells(count: int, dtype: str = "float16") -> Callable[[Model], int]:
     return lambda weighed: weighed.cache(seq=count, dtype=dtype, engine="llama.cpp").bytes
 
 
-def kept(tokens: int) -> Callable[[Model], int]:
+def cache_of(tokens: int) -> Callable[[Model], int]:
     """Ask for the cache of so many tokens, where nothing is rounded."""
     return lambda weighed: weighed.cache(seq=tokens, dtype="float16").bytes
 
@@ -67,18 +67,18 @@ FURTHER = (
     Further("qwen1.5-32b", "2,048 cells", 512.0, "MiB", cells(2048), COMMAND_R),
     Further("yi-1.5-34b", "2,048 cells", 480.0, "MiB", cells(2048), COMMAND_R),
     Further("command-r", "2,048 cells", 2560.0, "MiB", cells(2048), COMMAND_R),
-    Further("llama-3.1-8b", "1k tokens", 0.125, "GiB", kept(1024), BLOG),
-    Further("llama-3.1-8b", "16k tokens", 1.95, "GiB", kept(16_000), BLOG),
-    Further("llama-3.1-70b", "16k tokens", 4.88, "GiB", kept(16_000), BLOG),
-    Further("llama-3.1-405b", "1k tokens", 0.984, "GiB", kept(1024), BLOG, "counts 16 key-value heads, the config has 8"),
-    Further("llama-3.1-405b", "128k tokens", 123.05, "GiB", kept(128_000), BLOG, "counts 16 key-value heads, the config has 8"),
-    Further("llama-3-8b", "4K tokens", 0.5, "GiB", kept(4096), PAGE),
-    Further("llama-3.1-8b", "32K tokens", 4.0, "GiB", kept(32_768), PAGE),
-    Further("llama-3.1-8b", "128K tokens", 16.0, "GiB", kept(131_072), PAGE),
-    Further("mixtral-8x7b", "32K tokens", 4.0, "GiB", kept(32_768), PAGE),
-    Further("llama-3-70b", "4K tokens", 5.0, "GiB", kept(4096), PAGE, "four times what the page's own formula gives"),
-    Further("llama-3.1-70b", "32K tokens", 40.0, "GiB", kept(32_768), PAGE, "four times what the page's own formula gives"),
-    Further("llama-3.1-70b", "128K tokens", 160.0, "GiB", kept(131_072), PAGE, "four times what the page's own formula gives"),
+    Further("llama-3.1-8b", "1k tokens", 0.125, "GiB", cache_of(1024), BLOG),
+    Further("llama-3.1-8b", "16k tokens", 1.95, "GiB", cache_of(16_000), BLOG),
+    Further("llama-3.1-70b", "16k tokens", 4.88, "GiB", cache_of(16_000), BLOG),
+    Further("llama-3.1-405b", "1k tokens", 0.984, "GiB", cache_of(1024), BLOG, "counts 16 key-value heads, the config has 8"),
+    Further("llama-3.1-405b", "128k tokens", 123.05, "GiB", cache_of(128_000), BLOG, "counts 16 key-value heads, the config has 8"),
+    Further("llama-3-8b", "4K tokens", 0.5, "GiB", cache_of(4096), PAGE),
+    Further("llama-3.1-8b", "32K tokens", 4.0, "GiB", cache_of(32_768), PAGE),
+    Further("llama-3.1-8b", "128K tokens", 16.0, "GiB", cache_of(131_072), PAGE),
+    Further("mixtral-8x7b", "32K tokens", 4.0, "GiB", cache_of(32_768), PAGE),
+    Further("llama-3-70b", "4K tokens", 5.0, "GiB", cache_of(4096), PAGE, "four times what the page's own formula gives"),
+    Further("llama-3.1-70b", "32K tokens", 40.0, "GiB", cache_of(32_768), PAGE, "four times what the page's own formula gives"),
+    Further("llama-3.1-70b", "128K tokens", 160.0, "GiB", cache_of(131_072), PAGE, "four times what the page's own formula gives"),
     Further("deepseek-v3", "bf16, per token", 68.6, "KiB", token, GALLERY),
     Further("qwen3-8b", "vLLM, per token", 147_456, "bytes", token, "github file id 67449489553"),
     Further("qwen3-8b", "vLLM, model loading took", 15.27, "GiB", weights, "github file id 67449489553"),

@@ -54,7 +54,7 @@ def _largest(size: int) -> Callable[[Model], int]:
     return lambda weighed: max(size * int(row.count) for row in weighed.tensors())  # type: ignore[arg-type]
 
 
-def _packed(dtype: str, scheme: str) -> Callable[[Model], int]:
+def _packed_weights(dtype: str, scheme: str) -> Callable[[Model], int]:
     return lambda weighed: weighed.memory(dtype=dtype, quantization=scheme).weights
 
 
@@ -118,8 +118,8 @@ QUESTIONS = (
     Question("bert-base-cased", 21.24, BERT, _largest(1)),
     Question("DeepSeek-V3/R1 (MLA with transposed copy)", 129.6, "deepseek-v3", _token),
     Question("bge-small class BERT (12 layers x 384)", 9.0, "bge-small-en-v1.5", _cache(512, "llama.cpp")),
-    Question("MiniMax-M2", 230121630720, {"model_type": "minimax_m2"}, _packed("bfloat16", "fp8-block")),
-    Question("neuralmagic/Meta-Llama-3.1-70B-Instruct-quantized.w8a8", 67.7229, "llama-3.1-70b", _packed("bfloat16", "w8a8")),
+    Question("MiniMax-M2", 230121630720, {"model_type": "minimax_m2"}, _packed_weights("bfloat16", "fp8-block")),
+    Question("neuralmagic/Meta-Llama-3.1-70B-Instruct-quantized.w8a8", 67.7229, "llama-3.1-70b", _packed_weights("bfloat16", "w8a8")),
     Question("llama3 8B", 3.77, "llama-3-8b", _shard(8)),
     Question("torchvision resnet34", 85.538, "resnet-34", _weights("float32")),
     Question("torchvision resnet101", 173.151, "resnet-101", _weights("float32")),
@@ -154,8 +154,8 @@ QUESTIONS = (
     Question("Qwen Full-parameter 1.8B", 48.3, "qwen-1.8b", _full("mixed", 8192), True),
     Question("Qwen LoRA 1.8B", 8.4, "qwen-1.8b", _weights("bfloat16"), True),
     Question("Qwen LoRA 7B", 20.1, "qwen-7b", _weights("bfloat16"), True),
-    *(Question("Qwen Q-LoRA 1.8B", value, "qwen-1.8b", _packed("bfloat16", "gptq-4bit"), True) for value in (6.0, 6.6, 7.8, 15.8)),
-    *(Question("Qwen Q-LoRA 7B", value, "qwen-7b", _packed("bfloat16", "gptq-4bit"), True) for value in (11.5, 13.9)),
+    *(Question("Qwen Q-LoRA 1.8B", value, "qwen-1.8b", _packed_weights("bfloat16", "gptq-4bit"), True) for value in (6.0, 6.6, 7.8, 15.8)),
+    *(Question("Qwen Q-LoRA 7B", value, "qwen-7b", _packed_weights("bfloat16", "gptq-4bit"), True) for value in (11.5, 13.9)),
     Question("Llama2 7B", 28.8, "llama-2-7b", lambda weighed: _full("megatron", 4096)(weighed) // 8, True),
 )
 WHY = {

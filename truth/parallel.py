@@ -43,7 +43,7 @@ MESHES = ((1, 4), (2, 2), (4, 1))
 RECORD = Path(__file__).parents[1] / "tests" / "truth" / "parallel" / "cases.json"
 
 
-def compared(number: int, seed: str, record: bool = False) -> int:
+def compare_cases(number: int, seed: str, record: bool = False) -> int:
     """Compare *number* random cases on each mesh, or write them down; 1 if any device holds another number of bytes."""
     work = []
     for index in range(number):
@@ -74,7 +74,7 @@ def compared(number: int, seed: str, record: bool = False) -> int:
     finally:
         for process in processes:
             process.kill()
-    return _recorded(work, held, f"python -m truth parallel --n {number} --seed {seed} --record") if record else _judged(work, held)
+    return _record(work, held, f"python -m truth parallel --n {number} --seed {seed} --record") if record else _judge(work, held)
 
 
 def _size(config: dict[str, Any], class_name: str) -> int:
@@ -83,7 +83,7 @@ def _size(config: dict[str, Any], class_name: str) -> int:
     return unique
 
 
-def _recorded(work: list[list[Any]], held: list[dict[str, Any]], command: str) -> int:
+def _record(work: list[list[Any]], held: list[dict[str, Any]], command: str) -> int:
     cases = []
     for index, (model_type, class_name, config) in enumerate(work):
         for tp, dp in MESHES:
@@ -108,7 +108,7 @@ def _divides(model_type: str, class_name: str, config: dict[str, Any], tp: int) 
         return False
 
 
-def _judged(work: list[list[Any]], held: list[dict[str, Any]]) -> int:
+def _judge(work: list[list[Any]], held: list[dict[str, Any]]) -> int:
     equal = wrong = refused = 0
     for index, (model_type, class_name, config) in enumerate(work):
         for tp, dp in MESHES:

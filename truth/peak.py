@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from truth import check, live, storages
-from truth.costs import TOUCHES, Case, labelled, small, write
+from truth.costs import TOUCHES, Case, add_labels, small, write
 from truth.draw import draw
 from truth.forward import Pass, inputs
 from truth.live import RefusedError
@@ -21,7 +21,7 @@ from weighbridge.load import load
 OPTIMIZERS = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD", "rmsprop": "RMSprop", "adagrad": "Adagrad"}
 
 
-def measured(
+def measure_step(
     model_type: str, class_name: str, raw: dict[str, Any], lengths: Pass, optimizer: str = "adamw", attention: str = "eager"
 ) -> int:
     """Run two steps of training (the second has the optimizer's states from the start) and return the peak in bytes.
@@ -35,7 +35,7 @@ def measured(
         model = live.build(model_type, class_name, raw, "cpu")
         model.set_attn_implementation(attention)
         model.train()
-        made = labelled(model, inputs(model, lengths))
+        made = add_labels(model, inputs(model, lengths))
         stepper = getattr(torch.optim, OPTIMIZERS[optimizer])(model.parameters(), lr=0.001)
         tracker = tracker_of()
         tracker.track_external(model, stepper, *made.values())
@@ -54,7 +54,7 @@ def measured(
         return int(tracker.get_tracker_snapshot("peak")[torch.device("cpu")]["Total"])
 
 
-def counted(
+def measure_live_storages(
     model_type: str,
     class_name: str,
     raw: dict[str, Any],
@@ -75,7 +75,7 @@ def counted(
     try:
         if checkpointing == "full":
             model.gradient_checkpointing_enable()
-        made = labelled(model, inputs(model, lengths))
+        made = add_labels(model, inputs(model, lengths))
         return storages.peak(model, made, getattr(torch.optim, OPTIMIZERS[optimizer])(model.parameters(), lr=0.001))
     except RefusedError:
         raise
@@ -91,7 +91,7 @@ SETTLED = {"hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dr
 """Probabilities that are nothing here, so that every draw drops nothing."""
 
 
-def compared(types: list[str], n: int, seed: str | None, record: bool) -> int:
+def compare_peaks(types: list[str], n: int, seed: str | None, record: bool) -> int:
     """Hold the peak to the tracker's on random configs, print both, and with *record* write what was measured; beyond 5 % the exit code is 1."""
     seed = seed or str(random.SystemRandom().randrange(10**6))
     print(f"peak: seed {seed}, {n} random configs per class", flush=True)
@@ -99,7 +99,7 @@ def compared(types: list[str], n: int, seed: str | None, record: bool) -> int:
     for model_type in types or list(STYLES):
         for class_name in (name for name in check.classes(model_type) if name.endswith(HEADS)):
             for index in range(n):
-                case = _drawn(model_type, class_name, f"{seed}/{index}", index)
+                case = _draw_case(model_type, class_name, f"{seed}/{index}", index)
                 if case is None:
                     continue
                 try:
@@ -118,7 +118,7 @@ def compared(types: list[str], n: int, seed: str | None, record: bool) -> int:
     return 1 if worst > 0.05 else 0
 
 
-def _drawn(model_type: str, class_name: str, seed: str, index: int) -> Case | None:
+def _draw_case(model_type: str, class_name: str, seed: str, index: int) -> Case | None:
     lengths, optimizer = PASSES[index % 4], sorted(OPTIMIZERS)[index % len(OPTIMIZERS)]
     how = {"optimizer": optimizer, "dropout": False, "loss": True, "attention": "eager"}
     for attempt, touch in enumerate(TOUCHES):
@@ -126,10 +126,10 @@ def _drawn(model_type: str, class_name: str, seed: str, index: int) -> Case | No
         if raw.get("add_cross_attention") or raw.get("num_hidden_groups", 1) > raw.get("num_hidden_layers", 12):
             continue  # parameters that nothing runs through get no gradient
         try:
-            found = measured(model_type, class_name, raw, lengths, optimizer)
+            found = measure_step(model_type, class_name, raw, lengths, optimizer)
         except RefusedError:  # what asks its values for their size, as image models and routed experts do, runs on real tensors alone
             try:
-                found = counted(model_type, class_name, raw, lengths, optimizer)
+                found = measure_live_storages(model_type, class_name, raw, lengths, optimizer)
             except RefusedError:
                 continue
         return Case(

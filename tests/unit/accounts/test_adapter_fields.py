@@ -18,7 +18,7 @@ from weighbridge.core.errors import UsageError, WeighbridgeError
 RECORDED = Path(__file__).parents[2] / "truth" / "adapters" / "cases.json"
 
 
-def recorded() -> list[dict[str, object]]:
+def recorded_configs() -> list[dict[str, object]]:
     """Return every adapter config of the recorded cases."""
     found: list[dict[str, object]] = []
     pending = [json.loads(RECORDED.read_text("utf-8"))]
@@ -32,7 +32,7 @@ def recorded() -> list[dict[str, object]]:
 
 
 def test_every_recorded_config_states_fields_that_its_method_has() -> None:
-    configs = recorded()
+    configs = recorded_configs()
     assert len(configs) > 100
     for config in configs:
         refuse_unknown(str(config["peft_type"]), list(config))

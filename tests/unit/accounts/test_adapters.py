@@ -142,7 +142,7 @@ OTHERWISE = {
 }
 
 
-def published() -> list[dict[str, Any]]:
+def published_runs() -> list[dict[str, Any]]:
     """Return the published runs of PEFT's own comparison on Llama-3.2-3B."""
     if not SHARED.exists():
         return []
@@ -162,7 +162,7 @@ def setting(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="shared/measured.jsonl is not here")
-@pytest.mark.parametrize("row", published(), ids=lambda row: f"{row['id']}-{row['what']}")
+@pytest.mark.parametrize("row", published_runs(), ids=lambda row: f"{row['id']}-{row['what']}")
 def test_published_runs(row: dict[str, Any]) -> None:
     config = setting(row)
     if config["peft_type"] in REFUSED:
@@ -178,7 +178,7 @@ def test_published_runs(row: dict[str, Any]) -> None:
         assert {"adapter trainable params": found.trainable, "adapter total params": found.total}[row["what"]] == row["value"]
 
 
-def written() -> list[dict[str, Any]]:
+def documented_figures() -> list[dict[str, Any]]:
     """Return what documentation, notebooks and issues say of adapters, as far as it can be asked."""
     if not SHARED.exists():
         return []
@@ -187,7 +187,7 @@ def written() -> list[dict[str, Any]]:
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="shared/measured.jsonl is not here")
-@pytest.mark.parametrize("row", written(), ids=lambda row: f"{row['id']}-{row['model']}")
+@pytest.mark.parametrize("row", documented_figures(), ids=lambda row: f"{row['id']}-{row['model']}")
 def test_figures_of_documentation(row: dict[str, Any]) -> None:
     question = adapter_rows.question(row)
     assert question is not None

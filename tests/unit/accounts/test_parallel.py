@@ -190,7 +190,7 @@ PUBLISHED = [
 ]
 
 
-def published() -> list[dict[str, Any]]:
+def published_rows() -> list[dict[str, Any]]:
     """Return the published rows on many devices."""
     if not SHARED.exists():
         return []
@@ -198,7 +198,7 @@ def published() -> list[dict[str, Any]]:
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="shared/measured.jsonl is not here")
-@pytest.mark.parametrize("row", published(), ids=lambda row: f"{row['id']}")
+@pytest.mark.parametrize("row", published_rows(), ids=lambda row: f"{row['id']}")
 def test_deepspeed_s_published_estimates(row: dict[str, Any]) -> None:
     base = model(row["model"], "T5Model")
     _, zero, offload, zero_init = next(entry for entry in PUBLISHED if entry[0] in row["setting"])

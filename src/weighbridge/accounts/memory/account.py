@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_bytes, trainable
-from weighbridge.accounts.memory.peak import backward_peak, bias_bytes, input_bytes, mask_bytes, reached, step_peak, unreached_elements
+from weighbridge.accounts.memory.peak import (
+    backward_peak,
+    bias_bytes,
+    input_bytes,
+    mask_bytes,
+    prune_unreached,
+    step_peak,
+    unreached_elements,
+)
 from weighbridge.accounts.memory.quantization import PUBLISHED, quantization_of
 from weighbridge.accounts.memory.weights import PARTLY_IN_FLOAT32, buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.accounts.possible import refuse_lengths
@@ -173,7 +181,7 @@ def _beside_weights(model: ModelValue, given: Inputs, how: Settings, kept: Activ
     """Return the most that states, activations and gradients take at once, in backward or while the optimizer steps."""
     again = kept if how.checkpointing == "none" else forward_activations(model, given, how._replace(checkpointing="none"))[0]
     assert again is not None
-    tree = reached(model.tree, given.lengths())
+    tree = prune_unreached(model.tree, given.lengths())
     gradients, _, states = training_states(tree, how)
     learned = trainable(tree)
     state_size = element_bytes(how.dtype) if how.precision == "pure" else 4

@@ -223,10 +223,10 @@ def _has_gradient(tensor: Tensor) -> bool:
     return tensor.role != "buffer" and not tensor.frozen
 
 
-def reached(part: Part, lengths: Mapping[str, int]) -> Part:
+def prune_unreached(part: Part, lengths: Mapping[str, int]) -> Part:
     """Return a part without those that need an input that is not put in."""
     kept = [
-        reached(node, lengths) if isinstance(node, Part) else node
+        prune_unreached(node, lengths) if isinstance(node, Part) else node
         for node in part.children
         if not isinstance(node, Part) or _is_reached(node, lengths)
     ]

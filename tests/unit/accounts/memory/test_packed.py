@@ -15,7 +15,7 @@ from weighbridge.core.tree import Part, Tensor
 Held = list[tuple[tuple[int, ...], int]]
 
 
-def held(o: int, i: int) -> dict[str, Held]:
+def stored_tensors(o: int, i: int) -> dict[str, Held]:
     """Return the tensors beside each other in a file: AutoGPTQ's qweight, qzeros, scales and g_idx; bitsandbytes' absmax; and so on."""
     groups, blocks = -(-i // 128), -(-o * i // 64)
     others: dict[str, Held] = {}
@@ -47,7 +47,7 @@ def held(o: int, i: int) -> dict[str, Held]:
 @pytest.mark.parametrize(("outputs", "inputs"), [(11008, 4096), (4096, 11008), (352, 96), (96, 4128)])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_packed_matrix_weighs_what_its_tensors_do(scheme: str, outputs: int, inputs: int) -> None:
-    assert SCHEMES[scheme].packed(outputs, inputs) == sum(prod(shape) * size for shape, size in held(outputs, inputs)[scheme])
+    assert SCHEMES[scheme].packed(outputs, inputs) == sum(prod(shape) * size for shape, size in stored_tensors(outputs, inputs)[scheme])
 
 
 COMPRESSED = [

@@ -38,7 +38,7 @@ NF4 = {
 KEPT = {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]}  # fmt: skip
 
 
-def quantised(config: dict[str, Any], said: dict[str, Any], **changes: Any) -> Any:
+def quantised_model(config: dict[str, Any], said: dict[str, Any], **changes: Any) -> Any:
     return model({**config, "quantization_config": {**said, **changes}})
 
 
@@ -54,7 +54,7 @@ def layout(config: dict[str, Any], matrix: Callable[..., int]) -> int:
 def test_gpt_oss_takes_what_its_published_index_says(size: str, total: int) -> None:
     """``metadata.total_size`` in model.safetensors.index.json of openai/gpt-oss-20b and -120b."""
     config = {"model_type": "gpt_oss", "architectures": ["GptOssForCausalLM"], **GPT_OSS[size]}
-    assert quantised(config, KEPT).memory().weights == total
+    assert quantised_model(config, KEPT).memory().weights == total
 
 
 WEIGHTS = {
@@ -65,7 +65,7 @@ NVFP4 = WEIGHTS | {"type": "float", "strategy": "tensor_group", "group_size": 16
 EIGHT = WEIGHTS | {"num_bits": 8, "strategy": "channel", "group_size": None}
 
 
-def compressed(form: str, weights: dict[str, Any], dynamic: object = None) -> dict[str, Any]:
+def compressed_settings(form: str, weights: dict[str, Any], dynamic: object = None) -> dict[str, Any]:
     """Return settings as compressed-tensors writes them, with one group."""
     activations = None if dynamic is None else {"num_bits": 8, "dynamic": dynamic, "strategy": "token", "type": "int"}
     group = {"targets": ["Linear"], "weights": weights, "input_activations": activations, "output_activations": None}
@@ -83,28 +83,28 @@ LAYOUTS = [
     (NF4, lambda o, i: o * i // 2 + 4 * (o * i // 64) + 64),
     (GPTQ | {"group_size": 32}, lambda o, i: 4 * (i // 8 * o + i // 32 * o // 8 + i) + 2 * (i // 32) * o),
     (AWQ | {"group_size": 64}, lambda o, i: 4 * (i * o // 8 + i // 64 * o // 8) + 2 * (i // 64) * o),
-    (compressed("pack-quantized", WEIGHTS), lambda o, i: 4 * (i // 8) * o + 2 * o * (i // 32) + 16),
-    (compressed("float-quantized", EIGHT | {"type": "float"}, dynamic=True), lambda o, i: o * i + 2 * o),
-    (compressed("nvfp4-pack-quantized", NVFP4), lambda o, i: o * i // 2 + o * i // 16 + 4),
-    (compressed("nvfp4-pack-quantized", NVFP4, dynamic="local"), lambda o, i: o * i // 2 + o * i // 16 + 8),
-    (compressed("int-quantized", EIGHT, dynamic=True), lambda o, i: o * i + 2 * o),
+    (compressed_settings("pack-quantized", WEIGHTS), lambda o, i: 4 * (i // 8) * o + 2 * o * (i // 32) + 16),
+    (compressed_settings("float-quantized", EIGHT | {"type": "float"}, dynamic=True), lambda o, i: o * i + 2 * o),
+    (compressed_settings("nvfp4-pack-quantized", NVFP4), lambda o, i: o * i // 2 + o * i // 16 + 4),
+    (compressed_settings("nvfp4-pack-quantized", NVFP4, dynamic="local"), lambda o, i: o * i // 2 + o * i // 16 + 8),
+    (compressed_settings("int-quantized", EIGHT, dynamic=True), lambda o, i: o * i + 2 * o),
 ]
 
 
 @pytest.mark.parametrize(("said", "matrix"), LAYOUTS)
 def test_bytes_are_those_of_the_format(said: dict[str, Any], matrix: Any) -> None:
-    assert quantised(LLAMA, said).memory().weights == layout(LLAMA, matrix)
+    assert quantised_model(LLAMA, said).memory().weights == layout(LLAMA, matrix)
 
 
 def test_double_quantisation_and_eight_bits_are_told_apart() -> None:
-    found = [quantization_of(quantised(LLAMA, NF4, **changes)) for changes in ({"bnb_4bit_use_double_quant": True}, {"load_in_4bit": False, "load_in_8bit": True})]  # fmt: skip
+    found = [quantization_of(quantised_model(LLAMA, NF4, **changes)) for changes in ({"bnb_4bit_use_double_quant": True}, {"load_in_4bit": False, "load_in_8bit": True})]  # fmt: skip
     assert [one and one.scheme for one in found] == ["bnb-4bit-double", "bnb-8bit"]
 
 
 def test_modules_that_stay_as_they_are_may_be_named() -> None:
     names = [f"model.layers.{layer}.{name}" for layer in range(2) for name in ("mlp.gate", "input_layernorm")]
     said = FP8 | {"modules_to_not_convert": ["lm_head", *names]}
-    assert (quantization_of(quantised(MIXTURE, said)) or ())[1:3] == ("fp8-block", "bfloat16")
+    assert (quantization_of(quantised_model(MIXTURE, said)) or ())[1:3] == ("fp8-block", "bfloat16")
 
 
 INEXACT = [
@@ -130,8 +130,8 @@ INEXACT = [
     (MIXTURE, NF4, "bitsandbytes, 4 bits"),
     (MIXTURE | {"moe_intermediate_size": 200}, FP8, "fp8, 8 bits, blocks of 128 × 128"),
     (LLAMA, {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32}}}}, "compressed-tensors, 4 bits, groups of 32"),
-    (LLAMA, compressed("pack-quantized", WEIGHTS | {"actorder": "group"}), "compressed-tensors, 4 bits, groups of 32"),
-    (LLAMA, compressed("float-quantized", EIGHT | {"type": "float"}, dynamic=False), "compressed-tensors, 8 bits"),
+    (LLAMA, compressed_settings("pack-quantized", WEIGHTS | {"actorder": "group"}), "compressed-tensors, 4 bits, groups of 32"),
+    (LLAMA, compressed_settings("float-quantized", EIGHT | {"type": "float"}, dynamic=False), "compressed-tensors, 8 bits"),
     (LLAMA, {"quant_algo": "NVFP4", "group_size": 16}, "NVFP4"),
     (LLAMA, {"quant_method": ["x\x1b[31m"], "bits": True}, "?"),
 ]  # fmt: skip
@@ -139,13 +139,13 @@ INEXACT = [
 
 @pytest.mark.parametrize(("config", "said", "method"), INEXACT)
 def test_what_is_not_the_same_to_the_byte_is_only_told(config: dict[str, Any], said: dict[str, Any], method: str) -> None:
-    made = quantised(config, said)
+    made = quantised_model(config, said)
     assert quantization_of(made) == (method, None, None, None)
     assert made.memory() == model(config).memory()
 
 
 def test_what_is_asked_goes_before_the_config() -> None:
-    made, plain = quantised(LLAMA, GPTQ), model(LLAMA)
+    made, plain = quantised_model(LLAMA, GPTQ), model(LLAMA)
     for asked in ({"dtype": "bfloat16"}, {"dtype": "float32"}, {"quantization": "fp8"}, {"training": True}):
         assert made.memory(**asked)[:9] == plain.memory(**asked)[:9]
 
@@ -157,7 +157,7 @@ def test_a_config_without_quantisation_says_nothing() -> None:
 
 
 def test_the_report_says_where_the_scheme_is_from() -> None:
-    made = quantised(LLAMA, GPTQ)
+    made = quantised_model(LLAMA, GPTQ)
     taken, asked = settings_of(made), settings_of(made, dtype="bfloat16")
     assert "as the config's quantization_config has them (gptq, 4 bits, groups of 128)" in flat(made, taken)
     assert (
@@ -196,4 +196,4 @@ def test_a_model_by_name_is_what_its_file_is_published_as(name: str, scheme: str
     ({"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": {"num_bits": 8}}, "b": {"weights": {"num_bits": 3}}}}, 3),
 ])  # fmt: skip
 def test_the_fewest_bits_that_a_file_may_hold_a_weight_in(said: dict[str, Any], bits: int) -> None:
-    assert published_bits(quantised(LLAMA, said)) == bits
+    assert published_bits(quantised_model(LLAMA, said)) == bits
