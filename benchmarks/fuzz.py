@@ -15,6 +15,7 @@ import time
 import traceback
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from io import BytesIO
 from math import prod
@@ -105,6 +106,20 @@ def folder(data: bytes) -> Listing:
     return packing.unpack(readers.read_listing(place), packing.config_beside(place))
 
 
+KERAS_INDEX = "model.weights.json"
+
+
+@cache
+def _shards_beside() -> dict[str, bytes]:
+    return next(_keras_shards())
+
+
+def keras_index(data: bytes) -> Listing:
+    """Read an input as the index of Keras's shards, which lie beside it as they were written."""
+    place: Any = Held({**_shards_beside(), KERAS_INDEX: data})
+    return readers.read_listing(place)
+
+
 def zarr_folder(data: bytes) -> Listing:
     place: Any = folder_of(data)
     return zarr.list_zarr(place)
@@ -117,6 +132,7 @@ READERS: dict[str, Callable[[bytes], Listing]] = {
     "pickle": read_pickle,
     "directory": folder,
     "adapter": folder,
+    "keras_index": keras_index,
     "zarr": zarr_folder,
 }
 
@@ -142,6 +158,8 @@ def seeds(reader: str) -> Iterator[bytes]:
         case "npy" | "plain_pickle" | "tar" | "tflite" | "executorch" | "coreml" | "openvino" | "ctranslate2" | "distributed":
             for pattern in OTHERS[reader]:
                 yield from _small("formats", pattern, 20_000)
+        case "keras_index":
+            yield from (files[KERAS_INDEX] for files in _keras_shards())
         case "directory" | "adapter" | "zarr":
             yield from map(bytes_of, FOLDERS[reader])
         case _:
@@ -180,6 +198,26 @@ def _hdf5() -> Iterator[bytes]:
                 opened[name] = values
         yield file.getvalue()
         yield _zip({"model.weights.h5": file.getvalue()})
+
+
+def _keras_shards() -> Iterator[dict[str, bytes]]:
+    """Yield folders of shards as Keras cuts them up, with their index: a layer in one file, one in two, names with dots."""
+    first, second = ({"layers/dense/vars/0": [[1.0, 2.0]]}, {"layers/dense/vars/1": [1.0], "layers/a.b/vars/0": [2.0]})
+    names = "model_00000.weights.h5", "model_00001.weights.h5"
+    files = {name: _file(arrays) for name, arrays in zip(names, (first, second), strict=True)}
+    both: dict[str, object] = {"/layers/dense/vars": list(names), "/layers/a.b/vars": [names[1]]}
+    for placed in (both, {**both, "/layers/a.b/vars": names[1]}):
+        yield {KERAS_INDEX: json.dumps({"metadata": {"total_size": 32}, "weight_map": placed}).encode(), **files}
+
+
+def _file(arrays: dict[str, Any]) -> bytes:
+    import h5py
+
+    file = BytesIO()
+    with h5py.File(file, "w", libver="latest") as opened:
+        for name, values in arrays.items():
+            opened[name] = values
+    return file.getvalue()
 
 
 def _zip(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
