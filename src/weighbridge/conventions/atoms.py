@@ -125,15 +125,19 @@ def _atoms(leaf: Leaf, heads: set[str]) -> list[tuple[Atom, Tensor]]:
     kinds = leaf.kinds
     general = _component(leaf, kinds, bool(layer), heads)
     sense = next((kind for kind in kinds if kind in SENSES), "")
+    routes = leaf.path.rpartition(".")[2] in ROUTERS
     found = []
     for tensor, _ in leaf.pair.tensors():
-        size = inner
-        for length in tensor.shape:
+        shape, size, outputs, blocks = tensor.shape, inner, 0, 0
+        for length in shape:
             size = size * _int(length)
         component = "position" if general == "embedding" and tensor.name in POSITIONS else general
         rows = _rows(component, tensor)
-        outputs = copies * inner * prod(map(_int, tensor.shape[:-1])) if tensor.role == "weight" and len(tensor.shape) >= 2 else 0
-        blocks = copies * inner * _blocks(tensor) if outputs and leaf.path.rpartition(".")[2] not in ROUTERS else 0
+        if tensor.role == "weight" and len(shape) >= 2:
+            outputs = copies * inner
+            for length in shape[:-1]:
+                outputs = outputs * _int(length)
+            blocks = copies * inner * _blocks(tensor) if outputs and not routes else 0
         found.append((Atom(component, tensor.role, leaf.path, layer, size, copies, rows, tensor.frozen, sense, outputs, blocks), tensor))
     return found
 

@@ -67,7 +67,10 @@ class Pair(NamedTuple):
     @property
     def has_tensors(self) -> bool:
         """Whether any tensor of its own is there, buffers left out."""
-        return any(type(node) is Tensor and node.role != "buffer" for node in self.part.children)
+        for node in self.part.children:  # noqa: SIM110  # as below
+            if type(node) is Tensor and node.role != "buffer":
+                return True
+        return False
 
     @property
     def repeated(self) -> bool:
@@ -102,7 +105,12 @@ class Leaf(NamedTuple):
     @property
     def is_repeated(self) -> bool:
         """Whether it or a part around it has a repeat, be it of one."""
-        return self.pair.part.repeat is not None or any(pair.part.repeat is not None for pair in self.around)
+        if self.pair.part.repeat is not None:
+            return True
+        for pair in self.around:  # noqa: SIM110  # asked of every module of a file, of which there may be a hundred thousand
+            if pair.part.repeat is not None:
+                return True
+        return False
 
     @property
     def copies(self) -> Size:

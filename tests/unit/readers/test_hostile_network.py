@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from email.message import Message
 from io import BytesIO
 from pathlib import Path
+from random import Random
 from urllib.request import Request
 
 import pytest
@@ -183,6 +184,52 @@ def test_what_is_no_answer_of_a_hub_is_told_in_a_line(
         monkeypatch.setenv("HF_ENDPOINT", url)
         assert main(["count", "org/name"]) == 2
     assert "does not answer as a hub does" in capsys.readouterr().err
+
+
+ODD: tuple[object, ...] = (
+    None,
+    True,
+    -1,
+    1.5,
+    "",
+    "x" * 5000,
+    "\x1b[2J",
+    "\u202e",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    {"rfilename": 5},
+    "../config.json",
+    "/etc/passwd",
+    "NUL",
+    "a/b/model.safetensors",
+)
+
+
+@pytest.mark.parametrize("service", ["", "modelscope:"])
+def test_whatever_a_hub_answers_it_is_told_in_a_line(
+    service: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = Random(404)
+
+    def answer(connection: socket.socket, head: str, number: int) -> None:
+        files = [{"rfilename": rng.choice(ODD), "Path": rng.choice(ODD), "size": rng.choice(ODD)} for _ in range(4)]
+        said: dict[str, object] = {"sha": rng.choice(ODD), "siblings": files, "Code": 200, "Success": True, "Data": {"Files": files}}
+        said[rng.choice(list(said))] = rng.choice(ODD) if number % 3 else files
+        body = json.dumps(said if "/api/" in head else rng.choice(ODD)).encode()
+        length = len(body) + 9 * (number % 7 == 0)
+        connection.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n".encode() + body)
+
+    with serving(answer) as url:
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        monkeypatch.setenv("MODELSCOPE_ENDPOINT", url)
+        for _ in range(10):
+            assert main(["count", f"{service}org/name"]) == 2
+            said = capsys.readouterr()
+            assert said.err.count("\n") == 1, said.err
+            assert said.err[:-1].isprintable()
+            assert said.out == ""
 
 
 def test_a_hub_that_lists_without_end_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
