@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from weighbridge.auditing.text.size_words import LOOSE, SIZES
@@ -82,8 +83,14 @@ def find_described_sizes(text: str) -> Iterator[DescribedSize]:
     >>> [(size.word, size.value) for size in find_described_sizes("28 层，隐藏维度 3584，FFN 中间维度 18944")]
     [('layers', 28), ('hidden', 3584), ('mlp', 18944)]
     """
+    yield from _sizes_of(text)
+
+
+@lru_cache(maxsize=4096)
+def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
+    """Return the sizes of a line, which several checks ask for."""
     if len(text) > _LONGEST or not any(map(str.isdigit, text)):
-        return
+        return ()
     found: dict[int, DescribedSize] = {}
     for label in _LABEL.finditer(text):
         after = _AFTER_LABEL.match(text, label.end())
@@ -95,7 +102,7 @@ def find_described_sizes(text: str) -> Iterator[DescribedSize]:
         behind = _BEHIND.match(text, figure.end())
         if behind is not None and figure.start() not in found:
             found[figure.start()] = _size(str(behind.lastgroup), figure, figure.start(), behind.end())
-    yield from (found[start] for start in sorted(found))
+    return tuple(found[start] for start in sorted(found))
 
 
 def _folded(phrase: str) -> str:
