@@ -45,6 +45,8 @@ class Entrance:
         self.server.close()
         self.thread.join(5)
         self.listener.close()
+        self.door.server.close()
+        self.door.watched.close()
         assert not self.thread.is_alive()
 
 
