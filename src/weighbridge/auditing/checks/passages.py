@@ -19,6 +19,7 @@ from weighbridge.auditing.text.described_sizes import DescribedSize, find_descri
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -70,12 +71,19 @@ def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
             continue
         for size in find_described_sizes(line.text):
             found = topic(scene, index, size.first)
-            mention = found.mention if found is not None else None
+            mention = found.mention if found is not None else _given(scene, size)
             subject = of_mention(scene, mention, firm=True) if mention is not None else None
             if mention is not None and subject is not None and subject.models and all(map(has_sizes, subject.models)):
                 own = any(size.value in widths_of(model, size.word) for model in subject.models)
                 groups.setdefault(mention.names, []).append(_Said(index, size, mention, subject.models, own))
     yield from groups.values()
+
+
+def _given(scene: Scene, size: DescribedSize) -> Mention | None:
+    """Return a mention of the model that was given with the text, where a size is that model's: it may confirm, and alarms nobody."""
+    if not scene.given or scene.main is None or not any(size.value in widths_of(model, size.word) for model in (scene.models[""],)):
+        return None
+    return Mention(0, scene.main.name, 0, (scene.main.name,), MODEL)
 
 
 def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:

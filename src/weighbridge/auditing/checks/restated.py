@@ -16,7 +16,7 @@ from weighbridge.auditing.text.component_words import find_components, speaks_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, significant_digits, value_bounds, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
-from weighbridge.auditing.thresholds import RESTATED_DIGITS, SMALLEST_RESTATED
+from weighbridge.auditing.thresholds import LARGE_NUMBER, RESTATED_DIGITS, SMALLEST_RESTATED
 from weighbridge.core.messages import mark
 
 
@@ -79,6 +79,9 @@ def _reasons_by_value(claims: Sequence[Claim]) -> dict[Fraction, Reason]:
         proved = one.kind in ("arithmetic", "symbolic") and one.verdict == "exact" and one.value == one.expected
         if proved and isinstance(one.value, (int, Fraction)) and one.value >= SMALLEST_RESTATED:
             found.setdefault(Fraction(one.value), because(mark("as computed on line {line}"), line=one.line))
+    for one in claims:  # the model's count, said in full, may stand in a table as well
+        if one.kind == "total" and one.verdict == "exact" and isinstance(one.value, int) and one.value >= LARGE_NUMBER:
+            found.setdefault(Fraction(one.value), one.reason)
     return found
 
 
