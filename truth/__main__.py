@@ -65,7 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
     cover.add_argument("--n", type=int, default=3, help="random configs per class")
     cover.add_argument("--seed", default="coverage")
     cover.add_argument("--jobs", type=int, default=1, help="processes")
-    commands.add_parser("census", help="try to build every class of the reference library; writes truth/census.json (minutes)")
+    counted = commands.add_parser("census", help="try to build every class of the reference library; writes truth/census.json (minutes)")
+    counted.add_argument("types", nargs="*", help="model types whose rows are renewed; all rows if none is named")
     for name, meaning in (
         ("aliases", "every alias, alone and beside its key"),
         ("flips", "every boolean and null of the config class, toggled"),
@@ -318,7 +319,7 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _census(options: argparse.Namespace) -> int:
-    found = counting.take()
+    found = counting.take(options.types)
     counting.write(found)
     built = [sum(not reason for reason in entry.values()) for entry in found.values()]
     print(f"{sum(built):,} of {sum(map(len, found.values())):,} classes of {sum(map(bool, built))} of {len(found)} types can be built")

@@ -2,19 +2,21 @@
 
 A class of a model type is one whose config class is the type's own, or that the library's auto
 mappings name for the type, and that has a forward of its own. It can be built if it is built on the meta device
-from its default config, or with one of a few overrides where a field has no default.
+from its default config, with one of a few overrides where a field has no default, or from a random config of a type that is described.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from truth import live
+from truth.draw import draw
 from truth.live import RefusedError
+from weighbridge.blueprints import MODULES, family
 
 PATH = Path(__file__).with_name("census.json")
 OVERRIDES: tuple[dict[str, Any], ...] = (
@@ -41,15 +43,22 @@ def classes(model_type: str) -> list[str]:
     return list(dict.fromkeys((*_own(model_type), *_mapped_classes(model_type))))
 
 
-def take() -> dict[str, dict[str, str]]:
-    """Try to build every class: for each type, its classes with the reason if it cannot be built."""
-    return {name: {cls: attempt(name, cls) for cls in classes(name)} for name in model_types()}
+DRAWS = 20
+"""Random configs that are tried of a class which no override builds."""
+
+
+def take(only: Iterable[str] = ()) -> dict[str, dict[str, str]]:
+    """Try to build every class: for each type, its classes with the reason if it cannot be built; *only* some types are tried anew."""
+    before, asked = (read(), set(only)) if only else ({}, set())
+    return {
+        name: before[name] if asked and name not in asked else {cls: attempt(name, cls) for cls in classes(name)} for name in model_types()
+    }
 
 
 def attempt(model_type: str, class_name: str) -> str:
     """Return why a class cannot be built, or the empty string if it can."""
     reason = ""
-    for overrides in OVERRIDES:
+    for overrides in _configs(model_type, class_name):
         try:
             live.build(model_type, class_name, overrides)
         except RefusedError as error:
@@ -57,6 +66,12 @@ def attempt(model_type: str, class_name: str) -> str:
         else:
             return ""
     return reason
+
+
+def _configs(model_type: str, class_name: str) -> Iterator[dict[str, Any]]:
+    yield from OVERRIDES
+    if model_type in MODULES and class_name in family(model_type).classes:
+        yield from (draw(f"census {number}", model_type) for number in range(DRAWS))
 
 
 def read() -> dict[str, dict[str, str]]:

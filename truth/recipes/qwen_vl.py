@@ -8,6 +8,7 @@ from typing import Any
 
 from truth.forward import Pass
 from truth.live import RefusedError
+from truth.recipes.cohere import compass_positions
 
 DEEP = ("qwen3_vl_vision", "qwen3_vl_moe_vision", "cohere_compass_vision")
 
@@ -18,6 +19,8 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
         return _tower(rng, raw)
     if raw["model_type"].endswith("_text"):
         return _text(rng, raw)
+    if raw["model_type"] == "cohere_compass":
+        raw.setdefault("text_config", {}).setdefault("rope_parameters", compass_positions(rng))
     vision, text = raw.get("vision_config"), raw.get("text_config")
     if vision is not None and text is not None:
         out = "hidden_size" if raw["model_type"] == "qwen2_vl" else "out_hidden_size"

@@ -18,4 +18,4 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     if rng.random() < 0.7:
         raw |= {"num_hashes": rng.randint(1, 3), "lsh_attn_chunk_length": rng.choice((4, 6, 16)), "num_buckets": 4}
         raw["local_attn_chunk_length"] = rng.choice((4, 8, 12))
-    return raw | {"is_decoder": False}  # one that is takes other classes, and has the same tensors
+    return raw | {"is_decoder": rng.random() < 0.5}  # each language model is built of one of the two

@@ -1,6 +1,7 @@
 """Command R (Cohere, 2024): parallel attention and MLP after one layer norm without a bias.
 
-Source: class and tensor names as in transformers 5.23.0, models/cohere, models/cohere2 and models/cohere2_moe.
+Source: class and tensor names as in transformers 5.23.0, models/cohere, models/cohere2,
+models/cohere2_moe and models/cohere_compass.
 """
 
 from __future__ import annotations
@@ -47,6 +48,18 @@ COHERE2 = variant(
     window=window(),
     windowed=all_but_every(4),
 )
+
+COMPASS = variant(
+    COHERE,
+    normed=constant("normed", False),
+    head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "width of a head"),
+    window=window(),
+    windowed=windowed_layers(),
+)
+COMPASS_CLASSES = {
+    **with_heads("CohereCompassText", cohere, "sequence"),
+    "CohereCompassForCausalLM": with_heads("CohereCompass", cohere, "lm")["CohereCompassForCausalLM"],
+}
 
 
 def cohere_moe(c: Config) -> tuple[Node, ...]:
@@ -96,6 +109,9 @@ MOE = variant(
 FAMILIES = {
     "cohere": Family("cohere", COHERE, with_heads("Cohere", cohere, "lm"), "CohereModel", IGNORED_KEYS),
     "cohere2": Family("cohere2", COHERE2, with_heads("Cohere2", cohere, "lm"), "Cohere2Model", IGNORED_KEYS | {"sliding_window_pattern"}),
+    "cohere_compass_text": Family(
+        "cohere_compass_text", COMPASS, COMPASS_CLASSES, "CohereCompassTextModel", IGNORED_KEYS | {"sliding_window_pattern", "pooling"}
+    ),
     "cohere2_moe": Family(
         "cohere2_moe",
         MOE,

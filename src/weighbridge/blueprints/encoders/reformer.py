@@ -72,6 +72,9 @@ FIELDS = (
     numbers("axis_lengths", "axial_pos_shape", (64, 64)),
     numbers("axis_widths", "axial_pos_embds_dim", (64, 192)),
     computed("fitting", check_axes),
+    switch("decodes", "is_decoder", False),
+    Field("local_after", "local_num_chunks_after", 0, "choice", report_default=False),
+    Field("lsh_after", "lsh_num_chunks_after", 0, "choice", report_default=False),
     Field("hashes", "num_hashes", 1, "choice", report_default=False),
     Field("chunk", "lsh_attn_chunk_length", 64, "choice", report_default=False),
     Field("local_chunk", "local_attn_chunk_length", 64, "choice", report_default=False),
@@ -151,15 +154,35 @@ def classification_head(c: Config) -> Part:
     return part("classifier", linear("dense", 2 * c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream="one")
 
 
+def writes(c: Config) -> Part:
+    """Describe ReformerModelWithLMHead, which the reference builds of a decoder alone, whose chunks see none behind them."""
+    if not c.decodes:
+        raise ConfigError("this class has a decoder alone", key="is_decoder", value=c.decodes, hint="set it to true")
+    for kind, after in (("local", c.local_after), ("lsh", c.lsh_after)):
+        if kind in c.kinds and after != 0:
+            raise ConfigError(
+                "a decoder sees no chunk behind a token's own", key=f"{kind}_num_chunks_after", value=after, hint="set it to 0"
+            )
+    return with_head(vocabulary)(c)
+
+
+def fills(c: Config) -> Part:
+    """Describe ReformerForMaskedLM, which the reference builds of an encoder alone."""
+    if c.decodes:
+        raise ConfigError("this class has an encoder alone", key="is_decoder", value=c.decodes, hint="set it to false")
+    return with_head(vocabulary)(c)
+
+
 CLASSES = {
     "ReformerModel": lambda c: part("", *reformer(c, keeps=True), kind="model"),
-    "ReformerForMaskedLM": with_head(vocabulary),
+    "ReformerModelWithLMHead": writes,
+    "ReformerForMaskedLM": fills,
     "ReformerForSequenceClassification": with_head(classification_head),
     "ReformerForQuestionAnswering": with_head(lambda c: linear("qa_outputs", 2 * c.hidden, c.labels)),
 }
 IGNORED_KEYS = frozenset(
-    """axial_norm_std chunk_size_lm_head hash_seed is_decoder local_attention_probs_dropout_prob
-    local_num_chunks_after local_num_chunks_before lsh_attention_probs_dropout_prob lsh_num_chunks_after
+    """axial_norm_std chunk_size_lm_head hash_seed local_attention_probs_dropout_prob
+    local_num_chunks_before lsh_attention_probs_dropout_prob
     lsh_num_chunks_before num_buckets tie_word_embeddings""".split()
 )
 FAMILIES = {"reformer": Family("reformer", FIELDS, CLASSES, "ReformerModel", IGNORED_KEYS)}

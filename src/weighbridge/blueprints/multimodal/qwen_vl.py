@@ -65,9 +65,16 @@ def kin(name: str, prefix: str, vision: tuple[tuple[Field, ...], Blueprint, str]
 
 
 COMPASS = "CohereCompassVisionModel"
+COMPASS_FIELDS = (
+    model_config("vision", "vision_config", "cohere_compass_vision", fixed=True),
+    model_config("text", "text_config", "cohere_compass_text", fixed=True),
+    switch("tied", "tie_word_embeddings", False),
+)
+COMPASS_CLASSES = {"CohereCompassModel": without_head(body), "CohereCompassForConditionalGeneration": with_lm_head(body)}
 FAMILIES = {
     **kin("qwen2_vl", "Qwen2VL", (qwen_vision.QWEN2, qwen_vision.qwen2, "Qwen2VisionTransformerPretrainedModel"), TEXT),
     **kin("qwen2_5_vl", "Qwen2_5_VL", (qwen_vision.QWEN2_5, qwen_vision.qwen2_5, "Qwen2_5_VisionTransformerPretrainedModel"), TEXT),
     **kin("qwen3_vl", "Qwen3VL", (qwen_vision.FIELDS, qwen_vision.qwen3, "Qwen3VLVisionModel"), TEXT3),
+    "cohere_compass": Family("cohere_compass", COMPASS_FIELDS, COMPASS_CLASSES, "CohereCompassModel", VISION_IGNORED_KEYS),
     "cohere_compass_vision": Family("cohere_compass_vision", qwen_vision.FIELDS, {COMPASS: qwen_vision.qwen3}, COMPASS),
 }

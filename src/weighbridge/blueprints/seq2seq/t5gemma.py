@@ -5,9 +5,10 @@ Source: arXiv 2504.06225; names as in transformers 5.23.0, models/t5gemma/modeli
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, nested, size, switch
+from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, nested, optional, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, replace, rms_norm
@@ -98,11 +99,37 @@ def labels(c: Config) -> Part:
     return part("", part("model", *parts, kind="backbone"), head, kind="model")
 
 
+def encoder_alone(c: Config) -> Part:
+    """Describe T5GemmaEncoderModel, which is not built with a decoder."""
+    if c.both:
+        raise ConfigError("this class has an encoder alone", key="is_encoder_decoder", value=True, hint="set it to false")
+    return part("", side(c.encoder, "encoder"), kind="model")
+
+
+def one_side(c: Config, decodes: bool) -> Part:
+    """Describe one side by itself; a decoder attends to states that come from elsewhere."""
+    if decodes and c.memory_width is None:
+        raise ConfigError("a decoder needs the width of the states that it attends to", key="cross_attention_hidden_size")
+    inner = side(c, "", c.memory_width if decodes else None)
+    return replace(reroot(inner, "", {"seq": "encoder"}) if decodes else inner, kind="model", stream="seq")
+
+
 CLASSES = {
     "T5GemmaModel": t5gemma,
+    "T5GemmaEncoderModel": encoder_alone,
     "T5GemmaForConditionalGeneration": generation,
     "T5GemmaForSequenceClassification": labels,
     "T5GemmaForTokenClassification": labels,
 }
 
-FAMILIES = {"t5gemma": Family("t5gemma", FIELDS, CLASSES, "T5GemmaModel", IGNORED_KEYS)}
+MODULE = (*SIDE, optional("memory_width", "cross_attention_hidden_size", None, "C", "width of the states that a decoder attends to"))
+SIDES = {
+    "T5GemmaEncoder": lambda c: one_side(c, decodes=False),
+    "T5GemmaDecoder": lambda c: one_side(c, decodes=True),
+}
+FAMILIES = {
+    "t5gemma": Family("t5gemma", FIELDS, CLASSES, "T5GemmaModel", IGNORED_KEYS),
+    "t5_gemma_module": Family(
+        "t5_gemma_module", MODULE, SIDES, "T5GemmaEncoder", IGNORED_KEYS - {"vocab_size"} | {"tie_word_embeddings", "is_encoder_decoder"}
+    ),
+}

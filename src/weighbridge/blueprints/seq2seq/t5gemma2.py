@@ -7,12 +7,13 @@ of words, and a vector of its own for the token that ends an image.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.blueprints.modules.sliding_window import windowed_layers
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
 from weighbridge.blueprints.modules.vlm_common import per_image
 from weighbridge.blueprints.multimodal.paligemma import gemma3_projector, soft
 from weighbridge.blueprints.seq2seq.t5gemma import IGNORED_KEYS, SIDE
-from weighbridge.config.family import Family
+from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import LABELS, TIED, Config, Field, computed, nested, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, sum_of
@@ -79,16 +80,27 @@ def side(c: Config, name: str, *, memory: Stream | None = None, words: str = "")
     return part(name, part("embed_tokens", weight, ending, kind="embedding"), rms_norm("norm", H), layer, kind="transformer")
 
 
+def encoder_of(c: Config, name: str = "") -> Part:
+    """Describe the encoder: the text's layers, a tower for images, and the map between them."""
+    tower = submodel(c.vision)
+    return part(
+        name,
+        side(c.text, "text_model"),
+        as_child("vision_tower", tower, requires="images", executions="images"),
+        per_image(gemma3_projector(c, tower)),
+        kind="encoder" if name else "model",
+    )
+
+
+def decoder_alone(c: Config) -> Part:
+    """Describe T5Gemma2Decoder, which attends to its own tokens and to states that come from elsewhere."""
+    inner = reroot(side(c, "", memory="encoder"), "", {"decoder": "seq"})
+    return replace(inner, kind="model")
+
+
 def both(c: Config, prefix: str) -> tuple[Part, Part]:
     """Describe both sides under the names that a class with *prefix* gives them."""
-    tower = submodel(c.encoder.vision)
-    encoder = part(
-        "encoder",
-        side(c.encoder.text, "text_model"),
-        as_child("vision_tower", tower, requires="images", executions="images"),
-        per_image(gemma3_projector(c.encoder, tower)),
-        kind="encoder",
-    )
+    encoder = encoder_of(c.encoder, "encoder")
     words = f"{prefix}encoder.text_model.embed_tokens" if c.tied else ""
     decoder = side(c.decoder, "decoder", memory="seq", words=words)
     return encoder, replace(decoder, kind="decoder", stream="decoder")
@@ -114,4 +126,17 @@ CLASSES = {
     "T5Gemma2ForTokenClassification": labels,
 }
 MORE_IGNORED_KEYS = IGNORED_KEYS | VISION_IGNORED_KEYS | {"eoi_token_index", "is_encoder_decoder"}
-FAMILIES = {"t5gemma2": Family("t5gemma2", FIELDS, CLASSES, "T5Gemma2Model", MORE_IGNORED_KEYS)}
+SIDE_IGNORED_KEYS = MORE_IGNORED_KEYS - {"vocab_size"} | {"tie_word_embeddings", "cross_attention_hidden_size"}
+
+
+def alone(model_type: str, class_name: str, fields: tuple[Field, ...], blueprint: Blueprint) -> Family:
+    """Return the type of one side, or of the text of one."""
+    return Family(model_type, fields, {class_name: blueprint}, class_name, SIDE_IGNORED_KEYS)
+
+
+FAMILIES = {
+    "t5gemma2": Family("t5gemma2", FIELDS, CLASSES, "T5Gemma2Model", MORE_IGNORED_KEYS),
+    "t5gemma2_text": alone("t5gemma2_text", "T5Gemma2TextEncoder", WORDS, lambda c: replace(side(c, ""), kind="model")),
+    "t5gemma2_encoder": alone("t5gemma2_encoder", "T5Gemma2Encoder", ENCODER, encoder_of),
+    "t5gemma2_decoder": alone("t5gemma2_decoder", "T5Gemma2Decoder", WORDS, decoder_alone),
+}
