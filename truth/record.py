@@ -77,14 +77,24 @@ def _pass(lengths: list[Any]) -> Pass:
 
 
 def _draw_configs(model_type: str, seed: str) -> list[dict[str, Any]]:
-    """Draw random configs that most classes of the type build."""
+    """Draw random configs that all classes of the type build, or else as many as may be; then one more for each class that builds none."""
+    names = classes(model_type)
     drawn: list[dict[str, Any]] = []
     for index in range(RANDOM):
+        best: tuple[int, dict[str, Any]] | None = None
         for attempt, touch in enumerate(TOUCHES):
             raw = draw(f"{seed}/{index}/{attempt}", model_type, touch)
-            if all(_builds(model_type, name, raw) for name in classes(model_type)):
-                drawn.append(raw)
+            able = sum(_builds(model_type, name, raw) for name in names)
+            if able > (best[0] if best else 0):
+                best = (able, raw)
+            if able == len(names):
                 break
+        drawn += [best[1]] if best else []
+    for name in names:
+        tried = [{"model_type": model_type}, *drawn]
+        if not any(_builds(model_type, name, raw) for raw in tried):
+            further = (draw(f"{seed}/{name}/{attempt}", model_type, touch) for attempt, touch in enumerate(TOUCHES * 4))
+            drawn += [raw for raw in further if _builds(model_type, name, raw)][:1]
     return drawn
 
 

@@ -197,7 +197,7 @@ def derivation_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: C
     >>> from weighbridge.config.fields import settable, size
     >>> fields = (size("hidden", "hidden_size", 768, "H", ""), settable("inner", "intermediate_size", lambda c: 2 * c.hidden, "I", ""))
     >>> derivation_notes(fields, {"intermediate_size": 128}, bind(fields, {"intermediate_size": 128}))
-    ['intermediate_size: 128 is taken as it stands, though the other fields make it 1536']
+    ['intermediate_size: 128 is used as given, though the other fields give 1536']
     """
     notes: list[str] = []
     for field in fields:

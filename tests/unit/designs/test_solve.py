@@ -133,7 +133,7 @@ def test_a_second_target_must_hold_too() -> None:
         (["hidden_size", "vocab_size", "num_hidden_layers"], "expected one or two unknowns, found 3"),
         (["hiden_size"], "hiden_size: not a size of bert; did you mean hidden_size"),
         (["text_config.hidden_size"], "bert has no sub-config 'text_config'"),
-        (["tie_word_embeddings"], "tie_word_embeddings: no size of bert"),
+        (["tie_word_embeddings"], "tie_word_embeddings: not a size of bert"),
     ],
 )
 def test_unknowns_that_are_none_are_refused(keys: list[str], message: str) -> None:
