@@ -28,6 +28,8 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "patch": ("patch", "patch_size"),
 }  # fmt: skip
 """Where the sizes and the config of a model hold each kind."""
+NO_PARTS = ("quantization_config", "rope_scaling", "rope_parameters", "id2label", "label2id", "task_specific_params")
+"""Keys of a config that hold a mapping and no model that the model is made of."""
 
 
 _ROUND, _PADDED = 32, 512

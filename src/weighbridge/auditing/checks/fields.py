@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.configuration import NAMES, is_of_their_own
-from weighbridge.auditing.checks.field_values import field_values, main_values
+from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -172,7 +172,7 @@ def is_composite(model: ModelValue) -> bool:
     return (
         description is None
         or hasattr(description.sizes, "decoder_layers")
-        or any(isinstance(part, dict) for key, part in description.raw.items() if key != "quantization_config")
+        or any(isinstance(part, dict) for key, part in description.raw.items() if key not in NO_PARTS)
         or any(hasattr(value, "__dict__") for value in vars(description.sizes).values())
     )
 

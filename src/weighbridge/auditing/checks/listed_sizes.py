@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import Subject, is_base, of_mention, opens_with_another
-from weighbridge.auditing.checks.field_values import field_values, main_values
+from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.names import ANOTHER, SIZE_WORDS, Mention
 from weighbridge.auditing.checks.scene import Scene
@@ -314,10 +314,7 @@ def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None) -> It
 def _is_of_one_piece(model: ModelValue) -> bool:
     """Tell whether a model is not made of several; an encoder and a decoder have their sizes side by side."""
     description = model.description
-    return description is not None and not any(isinstance(part, dict) for key, part in description.raw.items() if key not in _NO_PARTS)
-
-
-_NO_PARTS = ("quantization_config", "rope_scaling", "rope_parameters", "id2label", "label2id", "task_specific_params")
+    return description is not None and not any(isinstance(part, dict) for key, part in description.raw.items() if key not in NO_PARTS)
 
 
 def hold(scene: Scene, listed: Listed, subject: Subject, *, sure: bool) -> Iterator[Claim]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import is_base
-from weighbridge.auditing.checks.field_values import field_values, values_of
+from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, values_of
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
@@ -78,7 +78,7 @@ def has_sizes(model: ModelValue) -> bool:
     description = model.description
     if description is None:
         return False
-    parts = (part for key, part in description.raw.items() if key != "quantization_config")
+    parts = (part for key, part in description.raw.items() if key not in NO_PARTS)
     return not any(isinstance(part, dict) for part in parts) and not any(
         hasattr(value, "__dict__") for value in vars(description.sizes).values()
     )

@@ -46,16 +46,8 @@ def with_prompts(c: Config, layer: Part, memory: Stream | None = None) -> Part:
     return replace(layer, children=tuple(longer(module) for module in layer.children))
 
 
-def encoder(c: Config) -> Part:
-    """Describe MvpEncoder alone, the only place where the encoder's prompt is heard of."""
-    if not c.prompted:
-        return bart.encoder(c, STYLE)
-    stack = fairseq_transformer.stack(c, STYLE, c.vocab, None, with_prompts(c, fairseq_transformer.layer(c)))
-    return part("", *stack, prompt(c, "self_attn_prompt", c.layers), kind="model")
-
-
-def decoder(c: Config, memory: Stream = "encoder", tied_to: str | None = None) -> Part:
-    """Describe the decoder, with prompts for itself and for what it sees of the encoder."""
+def decoder(c: Config, memory: Stream, tied_to: str | None) -> Part:
+    """Describe the decoder of both sides, with prompts for itself and for what it sees of the encoder."""
     layer = fairseq_transformer.layer(c, memory=memory)
     if not c.prompted:
         return part("", *fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, layer), kind="model")
@@ -76,9 +68,9 @@ CLASSES = {
     "MvpForConditionalGeneration": lambda c: bart.with_lm_head(c, backbone(c, "model.")),
     "MvpForSequenceClassification": lambda c: bart.sequence_classification(c, backbone(c, "model.")),
     "MvpForQuestionAnswering": lambda c: bart.question_answering(c, backbone(c, "model.")),
-    "MvpEncoder": encoder,
-    "MvpDecoder": decoder,
-    # What stands alone under a head is built without prompts.
+    # A side alone is built without prompts: its switch is an argument of the class, which no config sets.
+    "MvpEncoder": lambda c: bart.encoder(c, STYLE),
+    "MvpDecoder": lambda c: bart.decoder(c, STYLE),
     "MvpDecoderWrapper": lambda c: bart.wrapped_decoder(bart.decoder(c, STYLE)),
     "MvpForCausalLM": lambda c: bart.causal(c, bart.decoder(c, STYLE)),
 }
