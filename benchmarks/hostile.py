@@ -97,7 +97,7 @@ def _word(chance: Random) -> str:
     ))  # fmt: skip
 
 
-def _nested(chance: Random) -> str:
+def _deep_json(chance: Random) -> str:
     depth = chance.choice((3, 50, 900, 5000, 100_000))
     return chance.choice(("[" * depth, "[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth))
 
@@ -125,7 +125,7 @@ def _config(chance: Random) -> str:
     ):
         if chance.random() < 0.4:
             config[key] = _value(chance)
-    return _nested(chance) if chance.random() < 0.1 else json.dumps(config)
+    return _deep_json(chance) if chance.random() < 0.1 else json.dumps(config)
 
 
 def _random_query(chance: Random) -> Attack:
@@ -144,7 +144,7 @@ def _random_form(chance: Random) -> Attack:
     body = json.dumps(given).encode()
     if chance.random() < 0.3:
         body = chance.choice(
-            (_nested(chance).encode(), body[: chance.randrange(len(body) + 1)], chance.randbytes(300), b"\xff\xfe" + body, b"")
+            (_deep_json(chance).encode(), body[: chance.randrange(len(body) + 1)], chance.randbytes(300), b"\xff\xfe" + body, b"")
         )
     kind = chance.choice(
         ("application/json",) * 6

@@ -146,21 +146,21 @@ def stack(samples: Sequence[Sample], class_name: str) -> tuple[dict[str, Tensor]
     """Pad samples to one length and stack them."""
     length = max(len(one.tokens) for sample in samples for one in sample.rows)
 
-    def stacked(lists: list[list[int]], filler: int) -> Tensor:
+    def stack_padded(lists: list[list[int]], filler: int) -> Tensor:
         return torch.tensor([one + [filler] * (length - len(one)) for one in lists])
 
     rows = [one for sample in samples for one in sample.rows]
     made = {
-        "input_ids": stacked([one.tokens for one in rows], 0),
-        "attention_mask": stacked([[1] * len(one.tokens) for one in rows], 0),
-        "token_type_ids": stacked([one.types for one in rows], 0),
+        "input_ids": stack_padded([one.tokens for one in rows], 0),
+        "attention_mask": stack_padded([[1] * len(one.tokens) for one in rows], 0),
+        "token_type_ids": stack_padded([one.types for one in rows], 0),
     }
     if class_name == "BertForMultipleChoice":
         made = {name: value.view(len(samples), -1, length) for name, value in made.items()}
     labels = [sample.label for sample in samples]
     if isinstance(labels[0], tuple):
         return made, tuple(torch.tensor(positions) for positions in zip(*labels, strict=True))
-    return made, stacked(labels, IGNORED) if isinstance(labels[0], list) else torch.tensor(labels)
+    return made, stack_padded(labels, IGNORED) if isinstance(labels[0], list) else torch.tensor(labels)
 
 
 def right(scores: Any, labels: Any) -> float:

@@ -37,14 +37,14 @@ def exercise(texts: Sequence[Encoded], all_texts: Sequence[Encoded], longest: in
     length = padded_length(max(len(tokens) for tokens, _, _ in rows), longest)
     hidden = [hide(tokens, vocabulary, draw) for tokens, _, _ in rows]
 
-    def stacked(lists: Sequence[Sequence[int]], filler: int) -> Tensor:
+    def stack_padded(lists: Sequence[Sequence[int]], filler: int) -> Tensor:
         return torch.tensor([[*one, *[filler] * (length - len(one))] for one in lists])
 
     return Exercise(
-        stacked([seen for seen, _ in hidden], 0),
-        stacked([[1] * len(tokens) for tokens, _, _ in rows], 0),
-        stacked([[0] * first + [1] * (len(tokens) - first) for tokens, first, _ in rows], 0),
-        stacked([words for _, words in hidden], IGNORED),
+        stack_padded([seen for seen, _ in hidden], 0),
+        stack_padded([[1] * len(tokens) for tokens, _, _ in rows], 0),
+        stack_padded([[0] * first + [1] * (len(tokens) - first) for tokens, first, _ in rows], 0),
+        stack_padded([words for _, words in hidden], IGNORED),
         torch.tensor([other for _, _, other in rows]),
     )
 

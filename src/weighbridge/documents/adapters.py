@@ -7,7 +7,7 @@ import re
 from weighbridge.accounts.adapters.account import AdapterCount
 from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.messages import Say, translator
+from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.count import headline
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 
@@ -83,13 +83,15 @@ def _tensor(tensor: AddedTensor, path: str = "") -> dict[str, Any]:
     }
 
 
+OWN_PARTS = ("BITFIT", "FREEZE")
+"""Methods that add nothing and train parts of the model itself."""
 WRITTEN = {
     "LORA": "LoRA", "ADALORA": "AdaLoRA", "DELORA": "DeLoRA", "FOURIERFT": "FourierFT", "GLORA": "GLoRA", "GRALORA": "GraLoRA", "HIRA": "HiRA",
     "LILY": "Lily", "LOHA": "LoHa", "LOKR": "LoKr", "MISS": "MiSS", "POLY": "Poly", "PVERA": "PVeRA", "RANDLORA": "RandLoRA", "ROAD": "RoAd",
     "SHIRA": "SHiRA", "TINYLORA": "TinyLoRA", "UNILORA": "Uni-LoRA", "VBLORA": "VB-LoRA", "VERA": "VeRA", "WAVEFT": "WaveFT",
     "PREFIX_TUNING": "Prefix tuning", "PROMPT_TUNING": "Prompt tuning", "P_TUNING": "P-tuning", "LN_TUNING": "LN tuning",
     "MULTITASK_PROMPT_TUNING": "Multitask prompt tuning", "ADAPTION_PROMPT": "Adaption prompts", "TRAINABLE_TOKENS": "Trainable tokens",
-    "BITFIT": "BitFit", "CARTRIDGE": "Cartridge", "HOULSBY": "Houlsby's adapters", "FREEZE": "Frozen modules",
+    "BITFIT": "BitFit", "CARTRIDGE": "Cartridge", "HOULSBY": "Houlsby's adapters", "FREEZE": mark("Frozen modules"),
 }  # fmt: skip
 """Methods as their papers write them, where that is not the name PEFT has for them."""
 
@@ -109,7 +111,7 @@ def document(
     share = _share(found.trainable, found.total)
     texts = (
         say("{method}: {trainable} of {total} parameters are trainable ({share}); the model alone has {base}.").format(
-            method=WRITTEN.get(found.method, found.method), share=share, base=f"{base:,}", **figures
+            method=say(WRITTEN.get(found.method, found.method)), share=share, base=f"{base:,}", **figures
         ),
         say("Saved: {saved} elements, {saved_bytes} bytes.").format(**figures),
         say_formula(found, say),
@@ -124,11 +126,16 @@ def document(
 def say_formula(found: AdapterCount, say: Say) -> str:
     """Say what a method adds, to a linear layer or to the model."""
     formula = found.formula.replace("*", " × ")
-    return (
-        say("What a linear layer gets: {formula}.").format(formula=formula)
-        if found.sites
-        else say("What it adds: {formula}.").format(formula=formula)
-    )
+    if found.sites:
+        return say("What a linear layer gets: {formula}.").format(formula=formula)
+    if found.method in OWN_PARTS:
+        return say("What it trains: {formula}.").format(formula=say(found.formula))
+    return say("What it adds: {formula}.").format(formula=formula)
+
+
+def say_own_parts(found: AdapterCount, say: Say) -> str:
+    """Say what of the model itself is trained: its biases, or what a method leaves unfrozen."""
+    return say("parts of the model that are not frozen") if found.method == "FREEZE" else say("biases of the model")
 
 
 def _remarks(costs: AdapterCosts, say: Say) -> Iterator[str]:
@@ -165,7 +172,7 @@ def _table(found: AdapterCount, say: Say) -> Table:
     rows += [Row((tensor.name, "", str(list(tensor.shape)), tensor.count)) for tensor in own]
     rows += [Row((name, "", say("trained and saved whole"), count)) for name, count in found.copies]
     if found.biases:
-        rows.append(Row((say("biases of the model"), "", "", found.biases)))
+        rows.append(Row((say_own_parts(found, say), "", "", found.biases)))
     columns = (Column(say("module")), Column(say("shape")), Column(say("what it gets")), Column(say("trainable"), "integer"))
     return Table(columns, tuple(rows))
 

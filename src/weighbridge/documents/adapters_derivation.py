@@ -14,7 +14,7 @@ from weighbridge.config.fields import Config
 from weighbridge.core.formula import Number, Product, Sum, Symbol
 from weighbridge.core.messages import mark
 from weighbridge.core.sizes import product
-from weighbridge.documents.adapters import kinds, say_formula
+from weighbridge.documents.adapters import kinds, say_formula, say_own_parts
 from weighbridge.documents.cost_lines import letter_table, sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Item, Paragraph
 from weighbridge.explain.evaluation_steps import chain
@@ -159,7 +159,7 @@ def _trained_elements(derived: AdapterCount, book: LetteredModel, say: Say) -> I
             yield Equation(2, chain(formula_of(count), book.values), f"{name} ({say('trained and saved whole')}): ")
     if derived.biases:
         amounts.append(int(derived.biases))
-        yield Equation(2, (Number(int(derived.biases)),), f"{say('biases of the model')}: ")
+        yield Equation(2, (Number(int(derived.biases)),), f"{say_own_parts(derived, say)}: ")
     yield from sum_line(amounts, 2, total)
 
 

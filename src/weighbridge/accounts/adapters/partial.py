@@ -16,7 +16,7 @@ from weighbridge.accounts.adapters.prompts import LAYERS, WIDTHS, fact
 from weighbridge.accounts.adapters.sites import AddedTensor
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Row
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def bottlenecks(base: Base, config: Config) -> Iterable[AddedTensor]:
 
 
 PARTIAL = {
-    "BITFIT": Partial(biases, _no_parameters, "every bias, and every shift of a norm"),
-    "FREEZE": Partial(rows_to_train, _no_parameters, "the modules that train names, or all but those that freeze names"),
+    "BITFIT": Partial(biases, _no_parameters, mark("every bias, and every shift of a norm")),
+    "FREEZE": Partial(rows_to_train, _no_parameters, mark("the modules named by train, or all but those named by freeze")),
     "HOULSBY": Partial(norms, bottlenecks, "2*(2*hidden*bottleneck + hidden + bottleneck) for each layer, and the norms"),
 }
 """By name, as ``peft_type`` and on the command line."""

@@ -166,7 +166,9 @@ def _packed_weights(model: ModelValue, how: Settings) -> int:
         return weight_bytes(model.tree, how.dtype, how.quantization)
     stated = quantization_of(model)
     if stated is None or stated.weights is None:
-        raise UsageError(Text("quantization: {source} states no groups of its own that are priced; name a scheme", source=model.source))
+        raise UsageError(
+            Text("quantization: the config of {source} states no quantization that is priced; name a scheme", source=model.source)
+        )
     return stated.weights
 
 

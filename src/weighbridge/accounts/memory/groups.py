@@ -76,7 +76,7 @@ def tensors_in_groups(model: ModelValue, said: Mapping[str, Any]) -> list[tuple[
     if groups is None:
         return None
     found, known = [], []
-    for name, entry in _owned(model.tree):
+    for name, entry in _owners(model.tree):
         known.append(name)
         packing = _packing(name, entry, groups) if len(known) <= MOST_MODULES else None
         if packing is None:
@@ -99,7 +99,7 @@ def _cache_scales(model: ModelValue, known: list[str]) -> int | None:
     return None if towers or not keys or len(keys) != len(values) else 4 * (len(keys) + len(values))
 
 
-def _owned(part: Part, path: str = "", inside: bool = False) -> Iterator[tuple[str, OwnedTensor]]:
+def _owners(part: Part, path: str = "", inside: bool = False) -> Iterator[tuple[str, OwnedTensor]]:
     """Yield every parameter that owns its storage with the name of its module, repeats unrolled."""
     for node in part.children:
         if isinstance(node, Tensor):
@@ -108,10 +108,10 @@ def _owned(part: Part, path: str = "", inside: bool = False) -> Iterator[tuple[s
         elif isinstance(node, Part):
             above = f"{path}." if path and node.name else path
             if node.repeat is None:
-                yield from _owned(node, above + node.name, inside)
+                yield from _owners(node, above + node.name, inside)
             else:
                 for index in positions(node):
-                    yield from _owned(node, above + copy_name(node.name, index), True)
+                    yield from _owners(node, above + copy_name(node.name, index), True)
 
 
 def _packing(name: str, entry: OwnedTensor, groups: Groups) -> tuple[int, ...] | None:
@@ -175,13 +175,13 @@ def _read(said: Mapping[str, Any]) -> Groups | None:
     """Read the groups of a config, by whoever wrote it."""
     method, producer = said.get("quant_method"), said.get("producer")
     if method == "compressed-tensors":
-        return _compressed(said)
+        return _compressed_groups(said)
     if method == "modelopt" or (isinstance(producer, dict) and producer.get("name") == "modelopt" and method is None):
-        return _modelopt(said)
+        return _modelopt_groups(said)
     return None
 
 
-def _compressed(said: Mapping[str, Any]) -> Groups | None:
+def _compressed_groups(said: Mapping[str, Any]) -> Groups | None:
     """Read the groups of compressed-tensors: names first, then patterns, then classes."""
     stated, ignored = said.get("config_groups"), _list(said.get("ignore"))
     if (
@@ -286,7 +286,7 @@ EIGHT_BITS = {"dynamic": False, "num_bits": 8, "type": "float"}
 """How ModelOpt says that keys and values are cached in FP8."""
 
 
-def _modelopt(said: Mapping[str, Any]) -> Groups | None:
+def _modelopt_groups(said: Mapping[str, Any]) -> Groups | None:
     """Read what ModelOpt says: an algorithm for each layer, or one for all linear maps but those that it leaves out."""
     ignored = _list(said.get("ignore", said.get("exclude_modules")))
     left = None if ignored is None else _wildcards(ignored)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks import totals
+from weighbridge.auditing.checks import totals, wrong_counts
 from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import Subject, is_base, of_mention, opens_with_another
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
@@ -323,9 +323,9 @@ def hold(scene: Scene, listed: Listed, subject: Subject, *, sure: bool) -> Itera
     if item.kind in ("total", "active"):
         found = settle(token, subject.models, item.kind)
         if found is not None:
-            yield totals.total_claim(scene, token, found.verdict, found.expected, found.reason)
+            yield wrong_counts.total_claim(scene, token, found.verdict, found.expected, found.reason)
         elif sure:
-            yield from totals.wrong(scene, token, subject, item.kind, sure=True)
+            yield from wrong_counts.wrong(scene, token, subject, item.kind, sure=True)
         return
     lengths = lengths_of(token.value or Fraction(0), token.unit)
     value = likeliest_length(lengths, subject.models) if item.kind == "positions" and lengths else int(token.value or 0)

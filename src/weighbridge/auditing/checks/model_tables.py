@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks import listed_sizes, totals, towers
+from weighbridge.auditing.checks import listed_sizes, towers, wrong_counts
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values
 from weighbridge.auditing.checks.names import within
@@ -85,7 +85,7 @@ def _families_sizes(scene: Scene) -> Iterator[Claim]:
                 found = settle(token, models)
                 if found is not None:
                     figure = token._replace(start=cell.start + token.start, end=cell.start + token.end)
-                    yield totals.total_claim(scene, figure, found.verdict, found.expected, found.reason)
+                    yield wrong_counts.total_claim(scene, figure, found.verdict, found.expected, found.reason)
 
 
 def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:

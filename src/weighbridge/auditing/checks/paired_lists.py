@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from weighbridge.auditing.checks import totals
+from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.field_values import field_values
 from weighbridge.auditing.checks.names import SIZE_WORDS, Mention
@@ -77,9 +77,9 @@ def _of_sentence(scene: Scene, line: int, named: Sequence[Mention], start: int, 
             elif one.kind in ("total", "active", "non_embedding"):
                 found = settle(token, subject.models, one.kind)
                 if found is not None:
-                    yield totals.total_claim(scene, token, found.verdict, found.expected, found.reason)
+                    yield wrong_counts.total_claim(scene, token, found.verdict, found.expected, found.reason)
                 elif subject.firm and sure:
-                    yield from totals.wrong(scene, token, subject, one.kind, sure=True)
+                    yield from wrong_counts.wrong(scene, token, subject, one.kind, sure=True)
 
 
 def _subjects(scene: Scene, line: int, named: Sequence[Mention], start: int, end: int) -> list[Subject]:

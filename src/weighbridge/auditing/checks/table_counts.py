@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from weighbridge.auditing.checks import totals
+from weighbridge.auditing.checks import wrong_counts
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
@@ -66,7 +66,7 @@ def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: st
         return
     settled = settle(token, subject.models, kind, hedged=_is_hedged(cell))
     if settled is not None:
-        yield totals.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
+        yield wrong_counts.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
     elif (
         subject.firm
         and token.unit not in BYTES
@@ -74,7 +74,7 @@ def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: st
         and len(scales(token))
         and not re.search(r"[-–/]\s*\d", cell.text[token.end - cell.start :])
     ):
-        yield from totals.wrong(scene, token, subject, kind, sure=sure)
+        yield from wrong_counts.wrong(scene, token, subject, kind, sure=sure)
 
 
 def count_in(scene: Scene, cell: Cell, head: str) -> Token | None:
@@ -114,4 +114,4 @@ def part_claims(scene: Scene, cell: Cell, subject: Subject, head: str, totals_of
     found = settle(token, subject.models) or next((settled for one in rest if (settled := settle(one, subject.models)) is not None), None)
     if found is not None:
         reason = because(mark("a part of {name}"), name=Sentence(subject.name))
-        yield totals.total_claim(scene, token, "exact" if not token.unit else "rounded", value * scales(token)[0], reason)
+        yield wrong_counts.total_claim(scene, token, "exact" if not token.unit else "rounded", value * scales(token)[0], reason)

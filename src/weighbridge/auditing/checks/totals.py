@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from fractions import Fraction
 
-from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
+from weighbridge.auditing.checks.count_subjects import is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
-from weighbridge.auditing.checks.own_counts import list_named_counts, own_count
-from weighbridge.auditing.checks.plain_totals import OF_ITS, is_plain, words_behind_description
-from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.plain_totals import OF_ITS, words_behind_description
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.summaries import is_summed
-from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.checks.wrong_counts import total_claim, wrong
+from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
-from weighbridge.auditing.thresholds import LARGE_MODEL, LARGE_NEAR, LEFTOVER, SAME_COUNT, SHIFTED_DIGITS, WITHOUT_TABLES_NEAR
-from weighbridge.core.messages import mark
+from weighbridge.auditing.text.size_words import COUNTING
+from weighbridge.auditing.thresholds import LEFTOVER
 
-UNITS = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
 SENTENCE = 300
 """Characters of a sentence that are looked at on either side of a number."""
 REST = 40
@@ -95,7 +92,7 @@ def is_count(token: Token) -> bool:
     if value is None:
         return False
     if token.unit:
-        return value > 0 and token.unit in UNITS and (token.unit != "k" or value > 9)
+        return value > 0 and token.unit in COUNTING and (token.unit != "k" or value > 9)
     return not token.places and value.numerator >= 100_000 * value.denominator  # a fraction compares itself four times as slowly
 
 
@@ -225,68 +222,3 @@ def _is_of_a_part(before: str, after: str) -> bool:
     near = f"{clause} {re.split(r'[,，。.]', after[:24])[0]}"
     words = _CLASS.sub("", near).lower()
     return any(m.subject != "total" and words[m.start : m.end] not in _KINDS for m in find_components(words))
-
-
-def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool = False) -> Iterator[Claim]:
-    """Say that a count is wrong, if it is near enough to be about this model at all, or surely is."""
-    right, number = own_count(subject.models[0], what), likeliest_value(token)
-    if right is None or number is None:
-        return
-    if subject.models[0].description is not None and _IMAGES & set(subject.models[0].description.raw) and abs(number - right) * 50 < right:
-        return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
-    if what == "total" and settle(token, subject.models[:1], "active") is not None:
-        return  # what works on a token, and which of the two is meant was misread
-    if (
-        what == "non_embedding"
-        and token.unit
-        and any(abs(number - one) * 50 <= one for _, one in list_named_counts(subject.models[0], what))
-    ):
-        return  # of one table or of two, and of round figures of both: ``31.0B`` of 32.76 billion less two tables of 0.78
-    if right >= LARGE_MODEL and token.unit and abs(number - right) <= LARGE_NEAR * right:
-        return  # of models so large, published totals count more or less than the class: layers for speculation, scales
-    tables = own_count(subject.models[0], "embedding") or 0
-    if what == "non_embedding" and any(abs(number - left) <= WITHOUT_TABLES_NEAR * left for left in (right, right - tables)):
-        return  # with one of two tables or without both, and as authors round it: ``31.0B`` of Qwen2.5-32B's 31.2
-    swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
-    near = right < number * SAME_COUNT and number < right * SAME_COUNT
-    if not (sure or near or swapped or _is_power_off(token, subject, what) or (what == "total" and is_plain(scene, token, subject))):
-        return
-    name = subject.models[0].class_name or subject.name
-    sentence = _WORDED.get(what)
-    if sentence is None:
-        return
-    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
-    about = write_like(token, Fraction(right)) if token.unit else right
-    away = write_like(token, abs(number - right)) if token.unit else abs(number - right)
-    reason = because(direction, right=about, number=away) + because(
-        sentence, name=Sentence(f"{name} ({subject.name})") if subject.name else name, right=right
-    )
-    yield total_claim(scene, token, "wrong", Fraction(right), reason)
-
-
-_WORDED = {
-    "total": mark("{name} has {right}"),
-    "active": mark("of {name}, {right} are active on a token"),
-    "non_embedding": mark("without its embeddings, {name} has {right}"),
-}
-
-
-def _is_power_off(token: Token, subject: Subject, what: str) -> bool:
-    """Tell whether a figure has the digits of the model's count and another unit: ``BERT-base has 110 billion parameters``."""
-    right = own_count(subject.models[0])
-    if what != "total" or right is None or own_count(subject.models[0], "active") != right or token.unit not in UNITS or not token.value:
-        return False
-    fits = (fit(token._replace(value=token.value * power), Fraction(right)) for power in _POWERS)
-    return significant_digits(token) >= SHIFTED_DIGITS and any(found is not None and found.verdict == "rounded" for found in fits)
-
-
-_POWERS = (Fraction(10), Fraction(100), Fraction(1000), Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
-_IMAGES = frozenset(("image_size", "patch_size"))
-
-
-def total_claim(scene: Scene, token: Token, verdict: str, expected: Fraction, reason: tuple[Sentence, ...]) -> Claim:
-    """Make the claim of a total."""
-    number = likeliest_value(token)
-    assert number is not None
-    facts = {"value": whole(number), "expected": whole(expected), "difference": whole(number - expected), "reason": reason}
-    return claim(scene.lines, token, token, "total", verdict, **facts)

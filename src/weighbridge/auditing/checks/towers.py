@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks.field_values import sizes_of_part
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.checks.totals import is_count, total_claim
+from weighbridge.auditing.checks.totals import is_count
+from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.field_words import Field, read_fields
 from weighbridge.auditing.text.numbers import Token

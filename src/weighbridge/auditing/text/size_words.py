@@ -58,6 +58,9 @@ UNITS: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 """What a unit may mean, the likeliest first."""
 
+COUNTING = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
+"""Units that count parameters, in words and letters."""
+
 BYTES = frozenset("kb mb gb tb kib mib gib tib bytes byte 字节 mbytes gbytes".split())
 """Units that are bytes, though some write them for counts."""
 

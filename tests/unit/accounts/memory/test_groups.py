@@ -99,5 +99,5 @@ def test_groups_are_derived_matrix_by_matrix_and_need_a_config_that_states_them(
     made = model({**MIXTURE, "quantization_config": modelopt("NVFP4", *GATES, *ATTENTION, kv_cache_scheme=CACHE)})
     text = render(document(made, Inputs(), settings_of(made), derive=derivation), "text", width=400)
     assert "k_scale, v_scale, published: 16" in text and f"= {made.memory().weights:,}" in text
-    with pytest.raises(UsageError, match=r"^quantization: .* states no groups of its own that are priced; name a scheme$"):
+    with pytest.raises(UsageError, match=r"^quantization: .* states no quantization that is priced; name a scheme$"):
         model(LLAMA).memory(quantization="published")

@@ -1,0 +1,93 @@
+"""When a count of a whole model is wrong: near enough to be about this model at all, or surely said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from weighbridge.auditing.checks.count_subjects import Subject
+from weighbridge.auditing.checks.own_counts import list_named_counts, own_count, tied_tables
+from weighbridge.auditing.checks.plain_totals import is_plain
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
+from weighbridge.auditing.text.size_words import COUNTING
+from weighbridge.auditing.thresholds import LARGE_MODEL, LARGE_NEAR, SAME_COUNT, SHIFTED_DIGITS, WITHOUT_TABLES_NEAR
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+
+def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool = False) -> Iterator[Claim]:
+    """Say that a count is wrong, if it is near enough to be about this model at all, or surely is."""
+    right, number = own_count(subject.models[0], what), likeliest_value(token)
+    if right is None or number is None:
+        return
+    if subject.models[0].description is not None and _IMAGES & set(subject.models[0].description.raw) and abs(number - right) * 50 < right:
+        return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
+    if what == "total" and settle(token, subject.models[:1], "active") is not None:
+        return  # what works on a token, and which of the two is meant was misread
+    sentence = _WORDED.get(what)
+    if what == "non_embedding":
+        choices = list(_without_tables(subject.models[0], right))
+        round_figure = bool(token.unit) and any(abs(number - one) * 50 <= one for _, one in list_named_counts(subject.models[0], what))
+        table = own_count(subject.models[0], "embedding") or 0
+        if round_figure or any(abs(number - one) <= WITHOUT_TABLES_NEAR * one for one in (right, right - table)):
+            return  # with one of two tables or without both, and as authors round it: ``31.0B`` of Qwen2.5-32B's 31.2
+        right, sentence = min(choices, key=lambda choice: abs(number - choice[0]))
+    if right >= LARGE_MODEL and token.unit and abs(number - right) <= LARGE_NEAR * right:
+        return  # of models so large, published totals count more or less than the class: layers for speculation, scales
+    swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
+    near = right < number * SAME_COUNT and number < right * SAME_COUNT
+    if not (sure or near or swapped or _is_power_off(token, subject, what) or (what == "total" and is_plain(scene, token, subject))):
+        return
+    name = subject.models[0].class_name or subject.name
+    if sentence is None:
+        return
+    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+    about = write_like(token, Fraction(right)) if token.unit else right
+    away = write_like(token, abs(number - right)) if token.unit else abs(number - right)
+    reason = because(direction, right=about, number=away) + because(
+        sentence, name=Sentence(f"{name} ({subject.name})") if subject.name else name, right=right
+    )
+    yield total_claim(scene, token, "wrong", Fraction(right), reason)
+
+
+def _without_tables(model: ModelValue, right: int) -> Iterator[tuple[int, str]]:
+    """Yield a model's count without its table of words, and without the head of its size too where that is a table of its own."""
+    yield right, _WORDED["non_embedding"]
+    table = own_count(model, "embedding") or 0
+    if table and not tied_tables(model):
+        yield right - table, mark("without its embeddings and its head, {name} has {right}")
+
+
+_WORDED = {
+    "total": mark("{name} has {right}"),
+    "active": mark("of {name}, {right} are active on a token"),
+    "non_embedding": mark("without its embeddings, {name} has {right}"),
+}
+
+
+def _is_power_off(token: Token, subject: Subject, what: str) -> bool:
+    """Tell whether a figure has the digits of the model's count and another unit: ``BERT-base has 110 billion parameters``."""
+    right = own_count(subject.models[0])
+    if what != "total" or right is None or own_count(subject.models[0], "active") != right or token.unit not in COUNTING or not token.value:
+        return False
+    fits = (fit(token._replace(value=token.value * power), Fraction(right)) for power in _POWERS)
+    return significant_digits(token) >= SHIFTED_DIGITS and any(found is not None and found.verdict == "rounded" for found in fits)
+
+
+_POWERS = (Fraction(10), Fraction(100), Fraction(1000), Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
+_IMAGES = frozenset(("image_size", "patch_size"))
+
+
+def total_claim(scene: Scene, token: Token, verdict: str, expected: Fraction, reason: tuple[Sentence, ...]) -> Claim:
+    """Make the claim of a total."""
+    number = likeliest_value(token)
+    assert number is not None
+    facts = {"value": whole(number), "expected": whole(expected), "difference": whole(number - expected), "reason": reason}
+    return claim(scene.lines, token, token, "total", verdict, **facts)
