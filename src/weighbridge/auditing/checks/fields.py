@@ -235,8 +235,13 @@ _IN_EACH = re.compile(
 """Words that say where experts are, and not which."""
 
 
+def field_claim(scene: Scene, token: Token, word: str, value: int, right: int, verdict: str) -> Claim:
+    """Make the claim of a size: exact, or wrong with the size that is right."""
+    reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Sentence(TITLES[word]), right=right)
+    facts: dict[str, object] = {"value": value, "expected": right, "difference": value - right, "reason": reason}
+    return claim(scene.lines, token, token, "configuration", verdict, **facts)
+
+
 def _claim(scene: Scene, said: _StatedField, verdict: str, right: int) -> Claim:
     token = Token("num", "", said.line, said.field.start, said.field.end)
-    reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Sentence(TITLES[said.field.word]), right=right)
-    facts: dict[str, object] = {"value": said.field.value, "expected": right, "difference": said.field.value - right, "reason": reason}
-    return claim(scene.lines, token, token, "configuration", verdict, **facts)
+    return field_claim(scene, token, said.field.word, said.field.value, right, verdict)

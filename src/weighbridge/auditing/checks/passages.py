@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import of_mention, opens_with_another
 from weighbridge.auditing.checks.field_values import main_values, values_of
-from weighbridge.auditing.checks.fields import OTHERWISE, TITLES
+from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
-from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.topics import CLAUSE, has_sizes, is_size_of, topic, widths_of
-from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
-from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
 
 def _given(scene: Scene, size: DescribedSize) -> Mention | None:
     """Return a mention of the model that was given with the text, where a size is that model's: it may confirm, and alarms nobody."""
-    if not scene.given or scene.main is None or not any(size.value in widths_of(model, size.word) for model in (scene.models[""],)):
+    if not scene.given or scene.main is None or size.value not in widths_of(scene.models[""], size.word):
         return None
     return Mention(0, scene.main.name, 0, (scene.main.name,), MODEL)
 
@@ -154,6 +153,4 @@ def _right(said: _Said, passage: Sequence[_Said]) -> int | None:
 
 def _claim(scene: Scene, said: _Said, verdict: str, right: int) -> Claim:
     token = Token("num", "", said.line, said.size.start, said.size.end)
-    reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Sentence(TITLES[said.size.word]), right=right)
-    facts: dict[str, object] = {"value": said.size.value, "expected": right, "difference": said.size.value - right, "reason": reason}
-    return claim(scene.lines, token, token, "configuration", verdict, **facts)
+    return field_claim(scene, token, said.size.word, said.size.value, right, verdict)

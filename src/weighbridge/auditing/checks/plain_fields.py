@@ -7,19 +7,18 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.configuration import NAMES, is_of_their_own
+from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import is_padded, main_values, values_of
-from weighbridge.auditing.checks.fields import OTHERWISE, is_composite
+from weighbridge.auditing.checks.fields import OTHERWISE, field_claim, is_composite
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.plain_totals import PRONOUN, model_of_heading
 from weighbridge.auditing.checks.results import is_slip
-from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.plain_sizes import NAME, PlainSize, read_plain_sizes
 from weighbridge.auditing.thresholds import TOKENIZER_SHORT
-from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
@@ -150,11 +149,11 @@ def _hold(scene: Scene, line: int, found: _Read) -> Iterator[Claim]:
     word = "width" if size.word == "hidden" and _IN_MLP.search(scene.lines[line].text) else size.word
     values = [values_of(model, word) for model in subject.models]
     if any(size.value in one for one in values):
-        yield _claim(scene, token, size, size.value, "exact")
+        yield field_claim(scene, token, size.word, size.value, size.value, "exact")
     elif subject.firm and values[0] and not (size.word == "head_dim" and len(values[0]) > 1):
         right = _right(subject.models[0], size.word, values[0])
         if size.word != "vocab" or not is_fair_vocabulary(size.value, right):
-            yield _claim(scene, token, size, right, "wrong")
+            yield field_claim(scene, token, size.word, size.value, right, "wrong")
 
 
 def _has_one_of_each(model: ModelValue) -> bool:
@@ -171,9 +170,3 @@ def is_fair_vocabulary(entries: int, rows: int) -> bool:
     if is_padded(entries, rows) or (near and entries % 1000 == 0):
         return True
     return near and entries < rows and not is_slip(str(entries), str(rows))
-
-
-def _claim(scene: Scene, token: Token, size: PlainSize, right: int, verdict: str) -> Claim:
-    reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Sentence(NAMES[size.word]), right=right)
-    facts: dict[str, object] = {"value": size.value, "expected": right, "difference": size.value - right, "reason": reason}
-    return claim(scene.lines, token, token, "configuration", verdict, **facts)
