@@ -39,7 +39,7 @@ COMMANDS = (
     "--help", "help explain --lang zh", "completion bash", "man", "名字", "bert-tiny --class 名字", "bert-tiny --set 名=字",
 )  # fmt: skip
 LONG = (
-    ("design --like bert-base-uncased --params 110M --json", ""), ("solve bert-base-uncased hidden_size vocab_size --params 110M", ""), ("sweep bert-tiny --set vocab_size=1:20000", ""), ("reconcile 110M bert-base-uncased", ""),
+    ("design --like bert-base-uncased --params 110M --json", ""), ("solve bert-base-uncased hidden_size vocab_size --params 110M", ""), ("sweep bert-tiny --set vocab_size=1:200000", ""), ("reconcile 110M bert-base-uncased", ""),
     ("report bert-base-uncased -o {folder}/report.html", "report.html"), ("report bert-base-uncased -o {folder}/report.xlsx", "report.xlsx"), ("explain deepseek-v3", ""), ("tensors bert-large-uncased --csv", ""), ("audit {folder}/long.md", ""),
 )  # fmt: skip
 
