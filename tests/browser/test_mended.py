@@ -140,6 +140,9 @@ def test_the_layers_of_encoder_and_decoder_are_told_apart(opened: Opened) -> Non
     with opened("/model?source=whisper-tiny") as (page, _):
         letters = page.eval_on_selector_all(".size .letter", "found => found.map(one => one.innerHTML).filter(text => text[0] === 'L')")
         assert len(letters) == len(set(letters)) == 2, letters
+        shown = set(page.eval_on_selector_all(".size .letter", "found => found.map(one => one.innerText)"))
+        used = set(page.eval_on_selector_all(".symbols th i", "found => found.map(one => one.innerText)"))
+        assert used <= shown, "a size has the letter that it has in the formula"
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -163,6 +166,9 @@ def test_paste_and_drop_are_seen_at_once_and_the_answer_comes_before_the_sliders
     with opened(BERT, width=390) as (page, _):
         tops = [page.locator(place).first.bounding_box()["y"] for place in ("#total", ".treemap.narrow", "#sizes")]
         assert tops == sorted(tops)
+        note = page.locator(".counts .note").first.bounding_box()
+        assert note is not None
+        assert note["width"] > 330, "what a count means has the whole line"
 
 
 @pytest.mark.parametrize("source", ["deepseek-v3", "whisper-large-v3", "qwen3_vl_moe"])
@@ -187,6 +193,8 @@ def test_compare_prints_its_fifth_model(opened: Opened) -> None:
         last = page.locator(".measures thead th").last.bounding_box()
         assert last is not None
         assert last["x"] + last["width"] <= 720
+        broken = "found => found.filter(one => one.getClientRects().length > 1 || one.offsetHeight > 24).map(one => one.innerText)"
+        assert page.eval_on_selector_all(".measures .less", broken) == [], "a number stands in one line"
 
 
 def test_nested_configs_have_sizes_to_compare(opened: Opened) -> None:

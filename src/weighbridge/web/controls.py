@@ -49,7 +49,10 @@ def controls(found: Model, say: Say) -> list[Control]:
     if found.description is None:
         return []
     description, class_name = found.description, found.class_name
-    listed = list(_fields(SubConfig(description.raw, description.family.fields), description.sizes, say, ""))
+    by_key: dict[str, Control] = {}  # a key that two fields read, such as attention_bias, is one control
+    for control in _fields(SubConfig(description.raw, description.family.fields), description.sizes, say, ""):
+        by_key.setdefault(control.key, control)
+    listed = list(by_key.values())
     own = unique_of(found)
     sized = [control if control.kind == "switch" else _with_step(description, class_name, control, own) for control in listed]
     return [control._replace(kind="size") if control.kind == "labels" else control for control in sized if not _is_unused(control)]

@@ -79,8 +79,12 @@ def _where(found: Model, query: Query) -> dict[str, Any]:
 
 
 def _why(found: Model, query: Query) -> dict[str, Any]:
-    groups = groups_of(controls(found, translator(query.lang)))
-    return {"groups": groups, **views.why(found, query), **views.arithmetic(found, query), **views.reconciliation(found, query)}
+    why = views.why(found, query)
+    letters = {
+        key: letter for letter, key, *_ in why.get("symbols", ())
+    }  # those of the formula tell the layers of encoder and decoder apart
+    listed = [one._replace(letter=letters.get(one.key, one.letter)) for one in controls(found, translator(query.lang))]
+    return {"groups": groups_of(listed), **why, **views.arithmetic(found, query), **views.reconciliation(found, query)}
 
 
 def costs_part(request: Request, form: Form) -> Response:
