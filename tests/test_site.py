@@ -80,8 +80,37 @@ def test_an_architecture_has_a_diagram_with_its_layers_in_a_frame(pages: ModuleT
 
 
 def test_every_chinese_page_is_in_the_site(pages: ModuleType) -> None:
-    listed = {name for group in pages.CHINESE_GROUPS.values() for name in group} | set(pages.CHINESE)
+    listed = {name for group in pages.CHINESE_GROUPS.values() for name in group} | set(pages.CHINESE.values())
     assert {page.stem for page in (ROOT / "docs" / "zh").glob("*.md")} == (listed - {"glossary", *pages.GENERATED}) | {"json", "formats"}
+
+
+def test_both_languages_have_the_same_pages(pages: ModuleType) -> None:
+    english, chinese = (dict(pages.handwritten_pages(lang)) for lang in ("en", "zh"))
+    assert english.keys() == chinese.keys()
+    assert '<a href="../zh/index.html">中文说明</a>' in english["index"]
+    assert '<a href="../en/index.html">English</a>' in chinese["index"]
+
+
+def test_what_a_script_writes_is_said_in_chinese(pages: ModuleType) -> None:
+    for name in ("accuracy", "coverage", "census-report"):
+        lines = pages.in_chinese((ROOT / "docs" / f"{name}.md").read_text("utf-8")).split("\n")
+        prose = [line for line in lines if not line.startswith("|") and re.search(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}", line)]
+        assert prose == [], f"docs/site/chinese.py has no Chinese for a sentence of {name}.md"
+
+
+def test_links_that_lead_nowhere_are_found(pages: ModuleType, tmp_path: Path) -> None:
+    from links import faults  # type: ignore[import-not-found]  # docs/site is on the path since pages was loaded
+
+    (tmp_path / "en").mkdir()
+    (tmp_path / "index.html").write_text('<a href="en/index.html">', "utf-8")
+    (tmp_path / "en" / "index.html").write_text('<a href="#here"><p id="here"><a href="gone.html"><a href="far.html#there">', "utf-8")
+    (tmp_path / "en" / "far.html").write_text('<a href="index.html#here"><a href="https://example.org/">', "utf-8")
+    (tmp_path / "en" / "alone.html").write_text("", "utf-8")
+    assert faults(tmp_path, ("en",)) == [
+        "en/index.html: nothing stands at en/far.html#there",
+        "en/index.html: nothing stands at en/gone.html",
+        "en/alone.html: no page leads here",
+    ]
 
 
 def test_every_page_is_in_the_site(pages: ModuleType) -> None:
@@ -128,6 +157,9 @@ def test_the_site_builds_without_a_warning(tmp_path: Path, monkeypatch: pytest.M
     subprocess.run([sys.executable, str(SITE / "build.py"), str(tmp_path)], check=True)
     assert (tmp_path / "zh" / "reference" / "commands" / "count.html").exists()
     index = json.loads((tmp_path / "zh" / "searchindex.js").read_text("utf-8").partition("(")[2].rpartition(")")[0])
+    assert 'href="../../../en/reference/commands/count.html"' in (tmp_path / "zh" / "reference" / "commands" / "count.html").read_text(
+        "utf-8"
+    )
     assert {"参数", "注意", "意力", "量"} <= set(index["terms"])
     assert "splitQuery" in (tmp_path / "zh" / "_static" / "language_data.js").read_text("utf-8")
 

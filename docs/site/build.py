@@ -1,10 +1,11 @@
-"""Write the pages of each language and build them with Sphinx, without a network; a warning is an error. ``scripts/site`` runs it."""
+"""Write the pages of each language and build them with Sphinx, without a network; a warning or a dead link is an error. ``scripts/site`` runs it."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+from links import faults
 from pages import LANGUAGES, sources
 from sphinx.cmd.build import main as build
 
@@ -29,9 +30,19 @@ def site(target: Path) -> int:
         code = build(["-q", "-W", "--keep-going", "-c", str(HERE), "-D", f"language={_SPHINX[lang]}", str(source), str(target / lang)])
         if code:
             return code
-    print(f"{target}/en/index.html, {target}/zh/index.html")
+    (target / "index.html").write_text(START, "utf-8")
+    found = faults(target, LANGUAGES)
+    if found:
+        print("\n".join(found), file=sys.stderr)
+        return 1
+    print(f"{target}/index.html, which leads to en/index.html and zh/index.html")
     return 0
 
+
+START = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Weighbridge</title>
+<p><a href="en/index.html" hreflang="en">English</a> · <a href="zh/index.html" lang="zh" hreflang="zh">中文</a></p></html>
+"""
 
 _SPHINX = {"en": "en", "zh": "zh_CN"}
 

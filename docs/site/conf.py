@@ -6,6 +6,17 @@ extensions = ["myst_parser"]
 html_theme = "furo"
 html_title = "Weighbridge"
 html_copy_source = False
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "language.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_show_sphinx = False
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]

@@ -38,7 +38,10 @@ GROUPS = {
     "Why, and how good": ("why", "accuracy", "coverage", "speed", "census-report"),
     "Inside": ("internals", "modules", "contributing"),
 }  # fmt: skip
-CHINESE = ("bert-by-hand", "seventy-billion", "model-card-in-ci", "fine-tuning", "design-100m", "census")
+CHINESE = {name: name for name in ("bert-by-hand", "seventy-billion", "model-card-in-ci", "fine-tuning", "design-100m")} | {
+    "census": "tutorial-census"
+}
+"""The Chinese tutorials, each with its file in docs/zh."""
 SCHEMAS = sorted((DOCS / "schemas").glob("*.json"))
 CHINESE_GROUPS = {
     "怎样做": (
@@ -48,6 +51,7 @@ CHINESE_GROUPS = {
         "fits",
         "parallel",
         "design",
+        "census",
         "report",
         "serve",
         "security",
@@ -57,7 +61,7 @@ CHINESE_GROUPS = {
     ),
     "概念": ("counting-rules", "built-and-loaded", "explain", "audit", "glossary"),
     "为什么，有多好": ("why", "accuracy", "coverage", "speed", "census-report"),
-    "内部": ("internals", "contributing"),
+    "内部": ("internals", "modules", "contributing"),
 }
 """The Chinese pages beside the tutorials, in docs/zh."""
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
@@ -66,7 +70,8 @@ MOVED = {"README.md": "index.md", "README.zh.md": "index.md", "CONTRIBUTING.md":
 
 def sources(lang: str) -> Iterator[tuple[str, str]]:
     """Yield every page of a language: its path without ending, and its Markdown."""
-    yield from handwritten_pages(lang)
+    for name, text in handwritten_pages(lang):
+        yield name, joined(text) if lang == "zh" else text
     yield "reference/commands/index", index(_COMMANDS[lang], [command.name for command in TABLE])
     for command in TABLE:
         yield f"reference/commands/{command.name}", command_page(command.name, lang)
@@ -101,7 +106,7 @@ def handwritten_pages(lang: str) -> Iterator[tuple[str, str]]:
         reference = ["reference/commands/index", "reference/python", "json", "reference/json/index", "formats", "reference/formats/index",
                      "reference/architectures/index"]  # fmt: skip
         names = [*(f"tutorials/{name}" for name in CHINESE), "tutorial-sentiment"]
-        start = (ROOT / "README.zh.md").read_text("utf-8")
+        start = (ROOT / "README.zh.md").read_text("utf-8").replace(" · [全部文档](docs/index.md)", "")
         yield (
             "index",
             chinese_links(start, ROOT)
@@ -116,7 +121,7 @@ def handwritten_pages(lang: str) -> Iterator[tuple[str, str]]:
         for name in GENERATED:
             yield name, in_chinese((DOCS / f"{name}.md").read_text("utf-8"))
         for name in CHINESE:
-            yield f"tutorials/{name}", chinese_links((DOCS / "zh" / f"{name}.md").read_text("utf-8"), DOCS / "zh", "tutorials")
+            yield f"tutorials/{name}", chinese_links((DOCS / "zh" / f"{CHINESE[name]}.md").read_text("utf-8"), DOCS / "zh", "tutorials")
         yield "tutorial-sentiment", plain_links((DOCS / "tutorial-sentiment.zh.md").read_text("utf-8"), DOCS, set())
         yield "glossary", plain_links((DOCS / "glossary.md").read_text("utf-8"), DOCS, set()).replace("# Glossary", "# 术语表", 1)
         return
@@ -126,11 +131,48 @@ def handwritten_pages(lang: str) -> Iterator[tuple[str, str]]:
     groups = [(title, list(names)) for title, names in GROUPS.items()]
     groups.insert(3, ("Reference", reference))
     start = (ROOT / "README.md").read_text("utf-8")
-    yield "index", plain_links(start, ROOT, known) + toctree(groups)
+    yield "index", plain_links(start.replace(" · [All pages](docs/index.md)", ""), ROOT, known) + toctree(groups)
     for name in sorted(known - {"contributing"}):
         page = DOCS / f"{name}.md"
         yield name, plain_links(page.read_text("utf-8"), page.parent, known)
     yield "contributing", plain_links((ROOT / "CONTRIBUTING.md").read_text("utf-8"), ROOT, known)
+
+
+ACROSS = {ROOT / "README.md": "en/index", ROOT / "README.zh.md": "zh/index",
+          DOCS / "tutorial-sentiment.md": "en/tutorial-sentiment", DOCS / "tutorial-sentiment.zh.md": "zh/tutorial-sentiment"}  # fmt: skip
+"""Pages that a page links to in the other language, whose folder stands beside its own."""
+
+
+def across(words: str, path: Path) -> str:
+    """Return a link to a page of the other language, where the words of a link name a language; else nothing.
+
+    >>> across("English", ROOT / "README.md")
+    '<a href="../en/index.html">English</a>'
+    """
+    return f'<a href="../{ACROSS[path]}.html">{words}</a>' if words in ("English", "中文", "中文说明") and path in ACROSS else ""
+
+
+def joined(text: str) -> str:
+    """Join the lines of Chinese paragraphs: a browser would set a blank between them, where Chinese has none.
+
+    >>> joined("公式、\\n代入。\\n- 一项")
+    '公式、代入。\\n- 一项'
+    """
+    lines: list[str] = []
+    code = False
+    for line in text.split("\n"):
+        before = lines[-1] if lines else ""
+        if line.startswith("```"):
+            code = not code
+        elif not code and _ENDS.search(before) and _BEGINS.match(line) and not before.startswith(("#", "|", "    ", "```")):
+            lines[-1] = before + line.lstrip()
+            continue
+        lines.append(line)
+    return "\n".join(lines)
+
+
+_ENDS = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]$")
+_BEGINS = re.compile(r" {0,3}[\u4e00-\u9fff\u3008-\u3011\uff08“‘]")
 
 
 def plain_links(text: str, folder: Path, known: set[str]) -> str:
@@ -141,6 +183,8 @@ def plain_links(text: str, folder: Path, known: set[str]) -> str:
         if re.match(r"[a-z]+:", target):
             return found[0]
         path = (folder / target).resolve()
+        if across(words, path):
+            return across(words, path)
         name = MOVED.get(path.name) or (path.relative_to(DOCS).as_posix() if path.is_relative_to(DOCS) else "")
         if name.removesuffix(".md") not in known | {"index"} or not known:
             return words
@@ -159,7 +203,10 @@ def chinese_links(text: str, folder: Path, here: str = ".") -> str:
         if re.match(r"[a-z]+:", target):
             return found[0]
         path = (folder / target).resolve()
-        name = f"tutorials/{path.stem}" if path.parent == DOCS / "zh" and path.stem in CHINESE else path.stem
+        if across(words, path):
+            return across(words, path)
+        tutorials = {file: f"tutorials/{name}" for name, file in CHINESE.items()}
+        name = tutorials.get(path.stem, path.stem) if path.parent == DOCS / "zh" else path.stem
         known = name.startswith("tutorials/") or (path.parent == DOCS / "zh" and name in pages) or path == DOCS / "glossary.md"
         if path.parent == DOCS and name in GENERATED:
             known = True
