@@ -272,7 +272,7 @@ def compare_cases(
     return 1 if wrong or not kept else 0
 
 
-COMMANDS = {"caches": "cache", "activations": "memory", "peaks": "peak"}
+COMMANDS = {"caches": "cache", "activations": "memory", "peaks_ways": "peak"}
 """Which command records what."""
 
 

@@ -62,6 +62,7 @@ def measure_live_storages(
     optimizer: str = "adamw",
     attention: str = "eager",
     checkpointing: str = "none",
+    dtype: str = "float32",
 ) -> int:
     """Return the same of a small model with values, by all storages that are alive.
 
@@ -69,13 +70,14 @@ def measure_live_storages(
         RefusedError: As above, and of a model that is large.
     """
     torch = import_module("torch")
-    model = small(model_type, class_name, raw)
+    model = small(model_type, class_name, raw, dtype)
     model.set_attn_implementation(attention)
     model.train()
     try:
         if checkpointing == "full":
             model.gradient_checkpointing_enable()
         made = add_labels(model, inputs(model, lengths))
+        made = {name: value.to(model.dtype) if value.is_floating_point() else value for name, value in made.items()}
         return storages.peak(model, made, getattr(torch.optim, OPTIMIZERS[optimizer])(model.parameters(), lr=0.001))
     except RefusedError:
         raise
@@ -83,10 +85,18 @@ def measure_live_storages(
         raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
 
 
-PASSES = (Pass(2, 64, 48), Pass(4, 128, 96), Pass(2, 16, 16), Pass(1, 200, 100))
+WAYS: tuple[dict[str, Any], ...] = (
+    {"checkpointing": "none", "attention": "eager", "dtype": "float32", "dropout": False},
+    {"checkpointing": "full", "attention": "eager", "dtype": "float32", "dropout": False},
+    {"checkpointing": "none", "attention": "eager", "dtype": "bfloat16", "dropout": False},
+    {"checkpointing": "none", "attention": "sdpa", "dtype": "float32", "dropout": False},
+    {"checkpointing": "none", "attention": "eager", "dtype": "float32", "dropout": True},
+)
+"""Ways to run that draws take in turn."""
+
 HEADS = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForConditionalGeneration", "ForImageClassification", "ForSequenceClassification")
 SETTLED = {"hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "classifier_dropout_prob", "dropout", "dropout_rate"} | {
-    "attention_dropout", "activation_dropout", "resid_pdrop", "attn_pdrop", "embd_pdrop", "seq_classif_dropout", "qa_dropout",
+    "attention_dropout", "activation_dropout", "residual_dropout", "resid_pdrop", "attn_pdrop", "embd_pdrop", "seq_classif_dropout", "qa_dropout",
 }  # fmt: skip
 """Probabilities that are nothing here, so that every draw drops nothing."""
 
@@ -110,29 +120,44 @@ def compare_peaks(types: list[str], n: int, seed: str | None, record: bool) -> i
                     continue
                 errors.append(found.peak / case.bytes - 1)
                 cases.append(case)
-                print(f"{errors[-1]:+8.2%} {class_name} {case.lengths} {json.dumps(case.config)[:160]}", flush=True)
+                way = " ".join(f"{value}" for key, value in case.settings.items() if key != "loss")
+                print(f"{errors[-1]:+8.2%} {class_name} {way} {case.lengths} {json.dumps(case.config)[:160]}", flush=True)
     worst = max(map(abs, errors), default=1)
     print(f"{len(cases)} cases, worst {worst:.2%}")
     if record:
-        write("peaks", cases)
+        write("peaks_ways", cases)
     return 1 if worst > 0.05 else 0
 
 
 def _draw_case(model_type: str, class_name: str, seed: str, index: int) -> Case | None:
-    lengths, optimizer = PASSES[index % 4], sorted(OPTIMIZERS)[index % len(OPTIMIZERS)]
-    how = {"optimizer": optimizer, "dropout": False, "loss": True, "attention": "eager"}
+    """Draw a config, a way to run it and its lengths, and measure it; what a draw cannot be run as is drawn again."""
+    rng = random.Random(f"{seed} {class_name}")
+    way, optimizer = WAYS[index % len(WAYS)], rng.choice(sorted(OPTIMIZERS))
+    lengths = Pass(rng.choice((1, 2, 4)), rng.choice((16, 32, 48, 64, 96)), rng.choice((16, 32, 40)))
     for attempt, touch in enumerate(TOUCHES):
-        raw = {**draw(f"{seed}/{attempt}", model_type, touch), **dict.fromkeys(SETTLED, 0.0)}
+        raw = draw(f"{seed}/{attempt}", model_type, touch)
+        raw |= {} if way["dropout"] else dict.fromkeys(SETTLED, 0.0)
         if raw.get("add_cross_attention") or raw.get("num_hidden_groups", 1) > raw.get("num_hidden_layers", 12):
             continue  # parameters that nothing runs through get no gradient
         try:
-            found = measure_step(model_type, class_name, raw, lengths, optimizer)
-        except RefusedError:  # what asks its values for their size, as image models and routed experts do, runs on real tensors alone
-            try:
-                found = measure_live_storages(model_type, class_name, raw, lengths, optimizer)
-            except RefusedError:
-                continue
-        return Case(
-            model_type, class_name, raw, {"batch": lengths.batch, "seq": lengths.seq, "decoder_seq": lengths.decoder_seq}, how, found
-        )
+            found = _measure(model_type, class_name, raw, lengths, optimizer, way)
+        except RefusedError:
+            continue
+        asked = {"batch": lengths.batch, "seq": lengths.seq, "decoder_seq": lengths.decoder_seq}
+        return Case(model_type, class_name, raw, asked, {**way, "loss": True, "optimizer": optimizer}, found)
     return None
+
+
+def _measure(model_type: str, class_name: str, raw: dict[str, Any], lengths: Pass, optimizer: str, way: dict[str, Any]) -> int:
+    """Ask the tracker, where fake tensors will do: what asks its values for their size, as experts do, runs on real ones alone.
+
+    Raises:
+        RefusedError: The class does not build or run.
+    """
+    if way == WAYS[0]:
+        try:
+            return measure_step(model_type, class_name, raw, lengths, optimizer)
+        except RefusedError:
+            pass
+    how = (way["attention"], way["checkpointing"], way["dtype"])
+    return measure_live_storages(model_type, class_name, raw, lengths, optimizer, *how)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
+from weighbridge.accounts.memory.backward import backward_peak
 from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_bytes, trainable
 from weighbridge.accounts.memory.peak import (
-    backward_peak,
+    FROM_THE_START,
+    ONLY_USED,
     bias_bytes,
     input_bytes,
     mask_bytes,
+    position_bytes,
     prune_unreached,
     step_peak,
     unreached_elements,
@@ -181,18 +184,24 @@ def _trust_of_weights(model: ModelValue, how: Settings) -> str:
 
 def _beside_weights(model: ModelValue, given: Inputs, how: Settings, kept: Activations) -> int:
     """Return the most that states, activations and gradients take at once, in backward or while the optimizer steps."""
-    again = kept if how.checkpointing == "none" else forward_activations(model, given, how._replace(checkpointing="none"))[0]
+    full = how.checkpointing == "full"
+    again = (
+        kept if how.checkpointing == "none" else forward_activations(model, given, how._replace(checkpointing="none"), cached=not full)[0]
+    )
     assert again is not None
     tree = prune_unreached(model.tree, given.lengths())
     gradients, _, states = training_states(tree, how)
+    if how.optimizer in FROM_THE_START:
+        states = training_states(model.tree, how)[2]
     learned = trainable(tree)
     state_size = element_bytes(how.dtype) if how.precision == "pure" else 4
     step = gradients + step_peak(tree, how.optimizer, state_size, together=how.device == "cuda")
     width, eager = element_bytes(how.dtype), how.attention == "eager"
-    made = mask_bytes(tree, given, width, made=True) if eager else 0
-    handed = (mask_bytes(tree, given, width) if eager else 0) + bias_bytes(tree, given, width) if how.checkpointing == "full" else 0
+    made = mask_bytes(tree, given, width, made=model.model_type not in ONLY_USED) if eager else 0
+    handed = (mask_bytes(tree, given, width) if eager else 0) + bias_bytes(tree, given, width) if full else 0
     size = gradients // learned if learned else 0
     put_in = input_bytes(model.tree, given, width)
+    put_in += position_bytes(model.tree)
     return states + put_in + max(step, backward_peak(kept, again, model.tree, size, lengths=given.lengths(), made=made, masks=handed))
 
 
@@ -221,8 +230,8 @@ def training_states(tree: Part, how: Settings) -> tuple[int, int, int]:
     return gradients, 4 * learned if mixed else 0, optimizer_bytes(tree, how.optimizer, state_size)
 
 
-def forward_activations(model: ModelValue, given: Inputs, how: Settings) -> tuple[Activations | None, str]:
-    """Return what a forward keeps, or why that is not known."""
+def forward_activations(model: ModelValue, given: Inputs, how: Settings, *, cached: bool = True) -> tuple[Activations | None, str]:
+    """Return what a forward keeps, or why that is not known; *cached*: it fills a cache too, if the config wants one."""
     if model.description is None:
         return None, f"activations: {model.source} has only tensors; they need a config"
     refuse_lengths(model, given)
@@ -236,6 +245,7 @@ def forward_activations(model: ModelValue, given: Inputs, how: Settings) -> tupl
         how.loss,
         how.checkpointing,
         how.device,
+        cached,
     )
     try:
         return activations(model.model_type or "", model.class_name, model.tree, model.description.raw, asked), ""

@@ -18,7 +18,7 @@ from weighbridge.core.tree import Part, walk
 if TYPE_CHECKING:
     from typing import Any
 
-    from weighbridge.accounts.memory.tape import Row, Segment
+    from weighbridge.accounts.memory.tape import Call, Row, Segment
 
 
 class Activations(NamedTuple):
@@ -28,12 +28,20 @@ class Activations(NamedTuple):
         bytes: All of it.
         rows: Each kept storage with its module, shape and copies.
         segments: Which rows are those of layers.
+        calls: The calls through which gradients flow back.
+        moments: What a forward makes and lets go at once: its bytes, and how many rows are kept by then.
+        body: How many of the rows are those of the body.
+        idle: Bytes of caches and scores that are alive at the end of a forward, and not kept for backward.
         trust: ``exact`` or ``estimate``.
     """
 
     bytes: int
     rows: tuple[Row, ...]
     segments: tuple[Segment, ...]
+    calls: tuple[Call, ...]
+    moments: tuple[tuple[int, int], ...]
+    body: int
+    idle: int
     trust: str
 
 
@@ -49,6 +57,7 @@ class Pass(NamedTuple):
     loss: bool = False
     checkpointing: str = "none"
     device: str = "cpu"
+    cached: bool = True
 
 
 def activations(model_type: str, class_name: str, tree: Part, config: dict[str, Any], setup: Pass) -> Activations:
@@ -68,18 +77,24 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
         )
     tape = Tape(dropout_places(style, class_name, config) if setup.dropout else frozenset(), cuda=setup.device == "cuda")
     attention = "eager" if style.eager_only else setup.attention
-    cached = config.get("use_cache", True) is not False and setup.checkpointing != "full"  # what is computed again fills no cache
+    # what is computed again fills no cache
+    cached = setup.cached and config.get("use_cache", True) is not False and setup.checkpointing != "full"
     ways = Ways(setup.size, attention, setup.checkpointing, cached)
     run = ForwardPass(tape, ways, style, config, setup.batch, lengths(tree, style, setup))
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
     body = bodies[0] if bodies else tree
     states = within(tape, body.name, lambda: FORWARDS[style.forward](run, body))
+    tape.body = len(tape.rows)
     logits = on_top(run, class_name, tree, body, states)
+    tape.idle += 0 if logits.storage.held else logits.storage.bytes
     if setup.loss:
         loss(run, class_name, tree, logits)
     plain = attention == "eager" and not setup.dropout and setup.checkpointing == "none"
     exact = plain and setup.size <= FLOAT and setup.device == "cpu"
-    return Activations(tape.bytes, tuple(tape.rows), tuple(tape.segments), "exact" if exact else "estimate")
+    trust = "exact" if exact else "estimate"
+    return Activations(
+        tape.bytes, tuple(tape.rows), tuple(tape.segments), tuple(tape.calls), tuple(tape.moments), tape.body, tape.idle, trust
+    )
 
 
 def dropout_places(style: Style, class_name: str, config: dict[str, Any]) -> frozenset[str]:

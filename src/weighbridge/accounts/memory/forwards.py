@@ -91,14 +91,18 @@ def layers(
         if state in known:
             segment, held = known[state]
             segment.times += 1
+            tape.idle += segment.cached
             for row in tape.rows[segment.start : segment.end]:
                 row.times += 1
             value = Value(value.shape, value.size)
-            value.storage.held = held
+            value.storage.held, value.maker = held, segment.result
             continue
-        start = len(tape.rows)
+        start, first, given = len(tape.rows), len(tape.calls), value
         value = _layer(run, part, index, value, layer)
-        segment = Segment(start, len(tape.rows), part, value.storage.bytes)
+        segment = Segment((start, len(tape.rows)), (first, len(tape.calls)), part, given, value)
+        segment.cached = sum(entry.bytes for entry in tape.cached if not entry.storage.held)
+        tape.idle += segment.cached
+        tape.cached.clear()
         tape.segments.append(segment)
         known[state] = segment, value.storage.held
     return value
@@ -137,7 +141,7 @@ def size_of(part: Part, axis: int) -> int:
 def wide(run: ForwardPass, table: Part, tokens: int, *index: Value) -> Value:
     """Look tokens up in a table; the inputs themselves are held by who made them."""
     ids = index[0] if index else Value((run.batch, tokens), INDEX, grad=False, held=True)
-    return run.tape.lookup(ids, size_of(table, 1), run.ways.size)
+    return run.tape.lookup(ids, size_of(table, 1), run.ways.size, table)
 
 
 # --- encoders after BERT: a norm after each half ---
@@ -156,6 +160,7 @@ def encoder(run: ForwardPass, body: Part) -> Value:
     for mapped in (child(body, "embeddings_project"), child(inside, "embedding_hidden_mapping_in")):
         value = value if mapped is None else linear(tape, mapped, value)
     if run.style.relative:
+        tape.moments.append((bucket_bytes(seq, both_ways=True), len(tape.rows)))
         tape.save(Value((seq, seq), INDEX), "embedding")
     if run.style.shared:
         return _shared_layers(run, inside, value)
@@ -203,7 +208,7 @@ def gpt2_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     op = attend_of(attention)
     fused = linear(tape, required_child(attention, "c_attn"), norm(tape, required_child(part, "ln_1"), value))
     width = op.kv_heads * op.head_dim
-    query, key, values = fused.split(op.heads * op.head_dim, width, width)
+    query, key, values = tape.split(fused, op.heads * op.head_dim, width, width)
     query = tape.heads(query, op.heads, op.head_dim)
     key, values = (put_in_cache(run, tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, values))
     if run.ways.attention == "eager" and run.config.get("reorder_and_upcast_attn"):
@@ -254,7 +259,10 @@ def is_masked(run: ForwardPass, op: Any) -> bool:
 
 def put_in_cache(run: ForwardPass, value: Value) -> Value:
     """Join keys or values to an empty cache, which copies them, unless the config wants none."""
-    return run.tape.concatenate(value) if run.ways.cached else value
+    if not run.ways.cached:
+        return value
+    run.tape.cached.append(run.tape.concatenate(value))
+    return run.tape.cached[-1]
 
 
 def _by_window(part: Part) -> list[Part]:
@@ -350,7 +358,7 @@ def _causal_projections(run: ForwardPass, part: Part, op: Any, value: Value) -> 
     tape, widths = run.tape, (op.heads * op.head_dim, op.kv_heads * op.head_dim, op.kv_heads * op.value_dim)
     fused = child(part, "qkv_proj")
     if fused is not None:
-        query, key, values = linear(tape, fused, value).split(*widths)
+        query, key, values = tape.split(linear(tape, fused, value), *widths)
     else:
         query, key, values = (linear(tape, required_child(part, name), value) for name in ("q_proj", "k_proj", "v_proj"))
     made = [query, key]
@@ -419,27 +427,33 @@ def t5(run: ForwardPass, body: Part) -> Value:
 def t5_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None, *, causal: bool) -> Value:
     """Run one stack of T5."""
     tape = run.tape
-    value = tape.drop(Value((run.batch, tokens, _width(stack)), run.ways.size))
+    value = tape.drop(tape.note("embedding", result=Value((run.batch, tokens, _width(stack)), run.ways.size)))
     heads = next(attend_of(child(place, "SelfAttention") or place).heads for place in repeated_children(stack, "block")[0].children[:1])  # type: ignore[arg-type]
     # attention to the encoder has a bias of nothing, one for all layers
     zeros = Value((1, heads, tokens, 1 if memory is None else memory.shape[1]), run.ways.size)
     shared = () if memory is None else (memory, zeros)
     blocks = repeated_children(stack, "block")
     each = len(blocks) == 1 and bool(blocks[0].repeat != 1)  # every block has a table of its own, and then a bias of nothing too
+    near = tape.note("embedding", result=Value((1, heads, tokens, tokens), run.ways.size))
 
     def block(part: Part, value: Value) -> Value:
-        return t5_block(run, part, value, memory, Value(zeros.shape, zeros.size) if each else zeros, causal)
+        return t5_block(run, part, value, memory, (near, Value(zeros.shape, zeros.size) if each else zeros), causal)
 
     value = layers(run, blocks, value, block, shared)
     return tape.drop(norm(tape, required_child(stack, "final_layer_norm"), value, run.style.gain))
+
+
+def bucket_bytes(tokens: int, *, both_ways: bool) -> int:
+    """Return the bytes of distances of tokens and the buckets that they fall into: six tables of indices at once, five where tokens look back alone."""
+    return ((6 if both_ways else 5) * INDEX + BOOL) * tokens**2
 
 
 def _width(stack: Part) -> int:
     return size_of(required_child(stack, "final_layer_norm"), 0)
 
 
-def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, zeros: Value, causal: bool) -> Value:
-    """Run attention, in a decoder attention to the encoder, and an MLP; a norm before each."""
+def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, biases: tuple[Value, Value], causal: bool) -> Value:
+    """Run attention, in a decoder attention to the encoder, and an MLP; a norm before each. What is added to scores are the *biases* of either."""
     tape = run.tape
     for place in part.children:
         assert isinstance(place, Part)
@@ -451,7 +465,13 @@ def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, z
             value = tape.add(value, tape.drop(t5_mlp(run, required_child(place, "DenseReluDense"), normed)))
             continue
         if child(attention, "relative_attention_bias") is not None:
+            # distances of tokens and the buckets that they fall into: six tables of indices at once, five where tokens look back alone
+            named = FLOAT * value.shape[1] ** 2 if run.config.get("model_type") == "umt5" else 0  # its logarithms stay for a while
+            tape.moments.append((bucket_bytes(value.shape[1], both_ways=not causal) + named, len(tape.rows)))
             tape.save(Value((value.shape[1], value.shape[1]), INDEX), "embedding")
+            # the bias, for a kernel a copy of it too, the scores and their sum
+            times = (1 if run.ways.attention == "eager" else 2) + 2 * run.batch
+            tape.moments.append((times * biases[0].bytes, len(tape.rows)))
         crossed = memory if attention.name == "EncDecAttention" else None
         query, key, values = project_qkv(tape, attention, normed, crossed)
         key, values = (put_in_cache(run, kept) if memory is not None else kept for kept in (key, values))
@@ -459,8 +479,8 @@ def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, z
             if crossed is None and causal and value.shape[1] > 1:  # where the learned bias is seen
                 tape.save(Value((1, 1, value.shape[1], value.shape[1]), BOOL, grad=False), "where")
             elif crossed is not None and "attention" not in tape.dropped:
-                tape.save(zeros, "mask")
-        mixed = scores(tape, run.ways, query, key, values, biased=crossed is None)
+                tape.save(biases[1], "mask")
+        mixed = scores(tape, run.ways, query, key, values, bias=biases[0] if crossed is None else None)
         value = tape.add(value, tape.drop(linear(tape, required_child(attention, "o"), mixed)))
     return value
 
@@ -495,7 +515,7 @@ def bart_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None,
     """Run one stack: embeddings, layers, and the norms that a relative has before or after them."""
     tape, style = run.tape, run.style
     width = _last_width(stack)
-    value = Value((run.batch, tokens, width), run.ways.size)
+    value = tape.note("embedding", result=Value((run.batch, tokens, width), run.ways.size))
     kind = style.indices[decoder or memory is not None] if style.indices else ""
     if kind:
         tape.save(Value((1 if kind == "one" else run.batch, tokens), INDEX), "embedding")
@@ -553,10 +573,11 @@ def whisper(run: ForwardPass, body: Part) -> Value:
     assert isinstance(stack, Part)
     width = _last_width(stack)
     frames = run.lengths["seq"]
-    wave = Value((run.batch, width, frames), run.ways.size)
+    wave = tape.note("conv1d", result=Value((run.batch, width, frames), run.ways.size))
     wave = tape.by_input(wave, "gelu")
     tape.save(wave, "conv1d")
-    wave = tape.by_input(Value((run.batch, width, (frames + 1) // 2), run.ways.size), "gelu")
+    half = Value((run.batch, width, (frames + 1) // 2), run.ways.size)
+    wave = tape.by_input(tape.note("conv1d", wave, result=half), "gelu")
     value = tape.drop(tape.add(wave.transpose(1, 2)))
     value = layers(run, repeated_children(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, None))
     memory = norm(tape, required_child(stack, "layer_norm"), value)
@@ -572,7 +593,7 @@ def vit(run: ForwardPass, body: Part) -> Value:
     tape = run.tape
     found = repeated_children(body, "layers")
     width = size_of(required_child(found[0], "layernorm_before"), 0)
-    value = tape.drop(Value((run.batch, run.lengths["image"], width), run.ways.size))
+    value = tape.drop(tape.note("conv2d", result=Value((run.batch, run.lengths["image"], width), run.ways.size)))
     value = layers(run, found, value, lambda part, value: vit_layer(run, part, value))
     return norm(tape, required_child(body, "layernorm"), value)
 

@@ -46,7 +46,7 @@ def on_top(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Va
         padding = run.config.get("pad_token_id", run.style.padding)
         for _ in range(1 if padding is None else 2):
             run.tape.save(Value((run.batch,), INDEX), "index")
-        result = Value((run.batch, result.shape[-1]), result.size)
+        result = run.tape.note("index", result, result=Value((run.batch, result.shape[-1]), result.size))
     return result
 
 
@@ -67,21 +67,23 @@ def balance(run: ForwardPass, body: Part) -> None:
 def summarize(run: ForwardPass, part: Part | None, states: Value, pooled: Value | None) -> Value:
     """Summarize a text in one token of it or in their mean, map that if there is a map, and apply a function (ELECTRA's multiple choice)."""
     tape, kind = run.tape, run.config.get("summary_type", "first")
-    value = Value((states.shape[0], states.shape[2]), states.size) if kind == "mean" else first(states)
+    value = (
+        tape.note("mean", states, result=Value((states.shape[0], states.shape[2]), states.size)) if kind == "mean" else first(tape, states)
+    )
     value = tape.drop(value, "summary")
     value = value if part is None else linear(tape, required_child(part, "summary"), value)
     name = run.config.get("summary_activation", "gelu")
     return tape.drop(activate(tape, name, value) if name else value, "summary_last")
 
 
-def first(states: Value) -> Value:
+def first(tape: Tape, states: Value) -> Value:
     """View the first token of each example."""
-    return states.view((states.shape[0], states.shape[2]), (states.strides[0], states.strides[2]))
+    return tape.note("select", states, result=states.view((states.shape[0], states.shape[2]), (states.strides[0], states.strides[2])))
 
 
 def pool(run: ForwardPass, part: Part, states: Value) -> Value:
     """Map the first token, and squash it."""
-    return activate(run.tape, run.setting("pooled") or "tanh", linear(run.tape, child(part, "dense") or part, first(states)))
+    return activate(run.tape, run.setting("pooled") or "tanh", linear(run.tape, child(part, "dense") or part, first(run.tape, states)))
 
 
 def linear_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -124,12 +126,12 @@ def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None
     tape = run.tape
     if part.kind != "linear":
         dense, out = required_child(part, "dense"), required_child(part, "out_proj")
-        inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first(states), "classifier")))
+        inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first(tape, states), "classifier")))
         return linear(tape, out, tape.drop(inner, "classifier"))
     if pooled is not None:
         return linear(tape, part, tape.drop(pooled, "classifier"))
     if run.style.forward == "vit":
-        return linear(tape, part, first(states))
+        return linear(tape, part, first(tape, states))
     return linear(tape, part, tape.drop(states, "tokens") if part.stream is None else states)
 
 
@@ -137,14 +139,15 @@ def distilled_head(run: ForwardPass, part: Part, states: Value, pooled: Value | 
     """Classify what the first two tokens became: the class and, before this head, the teacher's."""
     if len(states.shape) == 2:  # the second: it sees the same storage
         return states
-    return linear(run.tape, part, first(states))
+    return linear(run.tape, part, first(run.tape, states))
 
 
 def end_token_classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Classify the token with which each text ends, picked out of the decoder's by a mask (BART, T5)."""
     tape = run.tape
     tape.save(Value(states.shape[:2], BOOL, grad=False), "index")
-    last = tape.drop(Value((states.shape[0], states.shape[2]), states.size), "classifier")
+    last = tape.note("index", states, result=Value((states.shape[0], states.shape[2]), states.size))
+    last = tape.drop(last, "classifier")
     inner = tape.by_result(linear(tape, required_child(part, "dense"), last), "tanh")
     return linear(tape, required_child(part, "out_proj"), tape.drop(inner, "classifier"))
 
@@ -162,7 +165,7 @@ def speech_classifier(run: ForwardPass, part: Part, states: Value, pooled: Value
         run.tape.save(Value((count,), states.size), "softmax")
         states = Value(states.shape, states.size)
     mapped = linear(run.tape, part, states)
-    return Value((mapped.shape[0], mapped.shape[2]), mapped.size)
+    return run.tape.note("mean", mapped, result=Value((mapped.shape[0], mapped.shape[2]), mapped.size))
 
 
 def multiple_choice_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -171,7 +174,8 @@ def multiple_choice_head(run: ForwardPass, part: Part, states: Value, pooled: Va
     one = (states.shape[0], states.shape[2])
     if kind == "cls_index":
         tape.save(Value((one[0], 1, one[1]), INDEX), "gather")
-    value = Value(one, states.size) if kind in ("cls_index", "mean") else first(states)
+    picked = kind in ("cls_index", "mean")
+    value = tape.note("gather", states, result=Value(one, states.size)) if picked else first(tape, states)
     value = tape.drop(value, "summary")
     value = value if summary is None else linear(tape, summary, value)
     name = run.config.get("summary_activation")
@@ -197,7 +201,7 @@ def linear_with_activation(name: str) -> Callable[[ForwardPass, Part, Value, Val
 
 def after_first(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Map the first token, with a ReLU, before DistilBERT's classifier."""
-    return run.tape.drop(run.tape.by_result(linear(run.tape, part, first(states)), "relu"), "classifier")
+    return run.tape.drop(run.tape.by_result(linear(run.tape, part, first(run.tape, states)), "relu"), "classifier")
 
 
 HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
@@ -231,32 +235,34 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
     predictions = next(
         (part for part in (heads[0], child(heads[0], "predictions")) if part is not None and part.name == "predictions"), None
     )
-    pair = (run.batch, 2)
+    pair = _pair(run)
     if class_name.endswith("ForQuestionAnswering"):  # where the answer begins, and where it ends
         for _ in range(2):
             tape.save(Value((run.batch,), INDEX), "clamp")  # a position beyond the text is moved to its end: a copy
-            cross_entropy(tape, logits.shape[:-1], size)
+            cross_entropy(tape, logits, logits.shape[:-1], size)
     elif class_name.endswith("ForNextSentencePrediction"):
-        cross_entropy(tape, pair, size)
+        cross_entropy(tape, pair, pair.shape, size)
     elif class_name.endswith("ForPreTraining") and predictions is not None:  # the words, and whether two sentences follow each other
-        cross_entropy(tape, (run.batch, run.lengths["seq"], vocabulary_size(predictions)), size)
-        cross_entropy(tape, pair, size)
+        cross_entropy(tape, logits, (run.batch, run.lengths["seq"], vocabulary_size(predictions)), size)
+        cross_entropy(tape, pair, pair.shape, size)
     elif class_name.endswith("ForPreTraining"):  # was this token replaced? yes or no, so the logits and the labels as floats
         tape.save(logits, "binary_cross_entropy_with_logits")
         tape.save(Value(logits.shape, FLOAT), "binary_cross_entropy_with_logits")
+        tape.note("binary_cross_entropy_with_logits", logits, result=Value((), size), root=True)
     elif class_name.endswith(("ForSequenceClassification", "ForImageClassification")) and _is_compared(run, logits):
         tape.save(logits, "mse_loss")
+        tape.note("mse_loss", logits, result=Value((), size), root=True)
     elif class_name.endswith("DoubleHeadsModel"):  # scores and labels without the last and the first, copied
         rows = run.batch * (run.lengths["seq"] - 1)
         if run.batch > 1:
             tape.save(Value((rows,), INDEX), "nll_loss")
-        cross_entropy(tape, (rows, logits.shape[-1]), size)
+        cross_entropy(tape, logits, (rows, logits.shape[-1]), size)
     elif not class_name.endswith(LOSSLESS):
         if class_name.endswith(("ForCausalLM", "LMHeadModel")) and run.style.forward not in AS_THEY_ARE:
             # the labels, shifted: one is put behind each text and the first is cut off, of one text without a copy
             count = elements(logits.shape[:-1]) + (1 if run.batch == 1 else 0)
             tape.save(Value((count,), INDEX), "nll_loss")
-        cross_entropy(tape, logits.shape, size)
+        cross_entropy(tape, tape.cast(logits, size), logits.shape, size)
 
 
 def _is_compared(run: ForwardPass, logits: Value) -> bool:
@@ -272,10 +278,21 @@ def _is_widened(run: ForwardPass, class_name: str) -> bool:
     return class_name.endswith("ForTokenClassification") and run.style.forward == "decoder"
 
 
-def cross_entropy(tape: Tape, shape: tuple[int, ...], size: int) -> None:
-    """Keep the logarithms of all shares, in floats of *size* bytes, and the weight of all labels."""
-    tape.save(Value((elements(shape[:-1]), shape[-1]), size), "log_softmax")
+def _pair(run: ForwardPass) -> Value:
+    """Return the scores of whether one sentence follows another, if they are there: what the last linear map of two outputs made."""
+    found = Value((run.batch, 2), run.ways.size)
+    places = (place for place, call in enumerate(run.tape.calls) if call.part is not None and call.part.name == "seq_relationship")
+    found.maker = next(places, None)
+    return found
+
+
+def cross_entropy(tape: Tape, logits: Value, shape: tuple[int, ...], size: int) -> None:
+    """Keep the logarithms of all shares of *logits*, in floats of *size* bytes, and the weight of all labels."""
+    chances = Value((elements(shape[:-1]), shape[-1]), size)
+    tape.save(chances, "log_softmax")
+    tape.note("log_softmax", logits, result=chances, wide=chances.bytes)
     tape.save(Value((), size, grad=False), "nll_loss")
+    tape.note("nll_loss", chances, result=Value((), size), root=True)
 
 
 def vocabulary_size(predictions: Part) -> int:

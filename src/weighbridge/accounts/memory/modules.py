@@ -56,7 +56,7 @@ def linear(tape: Tape, part: Part, value: Value) -> Value:
     """Apply a linear map; its width is that of its bias, or of its weight's rows."""
     tensors = {node.name: node for node in part.children if isinstance(node, Tensor)}
     width = tensors["bias"].shape[0] if "bias" in tensors else tensors["weight"].shape[0]
-    return within(tape, part.name, lambda: tape.linear(value, whole(width)))
+    return within(tape, part.name, lambda: tape.linear(value, whole(width), part))
 
 
 def within(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
@@ -74,11 +74,11 @@ def within(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
 def norm(tape: Tape, part: Part, value: Value, gain: str = "after") -> Value:
     """Normalise: by means and deviations, or by the root of the mean square, its *gain* as :func:`rms_norm` says."""
     if part.kind == "layer_norm":
-        return within(tape, part.name, lambda: tape.layer_norm(value))
-    return within(tape, part.name, lambda: rms_norm(tape, value, gain))
+        return within(tape, part.name, lambda: tape.layer_norm(value, part))
+    return within(tape, part.name, lambda: rms_norm(tape, value, gain, part))
 
 
-def rms_norm(tape: Tape, value: Value, gain: str = "after") -> Value:
+def rms_norm(tape: Tape, value: Value, gain: str = "after", part: Part | None = None) -> Value:
     """Divide by the root of the mean square, in float32.
 
     Args:
@@ -86,15 +86,18 @@ def rms_norm(tape: Tape, value: Value, gain: str = "after") -> Value:
             divided is the value as it came, not the float32 one (``mixed``, T5).
     """
     size, wide = value.size, tape.cast(value, FLOAT)
-    tape.save(wide, "pow")
+    square = tape.by_input(wide, "pow")
     scale = Value((*wide.shape[:-1], 1), FLOAT)
     tape.save(scale, "rsqrt")
+    tape.note("mean", square, result=scale)
     normed = tape.multiply(value if gain == "mixed" else wide, scale)
     if gain == "wide":
-        return tape.cast(tape.gain(normed), size)
+        return tape.cast(tape.gain(normed, part), size)
     if gain == "shifted":
-        return tape.cast(tape.multiply(normed, Value((value.shape[-1],), FLOAT)), size)
-    return tape.gain(tape.cast(normed, size))
+        gained = tape.multiply(normed, Value((value.shape[-1],), FLOAT))
+        tape.calls[-1].part = part
+        return tape.cast(gained, size)
+    return tape.gain(tape.cast(normed, size), part)
 
 
 # --- activation functions ---
@@ -118,15 +121,15 @@ def activate(tape: Tape, name: str, value: Value) -> Value:
 
 
 def _tanh_gelu(tape: Tape, value: Value) -> Value:
-    tape.save(value, "pow")
-    curve = tape.by_result(value, "tanh")
+    cube = tape.by_input(value, "pow")
+    curve = tape.by_result(tape.scale(tape.add(value, tape.scale(cube))), "tanh")
     return tape.multiply(tape.scale(value), tape.add(curve))
 
 
 def _erf_gelu(tape: Tape, value: Value) -> Value:
     inner = tape.scale(value)
-    tape.save(inner, "erf")
-    return tape.multiply(tape.scale(value), tape.add(inner))
+    curve = tape.by_input(inner, "erf")
+    return tape.multiply(tape.scale(value), tape.add(curve))
 
 
 def _quick_gelu(tape: Tape, value: Value) -> Value:
@@ -156,7 +159,7 @@ def _identity(tape: Tape, value: Value) -> Value:
 
 
 def _squared_relu(tape: Tape, value: Value) -> Value:
-    return tape.scale(tape.by_result(value, "pow"))  # what relu gives is saved by it and by the square
+    return tape.by_input(tape.by_result(value, "pow"), "pow")  # what relu gives is saved by it and by the square
 
 
 BY_INPUT = {
@@ -190,7 +193,7 @@ def gated_mlp(tape: Tape, part: Part, value: Value, activation: str) -> Value:
     fused = child(part, "gate_up_proj")
     if fused is not None:
         both = linear(tape, fused, value)
-        gate, up = both.split(both.shape[-1] // 2, both.shape[-1] // 2)
+        gate, up = tape.split(both, both.shape[-1] // 2, both.shape[-1] // 2)
     else:
         gate, up = (linear(tape, required_child(part, *names), value) for names in (("gate_proj", "w1", "wi_0"), ("up_proj", "w3", "wi_1")))
     return linear(tape, required_child(part, "down_proj", "w2", "wo"), tape.multiply(activate(tape, activation, gate), up))
@@ -202,9 +205,10 @@ def gated_mlp(tape: Tape, part: Part, value: Value, activation: str) -> Value:
 def rotary(tape: Tape, value: Value, cos: Value, sin: Value, width: int | None = None, *, joined: bool = False) -> Value:
     """Turn queries or keys by their positions: ``x * cos + rotate_half(x) * sin``; what is not turned, if only nothing, is *joined* on again."""
     turned = value if width is None or width == value.shape[-1] else value.view((*value.shape[:-1], width), value.strides)
-    half = Value(turned.shape, turned.size)
-    result = tape.cast(tape.add(tape.multiply(turned, cos), tape.multiply(half, sin)), value.size)
-    return result if turned is value and not joined else Value(value.shape, value.size)
+    straight = tape.multiply(turned, cos)
+    half = tape.note("rotate", turned, result=Value(turned.shape, turned.size), more=turned.bytes)
+    result = tape.cast(tape.add(straight, tape.multiply(half, sin)), value.size)
+    return result if turned is value and not joined else tape.note("cat", result, result=Value(value.shape, value.size), wide=value.bytes)
 
 
 def repeat_kv(tape: Tape, value: Value, times: int) -> Value:
@@ -226,7 +230,7 @@ def scores(
     *,
     wide: bool = False,
     capped: bool = False,
-    biased: bool = False,
+    bias: Value | None = None,
     masked: bool = False,
 ) -> Value:
     """Attend: ``softmax(query @ key^T) @ value``, and lay heads side by side again.
@@ -234,12 +238,12 @@ def scores(
     Args:
         wide: Whether the softmax runs in float32 whatever the type.
         capped: Whether scores pass through a tanh first.
-        biased: Whether a learned bias is added to the scores.
+        bias: A learned bias that is added to the scores.
         masked: Whether more than a causal mask stands before the scores, as a window does.
     """
     groups, size = query.shape[1] // key.shape[1], value.size
     # a kernel that cannot drop elements, or give a bias its gradient, leaves the products to plain calls, which keep the same
-    plain = biased or ("attention" in tape.dropped and not tape.cuda)
+    plain = bias is not None or ("attention" in tape.dropped and not tape.cuda)
     if ways.attention != "eager" and not capped and not plain:
         return _fused_attention(tape, ways, query, key, value, masked)
     key, value = _for_each_query(tape, ways, key, groups, masked), _for_each_query(tape, ways, value, groups, masked)
@@ -251,7 +255,9 @@ def scores(
     recomputed, tape.muted = tape.muted, tape.muted or ways.checkpointing == "selective"
     raw = tape.scale(tape.matmul(query, key.transpose(2, 3)))
     if capped:
-        raw = tape.by_result(raw, "tanh")
+        raw = tape.scale(tape.by_result(raw, "tanh"))
+    if bias is not None:
+        raw = tape.add(raw, bias)
     shares = tape.cast(tape.softmax(raw, FLOAT if wide else raw.size), value.size)
     mixed = tape.cast(tape.matmul(tape.drop(shares, "attention"), value), size)
     tape.muted = recomputed
@@ -262,7 +268,8 @@ def _for_each_query(tape: Tape, ways: Ways, value: Value, groups: int, masked: b
     """Give each head of the queries its keys or values: SDPA shares them out itself, by a copy, where no mask stands in its way."""
     if groups == 1 or ways.attention != "sdpa" or masked or value.shape[-1] > SHARED_WIDTH:
         return repeat_kv(tape, value, groups)
-    return Value((value.shape[0], value.shape[1] * groups, *value.shape[2:]), value.size)
+    spread = Value((value.shape[0], value.shape[1] * groups, *value.shape[2:]), value.size)
+    return tape.note("repeat", value, result=spread)
 
 
 SHARED_WIDTH = 256
@@ -285,7 +292,7 @@ def _fused_attention(tape: Tape, ways: Ways, query: Value, key: Value, value: Va
     mixed = tape.add(query if value.shape[-1] == query.shape[-1] else Value(query.shape[:-1] + value.shape[-1:], query.size))
     tape.save(mixed, ways.attention)
     tape.save(Value(query.shape[:-1], FLOAT), ways.attention)
-    return side_by_side(tape, mixed)
+    return side_by_side(tape, tape.note(ways.attention, query, key, value, result=mixed))
 
 
 def side_by_side(tape: Tape, value: Value) -> Value:
@@ -317,12 +324,13 @@ def project_qkv(tape: Tape, part: Part, value: Value, memory: Value | None = Non
 def router(tape: Tape, part: Part, value: Value, active: int, normed: bool, wide: bool) -> Value:
     """Choose experts for each token: the shares of all, and the indices and the shares of the chosen, in float32 if *wide*."""
     logits = linear(tape, part, value)
-    tape.softmax(logits, FLOAT)
+    chances = tape.softmax(logits, FLOAT)
     tape.save(Value((value.shape[0], active), INDEX), "topk")
-    shares = Value((value.shape[0], active), FLOAT)
+    shares = tape.note("topk", chances, result=Value((value.shape[0], active), FLOAT))
     if normed:
         tape.save(Value((value.shape[0], 1), FLOAT), "div")
         tape.save(shares, "div")
+        shares = tape.note("div", shares, result=shares.view(shares.shape, shares.strides))
     return shares if wide else tape.cast(shares, value.size)
 
 
@@ -337,14 +345,17 @@ def fused_experts(tape: Tape, part: Part, value: Value, shares: Value, activatio
     for _ in range(2):
         tape.save(Value((rows,), INDEX), "index")
     tape.save(Value((whole(up[0]),), 4, grad=False), "grouped_mm")
-    tape.save(Value((rows, value.shape[1]), size), "grouped_mm")
-    both = Value((rows, whole(up[1])), size)
-    gate, more = both.split(whole(up[1]) // 2, whole(up[1]) // 2)
+    chosen = tape.note("index", value, result=Value((rows, value.shape[1]), size))
+    tape.save(chosen, "grouped_mm")
+    both = tape.note("grouped_mm", chosen, result=Value((rows, whole(up[1])), size), part=part)
+    gate, more = tape.split(both, whole(up[1]) // 2, whole(up[1]) // 2)
     mixed = tape.multiply(activate(tape, activation, gate), more)
     tape.save(mixed, "grouped_mm")
-    tape.multiply(Value((rows, whole(down[1])), size), Value((rows, 1), shares.size))
+    made = tape.note("grouped_mm", mixed, result=Value((rows, whole(down[1])), size))
+    weight = tape.note("index", shares, result=Value((rows, 1), shares.size))
+    weighted = tape.multiply(made, weight)
     tape.save(Value((rows,), INDEX), "index")
-    return Value(value.shape, size)
+    return tape.note("sum", tape.note("index", weighted, result=Value((rows, value.shape[1]), size)), result=Value(value.shape, size))
 
 
 def flat(tape: Tape, value: Value) -> Value:

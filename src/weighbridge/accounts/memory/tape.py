@@ -59,9 +59,10 @@ class Value:
         size: Bytes of an element.
         storage: What it looks at.
         grad: Whether a gradient flows through it.
+        maker: The place of the call that made it among the tape's, or None of what was given.
     """
 
-    __slots__ = ("grad", "shape", "size", "storage", "strides")
+    __slots__ = ("grad", "maker", "shape", "size", "storage", "strides")
 
     def __init__(self, shape: tuple[int, ...], size: int, *, grad: bool = True, held: bool = False) -> None:
         self.shape = shape
@@ -69,11 +70,18 @@ class Value:
         self.size = size
         self.storage = Storage(elements(shape) * size, held)
         self.grad = grad
+        self.maker: int | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of its elements."""
+        return elements(self.shape) * self.size
 
     def view(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Value:
         """Return a view of the same storage."""
         view = Value.__new__(Value)
         view.shape, view.strides, view.size, view.storage, view.grad = shape, strides, self.size, self.storage, self.grad
+        view.maker = self.maker
         return view
 
     def transpose(self, first: int, second: int) -> Value:
@@ -81,10 +89,6 @@ class Value:
         order = list(range(len(self.shape)))
         order[first], order[second] = order[second], order[first]
         return self.view(tuple(self.shape[axis] for axis in order), tuple(self.strides[axis] for axis in order))
-
-    def split(self, *widths: int) -> list[Value]:
-        """Cut the last axis into views."""
-        return [self.view((*self.shape[:-1], width), self.strides) for width in widths]
 
 
 def dense(shape: Sequence[int]) -> tuple[int, ...]:
@@ -134,13 +138,48 @@ class Row:
         self.module, self.call, self.shape, self.bytes, self.seen, self.times = module, call, shape, size, seen, 1
 
 
+class Call:
+    """One call on the way back: what it puts out gradients for, and what it makes new meanwhile.
+
+    Attributes:
+        name: Of the call.
+        goals: By which calls the values were made whose gradients it puts out, each with its bytes.
+        alias: Whether it hands on the gradient that comes in, or a view of it, and makes none.
+        more: Bytes that it makes beside them, and lets go.
+        part: The part whose parameters get their gradients here.
+        rows: How many kept storages there are once it has run; those since the call before are let go with it.
+        root: Whether the backward pass begins here.
+    """
+
+    __slots__ = ("alias", "goals", "more", "name", "part", "root", "rows")
+
+    def __init__(
+        self, name: str, goals: tuple[tuple[int, int], ...], rows: int, *, alias: bool, more: int, part: Part | None, root: bool
+    ) -> None:
+        self.name, self.goals, self.rows = name, goals, rows
+        self.alias, self.more, self.part, self.root = alias, more, part, root
+
+
 class Segment:
-    """Layers of one kind that keep the same: their rows, how many layers there are, one of them, and the bytes that each hands on."""
+    """Layers of one kind that keep the same.
 
-    __slots__ = ("end", "part", "start", "times", "width")
+    Attributes:
+        start, end: Which rows are those of one of them.
+        first, last: Which calls are, the last of them left out.
+        given, result: By which calls the values were made that it is given and that it puts out.
+        part: One of them.
+        width: Bytes that each hands on.
+        times: How many there are.
+        cached: Bytes that each puts into a cache and nothing keeps for backward.
+    """
 
-    def __init__(self, start: int, end: int, part: Part, width: int) -> None:
-        self.start, self.end, self.part, self.width, self.times = start, end, part, width, 1
+    __slots__ = ("cached", "end", "first", "given", "last", "part", "result", "start", "times", "width")
+
+    def __init__(self, rows: tuple[int, int], calls: tuple[int, int], part: Part, given: Value, result: Value) -> None:
+        self.start, self.end = rows
+        self.first, self.last = calls
+        self.given, self.result, self.width = given.maker, result.maker, result.storage.bytes
+        self.part, self.times, self.cached = part, 1, 0
 
 
 class Tape:
@@ -148,6 +187,11 @@ class Tape:
 
     Attributes:
         rows: Every kept storage, in order.
+        calls: Every call through which a gradient flows, in order.
+        moments: What a forward makes and lets go at once, where that is much: its bytes, and how many rows are kept by then.
+        body: How many rows the body of a class keeps, without its heads.
+        cached: What was put into a cache, which the output of a class holds.
+        idle: Bytes that are alive at the end of a forward, and not kept.
         segments: Which of them are those of layers.
         place: The module that is running.
         muted: Whether nothing is kept, because it is computed again for backward.
@@ -155,10 +199,15 @@ class Tape:
         cuda: Whether the kernels are those of a GPU (a dropout mask is a bool there, and of the values' type on a processor).
     """
 
-    __slots__ = ("cuda", "dropped", "muted", "place", "rows", "segments")
+    __slots__ = ("body", "cached", "calls", "cuda", "dropped", "idle", "moments", "muted", "place", "rows", "segments")
 
     def __init__(self, dropped: frozenset[str] = frozenset(), *, cuda: bool = False) -> None:
         self.rows: list[Row] = []
+        self.calls: list[Call] = []
+        self.moments: list[tuple[int, int]] = []
+        self.body = 0
+        self.cached: list[Value] = []
+        self.idle = 0
         self.segments: list[Segment] = []
         self.place = ""
         self.muted = False
@@ -177,6 +226,31 @@ class Tape:
             storage.held = True
             self.rows.append(Row(self.place, call, value.shape, storage.bytes, elements(value.shape) * value.size))
 
+    def note(
+        self,
+        name: str,
+        *given: Value,
+        result: Value,
+        alias: bool = False,
+        more: int = 0,
+        part: Part | None = None,
+        wide: int | None = None,
+        root: bool = False,
+    ) -> Value:
+        """Note a call, the values it was *given* and its *result*, which is handed on.
+
+        Args:
+            alias: Whether a gradient is handed on as it comes in.
+            more: Bytes that its backward makes for a while.
+            part: Whose parameters get their gradients in it.
+            wide: Bytes of the gradient that it puts out for each value, where that is not as large as the value.
+            root: Whether a backward pass begins with it.
+        """
+        goals = tuple((value.maker, value.bytes if wide is None else wide) for value in given if value.maker is not None and value.grad)
+        self.calls.append(Call(name, goals, len(self.rows), alias=alias, more=more, part=part, root=root))
+        result.maker = len(self.calls) - 1
+        return result
+
     def keep(self, value: Value, call: str) -> Value:
         """Keep a value's storage and hand the value on."""
         self.save(value, call)
@@ -187,39 +261,52 @@ class Tape:
     def reshape(self, value: Value, *shape: int) -> Value:
         """View where that is possible, else copy."""
         strides = view_strides(value.shape, value.strides, shape)
-        return Value(shape, value.size, grad=value.grad) if strides is None else value.view(shape, strides)
+        if strides is not None:
+            return value.view(shape, strides)
+        spread = value.bytes > value.storage.bytes  # the same elements, many times: their gradients are added up
+        wide = value.storage.bytes if spread else None
+        return self.note("reshape", value, result=Value(shape, value.size, grad=value.grad), alias=not spread, wide=wide)
 
     def contiguous(self, value: Value) -> Value:
         """Copy, unless it is contiguous already."""
         packed = all(
             stride == wanted or size == 1 for size, stride, wanted in zip(value.shape, value.strides, dense(value.shape), strict=True)
         )
-        return value if packed else Value(value.shape, value.size, grad=value.grad)
+        return value if packed else self.note("clone", value, result=Value(value.shape, value.size, grad=value.grad), alias=True)
 
     def cast(self, value: Value, size: int) -> Value:
         """Convert to floats of *size* bytes; the same type is the same value."""
-        return value if value.size == size else self._like(value, size=size)
+        return value if value.size == size else self.note("to", value, result=self._like(value, size=size))
 
     def heads(self, value: Value, heads: int, width: int) -> Value:
-        """View ``[batch, tokens, heads * width]`` as ``[batch, heads, tokens, width]``."""
+        """View ``[batch, tokens, heads * width]`` as ``[batch, heads, tokens, width]``; on the way back that is a copy."""
         batch, tokens = value.shape[:2]
         strides = view_strides(value.shape, value.strides, (batch, tokens, heads, width))
         assert strides is not None, "a last axis can always be cut"
-        return value.view((batch, tokens, heads, width), strides).transpose(1, 2)
+        apart = value.view((batch, tokens, heads, width), strides).transpose(1, 2)
+        return self.note("heads", value, result=apart, alias=heads == 1)
+
+    def split(self, value: Value, *widths: int) -> list[Value]:
+        """Cut the last axis into views; their gradients are joined."""
+        whole = self.note("split", value, result=value.view(value.shape, value.strides))
+        return [whole.view((*value.shape[:-1], width), value.strides) for width in widths]
 
     def concatenate(self, value: Value) -> Value:
         """Concatenate: a new contiguous value, of which nothing is saved."""
-        return Value(value.shape, value.size, grad=value.grad)
+        return self.note("cat", value, result=Value(value.shape, value.size, grad=value.grad), alias=True)
 
     # --- elementwise ---
 
     def add(self, left: Value, right: Value | None = None) -> Value:
         """Add; nothing is saved. The result lies in memory as its first term does."""
-        return self._like(left, grad=left.grad or (right is not None and right.grad))
+        if right is not None and right.bytes < left.bytes:  # its gradient is summed up
+            right = self.note("expand", right, result=right.view(right.shape, right.strides))
+        given = (left,) if right is None else (left, right)
+        return self.note("add", *given, result=self._like(left, grad=any(value.grad for value in given)), alias=True)
 
     def scale(self, value: Value) -> Value:
         """Multiply with a number; nothing is saved."""
-        return self._like(value)
+        return self.note("scale", value, result=self._like(value))
 
     def multiply(self, left: Value, right: Value) -> Value:
         """Multiply; each factor is saved if the other one has a gradient."""
@@ -228,31 +315,33 @@ class Tape:
         if left.grad:
             self.save(right, "mul")
         wide = left if prod(left.shape) >= prod(right.shape) else right
-        return self._like(wide, grad=left.grad or right.grad, size=max(left.size, right.size))
+        result = self._like(wide, grad=left.grad or right.grad, size=max(left.size, right.size))
+        spread = any(value.grad and value.bytes < result.bytes for value in (left, right))
+        return self.note("mul", left, right, result=result, more=result.bytes if spread else 0)
 
-    def gain(self, value: Value) -> Value:
+    def gain(self, value: Value, part: Part | None = None) -> Value:
         """Multiply with a parameter; the value is saved."""
         self.save(value, "mul")
-        return self._like(value)
+        return self.note("mul", value, result=self._like(value), more=value.bytes, part=part)
 
     def by_input(self, value: Value, call: str) -> Value:
         """Apply a function whose backward needs its input."""
         self.save(value, call)
-        return self._like(value)
+        return self.note(call, value, result=self._like(value), more=2 * value.bytes if call == "pow" else 0)
 
     def by_result(self, value: Value, call: str, *, grad: bool = True) -> Value:
         """Apply a function whose backward needs its result."""
         result = self._like(value)
         if grad and value.grad:
             self.save(result, call)
-        return result
+        return self.note(call, value, result=result)
 
     def drop(self, value: Value, where: str = "hidden") -> Value:
         """Drop elements: a mask is kept, of bools on a GPU, of the values' own type on a processor (Dropout.cpp)."""
         if where not in self.dropped:
             return value
         self.save(Value(value.shape, BOOL if self.cuda else value.size), "dropout")
-        return self._like(value)
+        return self.note("dropout", value, result=self._like(value))
 
     # --- reductions and products ---
 
@@ -260,35 +349,37 @@ class Tape:
         """Softmax over the last axis, in floats of *size* bytes; the result is saved."""
         result = Value(value.shape, size)
         self.save(result, "softmax")
-        return result
+        return self.note("softmax", self.cast(value, size), result=result)
 
-    def layer_norm(self, value: Value) -> Value:
+    def layer_norm(self, value: Value, part: Part | None = None) -> Value:
         """Normalise over the last axis: the input, the means and the reciprocal deviations are saved."""
         value = self.contiguous(value)
         self.save(value, "layer_norm")
         for _ in range(2):
             # a processor keeps the statistics in the parameters' type, a GPU in float32
             self.save(Value((*value.shape[:-1], 1), FLOAT if self.cuda else value.size), "layer_norm")
-        return Value(value.shape, value.size)
+        return self.note("layer_norm", value, result=Value(value.shape, value.size), part=part)
 
-    def linear(self, value: Value, width: int) -> Value:
+    def linear(self, value: Value, width: int, part: Part | None = None) -> Value:
         """Multiply the last axis with a parameter: the input is saved as a matrix."""
         rows = elements(value.shape[:-1])
-        self.save(self.reshape(value, rows, value.shape[-1]), "linear")
-        return Value((*value.shape[:-1], width), value.size)
+        matrix = self.reshape(value, rows, value.shape[-1])
+        self.save(matrix, "linear")
+        return self.note("linear", matrix, result=Value((*value.shape[:-1], width), value.size), part=part)
 
     def matmul(self, left: Value, right: Value) -> Value:
         """Multiply two batches of matrices: both are saved, as three axes."""
         outer = left.shape[:-2]
         batch = elements(outer)
+        left, right = (self.reshape(value, batch, *value.shape[-2:]) for value in (left, right))
         for value in (left, right):
-            self.save(self.reshape(value, batch, *value.shape[-2:]), "matmul")
-        return Value((*outer, left.shape[-2], right.shape[-1]), left.size)
+            self.save(value, "matmul")
+        return self.note("matmul", left, right, result=Value((*outer, left.shape[-2], right.shape[-1]), left.size))
 
-    def lookup(self, index: Value, width: int, size: int) -> Value:
+    def lookup(self, index: Value, width: int, size: int, part: Part | None = None) -> Value:
         """Look rows of a table up; the indices are saved."""
         self.save(index, "embedding")
-        return Value((*index.shape, width), size)
+        return self.note("embedding", result=Value((*index.shape, width), size), part=part)
 
     def _like(self, value: Value, *, grad: bool | None = None, size: int | None = None) -> Value:
         """Return a new value that lies in memory as another one does, without gaps."""

@@ -42,7 +42,7 @@ def test_deep_models_are_counted_layer_by_layer_all_the_same() -> None:
 def test_a_view_keeps_its_whole_storage_once() -> None:
     tape = Tape()
     whole = Value((2, 3, 12), 4)
-    for part in whole.split(4, 4, 4):
+    for part in tape.split(whole, 4, 4, 4):
         tape.save(part, "split")
     assert tape.bytes == 2 * 3 * 12 * 4
 
