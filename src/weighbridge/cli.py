@@ -65,7 +65,7 @@ def entry() -> None:
     import gc
     import os
 
-    gc.set_threshold(1_000_000)  # a start makes much and drops nothing: looking through it takes a tenth of a count
+    gc.set_threshold(5_000_000)  # all that is made is kept: looking through it takes a tenth of a count, or more
     import weighbridge.commands.line
     import weighbridge.commands.output  # noqa: F401
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from weighbridge.core._json import dumps
+from weighbridge.core._json import encode
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
 from weighbridge.core.files import read_bounded
@@ -128,12 +128,14 @@ def emit(text: str) -> None:
 def emit_json(found: object) -> None:
     """Print an answer as JSON: one line if it goes to a program, indented on a terminal."""
     if not on_terminal() and _writes_unicode():
-        emit(visible(dumps(found)) + "\n")
-        return
-    import json
+        pieces, keep = encode(found), ""
+    else:
+        import json
 
-    text = json.dumps(found, ensure_ascii=not _writes_unicode(), indent=2 if on_terminal() else None)
-    emit(visible(text, keep="\n") + "\n")
+        pieces, keep = (json.dumps(found, ensure_ascii=not _writes_unicode(), indent=2 if on_terminal() else None),), "\n"
+    for piece in pieces:
+        emit(visible(piece, keep))
+    emit("\n")
 
 
 def show(document: Document, form: str | None = None) -> None:

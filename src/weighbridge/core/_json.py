@@ -6,7 +6,7 @@ needs. Its two C functions are asked directly; whatever they refuse is given to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 
@@ -39,20 +39,21 @@ def loads(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
     return json.loads(text, object_pairs_hook=pairs)
 
 
-def dumps(value: object) -> str:
-    """Do what ``json.dumps(value, ensure_ascii=False)`` does.
+def encode(value: object) -> Sequence[str]:
+    """Do what ``json.dumps(value, ensure_ascii=False)`` does, but leave a long text in its pieces, which are never all held twice.
 
-    >>> dumps({"class": "BertModel", "notes": ["字"], "tied": None})
+    >>> "".join(encode({"class": "BertModel", "notes": ["字"], "tied": None}))
     '{"class": "BertModel", "notes": ["字"], "tied": null}'
     """
     try:
         from _json import encode_basestring, make_encoder
 
-        return "".join(make_encoder({}, _refuse, encode_basestring, None, ": ", ", ", False, False, True)(value, 0))
+        pieces: tuple[str, ...] = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)(value, 0)
+        return pieces
     except (ImportError, TypeError):
         import json
 
-        return json.dumps(value, ensure_ascii=False)
+        return (json.dumps(value, ensure_ascii=False),)
 
 
 class _Context:

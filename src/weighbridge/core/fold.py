@@ -114,14 +114,20 @@ def _children_of(rows: list[Row], start: int, rank: Callable[[str], int] | None,
             numbered.setdefault(tuple(map(id, grown)), (grown, []))[1].append(int(piece))
         else:
             grown = _children_of(below, after, rank, seen) if len(below) > 1 else _chain(below[0], after, seen)
-            children += _named_part(piece, grown, seen)
+            if len(grown) == 1 and grown[0].name:
+                children.append(_part(piece, grown, seen))
+            else:
+                children += _named_part(piece, grown, seen)
     groups = sorted(numbered.values(), key=lambda group: min(group[1]))
     return (*children, *(_repeated_part(inside, numbers, seen) for inside, numbers in groups))
 
 
 def _chain(row: Row, start: int, seen: _Seen | None) -> tuple[Node, ...]:
     """Do what :func:`_children_of` does for a module that only one tensor is in, without looking for others."""
-    *path, last = row.name[start:].split(".")
+    below = row.name[start:]
+    if "." not in below:
+        return (_tensor(below, row, seen),)
+    *path, last = below.split(".")
     return _within(path, (_tensor(last, row, seen),), seen)
 
 
@@ -178,7 +184,8 @@ def _split_rows(rows: list[Row], start: int) -> tuple[dict[str, Row], dict[str, 
 
 
 def _tensor(name: str, row: Row, seen: _Seen | None) -> Tensor:
-    tensor = Tensor(name, row.shape, row.role, row.tied_to, row.dtype, row.frozen)
+    _, shape, role, tied_to, dtype, frozen = row
+    tensor = Tensor(name, shape, role, tied_to, dtype, frozen)
     if seen is None:
         return tensor
     found = seen.setdefault(tensor, tensor)
@@ -224,7 +231,10 @@ def kind_of(name: str, children: tuple[Node, ...]) -> str:
     """
     if len(children) == 1 and (type(children[0]) is not Tensor or children[0].name != "weight"):
         return _kind_by_name(name.lower()) if type(children[0]) is not Tensor else "block"
-    own = {child[0]: child for child in children if type(child) is Tensor}
+    if len(children) == 1:
+        own: dict[str, Tensor] = {"weight": children[0]}  # type: ignore[dict-item]  # what the line above leaves
+    else:
+        own = {child[0]: child for child in children if type(child) is Tensor}
     if not own:
         return _kind_by_name(name.lower())
     weight = own.get("weight")

@@ -195,9 +195,9 @@ def _count_rows(node: Part) -> int:
     """Count the tensors by their full names, without writing these out."""
     each = 0
     for child in node.children:
-        if isinstance(child, Tensor):
+        if type(child) is Tensor:
             each += 1
-        elif isinstance(child, Part):
+        elif type(child) is Part:
             each += _count_rows(child)
     return each * (node.repeat if isinstance(node.repeat, int) else 1)
 
@@ -224,9 +224,10 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
             continue
         child = children[position]
         position += 1
-        if isinstance(child, Tensor):
-            yield Row(prefix + child.name, child.shape, child.role, child.tied_to, child.dtype, child.frozen)
-        elif isinstance(child, Part):
+        if type(child) is Tensor:
+            name, shape, role, tied_to, dtype, frozen, _ = child
+            yield Row(prefix + name, shape, role, tied_to, dtype, frozen)
+        elif type(child) is Part:
             if child.repeat is None:
                 above.append((children, position, prefix))
                 prefix = f"{prefix}{child.name}." if child.name else prefix

@@ -44,7 +44,7 @@ def as_json(model: ModelValue, found: AdapterCount, costs: AdapterCosts | None =
         "saved": found.saved,
         "saved_bytes": found.saved_bytes,
         "formula": found.formula,
-        "modules": [_module(site, added) for site, added in found.sites],
+        "modules": _modules(found),
         "shared": [_tensor(tensor) for tensor in found.shared],
         "copies": [{"name": name, "trainable": count} for name, count in found.copies],
         "biases": found.biases,
@@ -61,21 +61,32 @@ MEMORY = ("weights", "adapter", "gradients", "optimizer", "total")
 """What memory is told of, in the order in which it stands."""
 
 
-def _module(site: Site, added: tuple[AddedTensor, ...]) -> dict[str, Any]:
-    return {
-        "name": site.path,
-        "kind": site.kind,
-        "inputs": site.inputs,
-        "outputs": site.outputs,
-        "trainable": _trainable(added),
-        "tensors": [_tensor(tensor, site.path) for tensor in added],
-    }
+def _modules(found: AdapterCount) -> list[dict[str, Any]]:
+    """Return what each module gets; what many modules get alike is one object."""
+    alike: dict[tuple[AddedTensor, ...], tuple[int, list[dict[str, Any]]]] = {}
+    modules = []
+    for site, added in found.sites:
+        inside = f"{site.path}."
+        own = tuple([AddedTensor(tensor.name.removeprefix(inside), *tensor[1:]) for tensor in added])
+        if own not in alike:
+            alike[own] = _trainable(own), [_tensor(tensor) for tensor in own]
+        trainable, tensors = alike[own]
+        modules.append(
+            {
+                "name": site.path,
+                "kind": site.kind,
+                "inputs": site.inputs,
+                "outputs": site.outputs,
+                "trainable": trainable,
+                "tensors": tensors,
+            }
+        )
+    return modules
 
 
-def _tensor(tensor: AddedTensor, path: str = "") -> dict[str, Any]:
-    name = tensor.name.removeprefix(f"{path}.") if path else tensor.name
+def _tensor(tensor: AddedTensor) -> dict[str, Any]:
     return {
-        "name": name,
+        "name": tensor.name,
         "shape": list(tensor.shape),
         "trainable": tensor.trainable and tensor.parameter,
         "parameter": tensor.parameter,

@@ -203,12 +203,18 @@ def _read_usual_form(header: bytes) -> tuple[list[tuple[int, int, StoredTensor]]
     if len(set(names)) != len(names) or "__metadata__" in names:
         return None
     placed = []
+    known: dict[tuple[str, str], tuple[tuple[int, ...], int]] = {}  # shapes, and their bits: of a hundred thousand tensors few differ
     for name, dtype, sizes, first, last in zip(names, pieces[1::6], pieces[2::6], pieces[3::6], pieces[4::6], strict=True):
-        shape = tuple(map(int, sizes.split(","))) if sizes else ()
+        found = known.get((sizes, dtype))
+        if found is None:
+            shape = tuple(map(int, sizes.split(","))) if sizes else ()
+            if dtype not in BITS or len(shape) > DEEPEST:
+                return None
+            found = known[sizes, dtype] = shape, prod(shape) * BITS[dtype]
         start, end = int(first), int(last)
-        if dtype not in BITS or len(shape) > DEEPEST or start > end or prod(shape) * BITS[dtype] != 8 * (end - start):
+        if found[1] != 8 * (end - start):
             return None
-        placed.append((start, end, StoredTensor(name, dtype, shape, end - start)))
+        placed.append((start, end, StoredTensor(name, dtype, found[0], end - start)))
     placed.sort()
     return placed, _metadata(parse_object((opening[1] or "{}").encode(), "the header", base=None))
 

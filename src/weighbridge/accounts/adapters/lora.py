@@ -29,7 +29,9 @@ FROM_THE_WEIGHT = ("olora", "pissa")
 
 def rank(config: Mapping[str, Any], path: str, key: str = "r") -> int:
     """Return the rank of one module: of the first of the rank patterns that its name matches, else the config's own."""
-    found = by_pattern(config.get("rank_pattern"), path, config[key])
+    found, patterns = config[key], config.get("rank_pattern")
+    if patterns:
+        found = by_pattern(patterns, path, found)
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         raise ConfigError("expected a whole number from 1 up", key=key, value=found)
     return found
@@ -125,9 +127,11 @@ def _is_on(config: Mapping[str, Any], name: str) -> bool:
 
 
 def _variant(site: Site, config: Mapping[str, Any]) -> str:
-    found = [name for name in VARIANTS if config.get(name) is not None and _is_on(config, name)]
+    found = [name for name in VARIANTS if name in config and _is_on(config, name)]
     if config.get("init_lora_weights") == "mica":
         found.append("mica")
+    if not found:
+        return ""
     if len(found) > 1:
         raise UsageError(Text("{found} cannot be combined in one LoRA", found=" and ".join(found)))
     name = found[0] if found else ""

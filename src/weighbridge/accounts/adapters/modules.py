@@ -43,14 +43,14 @@ def modules(tree: Part, rows: Iterable[Row] | None = None) -> dict[str, Module]:
     _put_kinds(tree, "", kinds)
     own: dict[str, list[Row]] = {}
     for row in list_rows(tree) if rows is None else rows:
-        path, _, _ = row.name.rpartition(".")
+        path = row.name[: max(row.name.rfind("."), 0)]
         within = own.get(path)
         if within is None:
             _name_levels(path, own)
             within = own[path]
         within.append(row)
-    for path in kinds:
-        if path not in own:
+    if not kinds.keys() <= own.keys():
+        for path in kinds:
             _name_levels(path, own)
     own.pop("", None)
     return {path: Module(path, kinds.get(path, "container"), tuple(within)) for path, within in own.items()}
@@ -59,14 +59,15 @@ def modules(tree: Part, rows: Iterable[Row] | None = None) -> dict[str, Module]:
 def _name_levels(path: str, own: dict[str, list[Row]]) -> None:
     if path in own:
         return
-    if "." in path:
-        _name_levels(path.rpartition(".")[0], own)
+    end = path.rfind(".")
+    if end >= 0 and (above := path[:end]) not in own:
+        _name_levels(above, own)
     own[path] = []
 
 
 def _put_kinds(part: Part, prefix: str, kinds: dict[str, str]) -> None:
     for child in part.children:
-        if not isinstance(child, Part):
+        if type(child) is not Part:
             continue
         if child.repeat is None:
             path = prefix + child.name

@@ -6,6 +6,7 @@ Source: huggingface/peft 0.21.2, tuners/tuners_utils.py (_get_in_out_features)
 from __future__ import annotations
 
 import re
+from math import prod
 
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.modules import Module
@@ -84,10 +85,7 @@ class AddedTensor(NamedTuple):
     @property
     def count(self) -> int:  # type: ignore[override]
         """Its elements."""
-        total = 1
-        for size in self.shape:
-            total *= size
-        return total
+        return prod(self.shape)
 
 
 def site(base: Base, module: Module) -> Site:
@@ -96,7 +94,7 @@ def site(base: Base, module: Module) -> Site:
     Raises:
         UsageError: The tree does not tell what it is.
     """
-    own = {row.name.rpartition(".")[2]: row for row in module.tensors}
+    own = {row.name[row.name.rfind(".") + 1 :]: row for row in module.tensors}
     biased = "bias" in own
     if "in_proj_weight" in own:
         shape = _ints(own["in_proj_weight"])

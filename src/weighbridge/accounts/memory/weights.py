@@ -65,9 +65,14 @@ def owned_tensors(part: Part, copies: int = 1, inside: bool = False) -> Iterator
         assert isinstance(node, Part)
         if node.repeat is not None:
             copies, inside = copies * node.repeat, True  # type: ignore[assignment]
+        children = node.children
+        if len(children) == 1 and type(children[0]) is Tensor:  # most modules of a large file: nothing to wait for
+            if children[0].tied_to is None:
+                yield OwnedTensor(children[0], copies, node, inside)
+            continue
         waiting += [
             (child, copies, inside, node)
-            for child in reversed(node.children)
+            for child in reversed(children)
             if type(child) is Part or (type(child) is Tensor and child.tied_to is None)
         ]
 

@@ -40,6 +40,9 @@ def _block(block: Block) -> Block:
 
 
 def _row(row: Row) -> Row:
-    if all(type(cell) is not str or cell.isprintable() for cell in row.cells):
+    for cell in row.cells:
+        if type(cell) is str and not cell.isprintable():
+            break
+    else:
         return row
     return row._replace(cells=tuple(visible(cell) if isinstance(cell, str) else cell for cell in row.cells))
