@@ -13,6 +13,7 @@ A text flows through six steps, and the files follow them.
    ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``plain_fields`` and ``passages``, ``modules``, ``tensors``, ``totals`` with ``plain_totals`` and ``wrong_counts``, ``towers``, ``model_tables`` with ``table_counts``, ``listed_sizes`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``cache_lengths``, ``memory`` with ``caches``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
    holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
+   ``elsewhere`` leaves out what a sentence about something else says.
 5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
 
@@ -39,6 +40,7 @@ from weighbridge.auditing.checks import (
     components,
     configuration,
     dtypes,
+    elsewhere,
     fields,
     formulas,
     identities,
@@ -175,7 +177,7 @@ def _judge(
         found = [claim for claim in later if (claim.line, claim.end) not in taken]
         taken |= _places(found)
         claims += found
-    return _widest(claims)
+    return _widest(list(elsewhere.leave_out(scene, claims, numbers)))
 
 
 _MOST_OF_LINE = 100

@@ -16,6 +16,8 @@ PASSAGES = [
     "LLaMA-7B has 32 layers of width 4096; LLaMA-65B stacks {80} layers of {8192} dimensions with {64} heads (65.2B parameters).",
     "BERT-Large stacks {24} encoder layers. The hidden size is {1024}, there are {16} heads (so {64} dimensions per head) and the feed-forward layer has {4096} units.",
     "DeepSeek-V3 共有 {61} 层，隐藏维度 {7168}，{128} 个注意力头。前 3 层使用稠密 FFN（中间维度 {18432}），其余每层有 {256} 个路由专家，每个 token 激活 8 个路由专家。",
+    "# Llama 2 7B\n\nWhy does my GPU run out of memory?\n\n## Shapes first\n\nThe model is a stack of {32} decoder blocks. The residual stream is {4096} wide, there are {32} attention heads of {128} dimensions each, and the feed-forward layer expands to {11008}.",
+    "ViT-B/16 cuts an image into patches. The encoder then is the familiar one: {12} layers, {12} heads, an MLP of {3072}.",
     "OLMoE-1B-7B: {16} layers, {64} experts with {8} active per token, hidden size {2048}.",
 ]
 TRUE = [
@@ -173,6 +175,87 @@ def test_what_is_said_of_another_model_or_of_some_layers_is_no_alarm(text: str) 
 )
 def test_what_a_text_goes_on_to_is_not_the_model_before(lead: str, rest: str) -> None:
     assert not audit(lead + rest).wrong
+
+
+ELSEWHERE = [
+    "The student keeps 14 layers and a hidden size of 1500.",
+    "Our reward model has 9 layers.",
+    "The reward model has 113M parameters.",
+    "The probe on top is an MLP with 14 layers of 10000 units.",
+    "We add 7 layers of 640 units on top.",
+    "A head with 10 layers and 300 hidden units predicts the score.",
+    "The first 10 layers are frozen.",
+    "We prune it to 10 layers.",
+    "The draft model has 9 layers, a hidden size of 312 and 9 heads.",
+    "An LSTM baseline with 7 layers and 312 hidden units gets 71.2.",
+    "The decoder we train has 9 layers and 9 heads.",
+    "The image encoder has 10 layers and a width of 312.",
+    "Training took 14 hours on 1500 GPUs.",
+    "The batch has 312 tokens, and the window slides by 312.",
+    "The vocabulary of the student has 10000 tokens.",
+    "The tokenizer was cut to 1500 entries.",
+    "There are 10 layers in the critic, each 312 wide.",
+    "We compare with a transformer of 9 layers, 9 heads and 1500 dimensions.",
+    "A 9-layer network with 640 dimensions is enough.",
+    "The adapter has a bottleneck of 14, the projection maps to 300 dimensions.",
+    "Each expert of our mixture has a width of 1500; there are 14 experts, of which 2 are active.",
+    "The classifier has 312 inputs and 14 outputs.",
+    "The codebook has 312 entries of 7 dimensions.",
+    "Attention maps of layers 14 and 9 are shown for head 3.",
+    "Layer 14 has a norm of 10000.",
+    "With 7 layers removed, accuracy falls by 3 points.",
+    "On 9 heads we see induction.",
+    "Rank 10 is enough; alpha is 640.",
+    "The MLP of the policy is 312 wide.",
+    "The transformer in the diffusion prior has 14 blocks and is 640 wide.",
+    "Its smaller sibling has 14 layers and 113M parameters.",
+    "The teacher has 113B parameters.",
+    "The whole pipeline has 113M parameters, 113M of which are trained.",
+    "The world model stacks 14 blocks over a hidden size of 640.",
+    "The network we use for the value function: 14 layers, 312 hidden.",
+    "Here the encoder is a CNN with 14 blocks; it is 640 wide.",
+    "Every block of the U-Net has 14 heads and a width of 1500.",
+    "Their version has 10 layers.",
+    "The speech encoder, by contrast, has 10 layers of 1500 dimensions.",
+    "All experiments use 10 heads.",
+    "Two of the 7 heads attend to the first token.",
+    "There are 14 experts in our own mixture.",
+    "The residual stream of the toy model is 312 wide, there are 7 heads of 7 dimensions.",
+    "One router picks 9 of 10000 documents.",
+    "The retriever returns 10 passages of 312 tokens with a hidden size of 312.",
+    "Same recipe with 10 layers: 68.1.",
+    "First we train a model with 10 layers and 10 heads, then we grow it.",
+    "The usual setting is 10 layers, 300 wide; we keep it.",
+    "Every student has 14 layers.",
+    "All students have 10 blocks and are 640 wide.",
+    "The other tower has 7 layers and a hidden size of 1500.",
+    "The same, but with 14 layers and 1500 units.",
+    "学生模型保留 7 层，隐藏维度 312。",
+    "奖励模型有 7 层，113M 参数。",
+    "我们在上面加了 7 层 MLP，每层 1500 个单元。",
+    "前 9 层冻结。",
+    "图像编码器有 14 层，宽度 300。",
+    "词表裁剪到 1500。",
+    "训练用了 14 张卡，共 10000 小时。",
+    "草稿模型：14 层，隐藏维度 1500，14 个头。",
+    "对比的 LSTM 有 10 层，隐藏维度 640。",
+    "教师模型有 52B 参数。",
+    "自编码器共 14 层，瓶颈 1500 维。",
+    "策略网络由 14 层组成，隐藏维度是 640。",
+    "解码器用了 14 个头。",
+    "分类头：10000 维输入，14 维输出。",
+]
+"""What a text says below a model's description, in sentences that begin with something else."""
+
+
+@pytest.mark.parametrize("sentence", ELSEWHERE)
+def test_a_sentence_about_something_else_is_no_alarm_wherever_it_stands(sentence: str) -> None:
+    for lead in (
+        "Llama 2 7B has 32 layers, a hidden size of 4096 and 32 attention heads.\n\n" + sentence,
+        "# SmolLM2-135M\n\nThe model is a stack of 30 blocks. The residual stream is 576 wide, and there are 9 heads.\n" + sentence,
+        "Qwen3-0.6B：28 层，隐藏层 1024，词表大小 151936，FFN 中间维度 3072。\n\n## 训练\n\n" + sentence,
+    ):
+        assert not audit(lead).wrong
 
 
 @pytest.mark.parametrize(("text", "said", "slip"), COUNTS)

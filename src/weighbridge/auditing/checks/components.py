@@ -95,6 +95,8 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
         return None
     if _TRAINED.match(scene.lines[offer.last.line].text, offer.last.end):
         return None  # what an adapter trains of it
+    if offer.figure is not None and not offer.figure.unit and _WIDTH.match(scene.lines[offer.last.line].text, offer.last.end):
+        return None  # ``the MLP is 11008 wide``
     if scene.is_at_other_sizes(offer.first.line) or _OPERATIONS.match(scene.lines[offer.last.line].text, offer.last.end):
         return None
     if offer.figure is not None and offer.figure.unit:
@@ -111,6 +113,10 @@ _OPERATIONS = re.compile(r"\W{0,3}(?:floating|operations?|ops\b|flops?\b|macs?\b
 
 """Behind a number that counts work or bytes, and no parameters."""
 
+_WIDTH = re.compile(
+    r"[- ]?(?:wide\b|inputs?\b|outputs?\b|neurons?\b|channels?\b|units?\b|(?:hidden )?(?:dim(?:ension)?s?|units)\b|dimensional|个?(?:维|神经元|单元|通道))",
+    re.IGNORECASE,
+)
 _TRAINED = re.compile(r"\s?(?:trainable|parameters? to train|个?可训练)", re.IGNORECASE)
 _LABELLED = re.compile(
     r"(?:[:：=]|\bhas|\bhave|\bholds?|\bcontains?|为|是|有|共|is|are)\W*(?:约|about|approximately|roughly|≈|a total of)?\W*$", re.IGNORECASE

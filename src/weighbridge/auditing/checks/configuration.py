@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from weighbridge.auditing.checks.count_subjects import opens_with_another
+from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.field_values import is_padded
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.results import is_slip
@@ -58,7 +58,8 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
             continue
         seen.add(place)
         own = words_of(model)
-        if own.get(size.word) != size.value and _is_a_namesakes(scene, size):
+        of_mlp = size.word == "hidden" and size.value == own.get("mlp") and not size.listed and _is_hidden_dim(scene, size)
+        if of_mlp or (own.get(size.word) != size.value and _is_a_namesakes(scene, size)):
             yield _claim(scene, size, size.token, "exact", size.value, size.value, ())
             continue
         if not size.listed and own.get(size.word) != size.value and any(part.get(size.word) == size.value for part in nested_words(model)):
@@ -76,6 +77,12 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
                 yield _claim(scene, size, judged.token, "wrong", judged.said, judged.right, reason)
     yield from _symbols(scene, seen)
     yield from _models_behind(scene, seen)
+
+
+def _is_hidden_dim(scene: Scene, size: StatedSize) -> bool:
+    """Tell whether a size is called ``hidden_dim``, which in Mistral's and Llama's own files is the width of the feed-forward network."""
+    text = scene.lines[size.label.line].text
+    return re.search(r"hidden[_ ]dim\b", text[size.label.start : size.token.start or None] or text, re.IGNORECASE) is not None
 
 
 def _is_a_namesakes(scene: Scene, size: StatedSize) -> bool:
@@ -145,7 +152,7 @@ def _value(token: Token) -> int:
 
 def _is_wrong(scene: Scene, size: StatedSize, judged: _JudgedSize, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
     place = min(size.label.start, size.token.start) if size.label.line == size.token.line else size.token.start
-    if opens_with_another(scene.lines[size.token.line].text, place, scene.mentions.get(size.token.line, ())):
+    if goes_on_elsewhere(scene.lines[size.token.line].text, scene.mentions.get(size.token.line, ()), place):
         return False
     padded = size.word == "vocab" and is_padded(judged.said, judged.right or 0)
     if padded or (size.word in ("positions", "types") and judged.right not in used):
@@ -183,7 +190,7 @@ def is_of_their_own(scene: Scene, line: int) -> bool:
 
 
 _OWN = re.compile(
-    r"\b(?:our|my|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*)\b|自己|我们的|简化|从零|实现",
+    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*)\b|自己|我们的|简化|从零|实现",
     re.IGNORECASE,
 )
 

@@ -11,6 +11,7 @@ from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.openings import opens_with_another, sentence_of
 from weighbridge.auditing.thresholds import FAMILY_REACH, LEFTOVER, LISTED, NAME_REACH
 from weighbridge.presets.aliases import FAMILY, MODEL
 
@@ -26,22 +27,15 @@ FILLER = re.compile(
 )
 
 
-_SENTENCE = re.compile(r"[。!?！？;；]|\.(?!\d)(?=\s|$)")
-_LEADING = re.compile(
-    r"\b(?:bpe|wordpiece|sentencepiece|moe|swiglu|here|we|where|let|set|take|so|thus|then|that|this|these|both|makes?|gives?|giving|for|at|on|by|to|also|only|uses?|used|stacks?|features?|config\w*|settings?|standard|original|"
-    r"published|official|default|full|tokens?|vocab\w*|context|window|positions?|intermediate|ffn|mlp|attention|self|transformer|encoder|embedding|width|deep|depth|kv|query|key|value|d_?model|d_?ff|"
-    r"n_?layers?|n_?heads?|num|max\w*|seq\w*|length|figures?|rows?|table|section|steps?|example)\b|这里|其中|假设|设|取|令|采用|使用|由|组成|以|例|如|下|上|即|而|词表|词汇|嵌入|编码器|注意力|前馈|中间|长度|最大|位置|每",
-    re.IGNORECASE,
-)
+def goes_on_elsewhere(text: str, mentions: Sequence[Mention], first: int, last: int = -1) -> bool:
+    """Tell whether the sentence of a number names no model and is about something else: ``Our student has``, ``The reward model has``.
 
-
-def opens_with_another(text: str, place: int, mentions: Sequence[Mention]) -> bool:
-    """Tell whether the sentence of a place names no model and is about something else: ``Our student has``, ``The reward model has``."""
-    start = max((m.end() for m in _SENTENCE.finditer(text, 0, place)), default=0)
-    if start == 0 or any(start <= m.column < place for m in mentions):
-        return False
-    opening = re.split(r"\d", text[start:place])[0]  # the words before its first number
-    return len(re.sub(r"\s", "", _LEADING.sub("", FILLER.sub("", opening)))) > LEFTOVER
+    Args:
+        first: Where the number, or its label, begins.
+        last: Where the two end.
+    """
+    start, _ = sentence_of(text, first)
+    return not any(start <= m.column < first for m in mentions) and opens_with_another(text, first, last)
 
 
 class Subject(NamedTuple):

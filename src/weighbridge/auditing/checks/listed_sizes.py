@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks import totals, wrong_counts
 from weighbridge.auditing.checks.configuration import is_of_their_own
-from weighbridge.auditing.checks.count_subjects import Subject, is_base, of_mention, opens_with_another
+from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, is_base, of_mention
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.names import ANOTHER, SIZE_WORDS, Mention
@@ -258,7 +258,7 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
     words = _HARMLESS.sub(" ", " ".join((*rest, text[place:end])))
     if OTHERWISE.search(words) or ANOTHER.search(text, start, end):
         return []
-    own = [item for item in items if not start or not opens_with_another(text, item.start, scene.mentions.get(index, ()))]
+    own = [item for item in items if not start or not goes_on_elsewhere(text, scene.mentions.get(index, ()), item.start)]
     return [listed for item in own if (listed := _held(text, index, item, subject)) is not None]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.configuration import is_of_their_own
-from weighbridge.auditing.checks.count_subjects import of_mention, opens_with_another
+from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere, of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
 from weighbridge.auditing.checks.names import Mention
@@ -47,16 +47,29 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
         claims: What is judged so far: a count that is right is evidence, as a size is.
     """
     counted = {claim.line for claim in claims if claim.kind in ("total", "component") and claim.verdict in _RIGHT}
-    for passage in _passages(scene, tabled):
+    passages = list(_passages(scene, tabled))
+    of_model: dict[tuple[str, ...], list[_Said]] = {}
+    for passage in passages:
+        of_model.setdefault(passage[0].mention.names, []).extend(passage)
+    for passage in passages:
         kinds = {said.size.word for said in passage if said.own} | {"count" for said in passage if scene.lines[said.line].number in counted}
         others = [said for said in passage if not said.own and not is_size_of(said.models, said.size)]
         for said in passage:
             if said.own:
                 yield _claim(scene, said, "exact", said.size.value)
-        if len(others) == 1 and len(kinds - {others[0].size.word}) >= AGREED_FIELDS and _is_sure(scene, others[0], passage):
+        if len(others) != 1:
+            continue
+        enough = len(kinds - {others[0].size.word}) >= AGREED_FIELDS or _is_alone(others[0], of_model[passage[0].mention.names])
+        if enough and _is_sure(scene, others[0], passage):
             right = _right(others[0], passage)
             if right is not None:
                 yield _claim(scene, others[0], "wrong", right)
+
+
+def _is_alone(other: _Said, of_model: Sequence[_Said]) -> bool:
+    """Tell whether a size is the only one of all that the text says of a model that is not the model's, and three others are."""
+    kinds = {said.size.word for said in of_model if said.own} - {other.size.word}
+    return len(kinds) > AGREED_FIELDS and all(said is other or said.own or is_size_of(said.models, said.size) for said in of_model)
 
 
 def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
@@ -72,9 +85,10 @@ def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
             found = topic(scene, index, size.first)
             mention = found.mention if found is not None else _given(scene, size)
             subject = of_mention(scene, mention, firm=True) if mention is not None else None
-            if mention is not None and subject is not None and subject.models and all(map(has_sizes, subject.models)):
-                own = any(size.value in widths_of(model, size.word) for model in subject.models)
-                groups.setdefault(mention.names, []).append(_Said(index, size, mention, subject.models, own))
+            models = tuple(model for model in subject.models if has_sizes(model)) if subject is not None else ()
+            if mention is not None and models:
+                own = any(size.value in widths_of(model, size.word) for model in models)
+                groups.setdefault(mention.names, []).append(_Said(index, size, mention, models, own))
     yield from groups.values()
 
 
@@ -90,7 +104,7 @@ def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:
     size, text = said.size, scene.lines[said.line].text
     if size.word in _NEVER_WRONG or size.value <= 1 or is_of_their_own(scene, said.line):
         return False
-    if opens_with_another(text, size.first, scene.mentions.get(said.line, ())):
+    if goes_on_elsewhere(text, scene.mentions.get(said.line, ()), size.first, size.last):
         return False
     mention = said.mention
     on_line = mention in scene.mentions.get(said.line, ()) and mention.end <= size.first

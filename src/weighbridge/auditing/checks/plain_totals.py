@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from weighbridge.auditing.checks.configuration import is_of_their_own
-from weighbridge.auditing.checks.count_subjects import FILLER, Subject, opens_sentence, opens_with_another
+from weighbridge.auditing.checks.count_subjects import FILLER, Subject, goes_on_elsewhere, opens_sentence
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.topics import is_described, topic
@@ -96,7 +96,7 @@ def words_behind_description(scene: Scene, token: Token, subject: Subject) -> st
     begin = max([begin, *(m.end for m in scene.mentions.get(token.line, ()) if m.end <= token.start)])
     said = re.split("[。;；]", _COUNT.sub("", text[begin : token.start]))[-1]
     words = re.sub(r"\s", "", _GIVING.sub("", FILLER.sub("", said)))
-    if _OF_PART.search(said) or opens_with_another(text, token.start, scene.mentions.get(token.line, ())):
+    if _OF_PART.search(said) or goes_on_elsewhere(text, scene.mentions.get(token.line, ()), token.start):
         return None
     plain = (len(words) <= LEFTOVER and not re.search(r"\d", said)) or OF_ITS.search(said) is not None
     return said if plain and is_described(scene, about, subject.models, token.line, token.start) else None

@@ -61,16 +61,24 @@ def _topic_above(scene: Scene, line: int, column: int, earlier: Sequence[Mention
     if earlier:
         one = earlier[-1].kind == MODEL and len({m.names for m in earlier if m.kind != FAMILY}) == 1
         return Topic(line, earlier[-1]) if one and not ANOTHER.search(text, earlier[-1].end, column) else None
+    section = False
     for above in range(line - 1, -1, -1):
         named = scene.mentions.get(above, ())
         heading = scene.lines[above].heading
         if named:
             models = [m for m in named if m.kind != FAMILY]
             one = len({m.names for m in models}) == 1 and models[0].kind == MODEL
-            return Topic(above, models[0]) if one and not ANOTHER.search(text, 0, column) else None
-        if heading:
-            return None
+            if not one or ANOTHER.search(text, 0, column) or (section and not _is_only(scene, models[0], above)):
+                return None
+            return Topic(above, models[0])
+        section = section or bool(heading)  # a heading that names nothing goes on with the one model of all that stands above it
     return None
+
+
+def _is_only(scene: Scene, mention: Mention, line: int) -> bool:
+    """Tell whether the lines down to one name this model and no other."""
+    above = (m for index, found in scene.mentions.items() if index <= line for m in found)
+    return all(m.names == mention.names or (m.kind == FAMILY and set(m.names) >= set(mention.names)) for m in above)
 
 
 def has_sizes(model: ModelValue) -> bool:

@@ -33,13 +33,13 @@ _NUMBER = (
     r"(?![\d%]|[.,]\d|\s?[×x*+/^]\s?[\dA-Za-z(]|\s?[KMBTkG]\b|\s?[万亿]|\s?[–~-]\s?\d|\s?(?:times|倍))"
 )
 """A whole number that is no part of a formula, a range, a share or a larger number."""
-_LINK = r"(?:\s?[:：=]\s?|\sis (?:much |far |a lot )?(?:larger|bigger|smaller) at\s|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:为|是|有|只有|共有?|达到?|等于)\s?|\s)"
+_LINK = r"(?:\s?[:：=]\s?|\s(?:expands|widens|goes up|projects up) (?:it |them )?to\s|\sis (?:much |far |a lot )?(?:larger|bigger|smaller) at\s|\s(?:of|is|=|has|size of|equals)\s(?:about |only |just )?|\s?(?:为|是|有|只有|共有?|达到?|等于)\s?|\s)"
 _MORE = {
     "width": "hidden", "model width": "hidden", "embedding width": "hidden", "d_ff": "mlp", "feed-forward": "mlp", "feedforward": "mlp", "ffn": "mlp", "mlp": "mlp",
     "feed-forward width": "mlp", "feed-forward size": "mlp", "head_dim": "head_dim", "dimension of each head": "head_dim", "head dimension": "head_dim",
     "each of dimension": "head_dim", "heads of dimension": "head_dim", "heads of size": "head_dim", "each of size": "head_dim", "ffn 中间维度": "mlp", "中间层维度": "mlp",
     "前馈层维度": "mlp", "隐藏层": "hidden", "隐藏维": "hidden", "宽度": "hidden", "向量维度": "hidden", "词表": "vocab", "词汇表": "vocab", "vocabulary": "vocab",
-    "激活": "active", "每个 token 选": "active", "每个token选": "active", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
+    "激活": "active", "每个 token 选": "active", "每个token选": "active", "residual stream": "hidden", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
 _OWN_WORDS = {**{phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("types",)}, **_MORE}
@@ -55,18 +55,20 @@ _AFTER_LABEL = re.compile(
 )
 _ADJECTIVES = r"(?:(?:transformer|decoder|encoder|hidden|attention|self|self-attention|multi|routed|identical|stacked|parallel|query|q|dense|bidirectional|total|separate|local)[ -]+)*"
 _COUNTED = (
-    ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value)[- ]?(?:attention )?heads?\b|\s?个?\s?(?:kv|键值)\s?头"),
+    ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value)[- ]?(?:attention )?(?:heads?|groups)\b|\sfor (?:keys and values|k and v|kv)\b|\s?个?\s?(?:kv|键值)\s?头"),
     ("positions", r"[- ]positions\b"),
     ("shared", r"[- ](?:always[- ]on |always[- ]active )?shared experts?\b|\s?个\s?共享专家"),
-    ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\s?个?激活(?!参数|的参数)"),
+    ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sof (?:the|its) \d+ experts\b|\s?个?激活(?!参数|的参数)"),
     ("heads", rf"[- ]?{_ADJECTIVES}heads\b|\s?个\s?(?:注意力|查询|q|query|self-attention)?\s?头"),
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家"),
     ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器|解码器)?\s?层(?![面次级归叠])"),
-    ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words))\b"),
+    ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b"),
     ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
-    ("hidden", r"[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?维(?!护)"),
+    ("hidden", r"\swide\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?维(?!护)"),
 )  # fmt: skip
 _BEHIND = re.compile("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
+_PLURAL = frozenset(("layers", "heads", "kv_heads", "experts"))
+"""What is counted: of 128 in ``heads of 128`` the heads are not so many, but so wide."""
 _FIGURE = re.compile(_NUMBER)
 _TOKENS = re.compile(
     r"\s?(?:bpe |wordpiece |sentencepiece |subword )?(?:units|tokens|entries|words|wordpieces|subwords|个)?", re.IGNORECASE
@@ -97,6 +99,10 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
         after = _AFTER_LABEL.match(text, label.end())
         if after is not None and len(after["number"].replace(",", "")) <= _DIGITS:
             word = _OWN_WORDS[_folded(label[0])]
+            if word in _PLURAL and text[label.end() : after.start("number")].strip().lower() == "of":
+                if word not in ("heads", "kv_heads"):
+                    continue  # ``layers of 4096``
+                word = "head_dim"
             last = _TOKENS.match(text, after.end())
             found.setdefault(after.start("number"), _size(word, after, label.start(), last.end() if last else after.end()))
     for figure in _FIGURE.finditer(text):

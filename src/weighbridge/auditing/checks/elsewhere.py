@@ -1,0 +1,34 @@
+"""Sentences that name no model and go on about something else than the model above them: ``The reward model has 113M parameters``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
+from weighbridge.auditing.checks.names import ANOTHER
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.openings import sentence_of
+
+_HELD = frozenset(("configuration", "total", "component"))
+"""Kinds of claims that are held against the model of their lines."""
+
+
+def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) -> Iterator[Claim]:
+    """Yield the claims without those that are wrong of the model above only, and said of something else.
+
+    Args:
+        tabled: The numbers of the lines whose rows or columns are models.
+    """
+    index_of = {line.number: index for index, line in enumerate(scene.lines)}
+    for one in claims:
+        if one.verdict != "wrong" or one.kind not in _HELD or one.line in tabled or not _is_elsewhere(scene, index_of[one.line], one):
+            yield one
+
+
+def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
+    text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
+    start, _ = sentence_of(text, claim.start)
+    if "|" in text or "=" in text or any(start <= m.column < claim.end for m in mentions):
+        return False  # a row or a formula is no sentence; a named model is what its own sentence is about
+    return goes_on_elsewhere(text, (), claim.start, claim.end) or ANOTHER.search(text, start, claim.start) is not None
