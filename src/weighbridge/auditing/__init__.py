@@ -76,7 +76,7 @@ from weighbridge.auditing.checks import (
 )
 from weighbridge.auditing.checks.context import understand
 from weighbridge.auditing.checks.corrected_total import corrected_total
-from weighbridge.auditing.checks.reference_counts import ReferenceCounts, reference_counts_of
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts, ReferenceTable
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Audit, Claim, Line, OmittedCount
 from weighbridge.auditing.text.reading import read_lines
@@ -101,7 +101,7 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     """
     lines = read_lines(data.encode() if isinstance(data, str) else data, name)
     scene = understand(lines, model)
-    held = {context: reference_counts_of(weighed) for context, weighed in scene.models.items()}
+    held = ReferenceTable(scene.models)
     checked = arithmetic.check(scene)
     offered = list(offers.offers(scene))
     bound = table_subjects.bind(scene)

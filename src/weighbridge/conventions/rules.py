@@ -115,11 +115,11 @@ def convention(model: ModelValue, number: int) -> Convention | None:
 
 
 @lru_cache(maxsize=16)
-def conventions(model: ModelValue) -> Conventions:
-    """Work out every convention of *model*, simplest first for each number."""
+def conventions(model: ModelValue, most_cost: int = MOST_COST) -> Conventions:
+    """Work out every convention of *model* up to a cost, simplest first for each number."""
     found: dict[int, list[Convention]] = {}
     for order, view in enumerate(views(model)):
-        for made in _enumerate(view, order):
+        for made in _enumerate(view, order, most_cost) if view.cost <= most_cost else ():
             found.setdefault(made.value, []).append(made)
     kept = {value: tuple(sorted(made, key=lambda c: (c[0], c[1], len(c[2]), c[2]))[:KEPT]) for value, made in found.items() if value > 0}
     plain: Counter[str] = Counter()
@@ -139,7 +139,7 @@ def join_words(words: Sequence[str], say: Say) -> str:
     return say("{first} and {last}").format(first=say(", ").join(words[:-1]), last=words[-1])
 
 
-def _enumerate(view: View, order: int) -> Iterator[Convention]:
+def _enumerate(view: View, order: int, most_cost: int) -> Iterator[Convention]:
     """Yield the view with nothing left out, with one thing, with two, and so on; of combinations that leave out the same the first."""
     covers = [sum(1 << n for n, cell in enumerate(view.cells) if cell.covered >> index & 1) for index in range(len(view.omissions))]
     usable = [index for index, cells in enumerate(covers) if cells]
@@ -148,7 +148,7 @@ def _enumerate(view: View, order: int) -> Iterator[Convention]:
     start = sum(amounts) + sum(piece.amount for piece in view.added) - sum(piece.amount for piece in view.less)
     sums: dict[tuple[int, ...], tuple[int, int]] = {(): (0, start)}  # by combination: the cells that are gone, and what is left
     seen: set[int] = set()
-    for size in range(view.depth + 1):
+    for size in range(min(view.depth, most_cost) + 1):
         longer: dict[tuple[int, ...], tuple[int, int]] = {}
         for omitted in combinations(usable, size):
             if omitted:
@@ -162,7 +162,7 @@ def _enumerate(view: View, order: int) -> Iterator[Convention]:
                 continue
             seen.add(gone)
             cost = view.cost + sum(view.omissions[index].cost for index in omitted)
-            if cost <= MOST_COST:
+            if cost <= most_cost:
                 yield Convention(cost, order, omitted, view, left)
         sums = longer
 

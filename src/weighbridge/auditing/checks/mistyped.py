@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from weighbridge.auditing.checks.own_counts import is_whole
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
@@ -15,6 +15,7 @@ from weighbridge.core.messages import mark
 
 _LEAST = 1_000_000
 """A shorter number is near some component's by chance."""
+_RIGHT = ("exact", "convention", "rounded")
 _MARGIN = 10
 """One more or less is a scale counted with it, and no slip."""
 
@@ -26,21 +27,24 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], judged: Sequence[Cl
         judged: The claims so far: what is wrong where it stands first is carried on from there.
         slips: The numbers that are wrong in the text's own arithmetic, or follow from such.
     """
+    right = {(one.line, one.end) for one in judged if one.verdict in _RIGHT}
     said = {*slips, *(one.value for one in judged if one.verdict in ("wrong", "carried"))}
-    known = {context: _numbers(own) for context, own in held.items()}
+    known = cache(lambda context: _numbers(held[context]))
     for statement in scene.statements:
         for token in statement:
             if token.kind != "num" or token.unit or token.places or token.value is None or token.value < _LEAST:
                 continue
-            context, number = scene.context(token.line, token.start), int(token.value)
-            counts = known.get(context) if context is not None else None
-            model = scene.model_at(token.line, token.start)
-            if not counts or model is None or number in counts or number in said or any(number in other for other in known.values()):
+            if (scene.lines[token.line].number, scene.lines[token.line].at[token.end - 1] + 1) in right:
                 continue
-            right = _mistyped_of(number, counts)
-            if right is not None and not is_whole(model, number):
-                facts = {"value": number, "expected": right, "difference": number - right}
-                reason = because(mark("should be {right}"), right=right)
+            context, number = scene.context(token.line, token.start), int(token.value)
+            counts = known(context) if context in held else None
+            model = scene.model_at(token.line, token.start)
+            if not counts or model is None or number in counts or number in said:
+                continue
+            meant = _mistyped_of(number, counts)
+            if meant is not None and not is_whole(model, number) and not any(number in known(other) for other in held):
+                facts = {"value": number, "expected": meant, "difference": number - meant}
+                reason = because(mark("should be {right}"), right=meant)
                 yield claim(scene.lines, token, token, "component", "wrong", **facts, reason=reason)
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.parameters import tally_of
+from weighbridge.auditing.thresholds import PLAIN_COST
 from weighbridge.conventions.atoms import parts_of
 from weighbridge.conventions.counts import class_counts, counts
 from weighbridge.conventions.rules import Conventions, conventions
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def preset_model(name: str) -> ModelValue | None:
     """Return the model of a preset, or None if it cannot be weighed."""
     try:
@@ -34,6 +35,12 @@ def conventions_of(model: ModelValue) -> Conventions:
 
 
 @lru_cache(maxsize=64)
+def plain_conventions_of(model: ModelValue) -> Conventions:
+    """Return the ways of counting that a rounded figure is held against: the simple ones, which are found in a fraction of the time."""
+    return conventions(model, PLAIN_COST)
+
+
+@lru_cache(maxsize=256)
 def _tally(model: ModelValue) -> Tally:
     return tally_of(model)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -59,6 +59,7 @@ class ReferenceCounts(NamedTuple):
     tensors: frozenset[int]
 
 
+@lru_cache(maxsize=64)
 def reference_counts_of(model: ModelValue) -> ReferenceCounts:
     """Take a model apart into what texts speak of.
 
@@ -77,7 +78,6 @@ def reference_counts_of(model: ModelValue) -> ReferenceCounts:
     return ReferenceCounts(cells, components, _classes(model), name, reference, {}, _is_simple(cells), {}, active, numbers, tensors)
 
 
-@lru_cache(maxsize=32)
 def component_numbers(model: ModelValue) -> frozenset[Fraction]:
     """Return the counts of all that a model is made of, as texts speak of it.
 
@@ -86,6 +86,28 @@ def component_numbers(model: ModelValue) -> frozenset[Fraction]:
     True
     """
     return reference_counts_of(model).numbers
+
+
+class ReferenceTable(Mapping[str, ReferenceCounts]):
+    """The models of a text, by context, each taken apart when it is first asked for: most of a long text's are only named."""
+
+    def __init__(self, models: Mapping[str, ModelValue]) -> None:
+        self._models = models
+        self._known: dict[str, ReferenceCounts] = {}
+
+    def __getitem__(self, context: str) -> ReferenceCounts:
+        if context not in self._known:
+            self._known[context] = reference_counts_of(self._models[context])
+        return self._known[context]
+
+    def __contains__(self, context: object) -> bool:
+        return context in self._models
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
 
 
 def _is_simple(cells: tuple[Cell, ...]) -> bool:

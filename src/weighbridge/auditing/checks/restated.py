@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.components import TITLES
@@ -47,7 +48,7 @@ class _KnownNumbers:
 def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
     """Confirm numbers that are right by the text's own computation, or as the count of a component; none is called wrong."""
     computed = _KnownNumbers(_reasons_by_value(claims))
-    parts = {context: _KnownNumbers(_parts(own)) for context, own in held.items()}
+    parts = cache(lambda context: _KnownNumbers(_parts(held[context])))
     covered = ClaimSpans(claims)
     printed_modules = modules.places(scene)
     for statement in scene.statements:
@@ -62,7 +63,7 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCou
                 continue
             context = scene.context(token.line, token.start)
             factor = any(other.text == "*" for other in statement[max(0, index - 1) : index + 2])  # ``4096 × 14336``, and no norm's 4,096
-            part = parts[context].find(token) if context in parts and not factor else None
+            part = parts(context).find(token) if context in held and not factor else None
             found = computed.find(token) or part
             near = line.text[max(0, token.start - _NEAR) : token.end + _NEAR]
             if found and (token.value in computed.reasons or speaks_of_parameters(near) or find_components(near.lower())):

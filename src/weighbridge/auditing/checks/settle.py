@@ -12,12 +12,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, tied_tables
+from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, plain_conventions_of, tied_tables
 from weighbridge.auditing.checks.published_figures import figures
 from weighbridge.auditing.claims import Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, scales, value_bounds
-from weighbridge.auditing.thresholds import HEDGED, MOST_LABELS, PLAIN_COST, PUBLISHED_FAR
+from weighbridge.auditing.thresholds import HEDGED, MOST_LABELS, PUBLISHED_FAR
 from weighbridge.conventions.omissions import SCOPES
 from weighbridge.core.messages import mark
 from weighbridge.presets import preset
@@ -80,15 +80,16 @@ def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> It
     """Every other way of counting that ``reconcile`` knows."""
     if token.value is None or what == "active":
         return
-    table = conventions_of(model)
     if not token.unit and not token.places and token.value.denominator == 1:
-        for made in table.by_value.get(int(token.value), ())[:1]:
+        number = int(token.value)  # the simple ones first: most right numbers are one of them
+        for made in (plain_conventions_of(model).by_value.get(number) or conventions_of(model).by_value.get(number, ()))[:1]:
             yield Judgement("convention", Fraction(made.value), reason_for(made))
         return
+    table = plain_conventions_of(model)
     for scale in scales(token):
         low, high = value_bounds(token, scale)
         first, last = bisect_left(table.values, low), bisect_right(table.values, high)
-        cheap = [made for value in table.values[first:last] for made in table.by_value[value] if made.cost <= PLAIN_COST]
+        cheap = [made for value in table.values[first:last] for made in table.by_value[value]]
         for made in sorted(cheap, key=lambda made: (made.cost, made.order))[:1]:
             yield Judgement("convention", Fraction(made.value), reason_for(made))
 

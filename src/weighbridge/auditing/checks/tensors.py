@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -32,9 +33,11 @@ def check(scene: Scene) -> Iterator[Claim]:
         for statement in scene.statements
         if len(places := [index for index, token in enumerate(statement) if token.kind == "shape"]) == 1
     ]
-    shapes = {name: _shapes(model) for name, model in scene.models.items() if shaped and (name or not guessed)}
+    cached = cache(lambda context: _shapes(scene.models[context]))
     for statement, place in shaped:
-        found = _check(scene, statement, place, shapes)
+        context = scene.context(statement[place].line, statement[place].start)
+        known = cached(context) if context in scene.models and (context or not guessed) else {}
+        found = _check(scene, statement, place, known)
         if found is not None:
             yield found
 
@@ -47,7 +50,7 @@ def _stem(name: str) -> str:
     return name.removeprefix("bert.").removeprefix("model.").replace("gamma", "weight").replace("beta", "bias").lower()
 
 
-def _check(scene: Scene, statement: Sequence[Token], place: int, shapes: Mapping[str, Mapping[str, tuple[int, ...]]]) -> Claim | None:
+def _check(scene: Scene, statement: Sequence[Token], place: int, shapes: Mapping[str, tuple[int, ...]]) -> Claim | None:
     shape = statement[place]
     sizes = tuple(int(number) for number in re.findall(r"\d{1,15}", shape.text))
     counts = [
@@ -66,12 +69,11 @@ def _check(scene: Scene, statement: Sequence[Token], place: int, shapes: Mapping
     said_number, true = count.value, Fraction(prod(sizes) * _copies(statement, place))
     assert said_number is not None
     name = next((t.text for t in statement[:place] if t.kind == "word" and "." in t.text and not t.text.lower().endswith("size")), "")
-    context = scene.context(shape.line, shape.start)
-    known = shapes.get(context or "", {}).get(_stem(name)) if context is not None else None
+    known = shapes.get(_stem(name))
     first = next((t for t in statement if t.text == name), shape)
     if true and said_number != true and (said_number / true).denominator == 1 and said_number <= true * MOST_COPIES:
         return None  # so many tensors of that shape
-    if said_number != true and not _is_parameter(name, sizes, shapes.get(context or "", {})):
+    if said_number != true and not _is_parameter(name, sizes, shapes):
         return None  # the shape of an output, and no tensor's
     if said_number != true:
         reason = because(mark("a tensor of that shape has {right}"), right=true)
@@ -116,13 +118,12 @@ def _known_shape(shapes: Mapping[str, tuple[int, ...]], stem: str) -> tuple[int,
 
 
 def _named_shape(
-    scene: Scene, statement: Sequence[Token], place: int, sizes: tuple[int, ...], shapes: Mapping[str, Mapping[str, tuple[int, ...]]]
+    scene: Scene, statement: Sequence[Token], place: int, sizes: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]]
 ) -> Claim | None:
     """Check a shape that stands beside a tensor's full name, with no count."""
     shape = statement[place]
     name = next((t.text for t in statement[:place] if t.kind == "word" and "." in t.text and not t.text.lower().endswith("size")), "")
-    context = scene.context(shape.line, shape.start)
-    known = _known_shape(shapes.get(context or "", {}), _stem(name)) if context is not None else None
+    known = _known_shape(shapes, _stem(name))
     if known is None or not name:
         return None
     first = next(t for t in statement if t.text == name)
