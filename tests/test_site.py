@@ -150,6 +150,15 @@ def test_a_chinese_page_has_the_figures_of_the_english(name: str) -> None:
     assert english.count("\n|") == chinese.count("\n|"), "rows of tables"
 
 
+def test_a_chinese_tutorial_has_the_figures_and_commands_of_the_english(pages: ModuleType) -> None:
+    for name, file in pages.CHINESE.items():
+        english = (ROOT / "docs" / "tutorials" / f"{name}.md").read_text("utf-8")
+        chinese = (ROOT / "docs" / "zh" / f"{file}.md").read_text("utf-8")
+        assert figures(english) - figures(chinese) == set(), name
+        commands = [re.findall(r"^\$ (weigh .*?)(?: --lang zh)?$", text, re.M) for text in (english, chinese)]
+        assert commands[0] == commands[1], name
+
+
 @pytest.mark.sweep
 @pytest.mark.skipif(find_spec("sphinx") is None or find_spec("furo") is None, reason="the extra docs is not installed")
 def test_the_site_builds_without_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

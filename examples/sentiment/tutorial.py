@@ -86,7 +86,7 @@ def figures(record: dict[str, Any]) -> dict[str, str]:
 
 VERDICTS = {
     True: (
-        "With pre-training the BERT is at least as good as the bag of words, which knows no order.",
+        "With pre-training the BERT is at least as good as the bag of words, which ignores order.",
         "经过预训练，BERT 不输给不知道词序的词袋。",
     ),
     False: (
