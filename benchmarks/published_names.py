@@ -128,7 +128,7 @@ PICTURES = (
     (r"poolformer-(\w\d+)_\S+", r"poolformer-\1"),
     (r"resnet(\d+)_8x\S+in1k", r"resnet-\1"),
     (r"swin-(tiny|small)_\S+", r"swin-\1-patch4-window7-224"),
-    (r"swin-(base|large)_\S+384", r"swin-\1-patch4-window12-384"),
+    (r"swin-(base|large)_\S+384(?:px)?", r"swin-\1-patch4-window12-384"),
     (r"swin-(base|large)_\S+", r"swin-\1-patch4-window7-224"),
     (r"swinv2-(tiny|small|base)-w(\d+)_\S+", r"swinv2-\1-patch4-window\2-256"),
     (r"vit-base-p32_\S+384px", "vit-base-patch32-384"),

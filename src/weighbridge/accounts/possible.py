@@ -57,9 +57,12 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
     parts = [part for _, part in walk(tree)]
     optional = {part.requires for part in parts}
     seen = {stream for part in parts for stream in length_names(part)}
+    one_image = "images" not in optional | seen and any(part.kind == "vision" for part in parts)
     for entry, stream, why in BESIDE:
-        if getattr(given, entry) is not None and stream not in optional | seen:
+        if getattr(given, entry) is not None and stream not in optional | seen and not (entry == "images" and one_image):
             raise UsageError(Text(why, name=name))
+    if one_image and given.images not in (None, 1):
+        raise UsageError(Text("images: {name} takes one image with each text; more examples are a larger batch", name=name))
     if given.question is not None and given.question > given.seq:
         raise UsageError(Text("question: it is longer than the text of {seq} tokens", seq=f"{given.seq:,}"))
     if given.patches is not None and given.images is None:

@@ -24,7 +24,7 @@ OPTIONS = (
         "convention",
         mark("count as a tool or a paper does"),
         "NAME",
-        choices=("torch", "fvcore", "timm", "deepspeed", "calflops", "palm", "megatron", "torchtitan", "6n"),
+        choices=("torch", "fvcore", "timm", "mmcv", "deepspeed", "calflops", "palm", "megatron", "torchtitan", "6n"),
     ),
     Option("explain", mark("derive it: formula, substitution, number, module by module"), kind="switch", local=True),
     *OUTPUT,

@@ -112,15 +112,21 @@ def one_pass(model: ModelValue, given: Inputs) -> Pass:
 
 
 def context_length(model: ModelValue) -> int | None:
-    """Return how many tokens OpenCLIP fills every text up to; of its text towers from the Hub, as many as they have positions for.
+    """Return how many tokens OpenCLIP fills every text up to; of its text towers from the Hub, as many as they have positions for, or else 77.
 
     >>> from weighbridge import model
-    >>> context_length(model("open_clip/ViT-B-16-SigLIP")), context_length(model("bert-base-uncased"))
-    (64, None)
+    >>> [context_length(model(name)) for name in ("open_clip/ViT-B-16-SigLIP", "open_clip/mt5-base-ViT-B-32", "bert-base-uncased")]
+    [64, 77, None]
     """
     text = getattr(model.description.sizes, "text", None) if model.description and model.model_type == "open_clip" else None
+    if text is None:
+        return None
     tokens = getattr(text, "context", None) or getattr(text, "positions", None)
-    return tokens if isinstance(tokens, int) else None
+    return tokens if isinstance(tokens, int) else DEFAULT_CONTEXT_LENGTH
+
+
+DEFAULT_CONTEXT_LENGTH = 77
+"""Tokens of a text where nothing says how many (open_clip/tokenizer.py)."""
 
 
 NORMS = {"layer_norm": 5, "group_norm": 5, "instance_norm": 5, "batch_norm": 2}
@@ -147,6 +153,7 @@ def norms(part: Part, node: Tensor | Operation, amount: Size) -> Size:
 WITH_WEIGHTS = mark("products with weights")
 BETWEEN = mark("products between activations")
 IN_NORMS = mark("norms")
+CONVOLUTION_BIASES = mark("biases of convolutions")
 
 
 def _multiply_adds(of: Pass, times: int = 1) -> Iterator[Piece]:
@@ -161,6 +168,36 @@ def _torch(of: Pass) -> Iterator[Piece]:
 def _fvcore(of: Pass) -> Iterator[Piece]:
     yield from _multiply_adds(of)
     yield Piece(IN_NORMS, of.sum(norms))
+
+
+def _mmcv(of: Pass) -> Iterator[Piece]:
+    if of.model.model_type not in OF_PLAIN_MODULES or not of.model.class_name.endswith("ForImageClassification"):
+        types = ", ".join(OF_PLAIN_MODULES)
+        raise UsageError(
+            Text("mmcv counts ReLUs and pools as well, which are not described here; it counts image classifiers of {types}", types=types)
+        )
+    yield Piece(WITH_WEIGHTS, of.sum(weights))
+    yield Piece(CONVOLUTION_BIASES, of.sum(convolution_biases))
+    yield Piece(IN_NORMS, of.sum(doubled_norms))
+    if of.model.model_type == "swin":
+        backbone = next(child for child in of.ledger(doubled_norms).children if child.part.name == "swin")
+        last = next(child.amount for child in backbone.children if child.part.name == "layernorm")
+        assert isinstance(last, int)
+        yield Piece(mark("pool over the last map"), last // 2)
+
+
+OF_PLAIN_MODULES = ("beit", "deit", "dinov2", "segformer", "swin", "vit")
+"""Types whose classifiers are made of modules that mmcv knows, and of these only of what is described here; compared with mmcv 2.2.0."""
+
+
+def convolution_biases(part: Part, node: Tensor | Operation, amount: Size) -> Size:
+    """Return one for each output of a convolution that has a bias."""
+    return amount if isinstance(node, Tensor) and node.role == "bias" and part.kind == "convolution" else 0
+
+
+def doubled_norms(part: Part, node: Tensor | Operation, amount: Size) -> Size:
+    """Return what mmcv counts for norms: two for each element."""
+    return 2 * amount if isinstance(node, Tensor) and node.role == "gain" and part.kind in NORMS else 0
 
 
 def _palm(of: Pass) -> Iterator[Piece]:
@@ -224,6 +261,8 @@ CUSTOMS = (
            mark("fvcore.nn.FlopCountAnalysis (fvcore/nn/jit_handles.py); mmpretrain's get_flops.py, which leaves the classifier out"), _fvcore),
     FlopsConvention("timm", MULTIPLY_ADDS, mark("as fvcore, with the classifier; printed as GMACs"),
            mark("benchmark.py of pytorch-image-models, which asks fvcore"), _fvcore),
+    FlopsConvention("mmcv", MULTIPLY_ADDS, mark("products with weights, biases of convolutions, and 2 for each element of a norm; attention is left out"),
+           mark("get_model_complexity_info of mmcv (mmcv/cnn/utils/flops_counter.py); mmpretrain's figures of Swin"), _mmcv),
     FlopsConvention("deepspeed", MULTIPLY_ADDS, mark("products and attention; its column of MACs"),
            mark("deepspeed.profiling.flops_profiler; releases before 0.15 leave out fused attention"), _multiply_adds),
     FlopsConvention("calflops", MULTIPLY_ADDS, mark("products and attention; its column of MACs"),

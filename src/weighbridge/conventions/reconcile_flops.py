@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.inputs import Inputs
@@ -18,12 +18,15 @@ from weighbridge.conventions.arithmetic import (
     WITH_WEIGHTS,
     FlopsConvention,
     Pass,
+    convolution_biases,
+    norms,
     one_pass,
     products,
     weights,
 )
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import readings
+from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import Operation, Part, Tensor
 from weighbridge.explain.semantic_tree import HEAD_NAMES, HEADS, TOP_HEADS
@@ -111,13 +114,17 @@ def reconcile_flops(model: ModelValue, given: Inputs, number: str | int) -> Flop
 
 def _ways(of: Pass) -> Iterator[FlopsMatch]:
     """Yield what people count: each convention whole, without head, without attention; the other unit; one token of many."""
-    head = _head_work(of)
+    head, head_norms = _head_work(of, weights), _head_work(of, norms)
     for order, custom in enumerate(CUSTOMS):
-        pieces = tuple(piece for piece in custom.pieces(of) if piece.amount)
+        try:
+            pieces = tuple(piece for piece in custom.pieces(of) if piece.amount)
+        except UsageError:
+            continue  # a tool that cannot count this model gave no figure of it
         each = sum(piece.amount for piece in pieces if piece.what == WITH_WEIGHTS) // max(of.sum(weights), 1)
         variants = [(pieces, 0)]
         if head and each:
-            variants.append(((*pieces, Piece(HEAD_LEFT_OUT, -each * head)), 1))
+            inside = head_norms if any(piece.what == IN_NORMS for piece in pieces) else 0
+            variants.append(((*pieces, Piece(HEAD_LEFT_OUT, -each * head - inside)), 1))
         between = sum(piece.amount for piece in pieces if piece.what == BETWEEN)
         if between:
             variants += [((*steps, Piece(ATTENTION_LEFT_OUT, -between)), cost + 1) for steps, cost in tuple(variants)]
@@ -138,7 +145,7 @@ def _in_training(of: Pass, pieces: tuple[Piece, ...], head: int) -> Iterator[tup
         products = (piece for piece in pieces if piece.what != IN_NORMS)
         steps = (*products, Piece(IN_TRAINING_NORMS, of.sum(training_norms)), Piece(IN_MEANS, pooled_elements(batch)))
         yield steps, 2
-        yield (*steps, Piece(HEAD_LEFT_OUT, -head)), 2
+        yield (*steps, Piece(HEAD_LEFT_OUT, -head - _head_work(of, training_norms))), 2
 
 
 def _units(of: Pass, custom: FlopsConvention, steps: tuple[Piece, ...], cost: int, order: int) -> Iterator[FlopsMatch]:
@@ -152,25 +159,24 @@ def _units(of: Pass, custom: FlopsConvention, steps: tuple[Piece, ...], cost: in
         yield FlopsMatch(custom.key, "exact", value // of.tokens, TRAINING_TOKEN, shared, cost)
 
 
-def _head_work(of: Pass) -> int:
-    """Return the multiply-adds of output heads."""
-    entry = of.ledger(weights)
+def _head_work(of: Pass, cost: Callable[[Part, Tensor | Operation, Size], Size]) -> int:
+    """Return what output heads cost."""
+    entry = of.ledger(cost)
     top = [child for child in entry.children if child.part.name in TOP_HEADS and child.part.kind == "linear"]
     inner = [found for child in entry.children if child not in top for _, found in _outermost_heads(child)]
     return sum(found.amount for found in (*top, *inner) if isinstance(found.amount, int))
 
 
 def _outermost_heads(entry: Entry) -> Iterator[tuple[str, Entry]]:
-    if entry.part.kind in HEADS or entry.part.name in HEAD_NAMES or entry.part.name.endswith("classifier"):
+    if _is_head(entry.part):
         yield entry.name, entry
         return
     for child in entry.children:
         yield from _outermost_heads(child)
 
 
-def convolution_biases(part: Part, node: Tensor | Operation, amount: Size) -> Size:
-    """Return one for each output of a convolution that has a bias."""
-    return amount if isinstance(node, Tensor) and node.role == "bias" and part.kind == "convolution" else 0
+def _is_head(part: Part) -> bool:
+    return part.kind in HEADS or part.name in HEAD_NAMES or part.name.endswith("classifier")
 
 
 def training_norms(part: Part, node: Tensor | Operation, amount: Size) -> Size:
@@ -201,7 +207,7 @@ def _before_gates(entry: Entry) -> int:
 
 
 def _last_map(entry: Entry) -> int:
-    for child in reversed(entry.children):
+    for child in reversed([child for child in entry.children if not _is_head(child.part)]):
         found = _int(child.amount) if child.part.kind == "batch_norm" else _last_map(child)
         if found:
             return found

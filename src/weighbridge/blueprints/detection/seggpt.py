@@ -78,7 +78,7 @@ def segmentation(c: Config) -> Part:
     head = part(
         "decoder_pred",
         conv2d("conv", U, U, 3, stream=pixels),
-        layer_norm("layernorm", U),
+        layer_norm("layernorm", U, stream=pixels),
         conv2d("head", U, 3, 1, stream=pixels),
         kind="head",
     )

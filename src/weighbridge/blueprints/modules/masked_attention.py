@@ -77,7 +77,9 @@ def pixel_module(c: Config, seen: Features) -> tuple[Part, Stream]:
     """Describe backbone and decoder of pixels, which joins the largest maps; return the positions of the map for masks, too."""
     F, streams, memory = c.feature, map_areas(seen), unknown("three maps are looked at")
     widths, larger = seen.widths[: -LEVELS - 1 : -1], list(zip(seen.maps, seen.widths, strict=True))[: c.joined]
-    inputs: list[tuple[Node, ...]] = [(conv2d("0", w, F, 1, stream=s), group_norm("1", F)) for w, s in zip(widths, streams, strict=False)]
+    inputs: list[tuple[Node, ...]] = [
+        (conv2d("0", w, F, 1, stream=s), group_norm("1", F, stream=s)) for w, s in zip(widths, streams, strict=False)
+    ]
     total: Size = 0
     for grid in seen.maps[-LEVELS:]:
         total = total + area(grid)

@@ -38,8 +38,8 @@ def double_size(grid: Grid) -> Grid:
 
 def conv_norm(name: str, inputs: Size, outputs: Size, kernel: Size, grid: Grid) -> Part:
     """Describe a convolution without bias and a batch norm."""
-    inner = conv2d("convolution", inputs, outputs, kernel, stream=area(grid), bias=False)
-    return part(name, inner, batch_norm("normalization", outputs), kind="convolution")
+    inner = conv2d("convolution", inputs, outputs, kernel, bias=False)
+    return part(name, inner, batch_norm("normalization", outputs), kind="convolution", stream=area(grid))
 
 
 def uper_head(c: Config, grid: Grid) -> Part:

@@ -110,7 +110,7 @@ def beit(c: Config) -> Part:
 def masked_image_modeling(c: Config) -> Part:
     """Describe BeitForMaskedImageModeling: a score for every visual word at every patch."""
     head = linear("lm_head", c.hidden, c.vocab, stream=patches(c))
-    return part("", backbone(c), layer_norm("layernorm", c.hidden), head, kind="model")
+    return part("", backbone(c), layer_norm("layernorm", c.hidden, stream=patches(c) + 1), head, kind="model")
 
 
 def classification(c: Config) -> Part:

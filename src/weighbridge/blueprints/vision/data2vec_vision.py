@@ -5,6 +5,7 @@ Source: arXiv 2202.03555; names as in transformers 5.23.0, models/data2vec/model
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.feature_maps import area
 from weighbridge.blueprints.modules.upernet_head import double_size, upsample, with_segmentation_heads
 from weighbridge.blueprints.modules.vit_common import WHOLE_HEADS, classifier, grid, patches, split_attention, split_layer
 from weighbridge.blueprints.vision.beit import OWN_IGNORED_KEYS, embeddings, fields, last_norm, positions, scales
@@ -36,7 +37,7 @@ def classification(c: Config) -> Part:
 def segmentation(c: Config) -> Part:
     """Describe Data2VecVisionForSemanticSegmentation: BEiT's pyramid with numbers for names, and UperNet."""
     H, at = c.hidden, grid(c)
-    up = part("fpn1", upsample("0", H, at), batch_norm("1", H), upsample("3", H, double_size(at)))
+    up = part("fpn1", upsample("0", H, at), batch_norm("1", H, stream=area(double_size(at))), upsample("3", H, double_size(at)))
     return with_segmentation_heads(c, at, backbone(c), up, part("fpn2", upsample("0", H, at)))
 
 

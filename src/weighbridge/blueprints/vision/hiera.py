@@ -132,8 +132,10 @@ def classification(c: Config) -> Part:
 
 def backbone(c: Config) -> Part:
     """Describe HieraBackbone: a norm of its own for each map that it outputs."""
-    wide = [c.embed, *widths(c)]
-    norms = (layer_norm(f"stage{index}" if index else "stem", wide[index]) for index in c.outputs)
+    patches = patch_map(c)[0] * patch_map(c)[1]
+    wide, last = [c.embed, *widths(c)], [rows[-1] for rows in layers(c, patches)]
+    maps = [patches, *(row.seen // row.pooling for row in last)]
+    norms = (layer_norm(f"stage{index}" if index else "stem", wide[index], stream=maps[index]) for index in c.outputs)
     return part("", *encoder(c), part("hidden_states_norms", *norms), kind="model")
 
 

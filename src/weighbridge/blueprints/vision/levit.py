@@ -121,8 +121,8 @@ def levit(c: Config, name: str = "") -> Part:
     width, at, inputs, convs = c.widths[0], (c.image, c.image), c.channels, []
     for index, outputs in enumerate((width // 8, width // 4, width // 2, width), 1):
         at = conv_output(at, c.kernel, c.stride, c.padding)
-        conv = conv2d("convolution", inputs, outputs, c.kernel, stream=area(at), bias=False)
-        convs.append(part(f"embedding_layer_{index}", conv, batch_norm("batch_norm", outputs), kind="convolution"))
+        conv = conv2d("convolution", inputs, outputs, c.kernel, bias=False)
+        convs.append(part(f"embedding_layer_{index}", conv, batch_norm("batch_norm", outputs), kind="convolution", stream=area(at)))
         inputs = outputs
     return part(name, part("patch_embeddings", *convs, kind="embeddings"), stages(c), kind="backbone" if name else "model")
 

@@ -113,7 +113,7 @@ def videomae_pre_training(c: Config) -> Part:
 
 def videomae_classification(c: Config) -> Part:
     """Describe VideoMAEForVideoClassification: one output per label on the mean of all cubes, or on the first."""
-    norm = (layer_norm("fc_norm", c.hidden),) if c.mean else ()
+    norm = (layer_norm("fc_norm", c.hidden, stream="one"),) if c.mean else ()
     return part("", videomae(c, "videomae"), *norm, classifier(c), kind="model")
 
 
