@@ -113,6 +113,8 @@ def older_tree(model: ModelValue) -> Part:
     if "Backbone" not in model.class_name and (swin := without_last_norm(model.tree)) != model.tree:
         return swin
     known, raw, sizes = model.description
+    if known.model_type in SHARED_KEYS:
+        return _with_all_keys(model)
     inner = getattr(sizes, "text", None)
     composite = isinstance(inner, Config)
     text = raw.get("text_config", {}) if composite else raw
@@ -129,6 +131,27 @@ def older_tree(model: ModelValue) -> Part:
     if flag:
         return model.tree if count(tied) == count(model.tree) else tied
     older = untie(tied)
+    return model.tree if count(older) == count(model.tree) else older
+
+
+SHARED_KEYS = {"gemma3n": "text_config.num_kv_shared_layers", "gemma3n_text": "num_kv_shared_layers"}
+"""Types whose last layers take keys and values from an earlier one; 4.57 builds maps for them all the same, and published files hold these."""
+
+
+def _with_all_keys(model: ModelValue) -> Part:
+    """Return the tree in which no layer shares its keys and values.
+
+    >>> from weighbridge import model
+    >>> text = model({"model_type": "gemma3n_text"})
+    >>> unique_of(text), count(older_tree(text))
+    (6835235568, 6866696688)
+    """
+    assert model.description is not None
+    known, raw, _ = model.description
+    try:
+        older = known.classes[model.class_name](bind(known.fields, with_overrides(raw, {SHARED_KEYS[known.model_type]: 0}, known.fields)))
+    except (WeighbridgeError, KeyError):
+        return model.tree
     return model.tree if count(older) == count(model.tree) else older
 
 

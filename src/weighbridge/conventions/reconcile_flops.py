@@ -19,7 +19,6 @@ from weighbridge.conventions.arithmetic import (
     FlopsConvention,
     Pass,
     convolution_biases,
-    norms,
     one_pass,
     products,
     weights,
@@ -114,7 +113,7 @@ def reconcile_flops(model: ModelValue, given: Inputs, number: str | int) -> Flop
 
 def _ways(of: Pass) -> Iterator[FlopsMatch]:
     """Yield what people count: each convention whole, without head, without attention; the other unit; one token of many."""
-    head, head_norms = _head_work(of, weights), _head_work(of, norms)
+    head = _head_work(of, weights)
     for order, custom in enumerate(CUSTOMS):
         try:
             pieces = tuple(piece for piece in custom.pieces(of) if piece.amount)
@@ -123,8 +122,7 @@ def _ways(of: Pass) -> Iterator[FlopsMatch]:
         each = sum(piece.amount for piece in pieces if piece.what == WITH_WEIGHTS) // max(of.sum(weights), 1)
         variants = [(pieces, 0)]
         if head and each:
-            inside = head_norms if any(piece.what == IN_NORMS for piece in pieces) else 0
-            variants.append(((*pieces, Piece(HEAD_LEFT_OUT, -each * head - inside)), 1))
+            variants.append(((*pieces, Piece(HEAD_LEFT_OUT, -each * head)), 1))
         between = sum(piece.amount for piece in pieces if piece.what == BETWEEN)
         if between:
             variants += [((*steps, Piece(ATTENTION_LEFT_OUT, -between)), cost + 1) for steps, cost in tuple(variants)]

@@ -36,7 +36,10 @@ HEAD_NAMES = frozenset(
     vocab_projector""".split()
 )
 """Linear maps that are a head by themselves, known by their names."""
-TOP_HEADS = frozenset({"proj_out", "output_layer", "head", "head_dist"})
+TOP_HEADS = frozenset(
+    """proj_out output_layer head head_dist output decoder fc lm_loss logits_proj logits_dense cls_classifier distillation_classifier
+    audio_lm_head codec_head""".split()
+)
 """Linear maps that are a head where they stand beside the backbone, not inside it."""
 PROJECTIONS = frozenset({"visual_projection", "text_projection", "audio_projection"})
 """Linear maps from a tower into a space that others share."""
