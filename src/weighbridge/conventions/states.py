@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.conventions.loading import older_tree, untie, untied_heads
+from weighbridge.conventions.loading import untied_heads
+from weighbridge.conventions.older import older_tree, untie
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import Part
 

@@ -37,7 +37,7 @@ HEAD_NAMES = frozenset(
 )
 """Linear maps that are a head by themselves, known by their names."""
 TOP_HEADS = frozenset(
-    """proj_out output_layer head head_dist output decoder fc lm_loss logits_proj logits_dense cls_classifier distillation_classifier
+    """proj_out output_layer head head_dist output decoder fc lm_loss logits_proj logits_dense
     audio_lm_head codec_head""".split()
 )
 """Linear maps that are a head where they stand beside the backbone, not inside it."""

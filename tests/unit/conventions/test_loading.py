@@ -69,6 +69,13 @@ def test_it_stands_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
             2_910_390_528,
         ),
         ({"model_type": "mt5", "architectures": ["MT5ForConditionalGeneration"]}, 172_119_424, 300_176_768),
+        ({"model_type": "luke", "architectures": ["LukeForMaskedLM"]}, 314_445_435, 275_840_379),
+        ({"model_type": "bigbird_pegasus", "architectures": ["BigBirdPegasusForCausalLM"]}, 469_630_976, 371_221_504),
+        ({"model_type": "cpmant", "architectures": ["CpmAntForCausalLM"]}, 9_517_453_312, 9_391_624_192),
+        ({"model_type": "pop2piano", "architectures": ["Pop2PianoForConditionalGeneration"]}, 59_108_352, 57_879_552),
+        ({"model_type": "gemma3n_text", "architectures": ["Gemma3nForCausalLM"]}, 6_835_235_568, 6_866_696_688),
+        ({"model_type": "longcat_flash", "architectures": ["LongcatFlashForCausalLM"]}, 741_053_585_408, 560_664_958_976),
+        ({"model_type": "mm-grounding-dino", "architectures": ["MMGroundingDinoForObjectDetection"]}, 172_250_628, 172_912_157),
     ],
 )
 def test_an_older_release_ties_otherwise(config: dict[str, object], built: int, older: int) -> None:
