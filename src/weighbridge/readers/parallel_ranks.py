@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import open_file
 from weighbridge.core.messages import Text
+from weighbridge.readers.expert_ranks import WAY, count_experts, join_experts, split_virtual, stated_size
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.pickles import Stub
@@ -50,12 +52,8 @@ _SIMPLE = re.compile(r"\^?(?:(?:[\w-]|\\\.|\.(?![*+?]))*)(?:(?:\\d[+*]?|\.\*)(?:
 
 MOST_PATTERNS = 100
 
-WAY = Text(
-    "join them with the tool that wrote them (DeepSpeed: zero_to_fp32.py; Megatron: tools/checkpoint/convert.py) and weigh the result"
-)
-
-Place: TypeAlias = tuple[int, int]
-"""The tensor-parallel rank and the pipeline stage that a file is of."""
+Place: TypeAlias = tuple[int, int, int]
+"""The tensor-parallel rank, the pipeline stage and the expert-parallel rank that a file is of."""
 
 Cut: TypeAlias = Callable[[str], int | None]
 """Returns along which dimension a tensor is cut, :data:`WHOLE`, or None if it is not known."""
@@ -76,7 +74,7 @@ def join(folder: Path, files: Mapping[Place, Path]) -> Listing:
     """
     try:
         check_ranks(files)
-        return join_listings({place: read_file(path) for place, path in files.items()}, _facts(files[0, 0]))
+        return join_listings({place: read_file(path) for place, path in files.items()}, _facts(files[0, 0, 0]))
     except ReadError as error:
         raise ReadError(str(error), path=error.path or str(folder)) from None
 
@@ -87,13 +85,20 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
     Raises:
         ReadError: A tensor of which it is not known how it is cut up, pieces that do not fit each other, or less or more than the training states.
     """
-    tensor_ranks, stages = (sorted({place[which] for place in listings}) for which in (0, 1))
-    _check_arguments(facts.arguments, len(tensor_ranks), len(stages))
+    tensor_ranks, stages, expert_ranks = (sorted({place[which] for place in listings}) for which in (0, 1, 2))
+    _check_arguments(facts.arguments, len(tensor_ranks), len(stages), len(expert_ranks))
     cut = _cut_by(facts)
     model: dict[str, StoredTensor] = {}
     layers = 0
-    for stage in stages:
-        joined = _stage([listings[rank, stage] for rank in tensor_ranks], cut)
+    virtual = stated_size(facts.arguments, "virtual_pipeline_model_parallel_size")
+    held = {
+        (rank, stage): join_experts([_own(listings[rank, stage, experts]) for experts in expert_ranks])
+        for rank in tensor_ranks
+        for stage in stages
+    }
+    parts = {place: split_virtual(tensors, virtual) for place, tensors in held.items()}
+    for chunk, stage in product(range(virtual), stages):  # each stage runs its first part before any runs its second
+        joined = _stage([parts[rank, stage][chunk] for rank in tensor_ranks], cut)
         first = layers if any(_count_on(tensor.name, 0)[1] == 0 for tensor in joined) else 0
         for tensor in joined:
             name, number = _count_on(tensor.name, first)
@@ -103,36 +108,63 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
             model[name] = _tie_output(tensor._replace(name=name), model, facts.arguments)
     _check_whole(model, layers, facts.arguments)
     aside = [
-        tensor._replace(name=f"rank {rank}, stage {stage}: {tensor.name}", tied_to=None)
-        for (rank, stage), listing in sorted(listings.items())
+        tensor._replace(name=_named_after(place, len(expert_ranks), tensor.name), tied_to=None)
+        for place, listing in sorted(listings.items())
         for tensor in listing.tensors
         if _is_aside(tensor)
     ]
     if len(model) + len(aside) > MOST_TENSORS:
         raise ReadError(Text("the ranks name more than {most:,} tensors", most=MOST_TENSORS))
     note = Text("joined from {tensor} tensor-parallel ranks and {pipeline} pipeline stages", tensor=len(tensor_ranks), pipeline=len(stages))
+    if len(expert_ranks) > 1 or virtual > 1:
+        note = Text(
+            "joined from {tensor} tensor-parallel ranks, {experts} expert-parallel ranks and {pipeline} pipeline stages, in {virtual} parts each",
+            tensor=len(tensor_ranks), experts=len(expert_ranks), pipeline=len(stages), virtual=virtual,
+        )  # fmt: skip
     return Listing("torch", (*model.values(), *aside), notes=(note,))
+
+
+def _own(listing: Listing) -> list[StoredTensor]:
+    return [tensor for tensor in listing.tensors if not _is_aside(tensor)]
+
+
+def _named_after(place: Place, expert_ranks: int, name: str) -> str:
+    rank, stage, experts = place
+    among = f", experts {experts}" if expert_ranks > 1 else ""
+    return f"rank {rank}, stage {stage}{among}: {name}"
 
 
 def check_ranks(files: Collection[Place]) -> None:
     """Refuse files of ranks of which one is missing.
 
-    >>> check_ranks({(0, 0), (1, 0)})
+    >>> check_ranks({(0, 0, 0), (1, 0, 0)})
     """
     if len(files) > MOST_RANKS:
         raise ReadError(Text("{count:,} ranks, the most accepted is {most:,}", count=len(files), most=MOST_RANKS))
-    sizes = [max(place[which] for place in files) + 1 for which in (0, 1)]
-    for rank in range(sizes[0]):
-        for stage in range(sizes[1]):
-            if (rank, stage) not in files:
-                raise ReadError(
-                    Text("the file of tensor-parallel rank {rank} in pipeline stage {stage} is missing", rank=rank, stage=stage)
+    sizes = [range(max(place[which] for place in files) + 1) for which in (0, 1, 2)]
+    for rank, stage, experts in product(*sizes):  # ends at the first that is missing, however high the numbers are
+        if (rank, stage, experts) in files:
+            continue
+        if len(sizes[2]) > 1:
+            raise ReadError(
+                Text(
+                    "the file of tensor-parallel rank {rank} in pipeline stage {stage} with expert-parallel rank {experts} is missing",
+                    rank=rank,
+                    stage=stage,
+                    experts=experts,
                 )
+            )
+        raise ReadError(Text("the file of tensor-parallel rank {rank} in pipeline stage {stage} is missing", rank=rank, stage=stage))
 
 
-def _check_arguments(arguments: Mapping[str, Any], tensor_ranks: int, stages: int) -> None:
+def _check_arguments(arguments: Mapping[str, Any], tensor_ranks: int, stages: int, expert_ranks: int) -> None:
     """Hold the number of files against what the training says of itself, and refuse what these files do not tell apart."""
-    for key, found in (("tensor_model_parallel_size", tensor_ranks), ("pipeline_model_parallel_size", stages)):
+    sizes = {
+        "tensor_model_parallel_size": tensor_ranks,
+        "pipeline_model_parallel_size": stages,
+        "expert_model_parallel_size": expert_ranks,
+    }
+    for key, found in sizes.items():
         stated = arguments.get(key)
         if isinstance(stated, int) and stated != found:
             raise ReadError(
@@ -141,10 +173,18 @@ def _check_arguments(arguments: Mapping[str, Any], tensor_ranks: int, stages: in
     experts = arguments.get("expert_tensor_parallel_size")
     if isinstance(experts, int) and experts != tensor_ranks and arguments.get("num_experts"):
         raise ReadError(Text("a training whose {key} is {stated}: {way}", key="expert_tensor_parallel_size", stated=experts, way=WAY))
-    for key in ("expert_model_parallel_size", "virtual_pipeline_model_parallel_size"):
-        stated = arguments.get(key)
-        if isinstance(stated, int) and stated > 1:
-            raise ReadError(Text("a training whose {key} is {stated}: {way}", key=key, stated=stated, way=WAY))
+    if expert_ranks > 1 and not isinstance(arguments.get("expert_model_parallel_size"), int):
+        raise ReadError(Text("files of expert-parallel ranks of a training that does not say how many there are: {way}", way=WAY))
+
+
+def of_experts_alone(path: Path) -> bool:
+    """Tell whether the number behind the first in the name of a rank's file is that of its experts: there is but one pipeline stage.
+
+    Raises:
+        ReadError: As for reading the file.
+    """
+    arguments = _facts(path).arguments
+    return stated_size(arguments, "expert_model_parallel_size") > 1 and arguments.get("pipeline_model_parallel_size") == 1
 
 
 def _facts(path: Path) -> Facts:
@@ -205,9 +245,9 @@ def _patterns(stated: Mapping[str, Any], key: str) -> list[re.Pattern[str]]:
     return [re.compile(text) for text in texts]
 
 
-def _stage(listings: list[Listing], cut: Cut) -> list[StoredTensor]:
+def _stage(listings: list[list[StoredTensor]], cut: Cut) -> list[StoredTensor]:
     """Join what the tensor-parallel ranks of one stage hold."""
-    held = [{tensor.name: tensor for tensor in listing.tensors if not _is_aside(tensor)} for listing in listings]
+    held = [{tensor.name: tensor for tensor in tensors} for tensors in listings]
     for other in held[1:]:
         lone = held[0].keys() ^ other.keys()
         if lone:
@@ -286,6 +326,9 @@ def _check_whole(model: Mapping[str, StoredTensor], layers: int, arguments: Mapp
     stated = arguments.get("num_layers")
     if isinstance(stated, int) and layers != stated:
         raise ReadError(Text("the stages hold {found} layers, where the training's num_layers is {stated}", found=layers, stated=stated))
+    experts, found = arguments.get("num_experts"), count_experts(model)
+    if isinstance(experts, int) and found and found != experts:
+        raise ReadError(Text("the ranks hold {found} experts, where the training's num_experts is {stated}", found=found, stated=experts))
     rows = arguments.get("padded_vocab_size")
     for tensor in model.values():
         if tensor.name.endswith("word_embeddings.weight") and isinstance(rows, int) and tensor.shape[:1] != (rows,):

@@ -15,9 +15,10 @@ from pathlib import Path
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
+from weighbridge.readers.expert_ranks import WAY
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
-from weighbridge.readers.parallel_ranks import WAY, join
+from weighbridge.readers.parallel_ranks import Place, join, of_experts_alone
 from weighbridge.readers.text import printable
 
 TRACKERS = ("latest", "latest_checkpointed_iteration.txt")
@@ -26,7 +27,7 @@ TRACKERS = ("latest", "latest_checkpointed_iteration.txt")
 ORBAX = "_CHECKPOINT_METADATA"
 """A file in each step's folder of Orbax' manager, which is called by the step's number."""
 
-_RANKS = re.compile(r"(?P<zero>zero_pp_rank_\d+_)?mp_rank_(?P<rank>\d\d)(_(?P<stage>\d\d\d))?(_model_states\.pt)?")
+_RANKS = re.compile(r"(?P<zero>zero_pp_rank_\d+_)?mp_rank_(?P<rank>\d\d)(_(?P<stage>\d\d\d))?(_(?P<experts>\d\d\d))?(_model_states\.pt)?")
 _PIECES = re.compile(r"layer_\d+(_expert_\d+_mp_rank_\d\d)?(-model_\d\d)?[-_]model_states\.pt")
 _STEP = re.compile(r"[\w.-]{1,100}")
 
@@ -64,6 +65,8 @@ def list_ranks(folder: Path, files: list[Path]) -> Listing:
         ReadError: Several tensor- or pipeline-parallel ranks, or pieces that no file names together.
     """
     ranks = _places(files)
+    if any(place[2] for place in ranks) or any(_match(path)["experts"] for path in files):
+        return join(folder, ranks)
     if len(ranks) > 1 and any(_match(path)["zero"] for path in files):
         raise ReadError(Text("ZeRO 3 on {count} tensor-parallel ranks: {way}", count=len(ranks), way=WAY), path=str(folder))
     pieces = [path.name for path in folder.iterdir() if _PIECES.fullmatch(path.name)]
@@ -85,10 +88,15 @@ def _match(path: Path) -> re.Match[str]:
     return match
 
 
-def _places(files: list[Path]) -> dict[tuple[int, int], Path]:
-    """Return the files by tensor-parallel rank and pipeline stage; of those that ZeRO makes for each data-parallel rank the first."""
-    places: dict[tuple[int, int], Path] = {}
+def _places(files: list[Path]) -> dict[Place, Path]:
+    """Return the files by tensor-parallel rank, pipeline stage and expert-parallel rank; of those that ZeRO makes for each data-parallel rank the first.
+
+    Megatron writes the stage only where there are several, and then the number behind the first is that of the experts.
+    """
+    places: dict[Place, Path] = {}
     for path in files:
         match = _match(path)
-        places.setdefault((int(match["rank"]), int(match["stage"] or 0)), path)
+        places.setdefault((int(match["rank"]), int(match["stage"] or 0), int(match["experts"] or 0)), path)
+    if len(places) > 1 and not any(place[2] for place in places) and of_experts_alone(next(iter(places.values()))):
+        return {(rank, 0, stage): path for (rank, stage, _), path in places.items()}
     return places

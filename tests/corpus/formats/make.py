@@ -102,8 +102,8 @@ import sys, types, warnings
 import torch, torch.distributed as dist
 from torch.testing._internal.distributed.fake_pg import FakeStore
 warnings.filterwarnings("ignore")
-tensor, pipeline, rank, kind = *map(int, sys.argv[1:4]), sys.argv[4]
-dist.init_process_group("fake", rank=rank, world_size=tensor * pipeline, store=FakeStore())
+tensor, expert, pipeline, virtual, rank, kind = *map(int, sys.argv[1:6]), sys.argv[6]
+dist.init_process_group("fake", rank=rank, world_size=tensor * expert * pipeline, store=FakeStore())
 new_group = dist.new_group
 dist.new_group = lambda *words, **more: new_group(*words, **{**more, "backend": "fake"})
 torch.cuda.current_device, torch.cuda.is_available = lambda: "cpu", lambda: False
@@ -112,45 +112,60 @@ from megatron.core import parallel_state
 from megatron.core.models.gpt import GPTModel
 from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
 from megatron.core.transformer.transformer_config import MLATransformerConfig, TransformerConfig
-parallel_state.initialize_model_parallel(tensor, pipeline, create_gloo_process_groups=False)
+chunks = virtual if virtual > 1 else None
+parallel_state.initialize_model_parallel(tensor, pipeline, chunks, expert_model_parallel_size=expert, create_gloo_process_groups=False)
 sizes = dict(num_layers=4, hidden_size=16, num_attention_heads=4, ffn_hidden_size=24, use_cpu_initialization=True, pipeline_dtype=torch.float32,
              tensor_model_parallel_size=tensor, pipeline_model_parallel_size=pipeline, gated_linear_unit=kind != "plain", add_bias_linear=kind == "plain")
 experts = 4 if kind == "experts" else None
-config = TransformerConfig(**sizes, num_query_groups=2, num_moe_experts=experts)
-model = GPTModel(
-    config, get_gpt_layer_local_spec(num_experts=experts, qk_layernorm=kind == "experts"), vocab_size=64, max_sequence_length=32,
-    position_embedding_type="learned_absolute" if kind == "plain" else "rope", share_embeddings_and_output_weights=kind == "plain",
-    pre_process=parallel_state.is_pipeline_first_stage(), post_process=parallel_state.is_pipeline_last_stage())
-state = {name: value for name, value in model.state_dict().items() if hasattr(value, "shape")}
-for value in state.values():
-    value.data.zero_()
-arguments = types.SimpleNamespace(tensor_model_parallel_size=tensor, pipeline_model_parallel_size=pipeline, num_layers=4, padded_vocab_size=64,
-                                  untie_embeddings_and_output_weights=kind != "plain", num_experts=experts, expert_model_parallel_size=1)
-torch.save({"args": arguments, "iteration": 5, "checkpoint_version": 3.0, "model": state, "rng_state": [torch.zeros(3, dtype=torch.uint8)]}, sys.argv[5])
+config = TransformerConfig(**sizes, num_query_groups=2, num_moe_experts=experts, expert_model_parallel_size=expert,
+                           virtual_pipeline_model_parallel_size=chunks)
+states = {}
+for chunk in range(virtual):
+    vp = chunk if chunks else None
+    model = GPTModel(
+        config, get_gpt_layer_local_spec(num_experts=experts, qk_layernorm=kind == "experts"), vocab_size=64, max_sequence_length=32,
+        position_embedding_type="learned_absolute" if kind == "plain" else "rope", share_embeddings_and_output_weights=kind == "plain",
+        pre_process=parallel_state.is_pipeline_first_stage(ignore_virtual=False, vp_stage=vp),
+        post_process=parallel_state.is_pipeline_last_stage(ignore_virtual=False, vp_stage=vp), vp_stage=vp)
+    state = {name: value for name, value in model.state_dict().items() if hasattr(value, "shape")}
+    for value in state.values():
+        value.data.zero_()
+    states[f"model{chunk}" if chunks else "model"] = state
+arguments = types.SimpleNamespace(
+    tensor_model_parallel_size=tensor, pipeline_model_parallel_size=pipeline, num_layers=4, padded_vocab_size=64, num_experts=experts,
+    untie_embeddings_and_output_weights=kind != "plain", expert_model_parallel_size=expert, virtual_pipeline_model_parallel_size=chunks)
+torch.save({"args": arguments, "iteration": 5, "checkpoint_version": 3.0, **states, "rng_state": [torch.zeros(3, dtype=torch.uint8)]}, sys.argv[7])
 """
 """Builds one rank of a model of Megatron's, of which there need be no other, and saves its file."""
+
+
+MEGATRON_RANKS = (
+    ("plain", 2, 1, 2, 1), ("gated", 4, 1, 1, 1), ("experts", 1, 1, 2, 1), ("experts", 1, 2, 1, 1), ("experts", 1, 2, 2, 1), ("plain", 1, 1, 2, 2),
+)  # fmt: skip
+"""What kind of model, its tensor-parallel, expert-parallel and pipeline ranks, and how many virtual stages each of the last has."""
 
 
 def of_megatron() -> dict[str, Facts]:
     """Megatron-LM's files of several ranks; what the whole model holds is what one rank alone says. Needs megatron-core and torch, no others."""
     torch: Any = import_module("torch")
     said = {}
-    for kind, tensor, pipeline in (("plain", 2, 2), ("gated", 4, 1), ("experts", 1, 2)):
-        name = f"megatron-{kind}-{tensor}-{pipeline}"
+    for kind, tensor, expert, pipeline, virtual in MEGATRON_RANKS:
+        name = f"megatron-{kind}-{tensor}-{pipeline}" + (f"-{expert}-{virtual}" if expert * virtual > 1 else "")
         fresh(name)
         (HERE / name / "latest_checkpointed_iteration.txt").write_text("5")
-        for rank in range(tensor * pipeline):
-            stage = f"_{rank // tensor:03}" if pipeline > 1 else ""
-            folder = fresh(f"{name}/iter_0000005/mp_rank_{rank % tensor:02}{stage}")
-            build(tensor, pipeline, rank, kind, folder / "model_optim_rng.pt")
-        build(1, 1, 0, kind, HERE / "whole.pt")
+        for rank in range(tensor * expert * pipeline):  # tensor-parallel ranks are the nearest, stages the farthest
+            stage = f"_{rank // tensor // expert:03}" if pipeline > 1 else ""
+            of_experts = f"_{rank // tensor % expert:03}" if expert > 1 else ""
+            folder = fresh(f"{name}/iter_0000005/mp_rank_{rank % tensor:02}{stage}{of_experts}")
+            build((tensor, expert, pipeline, virtual, rank), kind, folder / "model_optim_rng.pt")
+        build((1, 1, 1, 1, 0), kind, HERE / "whole.pt")
         said[name] = facts(torch.load(HERE / "whole.pt", weights_only=False)["model"])
         (HERE / "whole.pt").unlink()
     return said
 
 
-def build(tensor: int, pipeline: int, rank: int, kind: str, path: Path) -> None:
-    subprocess.run([sys.executable, "-c", MEGATRON, str(tensor), str(pipeline), str(rank), kind, str(path)], check=True)
+def build(place: tuple[int, ...], kind: str, path: Path) -> None:
+    subprocess.run([sys.executable, "-c", MEGATRON, *map(str, place), kind, str(path)], check=True)
 
 
 DEEPSPEED = """
