@@ -22,6 +22,7 @@ PAGES = {
     "explain": "/explain?source=bert-base-chinese",
     "audit": "/audit",
     "models": "/models?filter=bert",
+    "design": "/design",
     "quiz": "/quiz?level=layer&seed=2&answer=7,084,800",
     "api": "/api",
     "failed": "/model?source=no-such-model",

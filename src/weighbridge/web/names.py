@@ -81,30 +81,38 @@ _NONE, _ALIAS = 9, 0
 
 
 def _rank(name: Name, wanted: Sequence[str], text: str) -> int:
-    """Tell how well a name fits: 0 the name itself, up to 7 letters somewhere inside it; 9 not at all."""
+    """Tell how well a name fits: 0 the name itself, up to 8 letters somewhere inside it; 9 not at all.
+
+    >>> [_rank(Name(name, "", True), ("t", "5"), "t5") for name in ("t5-small", "t5gemma-2b-2b")]
+    [1, 2]
+    >>> [_rank(Name(name, "", True), ("llama", "3"), "llama 3") for name in ("llama-3-8b", "llama-3.1-8b", "llama-30b")]
+    [1, 4, 5]
+    """
     own = pieces(name.value)
     if (own == tuple(wanted) and name.preset) or (name.hub and name.hub.lower() == text.lower().strip()):
         return 0
     if own[: len(wanted)] == tuple(wanted):
-        return 1
+        return 1 if re.match(r"[\W_]*".join(map(re.escape, wanted)) + r"(?![^\W_])", name.value.lower()) else 2
     hub = pieces(name.hub.rpartition("/")[2])
     if hub[: len(wanted)] == tuple(wanted):
-        return 2
-    if _starts_with(own, wanted) or _starts_with(hub, wanted):
         return 3
+    if starts := [rank for rank in (_start(own, wanted), _start(hub, wanted)) if rank]:
+        return min(starts)
     if all(any(piece.startswith(word) for piece in own) for word in wanted):
-        return 4
+        return 6
     both = {*own, *pieces(name.hub)}
     if all(any(piece.startswith(word) for piece in both) for word in wanted):
-        return 5
+        return 7
     low = f"{name.value} {name.hub}".lower()
-    return 7 if all(word in low for word in text.lower().split()) else _NONE
+    return 8 if all(word in low for word in text.lower().split()) else _NONE
 
 
-def _starts_with(own: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Tell whether a name begins with what is wanted, whose last piece need not be complete."""
+def _start(own: Sequence[str], wanted: Sequence[str]) -> int:
+    """Tell how a name begins with what is wanted, whose last piece need not be complete: 4 where a number only grows behind its point, 5 else, 0 not at all."""
     *first, last = wanted
-    return list(own[: len(first)]) == first and len(own) > len(first) and own[len(first)].startswith(last)
+    if list(own[: len(first)]) != first or len(own) == len(first) or not own[len(first)].startswith(last):
+        return 0
+    return 5 if own[len(first)].removeprefix(last)[:1].isdigit() else 4
 
 
 @lru_cache(2048)

@@ -18,7 +18,7 @@ from weighbridge.web.query import read_query
     [
         ("llama 3", "llama-3-8b"), ("llama3", "llama-3-8b"), ("Llama 3.1", "llama-3.1-8b"), ("bert", "bert-base-uncased"), ("BERT large", "bert-large-uncased"),
         ("mistral 7b", "mistral-7b-v0.1"), ("qwen3-0.6", "qwen3-0.6b"), ("gpt2", "gpt2"), ("gpt2 xl", "gpt2-xl"), ("deepseek v3", "deepseek-v3"), ("deepseek_v3", "deepseek-v3"),
-        ("vit", "vit-base-patch16-224"), ("meta-llama/Llama-3.1-8B", "llama-3.1-8b"), ("rt_detr_v2", "rt_detr_v2"), ("t5 small", "t5-small"),
+        ("vit", "vit-base-patch16-224"), ("meta-llama/Llama-3.1-8B", "llama-3.1-8b"), ("rt_detr_v2", "rt_detr_v2"), ("t5 small", "t5-small"), ("t5", "t5-small"),
     ],
 )  # fmt: skip
 def test_a_name_is_found_as_people_type_it(typed: str, first: str) -> None:
@@ -28,6 +28,7 @@ def test_a_name_is_found_as_people_type_it(typed: str, first: str) -> None:
 def test_llama_3_is_not_llama_13b() -> None:
     names = [name.value for name in find_names("llama 3")]
     assert "llama-13b" not in names[:8]
+    assert names.index("llama-3.1-8b") < names.index("llama-30b")
 
 
 def test_nothing_typed_and_nothing_found() -> None:
