@@ -189,4 +189,4 @@ def test_an_account_that_compares_sizes_is_told_row_by_row() -> None:
 def test_without_numpy_it_is_said_how_it_comes(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
     assert main(words.split()) == 2
-    assert capsys.readouterr().err == "weigh: many configs at a time need numpy: pip install 'weighbridge[columns]'\n"
+    assert capsys.readouterr().err == "weigh: counting many configs at a time needs NumPy: pip install 'weighbridge[columns]'\n"

@@ -31,7 +31,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     torch = import_module("torch")
     name, side = type(model).__name__, model.config.image_size
     if "Multimodal" in name:
-        raise RefusedError("which points of sound and video are put out is chosen at each call")
+        raise RefusedError("each call chooses which points of audio and video are output")
     if "Flow" in name:  # 3 colours of 3 x 3 neighbours, in each of two frames
         return {"inputs": torch.zeros(lengths.batch, 2, 27, *model.config.train_size)}
     if "Image" in name:

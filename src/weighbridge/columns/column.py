@@ -88,7 +88,7 @@ def require_numpy() -> None:
     try:
         import numpy  # noqa: F401
     except ImportError:
-        raise UsageError("many configs at a time need numpy: pip install 'weighbridge[columns]'") from None
+        raise UsageError("counting many configs at a time needs NumPy: pip install 'weighbridge[columns]'") from None
 
 
 def column(values: object, key: str = "", minimum: int = 1) -> Column:

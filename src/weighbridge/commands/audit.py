@@ -21,7 +21,7 @@ ENDINGS = (".md", ".markdown", ".txt", ".rst", ".org", ".tex", ".html", ".htm", 
 """What is read of a folder."""
 MOST_FILES = 200_000
 """The most files and folders of a folder that are looked at for texts."""
-FORMS = mark("form of the answer; github and sarif are annotations for a pull request")
+FORMS = mark("output format; github and sarif are annotations for a pull request")
 OPTIONS = (
     Option(
         "files",

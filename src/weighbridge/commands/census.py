@@ -31,8 +31,8 @@ OPTIONS = (
     Option("out", mark("the folder for the Parquet parts; an unfinished census in it is resumed"), "OUT", flag="--output", short="-o"),
     Option("jobs", mark("processes (default: one per core)"), "N", kind="whole"),
     Option("cluster", mark("a Dask scheduler, such as tcp://host:8786, whose workers do the work"), "ADDRESS"),
-    Option("fresh", mark("do everything anew"), kind="switch"),
-    Option("seconds", mark("how long one file may take (default 60)"), "S", kind="whole", default=60),
+    Option("fresh", mark("start over instead of resuming"), kind="switch"),
+    Option("seconds", mark("seconds that each file may take (default 60)"), "S", kind="whole", default=60),
     Option("form", mark("print JSON"), kind="switch", const="json", flag="--json"),
     Option("form", mark("print the tables as CSV"), kind="switch", const="csv", flag="--csv"),
     LANG,
@@ -48,7 +48,7 @@ def run(arguments: Arguments) -> int:
         output.deliver(_answer_question(arguments), arguments)
         return 0
     if not arguments.out:
-        raise UsageError("census: where to? -o OUT names the folder for the Parquet parts")
+        raise UsageError("census: name the folder for the Parquet parts with -o OUT")
     from weighbridge.documents import census as documents
     from weighbridge.inventory.run import census
 

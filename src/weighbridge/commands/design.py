@@ -29,7 +29,7 @@ OPTIONS = (
     SET,
     Option("params", mark("parameters, with a tolerance: 124M±0.5%"), "N", needed=True),
     Option("multiple_of", mark("hidden size and MLP width are multiples of it (default 64)"), "N", kind="whole", default=64),
-    Option("head_dim", mark("width of a head (default: as in the model they are like)"), "N", kind="whole"),
+    Option("head_dim", mark("head dimension (default: that of the --like model)"), "N", kind="whole"),
     Option("gqa", mark("query heads to each key-value head (default: as there)"), "N", kind="whole"),
     Option("vocab", mark("rows of the vocabulary (default: as there)"), "N", kind="whole"),
     Option("layers", mark("fewest and most layers (default 1:128)"), "A:B", default="1:128"),

@@ -35,8 +35,8 @@ OPTIONS = (
         default=None,
     ),
     OPTIMIZER,
-    Option("precision", mark("how training mixes types: pure, amp, mixed, megatron (default pure)"), "WORD", default="pure"),
-    Option("attention", mark("kernel of attention: eager, sdpa, flash (default sdpa)"), "WORD", default="sdpa"),
+    Option("precision", mark("mixed precision in training: pure, amp, mixed, megatron (default pure)"), "WORD", default="pure"),
+    Option("attention", mark("attention implementation: eager, sdpa or flash (default sdpa)"), "WORD", default="sdpa"),
     Option(
         "checkpointing",
         mark("which activations to recompute (checkpointing): none, selective, full (default none)"),
@@ -44,7 +44,7 @@ OPTIONS = (
         default="none",
     ),
     Option("device", mark("device whose kernels run: cpu, cuda (default cpu)"), "WORD", default="cpu"),
-    Option("no_dropout", mark("drop no elements, whatever the config says"), kind="switch"),
+    Option("no_dropout", mark("no dropout, whatever the config says"), kind="switch"),
     Option("no_loss", mark("leave the loss out"), kind="switch"),
     Option(
         "explain",

@@ -14,8 +14,8 @@ EXAMPLE = """example:
 OPTIONS = (
     Option("filter", mark("only names and model types that contain WORD"), "WORD", flag="", default=""),
     Option("type", mark("only presets of this model type, such as bert"), "TYPE", default=""),
-    Option("above", mark("only presets with at least so many parameters, such as 7B"), "NUMBER"),
-    Option("below", mark("only presets with at most so many parameters, such as 500M"), "NUMBER"),
+    Option("above", mark("only presets with at least this many parameters, such as 7B"), "NUMBER"),
+    Option("below", mark("only presets with at most this many parameters, such as 500M"), "NUMBER"),
     Option("sources", mark("say where each config comes from"), kind="switch", local=True),
     Option("types", mark("list the model types with their classes"), kind="switch", local=True),
     Option("coverage", mark("classes that agree with the reference library, of all that it can build"), kind="switch", local=True),

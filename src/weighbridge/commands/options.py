@@ -133,18 +133,18 @@ SOURCE = (
     Option(
         "via", mark("transformers: build the class without weights, for a model type that is not described here"), "LIBRARY", local=True
     ),
-    Option("trust_remote_code", mark("with --via, run the code that the source brings along"), kind="switch", local=True),
+    Option("trust_remote_code", mark("with --via, run the source's own code"), kind="switch", local=True),
 )
 """A source, and how it is read."""
 
-LANG = Option("lang", mark("language of the answer: en or zh (default: that of the environment, else en)"), "LANG")
+LANG = Option("lang", mark("output language: en or zh (default: that of the environment, else en)"), "LANG")
 FORMS = ("text", "json", "csv", "markdown", "html", "latex")
 OPTIMIZER = Option(
     "optimizer", mark("optimizer, such as adamw, sgd, momentum, adafactor, adam8bit, lion, muon (default adamw)"), "WORD", default="adamw"
 )
 OUTPUT = (
     LANG,
-    Option("form", mark("form of the answer"), "FORM", flag="--format", choices=FORMS, local=True),
+    Option("form", mark("output format"), "FORM", flag="--format", choices=FORMS, local=True),
     *(
         Option("form", help, kind="switch", const=form, flag=f"--{form}", local=True)
         for form, help in (

@@ -12,10 +12,10 @@ EXAMPLE = """example:
   weigh parallel mixtral-8x7b --dp 8 --ep 8 --fsdp --json
 """
 WAYS = (
-    Option("tp", mark("ways of tensor parallelism (default 1)"), "N", kind="whole", default=1),
-    Option("pp", mark("stages of the pipeline (default 1)"), "N", kind="whole", default=1),
-    Option("dp", mark("ways of data parallelism (default 1)"), "N", kind="whole", default=1),
-    Option("ep", mark("ways of expert parallelism, among the data-parallel devices (default 1)"), "N", kind="whole", default=1),
+    Option("tp", mark("tensor-parallel degree (default 1)"), "N", kind="whole", default=1),
+    Option("pp", mark("pipeline stages (default 1)"), "N", kind="whole", default=1),
+    Option("dp", mark("data-parallel degree (default 1)"), "N", kind="whole", default=1),
+    Option("ep", mark("expert-parallel degree, among the data-parallel devices (default 1)"), "N", kind="whole", default=1),
     Option("micro_batches", mark("micro-batches of a step (default 1)"), "N", kind="whole", default=1),
     Option("chunks", mark("pieces of the model on each stage, for the interleaved schedule (default 1)"), "N", kind="whole", default=1),
     Option("batch", mark("examples of one micro-batch (default 1)"), "N", kind="whole", default=1),
@@ -24,10 +24,10 @@ WAYS = (
 OPTIONS = (
     *SOURCE,
     *WAYS,
-    Option("zero", mark("stage of ZeRO: 0, 1, 2 or 3 (default 0)"), "N", default="0", choices=("0", "1", "2", "3")),
-    Option("fsdp", mark("cut every tensor along its first dimension, as FSDP2 does"), kind="switch"),
-    Option("sequence_parallel", mark("cut norms and dropout along the sequence too"), kind="switch"),
-    Option("schedule", mark("schedule of the pipeline: 1f1b, interleaved or zero-bubble (default 1f1b)"), "WORD", default="1f1b"),
+    Option("zero", mark("ZeRO stage: 0, 1, 2 or 3 (default 0)"), "N", default="0", choices=("0", "1", "2", "3")),
+    Option("fsdp", mark("split every tensor along its first dimension, as FSDP2 does"), kind="switch"),
+    Option("sequence_parallel", mark("split norms and dropout along the sequence too"), kind="switch"),
+    Option("schedule", mark("pipeline schedule: 1f1b, interleaved or zero-bubble (default 1f1b)"), "WORD", default="1f1b"),
     Option("dtype", mark("type of parameters and gradients: bfloat16, float16 or float32 (default bfloat16)"), "WORD", default="bfloat16"),
     Option("optimizer", mark("adamw, adam, momentum, lion or sgd (default adamw)"), "WORD", default="adamw"),
     Option("attention", mark("attention implementation: eager, sdpa or flash (default sdpa)"), "WORD", default="sdpa"),

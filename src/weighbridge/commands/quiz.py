@@ -37,7 +37,7 @@ OPTIONS = (
     Option(
         "answer", mark("mark this answer: a number, or steps with a line for each equation; - reads them from standard input"), "ANSWER"
     ),
-    Option("hints", mark("show so many hints"), "N", "whole", 0),
+    Option("hints", mark("show this many hints"), "N", "whole", 0),
     Option("solution", mark("show the solution"), kind="switch"),
     *OUTPUT,
 )

@@ -46,7 +46,7 @@ def refuse_deep(value: Any, depth: int = 0) -> None:
         ConfigError: It is nested deeper than :data:`DEEPEST`, or has more than :data:`MOST_KEYS` keys.
     """
     if not depth and len(value) > MOST_KEYS:
-        raise ConfigError(Text("{count:,} keys, which are more than any config has", count=len(value)))
+        raise ConfigError(Text("{count:,} keys, more than any config has", count=len(value)))
     if depth > DEEPEST:
         raise ConfigError(Text("the config is nested deeper than {deepest} levels", deepest=DEEPEST))
     for inner in value.values() if isinstance(value, Mapping) else value:

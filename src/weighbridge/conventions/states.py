@@ -28,7 +28,7 @@ class State(NamedTuple):
     cost: int
 
 
-BY_OLDER = State(mark("transformers 4.57 builds it"), mark("what that release ties or builds otherwise"), 0)
+BY_OLDER = State(mark("transformers 4.57 builds it"), mark("what that release ties or builds differently"), 0)
 AS_LOADED = State(mark("loaded from its published file"), mark("a head of its own"), 0)
 
 

@@ -39,7 +39,7 @@ REASONS = {
     "SHADOW": mark(
         "A small model of the base's own kind runs beside it; each block gets a bottleneck that brings in its state, and two networks that move it on."
     ),
-    "XLORA": mark("The adapters are trained already; learned is the classifier that mixes them."),
+    "XLORA": mark("The adapters are already trained; only the classifier that mixes them is learned."),
     "IA3": mark("Every output is scaled by one learned number; in the feed-forward layers that are named, every input."),
     "LOHA": mark("Two products of thin matrices are multiplied element by element."),
     "LOKR": mark(
@@ -50,9 +50,9 @@ REASONS = {
     ),
     "BOFT": mark("The inputs are rotated in blocks of one butterfly factor, and every output is scaled."),
     "HRA": mark("The inputs are reflected r times, each time at a plane that one vector over the inputs gives."),
-    "VERA": mark("A and B are random and shared; learned are one scale for each output and one for each of the r directions."),
+    "VERA": mark("A and B are random and shared; one scale for each output and one for each of the r directions are learned."),
     "VBLORA": mark(
-        "A and B are put together out of pieces, each a mixture of the shared vectors; learned are the vectors and who takes which."
+        "A and B are assembled from pieces, each a mixture of shared vectors; the vectors and the choice among them are learned."
     ),
     "LN_TUNING": mark("The module itself is trained, in a copy."),
     "TRAINABLE_TOKENS": mark("Of a table only the rows of the tokens named are trained."),

@@ -28,7 +28,7 @@ REASONS = {
 }
 """Why each kind of layer keeps what it keeps."""
 
-LATENT = mark("Of every token one vector is kept for all heads: its compressed keys and values, and the rotary part of its key.")
+LATENT = mark("One vector per token is kept for all heads: its compressed keys and values, and the rotary part of its key.")
 """The same of latent attention."""
 
 

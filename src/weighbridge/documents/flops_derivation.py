@@ -24,9 +24,9 @@ LENGTHS = {"seq": "n", "decoder": "m", "encoder": "e", "images": "i", "rows": "r
 """From a stream to the letter of its length."""
 
 PRODUCT = mark(
-    "A product with a weight of outputs × inputs costs two operations for each element and token: a multiplication and an addition."
+    "Multiplying by a weight of outputs × inputs takes two operations for each element and token: a multiplication and an addition."
 )
-ATTENTION = mark("Attention multiplies queries with keys, and the scores with values: every token with every token, in every head.")
+ATTENTION = mark("Attention multiplies queries by keys, and the scores by values: every token with every token, in every head.")
 
 
 def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:

@@ -110,7 +110,7 @@ def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: S
         say("The total is a lower bound: kernel workspaces and memory that the allocator holds unused are not included.")
         if found.peak is None
         else say(
-            "The total adds up everything, the peak is the most that one step holds at once: activations go while gradients come."
+            "The total adds everything up; the peak is the most that a step holds at once, as activations are freed while gradients are made."
             " Kernel workspaces and memory that the allocator holds unused are not included in either."
         )
     )

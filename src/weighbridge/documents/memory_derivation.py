@@ -80,7 +80,7 @@ class _Book:
 
     def buffers(self) -> Iterator[Block]:
         """Say what buffers are."""
-        yield Paragraph(2, self.say("Saved and not learned: positions, statistics, masks."))
+        yield Paragraph(2, self.say("Saved but not learned: positions, statistics, masks."))
         yield Equation(2, (Number(self.found.buffers),))
 
     def gradients(self) -> Iterator[Block]:

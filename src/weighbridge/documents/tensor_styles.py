@@ -56,7 +56,7 @@ def print_tensors(model: ModelValue, style: str, names: str = "reference", lang:
     'embeddings.word_embeddings.weight torch.Size([30522, 768]) parameters: 23440896'
     """
     if names != "reference" and style in ("torchinfo", "keras"):
-        raise UsageError(Text("--style {style} lists modules, which have the reference's own names alone", style=style))
+        raise UsageError(Text("--style {style} lists modules, which have only the reference's own names", style=style))
     lines: list[str] = []
     say = translator(lang)
     own = _torch(model, names, say) if style == "torch" else STYLES[style](model, names)

@@ -219,7 +219,7 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Dra
     working = f"{counts.unique:,} − {' − '.join(steps)} = {counts.active:,}"
     if draw.random() < 0.5:
         question = say("How many of the parameters of {name} are active for one token?").format(name=_name_of(model))
-        traps = ((counts.unique, say("that counts every expert, also those that the token does not pass through")),)
+        traps = ((counts.unique, say("that counts every expert, including those that the token does not pass through")),)
         return Draft(question, found.root, counts.active, (*hints, working.partition(" = ")[0]), (working,), traps)
     inside = tally(part._replace(repeat=None) if part.repeat != part.experts else part)
     assert isinstance(inside.active, int) and isinstance(inside.unique, int)
@@ -227,7 +227,7 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Dra
         "The experts of one layer are in {path}: {experts}, of which {active} are active on a token. How many of their parameters are active?"
     ).format(**facts)
     inner = (
-        (inside.unique, say("that counts every expert, also those that the token does not pass through")),
+        (inside.unique, say("that counts every expert, including those that the token does not pass through")),
         (one, say("that is one expert")),
     )
     root = next((_one(section) for section in sections(found.root) if section.kind == "experts"), found.root)

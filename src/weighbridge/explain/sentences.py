@@ -161,7 +161,7 @@ def _whether_heads_count(scope: Scope, attend: Attend) -> Iterator[str]:
     before = evaluate(scope.formula.expression(), scope.values)
     after = evaluate(scope.formula.expression(), {**scope.values, letter: scope.values[letter] * 2})
     if _whole(after) > _whole(before):
-        yield mark("The width of a head is set on its own, so more heads mean more parameters.")
+        yield mark("The head dimension is set on its own, so more heads mean more parameters.")
 
 
 def _windows(scope: Scope) -> Iterator[str]:

@@ -115,4 +115,4 @@ def _only_reads(connection: Any, sql: str) -> None:
 
     statements: Sequence[Any] = connection.extract_statements(sql)
     if len(statements) != 1 or statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-        raise UsageError("a question is one SELECT; a census is only read")
+        raise UsageError("a question is a single SELECT; a census is read-only")

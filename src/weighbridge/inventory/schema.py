@@ -34,7 +34,7 @@ COLUMNS = (
     Column("layers", "int64", "layers"),
     Column("heads", "int64", "attention heads"),
     Column("kv_heads", "int64", "key-value heads"),
-    Column("head_dim", "int64", "width of a head"),
+    Column("head_dim", "int64", "head dimension"),
     Column("mlp", "int64", "width of the MLP"),
     Column("vocab", "int64", "rows of the vocabulary"),
     Column("experts", "int64", "experts of a layer"),

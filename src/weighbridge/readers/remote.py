@@ -123,7 +123,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
             access.wait(_pause(attempt, error.headers.get("Retry-After")))
             continue
         except InvalidURL:
-            raise ReadError("it redirects to an impossible address, or its answer is not HTTP", path=url) from None
+            raise ReadError("it redirects to an invalid address, or its answer is not HTTP", path=url) from None
         except (URLError, HTTPException, OSError) as error:
             if attempt == TRIES - 1 and time.monotonic() < ends:
                 raise ReadError(Text("cannot be reached: {getattr}", getattr=getattr(error, "reason", error)), path=url) from None
@@ -132,7 +132,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
         except (ValueError, RecursionError) as error:
             if isinstance(error, ReadError):
                 raise
-            raise ReadError("it redirects to an impossible address, or its answer is not HTTP", path=url) from None
+            raise ReadError("it redirects to an invalid address, or its answer is not HTTP", path=url) from None
         data += piece.data
         if not piece.dropped:
             return data, piece.total

@@ -28,7 +28,7 @@ OPTIONS = (
     Option("seconds", mark("most seconds an answer may take (default 10)"), "S", "number", 10.0),
     Option("workers", mark("processes that answer requests (default: as many as cores, two to four)"), "N", "whole"),
     Option("trust", mark("a name that this server goes by, such as weigh.example.org, or * for any; may be repeated"), "NAME", many=True),
-    Option("fetch", mark("look ids such as org/name up on their hub (default: nothing is fetched)"), kind="switch"),
+    Option("fetch", mark("look up ids such as org/name on their hub (default: nothing is fetched)"), kind="switch"),
     LANG,
 )
 RATE = 300

@@ -54,7 +54,7 @@ STRINGS = {
     "unique": mark("unique parameters, tied tensors once"),
     "embedding": mark("in embedding tables"),
     "non_embedding": mark("outside embedding tables"),
-    "tables_only": mark("Tables alone: the norm and the projections of a module of embeddings are not among them."),
+    "tables_only": mark("Embedding tables only: the norm and the projections of an embedding module are not among them."),
     "models": mark("Models"),
     "quiz": mark("Exercises"),
     "costs": mark("What it costs"),

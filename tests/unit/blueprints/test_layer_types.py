@@ -28,7 +28,7 @@ def test_what_stands_layer_by_layer_is_what_one_key_says() -> None:
     ("told", "message"),
     [
         ({"0": {"head_dim": 64}}, "layers of one kind whose sizes differ"),
-        ({"1": {"head_dim": 64}}, "these sizes of layers are not described"),
+        ({"1": {"head_dim": 64}}, "these layer sizes are not described"),
         ({"0": {"intermediate_size": 64}}, "intermediate_size by layer is not described"),
         ({"3": {"head_dim": 64}}, "expected layer numbers from 0 to 2"),
         ({"-1": {"head_dim": 64}}, "expected layer numbers from 0 to 2"),

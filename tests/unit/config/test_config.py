@@ -223,7 +223,7 @@ def test_configs_are_bounded_in_depth_and_in_keys() -> None:
     refuse_deep({"inner": {str(index): index for index in range(6000)}})
     with pytest.raises(ConfigError, match="the config is nested deeper than 60 levels"):
         refuse_deep({"a": nest(61)})
-    with pytest.raises(ConfigError, match="5,001 keys, which are more than any config has"):
+    with pytest.raises(ConfigError, match="5,001 keys, more than any config has"):
         refuse_deep({str(index): index for index in range(5001)})
 
 

@@ -139,7 +139,7 @@ def test_ties_and_buffers_are_said() -> None:
 def test_other_names_with_the_torch_style() -> None:
     text = print_tensors(weighbridge.model("bert-base-uncased"), "torch", "tensorflow")
     assert text.startswith("bert/embeddings/word_embeddings torch.Size([30522, 768])")
-    with pytest.raises(weighbridge.UsageError, match="lists modules, which have the reference's own names alone"):
+    with pytest.raises(weighbridge.UsageError, match="lists modules, which have only the reference's own names"):
         print_tensors(weighbridge.model("bert-base-uncased"), "keras", "tensorflow")
 
 

@@ -43,7 +43,7 @@ def count_mixture(base: Base, raw: Config, experts: Sequence[Mapping[str, Any]],
         raise ConfigError("expected the names of adapters and where each one lies", key="adapters", value=raw.get("adapters"))
     for expert in experts:
         if str(expert.get("peft_type", "LORA")).upper() != "LORA" or expert.get("modules_to_save"):
-            raise UsageError("XLORA: mixes LoRA adapters alone, and none that saves modules whole")
+            raise UsageError("XLORA: mixes only LoRA adapters, and none that saves whole modules")
     found = [count_adapter(base, {**expert, "bias": "none"}, autocast=autocast) for expert in experts]
     places = {site.path: site for one in found for site, _ in one.sites}
     outside = next((path for path in places if not path.startswith("model.")), None)

@@ -50,7 +50,7 @@ def _holder(base: Base) -> str:
         prefix += "bert."
     found = next((prefix + name for name in LISTS if f"{prefix}{name}.0" in base.modules), None)
     if found is None:
-        raise UsageError("layer_replication: the library replicates layers of models like Llama, BERT and Falcon alone")
+        raise UsageError("layer_replication: the library replicates layers only in models like Llama, BERT and Falcon")
     return found
 
 

@@ -72,7 +72,7 @@ def prepare_shadow(model: ModelValue, below: Base, raw: Config) -> dict[str, Any
 def _decoder(below: Base) -> tuple[str, str]:
     """Return the path of the decoder's layers: the parent module's name with a trailing dot, and the name of the list."""
     if below.input_embedding is None:
-        raise UsageError("SHADOW: mirrors language models alone; this one has no table of tokens")
+        raise UsageError("SHADOW: mirrors only language models; this one has no token table")
     outer = [f"{name}." for name in BACKBONES if name in below.modules]
     outer += [f"{path}." for path in below.modules if "." not in path and any(f"{path}.{stack}.0" in below.modules for stack in STACKS)]
     outer.append("")

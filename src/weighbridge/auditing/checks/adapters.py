@@ -147,7 +147,7 @@ def _otherwise(scene: Scene, index: int, span: tuple[int, int], trainable: int, 
     """Say that the text's own config makes another number trainable."""
     line = scene.lines[setup.line].number
     reason = because(
-        mark("should be {right}: the config on line {line} makes so many of {name} trainable"),
+        mark("should be {right}: the config on line {line} makes that many parameters of {name} trainable"),
         right=setup.trainable,
         line=line,
         name=setup.name,

@@ -138,7 +138,7 @@ class _ChainJudge(Equation):
                 Slip(mended, line),
             )
         if self._is_near_by_sign(index, true):
-            reason = because(mark("near, as its sign says; it is {right}"), right=true)
+            reason = because(mark("close, as its sign says; it is {right}"), right=true)
             return self._claim(side, "note", value, true, reason), None
         read = self.reading(index, true)
         if read is not None:

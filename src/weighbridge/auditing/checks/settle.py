@@ -184,7 +184,7 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
                     because(mark("rounded to one digit")) + because(mark("{name} has {right}"), name=name, right=count),
                 )
             if hedged and abs(said_number - count) <= HEDGED * count:
-                yield Judgement("note", Fraction(count), because(mark("near enough for a figure that is said to be approximate")))
+                yield Judgement("note", Fraction(count), because(mark("close enough for a figure that is said to be approximate")))
 
 
 def _with_masks(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:

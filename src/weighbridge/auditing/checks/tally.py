@@ -146,7 +146,7 @@ def _why_not_seen(scene: Scene, index: int, seen: SeenSize) -> Reason:
         return because(mark("of no settled model: name one in the text, or give --model"))
     right = main_values(model).get(seen.word)
     if right is None:
-        return because(mark("no size of {name} is known by these words"), name=model.class_name)
+        return because(mark("these words name no known size of {name}"), name=model.class_name)
     return because(mark("said in passing, though {name} has {right}"), name=model.class_name, right=right)
 
 
@@ -195,7 +195,7 @@ def _why_not_in_row(found: tuple[str, Subject] | None) -> Reason:
     model = subject.models[0]
     right = own_count(model, kind) if kind in ("total", "active") else main_values(model).get(KEYS.get(kind, kind))
     if right is None:
-        return because(mark("no figure of {name} is known by the words of its column"), name=Sentence(subject.name))
+        return because(mark("the words of its column name no known figure of {name}"), name=Sentence(subject.name))
     return because(
         mark("{name} has {right}, and the rest of its row does not settle that it is meant"), name=Sentence(subject.name), right=right
     )

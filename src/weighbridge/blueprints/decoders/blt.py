@@ -28,7 +28,7 @@ def fields(hidden: int, layers: int, heads: int, mlp: int | None) -> tuple[Field
 
 
 BYTES = VOCAB.with_default(260)
-CROSSED = size("across", "cross_attn_k", 2, "X", "vectors of a patch in cross-attention")
+CROSSED = size("across", "cross_attn_k", 2, "X", "vectors per patch in cross-attention")
 ENCODER = (BYTES, *fields(1024, 1, 16, None), CROSSED, switch("every", "cross_attn_all_layers", False))
 DECODER = (
     *fields(1024, 9, 16, 2816),
@@ -36,13 +36,13 @@ DECODER = (
     switch("every", "cross_attn_all_layers", True),
     size("whole", "hidden_size_global", 2048, "G", "hidden size of the large model"),
 )
-GLOBAL = (*fields(2048, 25, 16, 5632), size("entering", "encoder_cross_output_size", None, "E", "width of what enters the large model"))
+GLOBAL = (*fields(2048, 25, 16, 5632), size("entering", "encoder_cross_output_size", None, "E", "input width of the large model"))
 PATCHER = (BYTES, *fields(768, 14, 12, 2048))
 FIELDS = (
     VOCAB.with_default(260),
-    size("across", "cross_attn_k", 2, "X", "vectors of a patch in cross-attention"),
+    size("across", "cross_attn_k", 2, "X", "vectors per patch in cross-attention"),
     size("hashed", "encoder_hash_byte_group_vocab", 500002, "N", "rows for the hashes of one length"),
-    size("functions", "encoder_hash_byte_group_nb_functions", 1, "F", "functions that make hashes", minimum=0),
+    size("functions", "encoder_hash_byte_group_nb_functions", 1, "F", "hash functions", minimum=0),
     sequence("lengths", "encoder_hash_byte_group_size", [3, 4, 5, 6, 7, 8], read=lambda value: value or [3, 4, 5, 6, 7, 8]),
     switch("patched", "patch_in_forward", True),
     model_config("patcher", "patcher_config", "blt_patcher", fixed=True),
@@ -54,7 +54,7 @@ FIELDS = (
 )
 
 
-PATCHES = unknown("bytes are as many to a patch as the patcher finds")
+PATCHES = unknown("the patcher decides how many bytes make a patch")
 
 
 def projections(c: Config, keys: Stream | None = None) -> tuple[Node, ...]:

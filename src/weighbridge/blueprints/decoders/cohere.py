@@ -42,7 +42,7 @@ COHERE = variant(
 )
 COHERE2 = variant(
     COHERE,
-    head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "width of a head"),
+    head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "head dimension"),
     normed=constant("normed", False),
     pattern=pattern(4),
     window=window(),
@@ -52,7 +52,7 @@ COHERE2 = variant(
 COMPASS = variant(
     COHERE,
     normed=constant("normed", False),
-    head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "width of a head"),
+    head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "head dimension"),
     window=window(),
     windowed=windowed_layers(),
 )

@@ -54,11 +54,11 @@ FIELDS = (
     size("mlp", "dim_ff", 10240, "I", "intermediate size"),
     LAYERS.with_default(48),
     HEADS.with_default(32),
-    size("head_dim", "dim_head", 128, "D", "width of a head"),
-    size("prompts", "prompt_types", 32, "P", "kinds of prompts"),
+    size("head_dim", "dim_head", 128, "D", "head dimension"),
+    size("prompts", "prompt_types", 32, "P", "prompt types"),
     size("prompt", "prompt_length", 32, "N", "tokens of a prompt"),
     size("segments", "segment_types", 32, "T", "token types"),
-    size("buckets", "position_bias_num_buckets", 512, "B", "buckets of distances"),
+    size("buckets", "position_bias_num_buckets", 512, "B", "distance buckets"),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"dropout_p", "eps", "init_std", "mask_modules", "position_bias_max_distance", "tie_word_embeddings"}
 CLASSES = {"CpmAntModel": lambda c: part("", *cpmant(c), kind="model"), "CpmAntForCausalLM": causal}

@@ -56,8 +56,8 @@ IMAGEGPT = variant(
 )
 DECISION = variant(
     tuple(field for field in GPT2_FIELDS if field.word not in ("labels", "tied", "summarised", "to_labels")),
-    size("states", "state_dim", 17, "F", "numbers in a state"),
-    size("actions", "act_dim", 4, "U", "numbers in an action"),
+    size("states", "state_dim", 17, "F", "size of a state"),
+    size("actions", "act_dim", 4, "U", "size of an action"),
     size("longest", "max_ep_len", 4096, "T", "time steps"),
     vocab=1,
     layers=3,

@@ -59,7 +59,7 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     full, limited = kinds.get("full_attention", own), kinds.get("sliding_attention", own)
     shared = full["num_key_value_heads"]
     if limited != own or (shared != c.kv_heads and not c.equal):
-        raise ConfigError("these sizes of layers are not described", key="per_layer_config", value=raw["per_layer_config"])
+        raise ConfigError("these layer sizes are not described", key="per_layer_config", value=raw["per_layer_config"])
     return {**rest, "global_head_dim": full["head_dim"], "num_global_key_value_heads": shared}
 
 
@@ -72,8 +72,8 @@ def _refuse_unstated_sizes(c: Config) -> bool:
 
 UNIFIED = variant(
     FIELDS,
-    size("full_dim", "global_head_dim", 512, "Y", "width of a head where attention is in full"),
-    optional("full_kv", "num_global_key_value_heads", None, "G", "key-value heads where attention is in full"),
+    size("full_dim", "global_head_dim", 512, "Y", "head dimension in full-attention layers"),
+    optional("full_kv", "num_global_key_value_heads", None, "G", "key-value heads in full-attention layers"),
     switch("equal", "attention_k_eq_v", False),
     switch("doubled", "use_double_wide_mlp", False),
     size("shared_layers", "num_kv_shared_layers", 0, "Z", "layers that reuse keys", minimum=0),

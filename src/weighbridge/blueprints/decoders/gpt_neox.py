@@ -32,7 +32,7 @@ JAPANESE = (
     HIDDEN.with_default(2560),
     LAYERS.with_default(32),
     HEADS.with_default(32),
-    size("multiple", "intermediate_multiple_size", 4, "M", "intermediate size over hidden size"),
+    size("multiple", "intermediate_multiple_size", 4, "M", "ratio of intermediate to hidden size"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     TIED,
 )

@@ -31,7 +31,7 @@ def stack(c: Config, name: str, times: Size) -> Part:
 HRM = variant(
     (size("stated", "num_hidden_layers", 16, "M", "layers, as stated"), *FIELDS),
     size("slow_cycles", "H_cycles", 2, "S", "runs of the slow stack"),
-    size("quick_cycles", "L_cycles", 3, "Q", "runs of the quick stack for each of the slow one"),
+    size("quick_cycles", "L_cycles", 3, "Q", "runs of the fast stack for each run of the slow stack"),
     vocab=151808,
     hidden=1536,
     mlp=4096,

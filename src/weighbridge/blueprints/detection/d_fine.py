@@ -78,9 +78,9 @@ FIELDS = variant(
     number("evaluated", "eval_idx", -1, minimum=-99),
     positive_float("layer_scale", "layer_scale", 1.0),
     computed("last", last),
-    size("bins", "max_num_bins", 32, "B", "bins of a distance"),
+    size("bins", "max_num_bins", 32, "B", "distance bins"),
     size("best", "top_prob_values", 4, "K", "likeliest bins looked at"),
-    size("quality_hidden", "lqe_hidden_dim", 64, "H_l", "hidden size of the quality's estimate"),
+    size("quality_hidden", "lqe_hidden_dim", 64, "H_l", "hidden size of the quality estimator"),
     number("quality_depth", "lqe_layers", 2),
     positive_float("depth", "depth_mult", 1.0),
     computed("blocks", lambda c: round(3 * c.depth)),
@@ -99,7 +99,7 @@ LATER = variant(
     switch("gated", "use_gateway", True),
     switch("trailing", "encoder_has_trailing_conv", True),
     choice("fused", "encoder_fuse_op", "sum"),
-    size("tuning", "spatial_tuning_adapter_inplanes", 16, "N_s", "channels of the network beside a DINOv3"),
+    size("tuning", "spatial_tuning_adapter_inplanes", 16, "N_s", "channels of the network beside DINOv3"),
     later=True,
     kind=choice("kind", "encoder_type", "hybrid", read=kind),
     shared=switch("shared", "share_bbox_head", False),
@@ -134,7 +134,7 @@ def join(c: Config, places: Stream) -> tuple[Part, ...]:
     H, inner = c.encoder_hidden, c.encoder_hidden * c.expansion[0] // (2 * c.expansion[1])
     first, second, wide = csp_rep_layer(c, "csp_rep1", H, inner), csp_rep_layer(c, "csp_rep2", inner, inner), 2 * H + 2 * inner
     if c.later:
-        places = places if c.fused == "sum" else unknown("maps side by side are twice as wide as the blocks behind them")
+        places = places if c.fused == "sum" else unknown("concatenated feature maps are twice as wide as the blocks after them")
         parts = conv("conv1", H, 2 * H), first, second, conv("conv2", wide, H)
     else:
         steps = conv("conv2", inner, inner, None, 3), second, conv("conv3", inner, inner, None, 3)
@@ -190,7 +190,7 @@ def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream
     memory: Size = extra * area(small)
     for grid in maps:
         memory = memory + area(grid)
-    undetermined = unknown("the maps are not as many, or not as wide, as the decoder takes them to be")
+    undetermined = unknown("the number or the widths of the feature maps are not what the decoder expects")
     if c.same:
         return (), memory if runs else undetermined
     found = []
@@ -309,7 +309,7 @@ def model(c: Config, own: tuple[Part, ...] = ()) -> tuple[Part, ...]:
     (body, projections, maps), H = inputs(c), c.hidden
     joined, maps = encoder(c, maps)
     places, memory = sources(c, maps)
-    behind = unknown("layers behind the one that counts have no heads, and the reference does not run them")
+    behind = unknown("layers after the one that is read have no heads, and the reference does not run them")
     asked: Stream = behind if own and c.last < c.decoder_layers - 1 else c.queries
     between = (
         *((embedding("denoising_class_embed", c.labels + 1, H),) if c.denoised else ()),

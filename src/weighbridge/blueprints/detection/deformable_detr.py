@@ -23,10 +23,10 @@ from weighbridge.core.tree import Node, Part, Tensor
 TABLE = variant(
     FIELDS,
     number("levels", "num_feature_levels", 4),
-    size("encoder_points", "encoder_n_points", 4, "P_e", "points that a head of the encoder looks at"),
-    size("decoder_points", "decoder_n_points", 4, "P_d", "points that a head of the decoder looks at"),
+    size("encoder_points", "encoder_n_points", 4, "P_e", "sampling points per encoder head"),
+    size("decoder_points", "decoder_n_points", 4, "P_d", "sampling points per decoder head"),
     switch("staged", "two_stage", False),
-    size("proposals", "two_stage_num_proposals", 300, "J", "proposals of the first stage"),
+    size("proposals", "two_stage_num_proposals", 300, "J", "first-stage proposals"),
     switch("refined", "with_box_refine", False),
     computed("fits", lambda c: refuse_mismatch(c)),
     TIED,
@@ -76,7 +76,7 @@ def decoder(c: Config, memory: Stream) -> tuple[Part, ...]:
 def sources(c: Config, seen: Features) -> tuple[Part, Stream]:
     """Describe the projections of all maps, further ones made from the smallest; return all their positions, too."""
     if not c.fits:
-        raise ConfigError("the norms behind the maps have 32 groups", key="d_model", hint="a multiple of 32")
+        raise ConfigError("the norms after the feature maps have 32 groups", key="d_model", hint="a multiple of 32")
     maps, widths, found = list(seen.maps), list(seen.widths), []
     if c.levels == 1:
         maps, widths = maps[-1:], widths[-1:]

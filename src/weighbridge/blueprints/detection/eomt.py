@@ -26,7 +26,7 @@ SHARED_FIELDS = (
     number("layers", "num_hidden_layers", 24),
     HEADS.with_default(16),
     WHOLE_HEADS,
-    size("image_height", "image_size", 640, "R", "side of the image"),
+    size("image_height", "image_size", 640, "R", "image size"),
     derived("image_width", lambda c: c.image_height),
     *SQUARE_PATCH,
     CHANNELS,

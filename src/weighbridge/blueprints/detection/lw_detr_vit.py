@@ -37,7 +37,7 @@ FIELDS = (
     HIDDEN.with_default(768),
     number("layers", "num_hidden_layers", 12),
     HEADS.with_default(12),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", report_default=False),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "head dimension", report_default=False),
     ratio("mlp_ratio", "mlp_ratio", 4),
     number("image", "image_size", 256),
     height_width("before", "pretrain_image_size", 224),

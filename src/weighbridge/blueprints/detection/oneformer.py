@@ -125,7 +125,7 @@ def oneformer(c: Config) -> Part:
     """Describe OneFormerModel."""
     H, seen = c.hidden, backbone_features(c)
     streams, (levels, largest) = map_areas(seen), pixel_module(c, seen)
-    within = largest if c.alike else unknown("queries are made of a map for masks as wide as the others")
+    within = largest if c.alike else unknown("queries are made from a mask map as wide as the others")
     # The projections of the maps stand in a plain list: they run, but their weights are nobody's parameters.
     inputs = (matmul("input_projections", *((places, c.feature, H) for places in streams)),) if c.projected else ()
     often = c.decoder_layers

@@ -50,7 +50,7 @@ FIELDS = variant(
     BEFORE,
     numbers("drawn", "mask_feature_channels", (64, 64)),
     size("large", "x4_feat_dim", 128, "X", "channels of the largest map"),
-    size("prototypes", "num_prototypes", 32, "K", "prototypes of masks"),
+    size("prototypes", "num_prototypes", 32, "K", "mask prototypes"),
     size("pointer", "global_pointer_head_size", 64, "G", "width of the pointer"),
     switch("enhanced", "mask_enhanced", True),
     computed("powers", refuse_odd_strides),

@@ -76,7 +76,7 @@ def _refuse_other_coordinates(c: Config) -> bool:
 FIELDS = variant(
     tuple(field for field in rt_detr.FIELDS if field.word != "learned"),
     size("pointer", "global_pointer_head_size", 64, "G", "width of the pointer"),
-    size("steps", "s2r_steps", 3, "N", "steps from one element to the next that are followed"),
+    size("steps", "s2r_steps", 3, "N", "successor steps followed"),
     choice("coordinates", "num_coords", CORNERS),
     computed("corners", _refuse_other_coordinates),
     hidden=size("hidden", "hidden_size", 256, "H", "hidden size", "d_model"),

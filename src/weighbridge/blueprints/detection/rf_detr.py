@@ -29,7 +29,7 @@ DINOV2 = {
 FIELDS = variant(
     tuple(field for field in BEFORE if field.word not in ("levels", "scales", "wide")),
     number("levels", "num_feature_levels", 1),
-    size("mask_mlp", "intermediate_size", 1024, "I_m", "intermediate size of the head of masks"),
+    size("mask_mlp", "intermediate_size", 1024, "I_m", "intermediate size of the mask head"),
     number("shrunk", "mask_downsample_ratio", 4),
     backbone=model_config("backbone", "backbone_config", "rf_detr_dinov2", only=True, absent=DINOV2),
 )

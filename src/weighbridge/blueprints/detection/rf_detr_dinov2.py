@@ -23,7 +23,7 @@ FIELDS = (
     size("ratio", "mlp_ratio", 4, "F", "factor by which the feed-forward network is wider"),
     number("layers", "num_hidden_layers", 12),
     HEADS.with_default(12),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", report_default=False),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "head dimension", report_default=False),
     image(224),
     height_width("patch", "patch_size", 14),
     switch("qkv_bias", "qkv_bias", True),

@@ -29,7 +29,7 @@ FIELDS = (
     size("decoder_layers", "decoder_layers", 6, "L_d", "decoder layers"),
     size("decoder_mlp", "decoder_ffn_dim", 1024, "I_d", "intermediate size of the decoder"),
     size("decoder_heads", "decoder_attention_heads", 8, "A_d", "attention heads of the decoder"),
-    size("points", "decoder_n_points", 4, "P", "points that a head looks at"),
+    size("points", "decoder_n_points", 4, "P", "sampling points per head"),
     OBJECT_QUERIES.with_default(300),
     number("levels", "num_feature_levels", 3),
     computed("attended", lambda c: c.levels),
@@ -53,7 +53,7 @@ SECOND = variant(
     FIELDS,
     TIED,
     decoder_layers=number("decoder_layers", "decoder_layers", 6),
-    attended=size("attended", "decoder_n_levels", 3, "M", "maps that a head looks at"),
+    attended=size("attended", "decoder_n_levels", 3, "M", "feature maps per head"),
     second=True,
 )
 
@@ -91,7 +91,7 @@ def decoder(c: Config, memory: Stream) -> tuple[Part, ...]:
 
 def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[Part, Stream]:
     """Describe the maps as the decoder sees them, further ones made from the smallest; return all their positions, too."""
-    undetermined = unknown("the maps are not as many, or not as wide, as the decoder takes them to be")
+    undetermined = unknown("the number or the widths of the feature maps are not what the decoder expects")
     runs = c.alike and len(c.out_widths) == len(maps) <= c.levels
     extra, small = max(c.levels - len(c.out_widths), 0), half_size(maps[-1])
     seen: list[Stream] = [area(grid) for grid in maps] if runs else [undetermined for _ in c.out_widths]

@@ -23,7 +23,7 @@ PROMPTS = (
     IMAGE.with_default(1024),
     PATCH.with_default(16),
     size("mask_channels", "mask_input_channels", 16, "M", "channels of an input mask", minimum=4),
-    size("points", "num_point_embeddings", 4, "K", "kinds of points"),
+    size("points", "num_point_embeddings", 4, "K", "point types"),
 )
 
 

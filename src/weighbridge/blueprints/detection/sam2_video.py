@@ -47,14 +47,14 @@ def _mask_steps(c: Config) -> int:
 def memory_fields(layers: int, mlp: str) -> tuple[Field, ...]:
     """Return the fields of the memory: attention to it, what writes it, and how a mask gets into it."""
     return (
-        size("memories", "num_maskmem", 7, "M", "frames remembered"),
+        size("memories", "num_maskmem", 7, "M", "frames kept in memory"),
         switch("occluded", "enable_occlusion_spatial_embedding", True),
         switch("timed", "enable_temporal_pos_encoding_for_object_pointers", True),
-        size("attention", "memory_attention_hidden_size", 256, "A", "width of the attention to the memory"),
-        size("attention_layers", "memory_attention_num_layers", layers, "L", "layers of the attention to the memory"),
-        size("attention_heads", "memory_attention_num_attention_heads", 1, "H", "heads of the attention to the memory"),
-        size("attention_rate", "memory_attention_downsample_rate", 1, "D", "factor by which the attention is narrower"),
-        size("attention_mlp", f"memory_attention_{mlp}_hidden_size", 2048, "I", "inner width of the attention to the memory"),
+        size("attention", "memory_attention_hidden_size", 256, "A", "width of the attention over the memory"),
+        size("attention_layers", "memory_attention_num_layers", layers, "L", "layers of the attention over the memory"),
+        size("attention_heads", "memory_attention_num_attention_heads", 1, "H", "attention heads over the memory"),
+        size("attention_rate", "memory_attention_downsample_rate", 1, "D", "factor by which attention is narrower"),
+        size("attention_mlp", f"memory_attention_{mlp}_hidden_size", 2048, "I", "inner width of the attention over the memory"),
         size("written", "memory_encoder_hidden_size", 256, "E", "width of the memory encoder"),
         size("memory", "memory_encoder_output_channels", 64, "O", "channels of the memory"),
         size("mask_width", "mask_downsampler_embed_dim", 256, "W", "channels of a mask"),
@@ -79,12 +79,12 @@ def parts(vision: str, image: int, patch: int) -> tuple[Field, ...]:
 
 
 RESAMPLER = (
-    size("latents", "perceiver_resampler_num_latents", 256, "P", "vectors that stand for a whole map", minimum=0),
-    size("squares", "perceiver_resampler_num_latents_2d", 256, "Q", "vectors that stand for a square of it each", minimum=0),
+    size("latents", "perceiver_resampler_num_latents", 256, "P", "vectors for a whole feature map", minimum=0),
+    size("squares", "perceiver_resampler_num_latents_2d", 256, "Q", "vectors for its tiles", minimum=0),
     size("resampled", "perceiver_resampler_hidden_size", 64, "R", "width of the resampler"),
     size("resampler_mlp", "perceiver_resampler_mlp_intermediate_size", 256, "K", "inner width of the resampler"),
     size("resampler_heads", "perceiver_resampler_num_attention_heads", 1, "B", "heads of the resampler"),
-    size("resampler_head_dim", "perceiver_resampler_attention_head_dim", 64, "C", "width of a head of the resampler"),
+    size("resampler_head_dim", "perceiver_resampler_attention_head_dim", 64, "C", "head dimension of the resampler"),
     size("resampler_layers", "perceiver_resampler_num_layers", 2, "G", "layers of the resampler"),
     computed("has_latents", lambda c: (c.latents > 0, c.squares > 0)),
 )

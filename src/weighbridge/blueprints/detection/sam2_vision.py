@@ -42,7 +42,7 @@ HIERA = (
         ),
     ),
 )
-TORN = unknown("the windows of these maps do not come out even where they are pooled")
+TORN = unknown("these maps are not made of whole windows where they are pooled")
 
 
 class Block(NamedTuple):

@@ -47,7 +47,7 @@ CLIP = {
 }
 GEOMETRY = (
     *variant(FIELDS, layers=size("layers", "num_layers", 3, "L", "layers")),
-    size("roi", "roi_size", 7, "R", "side of the map that a box is read from"),
+    size("roi", "roi_size", 7, "R", "size of the feature map that a box is read from"),
 )
 PROMPTED = unknown("the prompt's length and number of boxes depend on the input")
 
@@ -122,7 +122,7 @@ LIGHT = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     POSITIONS.with_default(77),
     switch("mixed", "use_repmixer_blocks", True),
-    size("kernel", "repmixer_kernel_size", 11, "K", "width of the convolutions over words"),
+    size("kernel", "repmixer_kernel_size", 11, "K", "kernel size of the convolutions over words"),
     computed("kinds", mixers),
     computed("centred", lambda c: c.kernel % 2 == 1 or "mixer" not in c.kinds),
 )

@@ -38,7 +38,7 @@ def refuse_remainder(c: Config) -> bool:
 
 MASKS = (
     HIDDEN,
-    size("stages", "num_upsampling_stages", 3, "L", "stages that enlarge the map"),
+    size("stages", "num_upsampling_stages", 3, "L", "upsampling stages"),
     HEADS,
     computed("eighths", refuse_remainder),
 )

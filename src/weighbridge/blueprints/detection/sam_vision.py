@@ -31,7 +31,7 @@ FIELDS = (
     size("outputs", "output_channels", 256, "O", "output channels"),
     IMAGE.with_default(1024),
     PATCH.with_default(16),
-    size("window", "window_size", 14, "W", "side of an attention window", minimum=0),
+    size("window", "window_size", 14, "W", "attention window size", minimum=0),
     size("frequencies", "num_pos_feats", 128, "F", "frequencies of positions"),
     sequence("everywhere", "global_attn_indexes", lambda c: [2, 5, 8, 11]),
     switch("absolute", "use_abs_pos", True),

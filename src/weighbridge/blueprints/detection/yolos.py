@@ -30,7 +30,7 @@ from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *(VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, CHANNELS, LABELS, QKV_BIAS, POOLED),
-    *sides("image", "image_size", (512, 864), "R", "side of the image"),
+    *sides("image", "image_size", (512, 864), "R", "image size"),
     *SQUARE_PATCH,
     size("objects", "num_detection_tokens", 100, "Q", "object queries"),
     switch("middle", "use_mid_position_embeddings", True),

@@ -28,7 +28,7 @@ FIELDS = (
     *bert_fields(vocab=50358, positions=4096),
     switch("biased", "use_bias", True),
     choice("attention", "attention_type", "block_sparse"),
-    size("block", "block_size", 64, "B", "tokens in a block"),
+    size("block", "block_size", 64, "B", "tokens per block"),
     size("random", "num_random_blocks", 3, "R", "random blocks", minimum=0),
     *DECODER,
     POOLED,

@@ -17,11 +17,11 @@ from weighbridge.core.tree import Part, Tensor
 FIELDS = (
     *variant(bert_fields(), tied=constant("tied", False)),
     size("box", "dim_bbox", 8, "B", "coordinates of a box"),
-    size("relations", "n_relations", 1, "R", "kinds of relations"),
+    size("relations", "n_relations", 1, "R", "relation types"),
     *DECODER,
     POOLED,
-    settable("sines", "dim_bbox_sinusoid_emb_2d", lambda c: c.hidden // 4, "S_2", "width of a box's sines"),
-    settable("waves", "dim_bbox_sinusoid_emb_1d", lambda c: c.hidden // 4 // c.box, "S_1", "width of a coordinate's sines", minimum=0),
+    settable("sines", "dim_bbox_sinusoid_emb_2d", lambda c: c.hidden // 4, "S_2", "width of a box's sinusoids"),
+    settable("waves", "dim_bbox_sinusoid_emb_1d", lambda c: c.hidden // 4 // c.box, "S_1", "width of a coordinate's sinusoids", minimum=0),
     settable("projected", "dim_bbox_projection", lambda c: c.hidden // c.heads, "P", "width of a box's projection"),
 )
 IGNORED_KEYS = frozenset("bbox_scale classifier_dropout_prob".split())

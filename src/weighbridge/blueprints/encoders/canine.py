@@ -19,7 +19,7 @@ from weighbridge.core.tree import Operation, Part, Tensor
 FIELDS = (
     *(field for field in variant(bert_fields(types=16), tied=constant("tied", False)) if field.word not in ("vocab", "positions")),
     size("rate", "downsampling_rate", 4, "R", "characters in a molecule"),
-    size("kernel", "upsampling_kernel_size", 4, "K", "kernel of the convolution back to characters"),
+    size("kernel", "upsampling_kernel_size", 4, "K", "kernel size of the convolution back to characters"),
     size("hashes", "num_hash_functions", 8, "N", "hash functions"),
     size("buckets", "num_hash_buckets", 16384, "B", "hash buckets"),
     size("block", "local_transformer_stride", 128, "W", "characters in a block"),

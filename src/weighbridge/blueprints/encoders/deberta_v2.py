@@ -23,12 +23,12 @@ def has_embedding_norm(value: object) -> bool:
 
 FIELDS = (
     *(field for field in fields(vocab=128100, hidden=1536, mlp=6144, layers=24, heads=24) if field.word != "head_dim"),
-    size("head_dim", "attention_head_size", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
-    size("buckets", "position_buckets", -1, "B", "buckets of relative positions, each way", minimum=-1),
+    size("head_dim", "attention_head_size", lambda c: exact(c.hidden, c.heads), "D", "head dimension"),
+    size("buckets", "position_buckets", -1, "B", "relative position buckets, each way", minimum=-1),
     computed("bucketed", lambda c: c.buckets > 0),
     switch("shared", "share_att_key", False),
     choice("normed", "norm_rel_ebd", "none", read=has_embedding_norm),
-    size("kernel", "conv_kernel_size", 0, "K", "width of the convolution", minimum=0),
+    size("kernel", "conv_kernel_size", 0, "K", "kernel size of the convolution", minimum=0),
     computed("convolved", lambda c: c.kernel > 0),
     size("conv_groups", "conv_groups", 1, "G", "groups of the convolution"),
 )

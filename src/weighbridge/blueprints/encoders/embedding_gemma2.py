@@ -42,9 +42,9 @@ FIELDS = (
     LAYERS.with_default(24),
     HEADS.with_default(4),
     KV_HEADS.with_default(2),
-    size("head_dim", "head_dim", 256, "D", "width of a head"),
-    size("full_dim", "global_head_dim", 512, "Y", "width of a head where attention is in full"),
-    size("full_kv", "num_global_key_value_heads", 1, "G", "key-value heads where attention is in full"),
+    size("head_dim", "head_dim", 256, "D", "head dimension"),
+    size("full_dim", "global_head_dim", 512, "Y", "head dimension in full-attention layers"),
+    size("full_kv", "num_global_key_value_heads", 1, "G", "key-value heads in full-attention layers"),
     switch("qkv_bias", "attention_bias", False),
     Field("pattern", "sliding_window_pattern", 6, "choice", report_default=False),
     Field("stated_kinds", "layer_types", _kinds, "choice"),
@@ -67,7 +67,7 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     own = {"head_dim": c.head_dim, "num_key_value_heads": c.kv_heads}
     kinds = sizes_by_kind(c, raw["per_layer_config"] or {}, own)
     if kinds.get(LIMITED, own) != own:
-        raise ConfigError("these sizes of layers are not described", key="per_layer_config", value=raw["per_layer_config"])
+        raise ConfigError("these layer sizes are not described", key="per_layer_config", value=raw["per_layer_config"])
     full = kinds.get(FULL, own)
     return {**rest, "global_head_dim": full["head_dim"], "num_global_key_value_heads": full["num_key_value_heads"]}
 

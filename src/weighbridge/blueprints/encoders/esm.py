@@ -32,7 +32,7 @@ FIELDS = (
     *(field for field in bert_fields(positions=1026, types=None) if field.word != "vocab"),
     replace(choice("place", "position_embedding_type", "absolute"), nullable=True),
     switch("normed", "emb_layer_norm_before", False),
-    optional("rotary_dim", "head_dim", None, "D_r", "width that rotary positions are made for"),
+    optional("rotary_dim", "head_dim", None, "D_r", "width of the rotary positions"),
     *DECODER,
     POOLED,
     switch("folds", "is_folding_model", False),

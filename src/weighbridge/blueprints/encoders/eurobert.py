@@ -19,7 +19,7 @@ FIELDS = (
     MLP.with_default(3072),
     LAYERS.with_default(12),
     size("heads", "num_attention_heads", 12, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values"),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
     HEAD_DIM.with_default(lambda c: exact(c.hidden, c.heads)),
     LABELS,
     switch("tied", "tie_word_embeddings", False),

@@ -24,7 +24,7 @@ FIELDS = (
     D_MODEL.with_default(768),
     size("mlp", "d_inner", 3072, "I", "intermediate size"),
     N_HEAD.with_default(12),
-    size("head_dim", "d_head", 64, "D", "width of a head"),
+    size("head_dim", "d_head", 64, "D", "head dimension"),
     sequence("blocks", "block_sizes", [4, 4, 4]),
     sequence("repeats", "block_repeats", None),
     size("decoder_layers", "num_decoder_layers", 2, "L", "layers of the decoder", minimum=0),

@@ -76,7 +76,7 @@ FAMILIES = {
     ),
     "lilt": Family(
         "lilt",
-        (*bert_fields(), PLACES, size("shrink", "channel_shrink_ratio", 4, "R", "times the layout stream is narrower"), POOLED),
+        (*bert_fields(), PLACES, size("shrink", "channel_shrink_ratio", 4, "R", "reduction factor of the layout stream"), POOLED),
         with_heads("Lilt", "lilt", lilt, LILT_HEADS),
         "LiltModel",
     ),

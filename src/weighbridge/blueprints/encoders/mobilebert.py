@@ -24,7 +24,7 @@ from weighbridge.core.tree import Part, Tensor
 FIELDS = (
     *(field for field in bert_fields(hidden=512, mlp=512, layers=24, heads=4) if field.word != "head_dim"),
     EMBEDDING_SIZE.with_default(128),
-    size("inner", "intra_bottleneck_size", 128, "B", "size inside the bottlenecks"),
+    size("inner", "intra_bottleneck_size", 128, "B", "bottleneck size"),
     size("feed_forwards", "num_feedforward_networks", 4, "F", "feed-forward networks in a layer"),
     switch("bottleneck", "use_bottleneck", True),
     switch("bottleneck_attention", "use_bottleneck_attention", False),
@@ -34,7 +34,7 @@ FIELDS = (
     choice("norm", "normalization_type", "no_norm"),
     switch("activated", "classifier_activation", True),
     POOLED,
-    settable("true_hidden", "true_hidden_size", lambda c: c.inner if c.bottleneck else c.hidden, "Q", "size inside the layers"),
+    settable("true_hidden", "true_hidden_size", lambda c: c.inner if c.bottleneck else c.hidden, "Q", "inner size of the layers"),
     computed("even", lambda c: c.true_hidden % c.heads == 0),
 )
 

@@ -15,7 +15,7 @@ from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(vocab=30527, types=None),
-    size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative positions"),
+    size("buckets", "relative_attention_num_buckets", 32, "B", "relative position buckets"),
     POOLED,
 )
 

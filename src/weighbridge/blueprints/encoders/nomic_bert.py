@@ -139,7 +139,7 @@ PUBLISHED = (
 )
 HEADS = {"ForMaskedLM": HeadSpec(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}
 JINA_HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name not in ("ForCausalLM", "ForMultipleChoice")}
-HEAD_DIM = size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head")
+HEAD_DIM = size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "head dimension")
 NOMIC = tuple(
     replace(field, aliases=(GPT2[field.key],)) if field.key in GPT2 else field
     for field in bert_fields(vocab=30528)

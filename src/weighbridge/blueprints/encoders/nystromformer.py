@@ -28,15 +28,15 @@ from weighbridge.core.tree import Node, Part, Tensor
 NYSTROM = (
     *bert_fields(vocab=30000, positions=510),
     size("landmarks", "num_landmarks", 64, "M", "landmarks"),
-    size("segment", "segment_means_seq_len", 64, "N", "tokens that landmarks are means of"),
+    size("segment", "segment_means_seq_len", 64, "N", "tokens averaged into a landmark"),
     computed("whole", lambda c: c.landmarks == c.segment),
-    size("kernel", "conv_kernel_size", 65, "K", "width of the convolution"),
+    size("kernel", "conv_kernel_size", 65, "K", "kernel size of the convolution"),
     POOLED,
 )
 YOSO = (
     *bert_fields(vocab=50265, positions=4096, types=1),
     choice("convolved", "conv_window", None, read=lambda value: value is not None),
-    size("kernel", "conv_window", 1, "K", "width of the convolution"),
+    size("kernel", "conv_window", 1, "K", "kernel size of the convolution"),
     switch("expected", "use_expectation", True),
     POOLED,
 )

@@ -20,7 +20,7 @@ from weighbridge.core.tree import Node, Part, State, Tensor
 if TYPE_CHECKING:
     from typing import Any
 
-CHUNKED = unknown("tokens are filled up, sorted by hashes and cut into chunks")
+CHUNKED = unknown("tokens are padded, sorted by hashes and cut into chunks")
 
 
 def kinds(value: Any) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ FIELDS = (
     Field("layers", "num_hidden_layers", AtInit(lambda c: len(c.kinds)), "choice", report_default=False),
     computed("built", layer_kinds),
     HEADS.with_default(12),
-    size("head_dim", "attention_head_size", 64, "D", "width of a head"),
+    size("head_dim", "attention_head_size", 64, "D", "head dimension"),
     switch("axial", "axial_pos_embds", True),
     numbers("axis_lengths", "axial_pos_shape", (64, 64)),
     numbers("axis_widths", "axial_pos_embds_dim", (64, 192)),
@@ -157,7 +157,7 @@ def classification_head(c: Config) -> Part:
 def writes(c: Config) -> Part:
     """Describe ReformerModelWithLMHead, which the reference builds of a decoder alone, whose chunks see none behind them."""
     if not c.decodes:
-        raise ConfigError("this class has a decoder alone", key="is_decoder", value=c.decodes, hint="set it to true")
+        raise ConfigError("this class has only a decoder", key="is_decoder", value=c.decodes, hint="set it to true")
     for kind, after in (("local", c.local_after), ("lsh", c.lsh_after)):
         if kind in c.kinds and after != 0:
             raise ConfigError(
@@ -169,7 +169,7 @@ def writes(c: Config) -> Part:
 def fills(c: Config) -> Part:
     """Describe ReformerForMaskedLM, which the reference builds of an encoder alone."""
     if c.decodes:
-        raise ConfigError("this class has an encoder alone", key="is_decoder", value=c.decodes, hint="set it to false")
+        raise ConfigError("this class has only an encoder", key="is_decoder", value=c.decodes, hint="set it to false")
     return with_head(vocabulary)(c)
 
 

@@ -29,7 +29,7 @@ FIELDS = (
     size("mlp", "d_inner", 4096, "I", "intermediate size"),
     N_LAYER.with_default(24),
     N_HEAD.with_default(16),
-    size("head_dim", "d_head", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+    size("head_dim", "d_head", lambda c: exact(c.hidden, c.heads), "D", "head dimension"),
     LABELS,
     TIED,
     choice("sight", "attn_type", "bi"),

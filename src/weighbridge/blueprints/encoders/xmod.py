@@ -15,7 +15,7 @@ from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(),
-    size("reduction", "adapter_reduction_factor", 2, "R", "times an adapter is narrower"),
+    size("reduction", "adapter_reduction_factor", 2, "R", "reduction factor of an adapter"),
     sequence("languages", "languages", ["en_XX"]),
     switch("adapter_norm", "adapter_layer_norm", False),
     switch("pre_norm", "pre_norm", False),

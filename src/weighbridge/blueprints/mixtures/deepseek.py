@@ -61,9 +61,9 @@ def latent(*aliases: str, q: int, kv: int, plain: int, rope: int, value: object)
     return (
         optional("q_lora", "q_lora_rank", q, "Q", "rank of the queries"),
         size("kv_lora", "kv_lora_rank", kv, "R", "rank of keys and values"),
-        size("plain_dim", "qk_nope_head_dim", plain, "P", "part of a head without rotary positions"),
-        size("rope_dim", "qk_rope_head_dim", rope, "O", "part of a head with rotary positions", *aliases),
-        size("value_dim", "v_head_dim", value, "U", "width of a value head"),  # type: ignore[arg-type]
+        size("plain_dim", "qk_nope_head_dim", plain, "P", "head dimensions without rotary positions"),
+        size("rope_dim", "qk_rope_head_dim", rope, "O", "head dimensions with rotary positions", *aliases),
+        size("value_dim", "v_head_dim", value, "U", "value head dimension"),  # type: ignore[arg-type]
     )
 
 

@@ -131,14 +131,14 @@ def _window_widths(default: Mapping[str, int]) -> tuple[Field, ...]:
 
 
 LETTERS = {
-    "heads": ("A_w", "attention heads where attention is limited"),
-    "kv_heads": ("K_w", "key-value heads where attention is limited"),
+    "heads": ("A_w", "attention heads in sliding-window layers"),
+    "kv_heads": ("K_w", "key-value heads in sliding-window layers"),
     "q_lora": ("Q_w", "rank of the queries where attention is limited"),
     "kv_lora": ("R_w", "rank of keys and values where attention is limited"),
-    "head_dim": ("D_w", "width of a head where attention is limited"),
-    "plain_dim": ("P_w", "part of a head without rotary positions where attention is limited"),
-    "rope_dim": ("O_w", "part of a head with rotary positions where attention is limited"),
-    "value_dim": ("U_w", "width of a value head where attention is limited"),
+    "head_dim": ("D_w", "head dimension in sliding-window layers"),
+    "plain_dim": ("P_w", "head dimensions without rotary positions in sliding-window layers"),
+    "rope_dim": ("O_w", "head dimensions with rotary positions in sliding-window layers"),
+    "value_dim": ("U_w", "value head dimension in sliding-window layers"),
 }
 
 
@@ -150,7 +150,7 @@ EACH_SHARED = size(
 FIELDS = variant(
     (EACH_SHARED, *LATENT, *latent(q=1024, kv=512, plain=128, rope=64, value=128)),
     size("kv_heads", "num_key_value_heads", 128, "K", "key-value heads", null=lambda c: c.heads),
-    size("head_dim", "head_dim", 256, "D", "width of a head that rotary positions are told for"),
+    size("head_dim", "head_dim", 256, "D", "head dimension of the rotary positions"),
     *_window_widths(SWA),
     Field("older_sight", "sliding_window_size", 512, "choice", report_default=False),
     size("sight", "sliding_window", lambda c: c.older_sight, "W", "attention window"),

@@ -136,13 +136,13 @@ ATTENTION = (
     HEADS.with_default(64),
     KV_HEADS.with_default(8),
     HEAD_DIM.with_default(128),
-    size("window_heads", "swa_num_attention_heads", 64, "B", "attention heads in a window"),
-    size("window_kv_heads", "swa_num_key_value_heads", 16, "C", "key-value heads in a window"),
-    size("window_dim", "swa_head_dim", 128, "F", "width of a head in a window"),
-    size("window", "sliding_window_size", 512, "W", "tokens in a window", "sliding_window"),
-    size("relative", "d_rel", 16, "R", "channels of a query that make its biases"),
-    size("extent", "rel_extent", 1024, "X", "distances that have a bias"),
-    size("kernel", "conv_kernel_size", 4, "Z", "width of the convolutions", "sconv_kernel_size"),
+    size("window_heads", "swa_num_attention_heads", 64, "B", "attention heads in window attention"),
+    size("window_kv_heads", "swa_num_key_value_heads", 16, "C", "key-value heads in window attention"),
+    size("window_dim", "swa_head_dim", 128, "F", "head dimension in window attention"),
+    size("window", "sliding_window_size", 512, "W", "tokens per window", "sliding_window"),
+    size("relative", "d_rel", 16, "R", "channels of a query for its biases"),
+    size("extent", "rel_extent", 1024, "X", "distances with a bias"),
+    size("kernel", "conv_kernel_size", 4, "Z", "kernel size of the convolutions", "sconv_kernel_size"),
 )
 """The sizes of attention in full and in a window, which Inkling 2 has too."""
 TEXT = (
@@ -163,10 +163,10 @@ TEXT = (
 AUDIO = (
     size("bins", "n_mel_bins", 80, "B", "mel bins", "num_codebooks"),
     size("levels", "mel_vocab_size", 256, "V", "levels of a mel bin", "codebook_size"),
-    size("hidden", "text_hidden_size", 6144, "H", "hidden size of the text", "hidden_size"),
+    size("hidden", "text_hidden_size", 6144, "H", "hidden size of the text model", "hidden_size"),
 )
 VISION = (
-    size("hidden", "text_hidden_size", 6144, "H", "hidden size of the text"),
+    size("hidden", "text_hidden_size", 6144, "H", "hidden size of the text model"),
     number("patch", "patch_size", 40),
     number("frames", "temporal_patch_size", 2),
     number("channels", "num_channels", 3),

@@ -150,7 +150,7 @@ def _mixers(c: Config) -> list[str]:
 def _blocks(c: Config) -> list[int]:
     """Return how many blocks are done before each layer, and behind the last."""
     if c.block < 1:
-        raise ConfigError("a block has a layer at least", key="n_layers_per_attn_res_block", value=c.block)
+        raise ConfigError("a block has at least one layer", key="n_layers_per_attn_res_block", value=c.block)
     return [(index + c.block - 1) // c.block for index in layer_range(c.layers + 1)]
 
 
@@ -175,10 +175,10 @@ VISION = (
     size("channels", "num_channels", 3, "N", "image channels"),
     replace(PATCH, default=20, aliases=("native_patch_size",)),
     replace(SPATIAL_MERGE, default=2, aliases=("adapter_merge_size",)),
-    size("grid", "posemb_grid_size", 32, "G", "places along a side that have a position"),
+    size("grid", "posemb_grid_size", 32, "G", "positions along a side"),
     size("projection", "projection_hidden_dim", 4096, "J", "inner width of the merger"),
     switch("bias", "projector_bias", False),
-    size("out", "text_hidden_size", 4608, "O", "hidden size of the text"),
+    size("out", "text_hidden_size", 4608, "O", "hidden size of the text model"),
 )
 BOTH = (
     model_config("text", "text_config", "inkling2_text", fixed=True),

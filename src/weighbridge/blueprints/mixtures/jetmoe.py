@@ -63,7 +63,7 @@ FIELDS = (
     MLP.with_default(5632),
     LAYERS.with_default(12),
     KV_HEADS.with_default(16),
-    size("head_dim", "kv_channels", 128, "D", "width of a head", "head_dim"),
+    size("head_dim", "kv_channels", 128, "D", "head dimension", "head_dim"),
     NUM_LOCAL_EXPERTS.with_default(8),
     ACTIVE_EXPERTS.with_default(2),
     LABELS,

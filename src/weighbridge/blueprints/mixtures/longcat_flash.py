@@ -45,7 +45,7 @@ def mixture(c: Config) -> Part:
     )
     return part(
         "mlp",
-        part("experts", *experts, kind="experts", stream=unknown("LongCat sends tokens to experts that do nothing, more or fewer of them")),
+        part("experts", *experts, kind="experts", stream=unknown("LongCat sends a varying number of tokens to zero-computation experts")),
         part("router", correction, linear("classifier", H, rows, bias=c.router_bias), kind="router"),
         kind="mixture",
     )
@@ -71,9 +71,9 @@ LONGCAT = variant(
         *(field for field in LATENT if field.word not in ("shared_experts", "shared_mlp", "block")),
         *latent(q=1536, kv=512, plain=128, rope=64, value=128),
     ),
-    size("qk_dim", "qk_head_dim", lambda c: c.plain_dim + c.rope_dim, "Y", "width of a head"),
+    size("qk_dim", "qk_head_dim", lambda c: c.plain_dim + c.rope_dim, "Y", "head dimension"),
     computed("joined", _refuse_head_mismatch),
-    size("idle", "zero_expert_num", 256, "Z", "experts that do nothing", minimum=0),
+    size("idle", "zero_expert_num", 256, "Z", "zero-computation experts", minimum=0),
     NO_MLP_BIAS,
     vocab=131072,
     hidden=6144,

@@ -50,7 +50,7 @@ def _mixers(c: Config) -> list[str]:
 
 MIMO = variant(
     (*FIELDS, *(field for field in MIXTURE if field.word != "kinds")),
-    size("value_dim", "v_head_dim", 128, "U", "width of a value head"),
+    size("value_dim", "v_head_dim", 128, "U", "value head dimension"),
     Field("stated_mixers", "layer_types", _mixers, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.stated_mixers, "layer_types", ("full_attention", "sliding_attention"))),
     *listed_or(lambda c: ["sparse" if index else "dense" for index in layer_range(c.layers)]),

@@ -55,7 +55,7 @@ MINIMAX = variant(
     MIXTRAL,
     Field("stated_kinds", "layer_types", _alternating_types, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("full_attention", "linear_attention"))),
-    size("chunk", "block_size", 256, "B", "tokens in a block"),
+    size("chunk", "block_size", 256, "B", "tokens per block"),
     *NO_BIAS,
     mlp=14336,
     kv_heads=8,

@@ -54,7 +54,7 @@ MUSE = variant(
     FIELDS,
     NUM_LOCAL_EXPERTS.with_default(256),
     ACTIVE_EXPERTS.with_default(8),
-    size("narrow", "moe_hidden_size", 4096, "R", "width in which experts work"),
+    size("narrow", "moe_hidden_size", 4096, "R", "width of the experts"),
     EXPERT_MLP.with_default(4096),
     *listed_or(lambda c: ["sparse"] * len(layer_range(c.layers))),
     NO_MLP_BIAS,

@@ -69,7 +69,7 @@ STEP = variant(
         "other",
         "attention_other_setting",
         (
-            size("heads", "num_attention_heads", None, "A", "attention heads where attention is limited"),
+            size("heads", "num_attention_heads", None, "A", "attention heads in sliding-window layers"),
             Field("kind", "attention_type", None, "choice"),
             Field("kv", "num_attention_groups", None, "choice"),
             Field("dim", "head_dim", None, "choice"),
@@ -80,7 +80,7 @@ STEP = variant(
         "num_sliding_attention_heads",
         lambda c: c.heads if c.other.heads is None else c.other.heads,
         "J",
-        "attention heads where attention is limited",
+        "attention heads in sliding-window layers",
     ),
     derived("limited_heads", lambda c: c.stated_heads, "num_sliding_attention_heads"),
     optional("sight", "sliding_window", None, "W", "attention window"),

@@ -42,13 +42,13 @@ GLM = (
 )
 VOXTRAL = (
     *fields(128, 1280, 5120, 32, 32, *FAIRSEQ, more=("num_key_value_heads",)),
-    size("head_dim", "head_dim", 64, "D", "width of a head", null=lambda c: c.hidden // c.heads),
+    size("head_dim", "head_dim", 64, "D", "head dimension", null=lambda c: c.hidden // c.heads),
     window(default=750),
 )
 QWEN = (
     *under_older_names(fields(128, 1024, 4096, 24, 16, *FAIRSEQ)),
     size("channels", "downsample_hidden_size", 480, "C", "channels of the convolutions"),
-    size("out", "output_dim", 3584, "O", "width of what is handed on"),
+    size("out", "output_dim", 3584, "O", "output width"),
 )
 
 

@@ -18,7 +18,7 @@ from weighbridge.core.sizes import Size, is_some
 from weighbridge.core.tree import Part, Tensor
 
 HEAD_DIM = bert.SHARED[7]
-STARTS = size("starts", "start_n_top", 5, "K", "starts of an answer that are followed")
+STARTS = size("starts", "start_n_top", 5, "K", "answer starts kept by beam search")
 
 
 def bert_fields(*, tied: bool = True, **defaults: int | None) -> tuple[Field, ...]:

@@ -61,7 +61,7 @@ FIELDS = (
     HEADS.with_default(32),
     size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads", null=lambda c: c.heads),
     HEADS_DIVIDE,
-    size("head_dim", "head_dim", default_head_dim, "D", "width of a head", null=default_head_dim),
+    size("head_dim", "head_dim", default_head_dim, "D", "head dimension", null=default_head_dim),
     LABELS,
     TIED.with_default(False),
     switch("qkv_bias", "attention_bias", False),

@@ -21,23 +21,23 @@ TOKENS, DISTANCES, RECYCLED, CONFIDENCES, ATOMS = 23, 64, 15, 50, 37
 STRUCTURE = (
     size("single", "sequence_dim", 384, "S", "width of a residue's state"),
     size("pairs", "pairwise_dim", 128, "P", "width of a pair's state"),
-    size("head_dim", "ipa_dim", 16, "D", "width of a head of invariant point attention"),
-    size("angle_width", "resnet_dim", 128, "X", "width of the network of angles"),
-    size("heads", "num_heads_ipa", 12, "A", "heads of invariant point attention"),
-    size("query_points", "num_qk_points", 4, "Q", "points of a query"),
-    size("value_points", "num_v_points", 8, "U", "points of a value"),
-    size("blocks", "num_blocks", 8, "B", "times that the structure module runs"),
-    size("transitions", "num_transition_layers", 1, "T", "layers of its transition", minimum=0),
-    size("angle_blocks", "num_resnet_blocks", 2, "R", "blocks of the network of angles", minimum=0),
+    size("head_dim", "ipa_dim", 16, "D", "head dimension in invariant point attention"),
+    size("angle_width", "resnet_dim", 128, "X", "width of the angle network"),
+    size("heads", "num_heads_ipa", 12, "A", "invariant point attention heads"),
+    size("query_points", "num_qk_points", 4, "Q", "points per query"),
+    size("value_points", "num_v_points", 8, "U", "points per value"),
+    size("blocks", "num_blocks", 8, "B", "runs of the structure module"),
+    size("transitions", "num_transition_layers", 1, "T", "layers of the transition", minimum=0),
+    size("angle_blocks", "num_resnet_blocks", 2, "R", "blocks of the angle network", minimum=0),
     size("angles", "num_angles", 7, "G", "angles of a residue"),
 )
 TRUNK = (
     size("blocks", "num_blocks", 48, "L", "blocks", minimum=0),
     size("single", "sequence_state_dim", 1024, "S", "width of a residue's state"),
     size("pairs", "pairwise_state_dim", 128, "P", "width of a pair's state"),
-    size("head_dim", "sequence_head_width", 32, "D", "width of a head over residues"),
-    size("pair_head_dim", "pairwise_head_width", 32, "E", "width of a head over pairs"),
-    size("bins", "position_bins", 32, "N", "distances along the chain that are told apart", minimum=0),
+    size("head_dim", "sequence_head_width", 32, "D", "head dimension over residues"),
+    size("pair_head_dim", "pairwise_head_width", 32, "E", "head dimension over pairs"),
+    size("bins", "position_bins", 32, "N", "distances along the chain that have an embedding", minimum=0),
     number("recycles", "max_recycles", 4, minimum=0),
     derived("heads", lambda c: exact(c.single, c.head_dim), "sequence_state_dim", "sequence_head_width"),
     derived("pair_heads", lambda c: exact(c.pairs, c.pair_head_dim), "pairwise_state_dim", "pairwise_head_width"),
@@ -46,7 +46,7 @@ TRUNK = (
 )
 FOLD = (
     switch("embedded", "embed_aa", True),
-    size("confidence_width", "lddt_head_hid_dim", 128, "X", "width of the head of confidences"),
+    size("confidence_width", "lddt_head_hid_dim", 128, "X", "width of the confidence head"),
     nested("trunk", "trunk", TRUNK),
 )
 """The fields of ``esmfold_config``."""

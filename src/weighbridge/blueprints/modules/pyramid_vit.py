@@ -64,7 +64,7 @@ def attention(c: Config, index: int, grid: Grid, reduced: str, tokens: Size) -> 
     width, by = c.widths[index], c.reductions[index]
     small: Stream = area(conv_output(grid, by, by)) if by > 1 else tokens
     if by > 1 and tokens != area(grid):
-        small = unknown("the last stage's map cannot be made smaller with a class token among its places")
+        small = unknown("the last stage's map cannot be made smaller with a class token among its positions")
     fewer = reduction(reduced, width, by, small) if by > 1 else ()
     inner = part("self", *queries(c, index, small), *fewer, kind="self_attention")
     return part("attention", inner, part("output", linear("dense", width, width), kind="self_attention"), kind="self_attention")

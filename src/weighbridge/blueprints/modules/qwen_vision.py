@@ -37,9 +37,9 @@ FIELDS = (
     HEADS_DIVIDE,
     derived("head_dim", default_head_dim, "hidden_size", "num_heads"),
     IN_CHANNELS.with_default(3),
-    size("patch_side", "patch_size", 16, "P", "side of a patch"),
+    size("patch_side", "patch_size", 16, "P", "patch size"),
     SPATIAL_MERGE.with_default(2),
-    size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
+    size("frames", "temporal_patch_size", 2, "T", "frames per patch"),
     size("out", "out_hidden_size", 3584, "O", "width of a merged patch"),
     size("positions", "num_position_embeddings", 2304, "S", "positions"),
     sequence("deep", "deepstack_visual_indexes", lambda c: [8, 16, 24]),
@@ -63,7 +63,7 @@ QWEN2_5 = variant(
     mlp=3420,
     **OLDER
     | {
-        "window": size("window", "window_size", 112, "W", "side of a window in pixels"),
+        "window": size("window", "window_size", 112, "W", "window size in pixels"),
         "full": sequence("full", "fullatt_block_indexes", lambda c: [7, 15, 23, 31]),
     },
 )

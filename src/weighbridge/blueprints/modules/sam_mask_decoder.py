@@ -19,8 +19,8 @@ FIELDS = (
     HEADS.with_default(8),
     size("rate", "attention_downsample_rate", 2, "D", "factor by which the last attention is narrower"),
     size("masks", "num_multimask_outputs", 3, "M", "masks to choose from"),
-    size("score_depth", "iou_head_depth", 3, "S", "depth of the head of scores", minimum=2),
-    size("score_width", "iou_head_hidden_dim", 256, "U", "width of the head of scores"),
+    size("score_depth", "iou_head_depth", 3, "S", "depth of the scoring head", minimum=2),
+    size("score_width", "iou_head_hidden_dim", 256, "U", "width of the scoring head"),
 )
 WIDTH = size("vision_width", "vit_dim", 768, "V", "width of the image encoder")
 

@@ -46,8 +46,8 @@ FIELDS = (
     sequence("widths", "conv_dim", lambda c: [512] * 7),
     sequence("kernels", "conv_kernel", lambda c: [10, 3, 3, 3, 3, 2, 2]),
     sequence("strides", "conv_stride", lambda c: [5, 2, 2, 2, 2, 2, 2]),
-    size("position_kernel", "num_conv_pos_embeddings", 128, "K", "width of the convolution of positions"),
-    size("position_groups", "num_conv_pos_embedding_groups", 16, "G", "groups of that convolution"),
+    size("position_kernel", "num_conv_pos_embeddings", 128, "K", "kernel size of the position convolution"),
+    size("position_groups", "num_conv_pos_embedding_groups", 16, "G", "groups of the same convolution"),
     size("projection", "classifier_proj_size", 256, "P", "width of the classifier"),
     LABELS,
     switch("conv_bias", "conv_bias", False),
@@ -60,12 +60,12 @@ FIELDS = (
     constant("projection_norm", True),
     constant("gated", False),
     constant("stacked", False),
-    size("adapter", "adapter_attn_dim", None, "D", "width of a language's adapter"),
+    size("adapter", "adapter_attn_dim", None, "D", "width of a language adapter"),
     constant("adapted", lambda c: c.adapter is not None),
 )
 
 ADAPTED = (
-    size("out", "output_hidden_size", lambda c: c.hidden, "O", "width behind the adapter"),
+    size("out", "output_hidden_size", lambda c: c.hidden, "O", "width after the adapter"),
     Field("out_layers", "num_adapter_layers", 3, "choice"),
     Field("out_kernel", "adapter_kernel_size", 3, "choice"),
     Field("out_stride", "adapter_stride", 2, "choice"),
@@ -85,7 +85,7 @@ QUANTIZED = (
     size("codes", "num_codevectors_per_group", 320, "Q", "code vectors in a group"),
     size("groups", "num_codevector_groups", 2, "J", "groups of code vectors"),
     size("code", "codevector_dim", 256, "W", "width of a code"),
-    size("contrast", "proj_codevector_dim", 256, "Y", "width in which codes and states are compared"),
+    size("contrast", "proj_codevector_dim", 256, "Y", "width of the codebook space"),
 )
 
 

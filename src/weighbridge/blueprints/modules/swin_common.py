@@ -23,7 +23,7 @@ def doublings(c: Config) -> int:
     """
     stages = len(c.depths) if c.stated is None else int(c.stated)
     if stages > 40:
-        raise ConfigError("the width doubles from stage to stage, and 40 are more than any model has", key="num_layers", value=stages)
+        raise ConfigError("the width doubles with each stage, and 40 stages are more than any model has", key="num_layers", value=stages)
     return stages - 1
 
 
@@ -40,7 +40,7 @@ FIELDS = (
     computed("picture", lambda c: c.image),
     number("stated", "num_layers", None, "num_hidden_layers", minimum=0)._replace(report_default=False),
     computed("doublings", doublings),
-    size("stride", "encoder_stride", 32, "E", "pixels per place of the last map"),
+    size("stride", "encoder_stride", 32, "E", "pixels per position of the last map"),
     switch("qkv_bias", "qkv_bias", True),
     switch("absolute", "use_absolute_embeddings", False),
     switch("masked", "use_mask_token", False, report_default=False),

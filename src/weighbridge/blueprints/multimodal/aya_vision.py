@@ -39,13 +39,13 @@ AYA = fields(
         "num_attention_heads": 14,
         "vision_use_head": False,
     },
-    size(*WIDTH, lambda c: c.text.hidden, "E", "width inside the projector"),
+    size(*WIDTH, lambda c: c.text.hidden, "E", "inner width of the projector"),
     choice("select", "vision_feature_select_strategy", "full"),
     constant("normed", True),
 )
 COMMAND = fields(
     {"hidden_size": 1152, "intermediate_size": 3072, "image_size": 512, "num_hidden_layers": 27, "num_attention_heads": 12},
-    size(*WIDTH, 36864, "E", "width inside the projector"),
+    size(*WIDTH, 36864, "E", "inner width of the projector"),
     constant("select", "full"),
     constant("normed", False),
 )

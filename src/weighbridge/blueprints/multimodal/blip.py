@@ -35,7 +35,7 @@ FIELDS = (
     nested("text", "text_config", TEXT),
     nested("vision", "vision_config", VISION),
     PROJECTED,
-    size("matched", "image_text_hidden_size", 256, "M", "width of the space of retrieval"),
+    size("matched", "image_text_hidden_size", 256, "M", "width of the retrieval space"),
     TIED,
 )
 NEVER = "the states of another model"

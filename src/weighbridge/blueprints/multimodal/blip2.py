@@ -110,7 +110,7 @@ def _families(prefix: str, stem: str, name: str, classes: dict[str, Blueprint], 
         nested("q", "qformer_config", (*QUERIES, *read)),
         model_config("text", "text_config", "opt t5 llama"),
         size("queries", "num_query_tokens", 32, "Q", "learned queries"),
-        size("matched", "image_text_hidden_size", 256, "M", "width of the space of retrieval"),
+        size("matched", "image_text_hidden_size", 256, "M", "width of the retrieval space"),
     )
     q, v = f"{stem}_qformer", f"{stem}_vision_model"
     return {

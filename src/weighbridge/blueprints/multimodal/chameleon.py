@@ -27,7 +27,7 @@ TEXT = (
     *variant(FIELDS, HEAD_DIM, vocab=65536),
     model_config("vq", "vq_config", "chameleon_vqgan", fixed=True),
 )
-DOUBLE = unknown("the map is twice as deep as what takes it, so that the reference cannot run it")
+DOUBLE = unknown("the feature map has twice the channels that the next layer accepts, so the reference cannot run it")
 DRAWING = "drawing"
 """What the way back from a code waits for: no pass of the class runs it."""
 

@@ -46,7 +46,7 @@ TEXT = variant(
     layers=28,
     heads=16,
     kv_heads=size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads", null=lambda c: c.heads),
-    head_dim=size("head_dim", "head_dim", 128, "D", "width of a head"),
+    head_dim=size("head_dim", "head_dim", 128, "D", "head dimension"),
 )
 VISION = (
     HIDDEN.with_default(1152),
@@ -55,7 +55,7 @@ VISION = (
     HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     size("channels", "num_channels", 3, "N", "image channels"),
-    size("patch_side", "patch_size", 16, "P", "side of a patch"),
+    size("patch_side", "patch_size", 16, "P", "patch size"),
     size("positions", "num_patches", 256, "S", "positions"),
     SPATIAL_MERGE.with_default(2),
 )

@@ -19,7 +19,7 @@ DEEPSEEK = (model_config("vision", "vision_config", "siglip_vision_model"), mode
 LFM2 = (
     model_config("vision", "vision_config", "siglip2_vision_model"),
     model_config("text", "text_config", "lfm2"),
-    size("inside", "projector_hidden_size", 2560, "E", "width inside the projector"),
+    size("inside", "projector_hidden_size", 2560, "E", "inner width of the projector"),
     switch("bias", "projector_bias", True),
     switch("normed", "projector_use_layernorm", True),
     size("factor", "downsample_factor", 2, "F", "patches merged along an axis"),

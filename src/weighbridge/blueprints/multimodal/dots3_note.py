@@ -178,7 +178,7 @@ VISION = (
     Field("active", "num_experts_per_tok", None, "choice"),
     Field("capacity", "capacity_factor", 2, "choice", report_default=False),
     constant("kinds", _kinds),
-    size("inputs", "adapter_in_dim", 1536, "H_in", "width that the merger takes in"),
+    size("inputs", "adapter_in_dim", 1536, "H_in", "input width of the merger"),
     size("out", "adapter_out_dim", 5120, "O", "width of a merged patch"),
     size("squares", "adapter_merge_size", 2, "M_in", "patches merged along an axis by the merger"),
     computed("fits", _refuse_mismatch),
@@ -191,10 +191,10 @@ AUDIO = (
     same_head_dim(),
     size("mels", "feature_size", 128, "M", "mel bins"),
     size("channels", "downsample_hidden_size", 480, "C", "channels of the convolutions"),
-    settable("heard", "conv_output_size", lambda c: c.channels * eighth(c.mels), "C_out", "width of what the convolutions leave"),
+    settable("heard", "conv_output_size", lambda c: c.channels * eighth(c.mels), "C_out", "width of the flattened convolutions"),
     switch("bias", "attention_bias", True),
-    size("inputs", "adapter_input_size", 1280, "H_in", "width that the adapter takes in", "whisper_adapter_in_dim"),
-    size("out", "adapter_out_dim", 5120, "O", "width that the adapter puts out", "adapter_output_size", "whisper_adapter_out_dim"),
+    size("inputs", "adapter_input_size", 1280, "H_in", "input width of the adapter", "whisper_adapter_in_dim"),
+    size("out", "adapter_out_dim", 5120, "O", "output width of the adapter", "adapter_output_size", "whisper_adapter_out_dim"),
     computed("fits", _refuse_mismatch),
 )
 WHISPER = {

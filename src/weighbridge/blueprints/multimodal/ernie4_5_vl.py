@@ -77,7 +77,7 @@ ERNIE = variant(
 
 VISION = variant(
     FIELDS_OF_TOWERS,
-    size("gap", "temporal_merge_size", 2, "U", "frames merged to one"),
+    size("gap", "temporal_merge_size", 2, "U", "frames merged into one"),
     hidden=1280,
     mlp=5120,
     layers=32,

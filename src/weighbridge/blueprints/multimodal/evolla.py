@@ -121,13 +121,13 @@ FIELDS = (
     ),
     nested("protein", "protein_encoder_config", SAPROT),
     number("adapters", "aligner_num_add_layers", 8),
-    size("adapter_times", "aligner_ffn_mult", 4, "F", "widening inside a layer that looks at the protein"),
+    size("adapter_times", "aligner_ffn_mult", 4, "F", "widening in a layer that attends to the protein"),
     switch("adapter_bias", "aligner_enable_bias", True),
     size("resampler_layers", "resampler_depth", 6, "L_res", "layers of the resampler"),
-    size("resampler_dim", "resampler_dim_head", 64, "D_res", "width of a head of the resampler"),
+    size("resampler_dim", "resampler_dim_head", 64, "D_res", "head dimension of the resampler"),
     size("resampler_heads", "resampler_heads", 8, "A_res", "heads of the resampler"),
-    size("latents", "resampler_num_latents", 64, "Z", "vectors that a protein becomes"),
-    size("resampler_times", "resampler_ff_mult", 4, "F_res", "widening inside the resampler"),
+    size("latents", "resampler_num_latents", 64, "Z", "vectors per protein"),
+    size("resampler_times", "resampler_ff_mult", 4, "F_res", "widening in the resampler"),
     computed("kinds", _kinds),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | esm.IGNORED_KEYS | {"aligner_attention_probs_dropout_prob", "tie_word_embeddings"}

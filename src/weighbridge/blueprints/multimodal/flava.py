@@ -38,7 +38,7 @@ CODEBOOK = (
     replace(CHANNELS, key="input_channels"),
     size("width", "hidden_size", 256, "H", "width of the first group"),
     number("blocks", "num_blocks_per_group", 2),
-    size("codes", "vocab_size", 8192, "V", "codes of the codebook"),
+    size("codes", "vocab_size", 8192, "V", "codes in the codebook"),
     switch("frozen", "freeze", True),
 )
 SIDE = 112
@@ -86,7 +86,7 @@ IMAGES = (
     *VIT_PATCH,
     CHANNELS,
     switch("masked", "mask_token", True),
-    size("codes", "vocab_size", 8192, "V", "codes of the codebook"),
+    size("codes", "vocab_size", 8192, "V", "codes in the codebook"),
 )
 BOTH = (*variant(STACK, layers=6), switch("classed", "use_cls_token", True))
 FIELDS = (

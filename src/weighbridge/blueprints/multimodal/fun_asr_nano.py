@@ -104,7 +104,7 @@ ENCODER = (
     HEADS_DIVIDE,
     HEAD_WIDTH,
     size("beside", "num_stacked_frames", 7, "F", "frames side by side"),
-    size("kernel", "fsmn_kernel_size", 11, "K", "kernel of the memory of neighbours"),
+    size("kernel", "fsmn_kernel_size", 11, "K", "kernel size of the neighbourhood memory"),
     choice("timed", "num_timestamp_prediction_layers", 20),
     constant("kinds", _kinds),
 )
@@ -115,7 +115,7 @@ ADAPTOR: tuple[Field, ...] = (
     LAYERS.with_default(2),
     HEADS_DIVIDE,
     HEAD_WIDTH,
-    size("inner", "projector_hidden_size", 2048, "E", "width inside the projector"),
+    size("inner", "projector_hidden_size", 2048, "E", "inner width of the projector"),
 )
 QWEN = {
     "hidden_size": 1024,

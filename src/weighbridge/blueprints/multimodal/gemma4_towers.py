@@ -32,7 +32,7 @@ VISION = (
     LAYERS.with_default(16),
     HEADS.with_default(12),
     KV_HEADS.with_default(12),
-    size("head_dim", "head_dim", 64, "D", "width of a head"),
+    size("head_dim", "head_dim", 64, "D", "head dimension"),
     size("pool", "pooling_kernel_size", 3, "M", "patches merged along an axis"),
     computed("pooled", lambda c: c.pool > 1),
     PATCH.with_default(16),
@@ -48,12 +48,12 @@ AUDIO = (
     HEAD_DIM,
     numbers("convs", "subsampling_conv_channels", (128, 32)),
     computed("pair", lambda c: pair_of(c.convs)),
-    size("kernel", "conv_kernel_size", 5, "R", "width of the convolution"),
+    size("kernel", "conv_kernel_size", 5, "R", "kernel size of the convolution"),
     size("chunk", "attention_chunk_size", 12, "B", "queries in a block"),
-    size("past", "attention_context_left", 13, "X", "keys before a query, itself among them"),
-    size("future", "attention_context_right", 0, "Y", "keys behind a query", minimum=0),
+    size("past", "attention_context_left", 13, "X", "keys up to and including a query's own"),
+    size("future", "attention_context_right", 0, "Y", "keys after a query", minimum=0),
     switch("clipped", "use_clipped_linears", True),
-    size("out", "output_proj_dims", 1536, "O", "width of what is heard"),
+    size("out", "output_proj_dims", 1536, "O", "width of the audio output"),
 )
 BOUNDS = ("input_min", "input_max", "output_min", "output_max")
 

@@ -90,7 +90,7 @@ SIGHT = (
 UNIFIED = (
     model_config("text", "text_config", "gemma4_unified_text", fixed=True),
     nested("vision", "vision_config", SIGHT),
-    nested("audio", "audio_config", (size("out", "audio_embed_dim", 640, "O", "width of what is heard"),)),
+    nested("audio", "audio_config", (size("out", "audio_embed_dim", 640, "O", "width of the audio output"),)),
     is_stated("sees", "vision_config"),
     is_stated("hears", "audio_config"),
     switch("tied", "tie_word_embeddings", True),

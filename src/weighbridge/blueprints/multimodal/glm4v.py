@@ -31,7 +31,7 @@ VISION = variant(
     out=4096,
     deep=constant("deep", ()),
     deep_runs=constant("deep_runs", 0),
-    positions=size("image", "image_size", 336, "G", "side of the image"),
+    positions=size("image", "image_size", 336, "G", "image size"),
 )
 POSITIONS = derived("positions", lambda c: (c.image // c.patch_side) * (c.image // c.patch_side), "image_size", "patch_size")
 TEXT = variant(GLM, norms=BEFORE + AFTER, head_dim=HEAD_DIM, qkv_bias=constant("qkv_bias", True))
@@ -105,7 +105,7 @@ FAMILIES = {
         "glm_image_text",
         variant(
             TEXT,
-            size("head_dim", "head_dim", default_head_dim, "D", "width of a head", null=default_head_dim),
+            size("head_dim", "head_dim", default_head_dim, "D", "head dimension", null=default_head_dim),
             switch("qkv_bias", "attention_bias", True),
             vocab=168064,
         ),

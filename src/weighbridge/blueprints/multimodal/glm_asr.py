@@ -151,7 +151,7 @@ FAMILIES = {
         "voxtral_realtime_text",
         VOXTRAL_TEXT,
         VOXTRAL,
-        size("beside", "downsample_factor", 4, "F", "states that are joined side by side"),
+        size("beside", "downsample_factor", 4, "F", "states concatenated"),
     ),
     **kin("qwen3_asr", "Qwen3ASR", "qwen3 qwen2", QWEN_TEXT, QWEN, LABELS, switch("label_bias", "token_classification_bias", False)),
     "musicflamingo": Family(

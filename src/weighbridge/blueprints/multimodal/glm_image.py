@@ -25,13 +25,13 @@ VISION = (
     switch("bias", "attention_bias", True),
     IN_CHANNELS.with_default(3),
     IMAGE.with_default(2048),
-    size("patch_side", "patch_size", 16, "P", "side of a patch"),
+    size("patch_side", "patch_size", 16, "P", "patch size"),
     derived("positions", lambda c: (c.image // c.patch_side) * (c.image // c.patch_side), "image_size", "patch_size"),
 )
 CODES = (
     size("code", "embed_dim", 2048, "E", "width of a code"),
     size("codes", "num_embeddings", 16384, "C", "codes"),
-    size("latent", "latent_channels", 1536, "H", "width of a state that is quantized"),
+    size("latent", "latent_channels", 1536, "H", "width of a quantized state"),
 )
 WHOLE = (
     model_config(
@@ -40,7 +40,7 @@ WHOLE = (
     model_config("vision", "vision_config", "glm_image_vision", fixed=True),
     model_config("codes", "vq_config", "glm_image_vqmodel", fixed=True),
 )
-APART = unknown("the quantizer is called for its codes alone, and has no forward pass")
+APART = unknown("the quantizer is called only for its codes, and has no forward pass")
 
 
 def vision(c: Config) -> Part:

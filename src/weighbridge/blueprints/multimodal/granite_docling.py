@@ -22,7 +22,7 @@ from weighbridge.core.tree import Node, Part
 VISION = (
     *stack_fields(768, 3072, 12),
     *image_fields(512, 16),
-    size("out", "out_hidden_size", 1024, "O", "width of a token of the text"),
+    size("out", "out_hidden_size", 1024, "O", "width of a text token"),
     size("factor", "scale_factor", 4, "F", "patches merged along an axis"),
     Field("taps", "deepstack_visual_indexes", [3, 7, 10], "sequence", read=len),
     switch("fine", "use_fine_route", True),
@@ -78,7 +78,7 @@ def refuse_mismatch(c: Config) -> bool:
 FIELDS = (
     model_config("vision", "vision_config", "granite_docling_vision", fixed=True),
     model_config("text", "text_config", "granite_docling_text", fixed=True),
-    size("router", "density_router_hidden_size", 1, "R", "width inside the router", report_default=False),
+    size("router", "density_router_hidden_size", 1, "R", "inner width of the router", report_default=False),
     choice("routed", "density_router_hidden_size", None, read=lambda value: value is not None, report_default=False),
     TIED,
     computed("checked", refuse_mismatch),

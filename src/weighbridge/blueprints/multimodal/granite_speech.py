@@ -18,16 +18,16 @@ from weighbridge.core.tree import Node, Part, Tensor
 ASKED = unknown("the Q-Former begins with the same queries for all blocks, and not for each")
 
 SHARED = (
-    size("kernel", "conv_kernel_size", 15, "K_dep", "width of the depthwise convolution"),
+    size("kernel", "conv_kernel_size", 15, "K_dep", "kernel size of the depthwise convolution"),
     size("wider", "conv_expansion_factor", 2, "X_con", "widening of the convolution"),
-    size("block", "context_size", 200, "B", "frames of a block"),
+    size("block", "context_size", 200, "B", "frames in a block"),
 )
 FIRST = (
     size("mels", "input_dim", 160, "M", "mel bins", "num_mel_bins"),
     NUM_LAYERS.with_default(10),
     HIDDEN_DIM.with_default(1024),
     NUM_HEADS.with_default(8),
-    size("head_dim", "dim_head", lambda c: c.hidden // c.heads, "D", "width of a head"),
+    size("head_dim", "dim_head", lambda c: c.hidden // c.heads, "D", "head dimension"),
     size("vocab", "output_dim", 42, "V", "vocabulary size"),
     size("positions", "max_pos_emb", 512, "S", "relative positions, each way"),
     size("times", "feedforward_mult", 4, "X", "intermediate size as a multiple of the hidden size"),
@@ -114,7 +114,7 @@ def kin(stem: str, name: str) -> dict[str, Family]:
         model_config("text", "text_config", "granite llama"),
         model_config("audio", "encoder_config", f"{stem}_encoder", fixed=True),
         model_config("queried", "projector_config", "blip_2_qformer"),
-        size("rate", "downsample_rate", 5, "R", "frames to a query"),
+        size("rate", "downsample_rate", 5, "R", "frames per query"),
         size("window", "window_size", 15, "W", "frames that the Q-Former sees at once"),
         switch("tied", "tie_word_embeddings", True),
     )

@@ -35,8 +35,8 @@ def _ratios(value: Any) -> tuple[tuple[int, int], ...]:
 
 VISION = (
     *stack_fields(384, 1536, 6),
-    *sides("image", "image_size", 224, "R", "side of the image"),
-    *sides("patch", "patch_size", 16, "P", "side of a patch"),
+    *sides("image", "image_size", 224, "R", "image size"),
+    *sides("patch", "patch_size", 16, "P", "patch size"),
     CHANNELS,
     numbers("depths", "depths", (6, 3, 3)),
     numbers("groups", "num_group_tokens", (64, 8, 0), minimum=0),
@@ -129,7 +129,7 @@ FIELDS = (
     nested("text", "text_config", TEXT),
     nested("vision", "vision_config", VISION),
     PROJECTION_DIM.with_default(256),
-    size("inner", "projection_intermediate_dim", 4096, "Q", "width inside the projections"),
+    size("inner", "projection_intermediate_dim", 4096, "Q", "inner width of the projections"),
 )
 
 

@@ -31,15 +31,15 @@ TEXT = variant(
     qk_names=("query_layernorm", "key_layernorm"),
     tied=True,
     vocab=size("vocab", "vocab_size", 290943, "V", "vocabulary size", "org_vocab_size"),
-    head_dim=size("head_dim", "head_dim", default_head_dim, "D", "width of a head", "attention_head_dim"),
+    head_dim=size("head_dim", "head_dim", default_head_dim, "D", "head dimension", "attention_head_dim"),
 )
 VISION = (
     *stack_fields(1152, 4304, 16, 27)[:3],
     size("heads", "num_attention_heads", 16, "A", "attention heads", "attention_heads"),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", report_default=False),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "head dimension", report_default=False),
     CHANNELS,
     PATCH.with_default(16),
-    size("image", "max_image_size", 2048, "R", "side of the image"),
+    size("image", "max_image_size", 2048, "R", "image size"),
     SPATIAL_MERGE.with_default(2),
     size("out", "text_hidden_size", 3072, "O", "width of a merged patch"),
 )

@@ -65,10 +65,10 @@ VISION = (
     *image_fields(224, 14),
 )
 RESAMPLER = (
-    size("latents", "resampler_n_latents", 64, "Q", "vectors that an image becomes"),
+    size("latents", "resampler_n_latents", 64, "Q", "vectors per image"),
     size("layers", "resampler_depth", 6, "L", "layers"),
     size("heads", "resampler_n_heads", 16, "A", "attention heads"),
-    size("head_dim", "resampler_head_dim", 96, "D", "width of a head"),
+    size("head_dim", "resampler_head_dim", 96, "D", "head dimension"),
     switch("normed", "qk_layer_norms_perceiver", False),
 )
 FIELDS = (

@@ -23,7 +23,7 @@ PERCEIVER = (
     size("layers", "resampler_depth", 3, "L", "layers"),
     size("heads", "resampler_n_heads", 16, "A", "attention heads"),
     KV_HEADS.with_default(4),
-    size("head_dim", "resampler_head_dim", 96, "D", "width of a head"),
+    size("head_dim", "resampler_head_dim", 96, "D", "head dimension"),
 )
 BOTH = (
     model_config("vision", "vision_config", "idefics2_vision", fixed=True),

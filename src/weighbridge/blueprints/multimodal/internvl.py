@@ -20,8 +20,8 @@ from weighbridge.core.tree import Part, Tensor
 VISION = (
     *stack_fields(1024, 4096, 16, 24)[:-1],
     WHOLE_HEADS,
-    *sides("image", "image_size", 448, "R", "side of the image"),
-    *sides("patch", "patch_size", 14, "P", "side of a patch"),
+    *sides("image", "image_size", 448, "R", "image size"),
+    *sides("patch", "patch_size", 14, "P", "patch size"),
     CHANNELS,
     switch("qkv_bias", "attention_bias", False),
     switch("normed", "use_qk_norm", False),

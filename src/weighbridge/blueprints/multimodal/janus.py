@@ -28,16 +28,16 @@ VISION = (
     *image_fields(384, 16),
     switch("qkv_bias", "attention_bias", True),
     switch("normed", "use_qk_norm", False),
-    size("projected", "projection_dim", 2048, "E", "width behind the projection"),
+    size("projected", "projection_dim", 2048, "E", "width after the projection"),
     size("depth", "depth", 2, "J", "linear layers of the projector"),
 )
 CODES = (
     *variant(VQGAN, code=8, entries=16384),
     size("codes", "num_patches", 32, "G", "codes along a side"),
     size("outputs", "out_channels", 3, "O", "output channels"),
-    size("projected", "projection_dim", 2048, "E", "width behind the projection"),
+    size("projected", "projection_dim", 2048, "E", "width after the projection"),
     size("depth", "num_hidden_layers", 2, "J", "linear layers of the projector"),
-    size("drawn", "image_token_embed_dim", 2048, "W", "width of a token that is drawn"),
+    size("drawn", "image_token_embed_dim", 2048, "W", "width of a drawn token"),
 )
 BOTH = (
     model_config("vision", "vision_config", "janus_vision_model", fixed=True),

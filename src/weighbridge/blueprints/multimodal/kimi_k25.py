@@ -33,7 +33,7 @@ VISION = (
 BOTH = (
     model_config("vision", "vision_config", "kimi_k25_vision", fixed=True),
     model_config("text", "text_config", "deepseek_v3"),
-    size("normed", "projection_hidden_size", 1152, "E", "width inside the projector"),
+    size("normed", "projection_hidden_size", 1152, "E", "inner width of the projector"),
     switch("tied", "tie_word_embeddings", True),
 )
 

@@ -25,8 +25,8 @@ VISION = (
     IN_CHANNELS.with_default(3),
     PATCH.with_default(16),
     SPATIAL_MERGE.with_default(2),
-    size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
-    size("kernel", "conv_kernel_size", 3, "R", "width of the convolution"),
+    size("frames", "temporal_patch_size", 2, "T", "frames per patch"),
+    size("kernel", "conv_kernel_size", 3, "R", "kernel size of the convolution"),
     computed("odd", lambda c: c.kernel % 2 == 1),
     Field(
         "stated_kinds", "layer_types", lambda c: ["conv" if i < 2 or i % 2 else "full_attention" for i in layer_range(c.layers)], "choice"
@@ -36,7 +36,7 @@ VISION = (
 BOTH = (
     model_config("vision", "vision_config", "lfm3_vl_vision", fixed=True),
     model_config("text", "text_config", "lfm3"),
-    size("inside", "projector_hidden_size", 4096, "E", "width inside the projector"),
+    size("inside", "projector_hidden_size", 4096, "E", "inner width of the projector"),
     switch("bias", "projector_bias", True),
     switch("tied", "tie_word_embeddings", True),
 )

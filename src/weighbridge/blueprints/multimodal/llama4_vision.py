@@ -17,10 +17,10 @@ from weighbridge.core.tree import Part, Tensor
 VISION = (
     *stack_fields(768, 5632, 16, 34),
     *image_fields(448, 14),
-    size("out", "vision_output_dim", 7680, "O", "width of the states handed on"),
+    size("out", "vision_output_dim", 7680, "O", "width of the states passed on"),
     choice("shuffle", "pixel_shuffle_ratio", 0.5, read=lambda ratio: int(1 / ratio)),
-    size("adapter", "projector_input_dim", 4096, "E", "width inside the projector"),
-    size("adapted", "projector_output_dim", 4096, "F", "width behind the projection"),
+    size("adapter", "projector_input_dim", 4096, "E", "inner width of the projector"),
+    size("adapted", "projector_output_dim", 4096, "F", "width after the projection"),
 )
 
 

@@ -26,7 +26,7 @@ VISION = (
     IMAGE.with_default(224),
     PATCH.with_default(16),
     choice("insert", "insert_layer_id", 6),
-    *sides("window", "window_kernel_size", 2, "W", "patches of a window along an axis"),
+    *sides("window", "window_kernel_size", 2, "W", "patches per window along an axis"),
     computed("kinds", lambda c: _kinds(c, c.insert)),
     computed("inserted", lambda c: 0 <= c.insert < c.layers),
 )
@@ -40,7 +40,7 @@ def _kinds(c: Config, insert: int) -> list[str]:
 def _refuse_many_rounds(c: Config) -> bool:
     """Refuse more rounds than any image has patches for."""
     if c.rounds > 32:
-        raise ConfigError("an image is not halved so often", key="merger_times", value=c.rounds)
+        raise ConfigError("an image of this size cannot be halved that many times", key="merger_times", value=c.rounds)
     return True
 
 

@@ -21,14 +21,14 @@ VISION = (
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     size("channels", "num_channels", 3, "N", "image channels"),
-    size("patch", "patch_size", 14, "P", "side of a patch"),
-    size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
+    size("patch", "patch_size", 14, "P", "patch size"),
+    size("frames", "temporal_patch_size", 2, "T", "frames per patch"),
     size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis"),
 )
 BOTH = (
     model_config("vision", "vision_config", "minimax_m3_vl_vision", fixed=True),
     model_config("text", "text_config", "minimax_m3_vl_text", fixed=True),
-    size("inner", "projector_hidden_size", 6144, "E", "width inside the projector"),
+    size("inner", "projector_hidden_size", 6144, "E", "inner width of the projector"),
     *tie_fields(),
 )
 

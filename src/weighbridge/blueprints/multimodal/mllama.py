@@ -38,7 +38,7 @@ VISION = (
     *image_fields(448, 14),
     size("tiles", "max_num_tiles", 4, "T", "tiles of an image"),
     Field("ratios", "supported_aspect_ratios", lambda c: RATIOS, "sequence", read=len),
-    size("out", "vision_output_dim", 7680, "O", "width of the states handed on"),
+    size("out", "vision_output_dim", 7680, "O", "width of the states passed on"),
 )
 TEXT = variant(
     LLAMA,

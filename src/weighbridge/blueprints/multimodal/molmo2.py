@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HEADS = (
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
     size("kv_heads", "num_key_value_heads", 16, "K", "key-value heads"),
-    size("head_dim", "head_dim", 72, "D", "width of a head"),
+    size("head_dim", "head_dim", 72, "D", "head dimension"),
     switch("bias", "attention_bias", True),
 )
 
@@ -45,7 +45,7 @@ VISION = (
     size("mlp", "intermediate_size", 4304, "I", "intermediate size"),
     size("layers", "num_hidden_layers", 25, "L", "layers"),
     *HEADS,
-    size("patch", "patch_size", 14, "P", "side of a patch", "image_patch_size"),
+    size("patch", "patch_size", 14, "P", "patch size", "image_patch_size"),
     size("channels", "num_channels", 3, "N", "image channels"),
     choice("image", "image_size", [378, 378], "image_default_input_size", read=image_sides),
     derived("patches", lambda c: (c.image[0] // c.patch) * (c.image[1] // c.patch), "image_size", "patch_size"),
@@ -65,7 +65,7 @@ ADAPTER = (
     choice("picked", "vision_feature_layer", [24, 18], "vit_layers", read=layers_read),
     *HEADS,
     size("mlp", "intermediate_size", 18944, "I", "intermediate size"),
-    size("out", "text_hidden_size", 3584, "O", "width of a token of the text"),
+    size("out", "text_hidden_size", 3584, "O", "width of a text token"),
     switch("mlp_bias", "mlp_bias", False),
 )
 
@@ -87,7 +87,7 @@ TEXT = (
         constant("tied", False),
         derived("vocab", lambda c: c.base_vocab + c.additional, "vocab_size", "additional_vocab_size"),
         size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads"),
-        size("head_dim", "head_dim", 128, "D", "width of a head"),
+        size("head_dim", "head_dim", 128, "D", "head dimension"),
         choice("qk_norm", "qk_norm_type", "qwen3", read=norm_kind),
         switch("qkv_bias", "attention_bias", False, "qkv_bias"),
         mlp=12288,

@@ -64,7 +64,7 @@ TEXT = (
         FIELDS,
         NO_MLP_BIAS,
         size("kv_heads", "num_key_value_heads", 2, "K", "key-value heads"),
-        size("head_dim", "head_dim", 128, "D", "width of a head"),
+        size("head_dim", "head_dim", 128, "D", "head dimension"),
         vocab=202048,
         hidden=6656,
         mlp=19968,
@@ -80,7 +80,7 @@ VISION = (
     PATCH.with_default(14),
     size("tall", "pos_emb_height", 32, "Y", "rows of the table of positions"),
     size("broad", "pos_emb_width", 32, "X", "columns of the table of positions"),
-    size("frames", "patch_temporal", 2, "T", "frames of a patch"),
+    size("frames", "patch_temporal", 2, "T", "frames per patch"),
     size("merge", "merge_size", 2, "M", "patches merged along an axis"),
     choice("stated_kinds", "layer_types", None, report_default=False),
     computed("kinds", _windows),
@@ -89,7 +89,7 @@ BOTH = (
     model_config("vision", "vision_config", "muse_glimmer_vision", fixed=True),
     model_config("text", "text_config", "muse_glimmer_text", fixed=True),
     size("shuffled", "out_hidden_size", 6144, "O", "width of merged patches"),
-    size("projected", "projector_hidden_size", 4096, "E", "width inside the projector"),
+    size("projected", "projector_hidden_size", 4096, "E", "inner width of the projector"),
     TIED.with_default(False),
 )
 
@@ -212,8 +212,8 @@ AUDIO = (
     Field("stages", "num_hidden_layers", 4, "choice"),
     computed("staged", audio_stages),
     ratio("ratio", "mlp_ratio", 4.0),
-    size("kernel", "conv_kernel_size", 7, "K", "width of the convolutions"),
-    size("out", "out_hidden_size", 8192, "O", "width of a state that is put out"),
+    size("kernel", "conv_kernel_size", 7, "K", "kernel size of the convolutions"),
+    size("out", "out_hidden_size", 8192, "O", "width of an output state"),
 )
 SPARK = (
     *variant(
@@ -230,7 +230,7 @@ ASSISTANT = (
     LAYERS.with_default(5),
     HEADS.with_default(32),
     KV_HEADS.with_default(8),
-    size("head_dim", "head_dim", 128, "D", "width of a head"),
+    size("head_dim", "head_dim", 128, "D", "head dimension"),
     Field("sources", "target_layer_ids", [1, 13, 25, 37, 49], "choice", read=number_of_layers),
 )
 SPARK_CLASSES = {"MuseSparkModel": without_head(spark), "MuseSparkForConditionalGeneration": spark_generation}

@@ -40,7 +40,7 @@ FIELDS = (
     model_config("text", "text_config", "nemotron_h", more=(Field("ahead", "num_nextn_predict_layers", 0, "choice"),)),
     model_config("vision", "vision_config", "radio", absent={"video_temporal_patch_size": 2}),
     model_config("audio", "audio_config", "parakeet_encoder", only=True, optional=True, more=AUDIO),
-    size("vision_width", "vision_hidden_size", 1280, "W", "width of the picture encoder"),
+    size("vision_width", "vision_hidden_size", 1280, "W", "width of the image encoder"),
     size("projection", "projector_hidden_size", 4096, "P", "inner width of the projector"),
     choice("ratio", "downsample_ratio", 0.5),
     computed("squares", _squares),

@@ -99,7 +99,7 @@ def _windows(value: Any) -> Any:
 
 FIELDS = (
     VOCAB.with_default(131072),
-    size("rank", "embedding_rank", 256, "R", "width of the words"),
+    size("rank", "embedding_rank", 256, "R", "width of the word embeddings"),
     HIDDEN.with_default(1024),
     MLP.with_default(3584),
     switch("mlp_bias", "mlp_bias", False),
@@ -113,7 +113,7 @@ FIELDS = (
     computed("kinds", _kinds),
     computed("shared", lambda c: exact(c.heads, c.kv_heads)),
     PATCH.with_default(32),
-    size("narrow", "embedding_dim", 128, "E", "width of a token's vector for retrieval"),
+    size("narrow", "embedding_dim", 128, "E", "width of a token's retrieval vector"),
     switch("tied", "tie_word_embeddings", True),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset("document_token_id image_token_id".split())

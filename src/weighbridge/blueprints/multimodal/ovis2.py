@@ -19,8 +19,8 @@ VISION = (
     *image_fields(224, 14),
     switch("qkv_bias", "qkv_bias", False),
     switch("mlp_bias", "mlp_bias", False),
-    size("words", "vocab_size", 16384, "V", "words of the visual vocabulary"),
-    size("marks", "num_visual_indicator_tokens", 5, "Z", "words that mark where an image stands"),
+    size("words", "vocab_size", 16384, "V", "visual vocabulary size"),
+    size("marks", "num_visual_indicator_tokens", 5, "Z", "words that mark an image's place"),
     size("stride", "hidden_stride", 1, "F", "patches merged along an axis"),
 )
 BOTH = (

@@ -37,7 +37,7 @@ PALIGEMMA = (
         "vision", "vision_config", "siglip_vision_model clip_vision_model", absent=SIGLIP, ignored_keys="vocab_size num_image_tokens"
     ),
     model_config("text", "text_config", "gemma gemma2", absent=GEMMA, ignored_keys="num_image_tokens use_bidirectional_attention"),
-    size("projected", "projection_dim", 2048, "E", "width behind the projection"),
+    size("projected", "projection_dim", 2048, "E", "width after the projection"),
     switch("tied", "tie_word_embeddings", True),
 )
 GEMMA3 = (

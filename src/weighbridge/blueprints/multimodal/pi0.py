@@ -32,8 +32,8 @@ MARKS = "image_token_id image_token_index is_causal use_bidirectional_attention 
 FIELDS = (
     model_config("vlm", "vlm_config", "paligemma", absent=VLM, ignored_keys=MARKS),
     model_config("dit", "dit_config", "gemma", absent=EXPERT, ignored_keys=MARKS),
-    size("states", "max_state_dim", 32, "S", "numbers that describe the robot's state"),
-    size("actions", "max_action_dim", 32, "A", "numbers that describe an action"),
+    size("states", "max_state_dim", 32, "S", "size of the robot's state"),
+    size("actions", "max_action_dim", 32, "A", "size of an action"),
 )
 
 

@@ -14,11 +14,11 @@ from weighbridge.core.parts import attend, embedding, linear, part, replace, rms
 from weighbridge.core.sizes import is_some
 from weighbridge.core.tree import Every, Part
 
-KEY = size("head_dim", "d_kv", 64, "D", "width of a head")
+KEY = size("head_dim", "d_kv", 64, "D", "head dimension")
 UNTIED = switch("tied", "tie_word_embeddings", False)
 VISION = (
     HIDDEN.with_default(768),
-    size("patch_width", "patch_embed_hidden_size", 768, "P", "numbers of a patch"),
+    size("patch_width", "patch_embed_hidden_size", 768, "P", "values per patch"),
     D_FF.with_default(2048),
     KEY,
     LAYERS.with_default(12),
@@ -32,7 +32,7 @@ TEXT = (
     D_FF.with_default(2048),
     size("layers", "num_layers", 12, "L", "layers", "num_hidden_layers", "decoder_layers", "encoder_layers"),
     size("heads", "num_heads", 12, "A", "attention heads", "num_attention_heads", "decoder_attention_heads", "encoder_attention_heads"),
-    size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative positions"),
+    size("buckets", "relative_attention_num_buckets", 32, "B", "relative position buckets"),
     UNTIED,
 )
 

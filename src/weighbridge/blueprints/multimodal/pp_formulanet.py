@@ -21,9 +21,9 @@ VISION = (
         mlp=size("mlp", "mlp_dim", 3072, "I", "intermediate size"),
         image=512,
     ),
-    size("post_in", "post_conv_in_channels", 256, "C_in", "channels in front of the projector"),
+    size("post_in", "post_conv_in_channels", 256, "C_in", "channels before the projector"),
     size("post_mid", "post_conv_mid_channels", 512, "C_mid", "channels inside the projector"),
-    size("post_out", "post_conv_out_channels", 1024, "C_out", "channels behind the projector's convolutions"),
+    size("post_out", "post_conv_out_channels", 1024, "C_out", "channels after the projector's convolutions"),
     size("decoder_hidden", "decoder_hidden_size", 512, "H_dec", "hidden size of the decoder"),
 )
 TEXT = (

@@ -20,7 +20,7 @@ from weighbridge.core.parts import conv1d, embedding, fairseq_attention, gated_m
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
-AUDIO = (*under_older_names(fields(128, 1280, 5120, 32, 20, *FAIRSEQ)), size("out", "output_dim", 3584, "O", "width of what is handed on"))
+AUDIO = (*under_older_names(fields(128, 1280, 5120, 32, 20, *FAIRSEQ)), size("out", "output_dim", 3584, "O", "output width"))
 TEXT = variant(QWEN2, vocab=152064, hidden=3584, mlp=18944, layers=28, heads=28, kv_heads=4)
 TALKER = variant(
     TEXT,

@@ -22,7 +22,7 @@ CUT = (
     *STACK,
     CHANNELS,
     PATCH.with_default(16),
-    size("patches", "num_patches", 256, "M", "patches of an image"),
+    size("patches", "num_patches", 256, "M", "patches per image"),
     POOLED,
     constant("cut", True),
 )

@@ -28,7 +28,7 @@ DPT = (
     choice("factors", "reassemble_factors", [4, 2, 1, 0.5]),
     computed("paired", lambda c: _stage_count(c)),
     size("fused", "fusion_hidden_size", 256, "F", "width of the fusion"),
-    size("bins", "num_depth_bins", 256, "B", "bins of depth"),
+    size("bins", "num_depth_bins", 256, "B", "depth bins"),
     LABELS,
 )
 

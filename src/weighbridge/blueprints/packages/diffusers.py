@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PASS = unknown("how many positions a pass of a diffusion model sees is not in its config")
 """The stream of every model here."""
 HEADS = size("heads", "num_attention_heads", 24, "A", "attention heads")
-HEAD_DIM = size("head_dim", "attention_head_dim", 128, "D", "width of a head")
+HEAD_DIM = size("head_dim", "attention_head_dim", 128, "D", "head dimension")
 WIDTH = derived("hidden", lambda c: c.heads * c.head_dim, "num_attention_heads", "attention_head_dim")
 
 
@@ -94,15 +94,15 @@ def time_and_text(c: Config, *, guided: bool) -> Part:
 
 
 FLUX = (
-    size("patch", "patch_size", 1, "P", "side of a patch", report_default=False),
+    size("patch", "patch_size", 1, "P", "patch size", report_default=False),
     size("channels", "in_channels", 64, "N", "channels of a token"),
-    size("outputs", "out_channels", lambda c: c.channels, "O", "channels that come out", null=lambda c: c.channels, report_default=False),
-    size("layers", "num_layers", 19, "L", "layers of two streams"),
-    size("single_layers", "num_single_layers", 38, "M", "layers of one stream"),
+    size("outputs", "out_channels", lambda c: c.channels, "O", "output channels", null=lambda c: c.channels, report_default=False),
+    size("layers", "num_layers", 19, "L", "double-stream layers"),
+    size("single_layers", "num_single_layers", 38, "M", "single-stream layers"),
     HEAD_DIM,
     HEADS,
     WIDTH,
-    size("text", "joint_attention_dim", 4096, "T", "width of the text"),
+    size("text", "joint_attention_dim", 4096, "T", "width of the text states"),
     size("pooled", "pooled_projection_dim", 768, "U", "width of the pooled text"),
     switch("guided", "guidance_embeds", False),
 )
@@ -159,17 +159,17 @@ def _indices(value: Any) -> tuple[int, ...]:
 
 
 SD3 = (
-    size("patch", "patch_size", 2, "P", "side of a patch"),
-    size("channels", "in_channels", 16, "N", "channels of the latents"),
+    size("patch", "patch_size", 2, "P", "patch size"),
+    size("channels", "in_channels", 16, "N", "latent channels"),
     size("layers", "num_layers", 18, "L", "layers"),
     HEAD_DIM._replace(default=64),
     HEADS._replace(default=18),
     WIDTH,
-    size("text", "joint_attention_dim", 4096, "T", "width of the text"),
+    size("text", "joint_attention_dim", 4096, "T", "width of the text states"),
     size("caption", "caption_projection_dim", 1152, "C", "width of the projected text"),
     size("pooled", "pooled_projection_dim", 2048, "U", "width of the pooled text"),
-    size("outputs", "out_channels", 16, "O", "channels that come out", null=lambda c: c.channels),
-    size("places", "pos_embed_max_size", 96, "S", "side of the table of positions"),
+    size("outputs", "out_channels", 16, "O", "output channels", null=lambda c: c.channels),
+    size("places", "pos_embed_max_size", 96, "S", "size of the position grid"),
     choice("dual", "dual_attention_layers", [], read=_indices, report_default=False),
     kind_or_none("qk_norm", "qk_norm", "rms_norm", "layer_norm"),
     computed("kinds", _sd3_kinds),
@@ -221,11 +221,11 @@ DIT = (
     HEADS._replace(default=16),
     HEAD_DIM._replace(default=72),
     WIDTH,
-    size("channels", "in_channels", 4, "N", "channels of the latents"),
-    size("outputs", "out_channels", lambda c: c.channels, "O", "channels that come out", null=lambda c: c.channels, report_default=False),
+    size("channels", "in_channels", 4, "N", "latent channels"),
+    size("outputs", "out_channels", lambda c: c.channels, "O", "output channels", null=lambda c: c.channels, report_default=False),
     size("layers", "num_layers", 28, "L", "layers"),
     switch("qkv_bias", "attention_bias", True, report_default=False),
-    size("patch", "patch_size", 2, "P", "side of a patch"),
+    size("patch", "patch_size", 2, "P", "patch size"),
     choice(
         "activation",
         "activation_fn",
@@ -233,7 +233,7 @@ DIT = (
         read=one_of("activation_fn", "gelu", "gelu-approximate", "geglu"),
         report_default=False,
     ),
-    size("classes", "num_embeds_ada_norm", 1000, "C", "classes of images"),
+    size("classes", "num_embeds_ada_norm", 1000, "C", "image classes"),
     read_none("norm_type", "ada_norm_zero"),
     switch("normed", "norm_elementwise_affine", False, report_default=False),
 )

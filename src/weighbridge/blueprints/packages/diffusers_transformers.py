@@ -27,19 +27,19 @@ from weighbridge.core.sizes import Size, exact, round_up
 from weighbridge.core.tree import Node, Part, Tensor
 
 LAYERS = size("layers", "num_layers", 28, "L", "layers")
-OUTPUTS = size("outputs", "out_channels", lambda c: c.channels, "O", "channels that come out", null=lambda c: c.channels)
+OUTPUTS = size("outputs", "out_channels", lambda c: c.channels, "O", "output channels", null=lambda c: c.channels)
 ATTENTION_BIAS = switch("qkv_bias", "attention_bias", True, report_default=False)
 AFFINE = switch("affine", "norm_elementwise_affine", False, report_default=False)
 
 
 def channels(default: int) -> Field:
     """Declare the channels of the latents."""
-    return size("channels", "in_channels", default, "N", "channels of the latents")
+    return size("channels", "in_channels", default, "N", "latent channels")
 
 
 def patch(default: int) -> Field:
     """Declare the side of a patch."""
-    return size("patch", "patch_size", default, "P", "side of a patch")
+    return size("patch", "patch_size", default, "P", "patch size")
 
 
 def activation(*more: str) -> Field:
@@ -75,7 +75,7 @@ PIXART = (
     channels(4),
     OUTPUTS._replace(default=8),
     LAYERS,
-    size("cross", "cross_attention_dim", 1152, "C", "width of what cross-attention reads"),
+    size("cross", "cross_attention_dim", 1152, "C", "input width of the cross-attention"),
     ATTENTION_BIAS,
     choice("side", "sample_size", 128, report_default=False),
     choice("additional", "use_additional_conditions", None, report_default=False)._replace(nullable=True),
@@ -84,7 +84,7 @@ PIXART = (
     activation("geglu"),
     read_none("norm_type", "ada_norm_single"),
     read_none("norm_elementwise_affine"),
-    optional("text", "caption_channels", None, "T", "width of the text"),
+    optional("text", "caption_channels", None, "T", "width of the text states"),
 )
 
 
@@ -119,10 +119,10 @@ SANA = (
     HEAD_DIM._replace(default=32),
     WIDTH,
     LAYERS._replace(default=20),
-    size("cross_heads", "num_cross_attention_heads", 20, "B", "heads of cross-attention"),
-    size("cross_head_dim", "cross_attention_head_dim", 112, "E", "width of a head of cross-attention"),
-    size("cross", "cross_attention_dim", 2240, "C", "width of what cross-attention reads"),
-    size("text", "caption_channels", 2304, "T", "width of the text"),
+    size("cross_heads", "num_cross_attention_heads", 20, "B", "cross-attention heads"),
+    size("cross_head_dim", "cross_attention_head_dim", 112, "E", "head dimension in cross-attention"),
+    size("cross", "cross_attention_dim", 2240, "C", "input width of the cross-attention"),
+    size("text", "caption_channels", 2304, "T", "width of the text states"),
     ratio("ratio", "mlp_ratio", 2.5),
     ATTENTION_BIAS._replace(default=False),
     patch(1),
@@ -167,7 +167,7 @@ QWEN_IMAGE = (
     HEAD_DIM,
     HEADS,
     WIDTH,
-    size("text", "joint_attention_dim", 3584, "T", "width of the text"),
+    size("text", "joint_attention_dim", 3584, "T", "width of the text states"),
     switch("additional", "use_additional_t_cond", False, report_default=False),
 )
 
@@ -219,12 +219,12 @@ FLUX2 = (
     channels(128),
     OUTPUTS,
     LAYERS._replace(default=8),
-    size("single_layers", "num_single_layers", 48, "M", "layers of one stream"),
+    size("single_layers", "num_single_layers", 48, "M", "single-stream layers"),
     HEAD_DIM,
     HEADS._replace(default=48),
     WIDTH,
-    size("text", "joint_attention_dim", 15360, "T", "width of the text"),
-    size("time", "timestep_guidance_channels", 256, "E", "width of the embedded time"),
+    size("text", "joint_attention_dim", 15360, "T", "width of the text states"),
+    size("time", "timestep_guidance_channels", 256, "E", "width of the time embedding"),
     ratio("ratio", "mlp_ratio", 3.0),
     switch("guided", "guidance_embeds", True, report_default=False),
 )
@@ -276,12 +276,12 @@ def flux2(c: Config) -> Part:
 AURAFLOW = (
     patch(2),
     channels(4),
-    size("layers", "num_mmdit_layers", 4, "L", "layers of two streams"),
-    size("single_layers", "num_single_dit_layers", 32, "M", "layers of one stream"),
+    size("layers", "num_mmdit_layers", 4, "L", "double-stream layers"),
+    size("single_layers", "num_single_dit_layers", 32, "M", "single-stream layers"),
     HEAD_DIM._replace(default=256),
     HEADS._replace(default=12),
     WIDTH,
-    size("text", "joint_attention_dim", 2048, "T", "width of the text"),
+    size("text", "joint_attention_dim", 2048, "T", "width of the text states"),
     size("caption", "caption_projection_dim", 3072, "C", "width of the projected text"),
     OUTPUTS._replace(default=4),
     size("places", "pos_embed_max_size", 1024, "S", "positions"),

@@ -50,12 +50,12 @@ def square_attention(width: Size) -> tuple[Node, ...]:
 
 VAE = (
     size("channels", "in_channels", 3, "N", "channels of the image"),
-    size("outputs", "out_channels", 3, "O", "channels that come out"),
+    size("outputs", "out_channels", 3, "O", "output channels"),
     choice("down", "down_block_types", ["DownEncoderBlock2D"], report_default=False),
     choice("up", "up_block_types", ["UpDecoderBlock2D"], report_default=False),
     numbers("widths", "block_out_channels", (64,)),
     number("depth", "layers_per_block", 1),
-    size("latent", "latent_channels", 4, "Z", "channels of the latents"),
+    size("latent", "latent_channels", 4, "Z", "latent channels"),
     switch("quant", "use_quant_conv", True, report_default=False),
     switch("post_quant", "use_post_quant_conv", True, report_default=False),
     switch("attends", "mid_block_add_attention", True, report_default=False),
@@ -154,8 +154,8 @@ def _attention_stages(key: str, stated: Any, kinds: tuple[str, str], count: int)
 
 DOWN, UP = ("DownBlock2D", "CrossAttnDownBlock2D"), ("UpBlock2D", "CrossAttnUpBlock2D")
 UNET = (
-    size("channels", "in_channels", 4, "N", "channels of the latents"),
-    size("outputs", "out_channels", 4, "O", "channels that come out"),
+    size("channels", "in_channels", 4, "N", "latent channels"),
+    size("outputs", "out_channels", 4, "O", "output channels"),
     choice("down", "down_block_types", [DOWN[1], DOWN[1], DOWN[1], DOWN[0]], report_default=False),
     choice("up", "up_block_types", [UP[0], UP[1], UP[1], UP[1]], report_default=False),
     read_none("mid_block_type", "UNetMidBlock2DCrossAttn"),
@@ -167,7 +167,7 @@ UNET = (
     switch("linear", "use_linear_projection", False, report_default=False),
     choice("kernel_in", "conv_in_kernel", 3, report_default=False),
     choice("kernel_out", "conv_out_kernel", 3, report_default=False),
-    optional("time_condition", "time_cond_proj_dim", None, "K", "width of what the time is conditioned on"),
+    optional("time_condition", "time_cond_proj_dim", None, "K", "width of the time condition"),
     optional("classes", "num_class_embeds", None, "C", "classes"),
     kind_or_none("class_kind", "class_embed_type", "timestep", "projection"),
     kind_or_none("added", "addition_embed_type", "text_time"),

@@ -39,7 +39,7 @@ FIELDS = (
     size("hidden", "n_embd", 4096, "H", "hidden size"),
     size("heads", "n_head", 32, "A", "attention heads"),
     size("kv_heads", "n_query_groups", lambda c: c.heads, "K", "key-value heads", null=lambda c: c.heads),
-    size("head_dim", "head_size", lambda c: exact(c.hidden, c.heads), "D", "width of a head", null=lambda c: exact(c.hidden, c.heads)),
+    size("head_dim", "head_size", lambda c: exact(c.hidden, c.heads), "D", "head dimension", null=lambda c: exact(c.hidden, c.heads)),
     Field("words", "vocab_size", 50254, "choice"),
     Field("multiple", "padding_multiple", 512, "choice"),
     size("vocab", "padded_vocab_size", _pad_vocab, "V", "vocabulary size, padded", null=_pad_vocab),

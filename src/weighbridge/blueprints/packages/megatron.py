@@ -78,7 +78,7 @@ FIELDS = (
     required_field(size("heads", "num_attention_heads", None, "A", "attention heads")),
     switch("grouped", "group_query_attention", False),
     size("groups", "num_query_groups", 1, "K", "key-value heads", null=lambda c: 1, report_default=False),
-    size("head_dim", "kv_channels", lambda c: exact(c.hidden, c.heads), "D", "width of a head", null=lambda c: exact(c.hidden, c.heads)),
+    size("head_dim", "kv_channels", lambda c: exact(c.hidden, c.heads), "D", "head dimension", null=lambda c: exact(c.hidden, c.heads)),
     switch("gated", "swiglu", False),
     size("mlp", "ffn_hidden_size", _inner, "I", "intermediate size", null=_inner),
     Field("words", "vocab_size", None, "choice", read=_whole("vocab_size"), report_default=False),

@@ -64,15 +64,15 @@ BLOCK = (
     computed("wider", lambda c: c.block_type == "custom" or (c.block_type is None and any(getattr(c, key) for key in WIDER))),
 )
 
-IMAGE = sides("image", "image_size", 224, "R", "side of the image")
+IMAGE = sides("image", "image_size", 224, "R", "image size")
 VISION = (
     size("hidden", "width", 768, "H", "width"),
     size("layers", "layers", 12, "L", "layers"),
-    size("head_width", "head_width", 64, "D", "width of a head"),
+    size("head_width", "head_width", 64, "D", "head dimension"),
     derived("heads", lambda c: c.hidden // c.head_width, "width", "head_width"),
     *BLOCK,
     *IMAGE,
-    *sides("patch", "patch_size", 16, "P", "side of a patch"),
+    *sides("patch", "patch_size", 16, "P", "patch size"),
     switch("first_norm", "no_ln_pre", False, report_default=False),
     choice("pooling", "attentional_pool", False, read=pooling, report_default=False),
     choice("cut", "pool_type", "tok", read=lambda value: value != "none", report_default=False),
@@ -83,9 +83,9 @@ VISION = (
 RESNET = (
     size("hidden", "width", 64, "H", "width of the stem"),
     numbers("depths", "layers", (3, 4, 6, 3)),
-    size("head_width", "head_width", 64, "D", "width of a head", report_default=False),
+    size("head_width", "head_width", 64, "D", "head dimension", report_default=False),
     derived("heads", lambda c: c.hidden * 32 // c.head_width, "width", "head_width"),
-    size("image_height", "image_size", 224, "R", "side of the image"),
+    size("image_height", "image_size", 224, "R", "image size"),
     derived("image_width", lambda c: c.image_height),
 )
 TEXT = (

@@ -24,8 +24,8 @@ def _tokens(c: Config) -> int:
 
 
 IMAGES = (
-    *sides("image", "img_size", 224, "R", "side of the image"),
-    *sides("patch", "patch_size", 16, "P", "side of a patch"),
+    *sides("image", "img_size", 224, "R", "image size"),
+    *sides("patch", "patch_size", 16, "P", "patch size"),
     size("channels", "in_chans", 3, "N", "image channels"),
     choice("headed", "num_classes", 1000, read=bool, report_default=False),
     size("labels", "num_classes", 1000, "C", "number of labels", minimum=0),

@@ -38,7 +38,7 @@ FIELDS = (
     *WIDTHS,
     *decimal_ratio("embed_dim"),
     switch("qkv_bias", "qkv_bias", True, report_default=False),
-    size("class_layers", "cls_attn_layers", 2, "K", "layers of class attention", minimum=0),
+    size("class_layers", "cls_attn_layers", 2, "K", "class-attention layers", minimum=0),
     switch("positioned", "use_pos_embed", True, report_default=False),
     choice("scaled", "eta", 1.0, read=lambda value: value is not None, report_default=False)._replace(nullable=True),
     switch("normed_whole", "tokens_norm", False, report_default=False),

@@ -32,7 +32,7 @@ FIELDS = (
     size("mlp", "ffn_hidden_size", 13696, "I", "intermediate size"),
     size("layers", "num_layers", 28, "L", "layers"),
     HEADS.with_default(32),
-    size("head_dim", "kv_channels", 128, "D", "width of a head"),
+    size("head_dim", "kv_channels", 128, "D", "head dimension"),
     switch("grouped", "multi_query_attention", False),
     size("groups", "multi_query_group_num", 1, "K", "key-value heads"),
     switch("qkv_bias", "add_qkv_bias", False),

@@ -15,7 +15,7 @@ from weighbridge.core.tree import Node, Part
 
 MIMO = variant(
     QWEN2,
-    size("further", "num_nextn_predict_layers", 0, "N", "layers that predict further tokens", minimum=0),
+    size("further", "num_nextn_predict_layers", 0, "N", "multi-token prediction layers", minimum=0),
     switch("qkv_bias", "attention_bias", True),
     vocab=151680,
     mlp=11008,

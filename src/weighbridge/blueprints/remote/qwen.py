@@ -15,10 +15,10 @@ from weighbridge.core.tree import Node
 FIELDS = (
     VOCAB.with_default(151936),
     HIDDEN.with_default(4096),
-    size("mlp", "intermediate_size", 22016, "I", "width of gate and up projection together"),
+    size("mlp", "intermediate_size", 22016, "I", "width of the gate and up projections together"),
     LAYERS.with_default(32),
     HEADS.with_default(32),
-    size("head_dim", "kv_channels", 128, "D", "width of a head"),
+    size("head_dim", "kv_channels", 128, "D", "head dimension"),
     LABELS,
     TIED.with_default(False),
     switch("unbiased", "no_bias", True),

@@ -56,7 +56,7 @@ FIELDS = (
     size("attended", "attention_hidden_size", lambda c: c.hidden, "F", "width of time mixing"),
     MLP.with_default(lambda c: 7 * c.hidden // 64 * 32),
     LAYERS.with_default(24),
-    size("head_dim", "head_size", 64, "D", "width of a head"),
+    size("head_dim", "head_size", 64, "D", "head dimension"),
     derived("heads", lambda c: exact(c.attended, c.head_dim), "attention_hidden_size", "head_size"),
     constant("depth", lambda c: c.layers),
     TIED.with_default(False),

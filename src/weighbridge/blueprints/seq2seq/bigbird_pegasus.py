@@ -18,7 +18,7 @@ FIELDS = variant(
     fairseq_transformer.fields(96103, 4096, 1024, 4096, (16, 16), 16),
     switch("biased", "use_bias", False),
     choice("attention", "attention_type", "block_sparse"),
-    size("block", "block_size", 64, "B", "tokens in a block"),
+    size("block", "block_size", 64, "B", "tokens per block"),
     size("random", "num_random_blocks", 3, "R", "random blocks", minimum=0),
 )
 STYLE = fairseq_transformer.Style(embed_norm=True)

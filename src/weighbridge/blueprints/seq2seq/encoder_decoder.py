@@ -83,7 +83,7 @@ def bridge(c: Config, states: Stream) -> tuple[Part, ...]:
         return ()
     # Behind an adapter the states are wider than the map takes them: the reference holds it and cannot run it.
     adapted = getattr(c.encoder, "extended", False) and c.encoder.projected
-    stream = unknown("the map behind the encoder takes another width than its adapter gives") if adapted else states
+    stream = unknown("the map after the encoder expects another width than its adapter outputs") if adapted else states
     return (linear("enc_to_dec_proj", c.states, c.decoder.hidden, stream=stream),)
 
 

@@ -32,8 +32,8 @@ def long_attention(c: Config, bias: bool) -> Part:
 
 FIELDS = variant(
     T5,
-    size("radius", "local_radius", 127, "R", "tokens seen to each side", minimum=0),
-    size("block", "global_block_size", 16, "G", "tokens in a global block"),
+    size("radius", "local_radius", 127, "R", "tokens visible on each side", minimum=0),
+    size("block", "global_block_size", 16, "G", "tokens per global block"),
     choice("attention", "encoder_attention_type", "local"),
     # The value would be taken for a rule that tells a value from the fields; so a rule returns it.
     long=constant("long", lambda c: long_attention),

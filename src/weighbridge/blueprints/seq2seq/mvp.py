@@ -17,7 +17,7 @@ from weighbridge.core.tree import Attend, Node, Part
 FIELDS = variant(
     fairseq_transformer.fields(50267, 1024, 1024, 4096, (12, 12), 16),
     size("prompt", "prompt_length", 100, "P", "tokens of a prompt"),
-    size("prompt_mlp", "prompt_mid_dim", 800, "I_pro", "width in which prompts are made"),
+    size("prompt_mlp", "prompt_mid_dim", 800, "I_pro", "width of the prompt encoder"),
     switch("prompted", "use_prompt", False),
 )
 STYLE = fairseq_transformer.Style(offset=2, embed_norm=True)

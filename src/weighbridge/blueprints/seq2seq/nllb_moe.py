@@ -21,8 +21,8 @@ FIELDS = variant(
         field for field in fairseq_transformer.fields(128112, 1024, 1024, 4096, (12, 12), 16) if field.word not in ("positions", "labels")
     ),
     size("experts", "num_experts", 128, "E", "experts", minimum=CHOSEN),
-    size("step", "encoder_sparse_step", 4, "P", "encoder layers from experts to experts", minimum=0),
-    size("decoder_step", "decoder_sparse_step", 4, "P_dec", "decoder layers from experts to experts", minimum=0),
+    size("step", "encoder_sparse_step", 4, "P", "interval between encoder layers with experts", minimum=0),
+    size("decoder_step", "decoder_sparse_step", 4, "P_dec", "interval between decoder layers with experts", minimum=0),
     computed("sparse", lambda c: [c.step > 0 and (index + 1) % c.step == 0 for index in layer_range(c.layers)]),
     computed(
         "decoder_sparse", lambda c: [c.decoder_step > 0 and (index + 1) % c.decoder_step == 0 for index in layer_range(c.decoder_layers)]

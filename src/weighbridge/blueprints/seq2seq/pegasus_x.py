@@ -20,7 +20,7 @@ FIELDS = variant(
         field for field in fairseq_transformer.fields(96103, 16384, 1024, 4096, (16, 16), 16) if field.word not in ("positions", "labels")
     ),
     size("globals", "num_global_tokens", 32, "G", "global tokens"),
-    size("block", "block_size", 512, "B", "tokens in a block"),
+    size("block", "block_size", 512, "B", "tokens per block"),
     switch("stagger", "stagger_local_blocks", True),
     computed("lone", lambda c: c.globals == 1),
     computed("staggered", lambda c: [c.stagger and index % 2 == 1 for index in layer_range(c.layers)]),

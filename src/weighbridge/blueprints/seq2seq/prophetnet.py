@@ -24,7 +24,7 @@ FIELDS = (
     size("decoder_layers", "num_decoder_layers", 12, "L_dec", "decoder layers"),
     size("decoder_heads", "num_decoder_attention_heads", 16, "A_dec", "attention heads of the decoder"),
     size("ahead", "ngram", 2, "N", "words predicted at once"),
-    size("buckets", "num_buckets", 32, "B", "buckets of relative distance"),
+    size("buckets", "num_buckets", 32, "B", "relative distance buckets"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_encoder_attention_heads"),
     derived("decoder_head_dim", lambda c: exact(c.hidden, c.decoder_heads), "hidden_size", "num_decoder_attention_heads"),
     TIED,

@@ -41,12 +41,12 @@ def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tu
     return (
         VOCAB.with_default(vocab),
         D_MODEL.with_default(512),
-        size("head_dim", "d_kv", 64, "D", "width of a head", "head_dim"),
+        size("head_dim", "d_kv", 64, "D", "head dimension", "head_dim"),
         D_FF.with_default(mlp),
         size("layers", "num_layers", layers, "L", "encoder layers", "num_hidden_layers"),
         size("decoder_layers", "num_decoder_layers", AtInit(lambda c: c.layers), "L_dec", "decoder layers"),
         NUM_HEADS.with_default(heads),
-        size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative distance"),
+        size("buckets", "relative_attention_num_buckets", 32, "B", "relative distance buckets"),
         LABELS,
         choice("activation", "feed_forward_proj", activation, read=str),
         Field("gated", "is_gated_act", lambda c: c.activation.startswith("gated"), "choice", report_default=False, nullable=True),
@@ -165,7 +165,7 @@ def piano(c: Config) -> Part:
 T5 = fields(32128, 2048, 6, 8, "relu")
 MT5 = fields(250112, 1024, 8, 6, "gated-gelu")
 
-WIDTH = size("head_dim", "d_kv", 64, "D", "width of a head")
+WIDTH = size("head_dim", "d_kv", 64, "D", "head dimension")
 """Of the kin whose class knows no other name for it."""
 PIANO = (
     *variant(fields(2400, 2048, 6, 8, "gated-gelu"), head_dim=WIDTH),

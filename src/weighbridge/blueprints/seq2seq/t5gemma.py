@@ -21,7 +21,7 @@ SIDE = (
     MLP.with_default(9216),
     LAYERS.with_default(26),
     HEADS.with_default(8),
-    size("kv_heads", "num_key_value_heads", 4, "K", "heads of keys and values"),
+    size("kv_heads", "num_key_value_heads", 4, "K", "key-value heads"),
     HEAD_DIM.with_default(256),
     window(),
     windowed_layers(lambda c: (int(c.layers) + 1) // 2),
@@ -102,7 +102,7 @@ def labels(c: Config) -> Part:
 def encoder_alone(c: Config) -> Part:
     """Describe T5GemmaEncoderModel, which is not built with a decoder."""
     if c.both:
-        raise ConfigError("this class has an encoder alone", key="is_encoder_decoder", value=True, hint="set it to false")
+        raise ConfigError("this class has only an encoder", key="is_encoder_decoder", value=True, hint="set it to false")
     return part("", side(c.encoder, "encoder"), kind="model")
 
 
@@ -122,7 +122,7 @@ CLASSES = {
     "T5GemmaForTokenClassification": labels,
 }
 
-MODULE = (*SIDE, optional("memory_width", "cross_attention_hidden_size", None, "C", "width of the states that a decoder attends to"))
+MODULE = (*SIDE, optional("memory_width", "cross_attention_hidden_size", None, "C", "width of the states that the decoder attends to"))
 SIDES = {
     "T5GemmaEncoder": lambda c: one_side(c, decodes=False),
     "T5GemmaDecoder": lambda c: one_side(c, decodes=True),

@@ -42,14 +42,14 @@ def buckets(value: Any) -> list[int]:
 
 FIELDS = (
     *variant(tuple(field for field in t5.fields(33201, 4096, 24, 16, "relu") if field.word != "labels"), hidden=1024, head_dim=t5.WIDTH),
-    size("places", "max_2d_position_embeddings", 1024, "S", "places along a side of the page"),
-    *sides("image", "image_size", 224, "R", "side of the image"),
-    *sides("patch", "patch_size", 16, "P", "side of a patch"),
+    size("places", "max_2d_position_embeddings", 1024, "S", "positions along a side of the page"),
+    *sides("image", "image_size", 224, "R", "image size"),
+    *sides("patch", "patch_size", 16, "P", "patch size"),
     CHANNELS,
     sequence("biases", "relative_bias_args", [{"type": name} for name in BIASES], read=buckets),
 )
 OWNER = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
-UNCOVERED = unknown("which patches stand beside the words depends on where on the page the words are")
+UNCOVERED = unknown("which patches go with which words depends on where the words are on the page")
 
 
 def patches(c: Config, name: str, owner: str = "") -> Part:

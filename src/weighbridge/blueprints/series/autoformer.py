@@ -14,7 +14,7 @@ from weighbridge.core.length import Stream
 from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Node, Operation, Part, State, Tensor
 
-FIELDS = (*time_series_transformer.FIELDS, size("start", "label_length", 10, "J", "known steps before those ahead"))
+FIELDS = (*time_series_transformer.FIELDS, size("start", "label_length", 10, "J", "known steps before the forecast"))
 IGNORED_KEYS = time_series_transformer.IGNORED_KEYS | {"moving_average", "autocorrelation_factor"}
 
 

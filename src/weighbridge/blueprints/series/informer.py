@@ -34,7 +34,7 @@ def prob_sparse(c: Config, layer: Part, *, causal: bool = False) -> tuple[Node, 
     own, *rest = layer.children
     assert isinstance(own, Part)
     if c.sight == "prob":
-        sight = unknown("Informer takes as many keys as a logarithm says")
+        sight = unknown("Informer takes a logarithmic number of keys")
         seen = attend(heads=c.heads, head_dim=c.head_dim, keys=sight, causal=causal, cache=0)
         kept = (State("keys and values", 2 * c.decoder_heads * c.decoder_head_dim, per_token=True),) if causal else ()
         own = replace(own, children=(*own.children[:-1], seen, *kept))

@@ -49,8 +49,8 @@ def count_patches(c: Config) -> Size:
 PATCHES = (
     size("channels", "num_input_channels", 1, "C", "channels"),
     CONTEXT_LENGTH.with_default(32),
-    size("patch", "patch_length", 1, "P", "steps in a patch"),
-    size("stride", "patch_stride", 1, "E", "steps from patch to patch"),
+    size("patch", "patch_length", 1, "P", "time steps per patch"),
+    size("stride", "patch_stride", 1, "E", "patch stride"),
     derived("patches", count_patches, "context_length", "patch_length"),
 )
 """How a series is cut into patches."""

@@ -46,9 +46,9 @@ FIELDS = (
     CONTEXT_LENGTH.with_default(lambda c: c.ahead),
     size("series", "input_size", 1, "U", "series side by side"),
     sequence("lags", "lags_sequence", lambda c: [1, 2, 3, 4, 5, 6, 7]),
-    size("dynamic", "num_dynamic_real_features", 0, "X_dyn", "features that change", minimum=0),
-    size("timed", "num_time_features", 0, "X_tim", "features of time", minimum=0),
-    size("static", "num_static_real_features", 0, "X_sta", "features that stay", minimum=0),
+    size("dynamic", "num_dynamic_real_features", 0, "X_dyn", "dynamic features", minimum=0),
+    size("timed", "num_time_features", 0, "X_tim", "time features", minimum=0),
+    size("static", "num_static_real_features", 0, "X_sta", "static features", minimum=0),
     Field("categories", "num_static_categorical_features", 0, "choice"),
     sequence("stated_cardinalities", "cardinality", lambda c: []),
     sequence("stated_widths", "embedding_dimension", lambda c: []),
@@ -61,7 +61,7 @@ FIELDS = (
         for field in variant(fairseq_transformer.fields(1, 1, 64, 32, (2, 2), 2), decoder_mlp=32)
         if field.word not in ("vocab", "positions", "labels", "tied")
     ),
-    settable("features", "feature_size", features, "X", "features of a step"),
+    settable("features", "feature_size", features, "X", "features per time step"),
 )
 
 

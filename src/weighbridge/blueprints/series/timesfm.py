@@ -14,9 +14,9 @@ from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 STEPS = (
-    size("patch", "patch_length", 32, "P", "steps in a patch"),
+    size("patch", "patch_length", 32, "P", "time steps per patch"),
     CONTEXT_LENGTH.with_default(512),
-    size("ahead", "horizon_length", 128, "F", "steps ahead"),
+    size("ahead", "horizon_length", 128, "F", "forecast steps"),
 )
 STACK = (
     LAYERS.with_default(50),

@@ -16,9 +16,9 @@ from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *variant(STEPS, back=16384),
-    size("spread", "output_quantile_len", 1024, "Q", "steps ahead of the quantiles"),
+    size("spread", "output_quantile_len", 1024, "Q", "forecast steps of the quantiles"),
     *variant(STACK, layers=20),
-    size("kv_heads", "num_key_value_heads", 16, "K", "heads of keys and values"),
+    size("kv_heads", "num_key_value_heads", 16, "K", "key-value heads"),
     QUANTILES,
     switch("attention_bias", "attention_bias", False),
     switch("biased", "use_bias", False),

@@ -17,8 +17,8 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 STAGE = (
     size("positions", "block_size", 1024, "S", "positions", "window_size"),
-    size("vocab", "input_vocab_size", 10048, "V", "tokens read", "vocab_size"),
-    size("out_vocab", "output_vocab_size", 10048, "V_out", "tokens written"),
+    size("vocab", "input_vocab_size", 10048, "V", "input vocabulary", "vocab_size"),
+    size("out_vocab", "output_vocab_size", 10048, "V_out", "output vocabulary"),
     size("layers", "num_layers", 12, "L", "layers", "num_hidden_layers"),
     size("heads", "num_heads", 12, "A", "attention heads", "num_attention_heads"),
     size("hidden", "hidden_size", 768, "H", "hidden size"),

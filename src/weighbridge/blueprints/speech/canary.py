@@ -44,7 +44,7 @@ COHERE_ENCODER = {
 def is_even(c: Config) -> bool:
     """Refuse a width whose positions cannot be sines and cosines."""
     if c.hidden % 2:
-        raise ConfigError("positions are sines and cosines in turn, and need an even width", key="hidden_size", value=c.hidden)
+        raise ConfigError("positions alternate sines and cosines, which takes an even width", key="hidden_size", value=c.hidden)
     return True
 
 
@@ -55,7 +55,7 @@ DECODER = (
     LAYERS.with_default(8),
     HEADS.with_default(8),
     KV_HEADS.with_default(8),
-    size("head_dim", "head_dim", 128, "D", "width of a head"),
+    size("head_dim", "head_dim", 128, "D", "head dimension"),
     switch("bias", "attention_bias", True),
     constant("learned", False),
     computed("even", is_even),
@@ -67,7 +67,7 @@ COHERE_DECODER = (
     LAYERS.with_default(8),
     HEADS.with_default(8),
     KV_HEADS.with_default(lambda c: c.heads),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "head dimension"),
     POSITIONS.with_default(1024),
     switch("bias", "attention_bias", True),
     constant("learned", True),
@@ -128,7 +128,7 @@ def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
 def encoder_frames(c: Config) -> Stream:
     """Return the stream of frames that a conformer puts out; of any other encoder it is not known."""
     known = c.model_type in ENCODERS.split()
-    return frames(c) if known else unknown("how many frames such an encoder leaves is not described")
+    return frames(c) if known else unknown("how many frames this kind of encoder outputs is not described")
 
 
 def model(c: Config, inner: Config) -> tuple[Part, Part]:

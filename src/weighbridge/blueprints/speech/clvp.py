@@ -129,7 +129,7 @@ def norm_groups(c: Config) -> int:
     return int(groups)
 
 
-UNFIT = unknown("the summary is as wide as there are labels, and the map behind it as the hidden size")
+UNFIT = unknown("the summary has one output for each label, but the map after it expects the hidden size")
 VOICE = unknown("the lengths of voice and speech depend on the input")
 FIELDS = (
     VOCAB.with_default(8194),

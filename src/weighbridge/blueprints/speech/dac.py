@@ -32,7 +32,7 @@ def whole_steps(value: Any) -> tuple[int, ...]:
 FIELDS = (
     size("filters", "encoder_hidden_size", 64, "F", "channels of the encoder's first convolution"),
     size("width", "decoder_hidden_size", 1536, "W", "channels of the decoder's first convolution"),
-    size("quantizers", "n_codebooks", 9, "Q", "quantizers, one behind the other"),
+    size("quantizers", "n_codebooks", 9, "Q", "residual quantizers"),
     size("codes", "codebook_size", 1024, "V", "code vectors in a group"),
     size("code", "codebook_dim", 8, "C", "width of a code"),
     numbers("ratios", "downsampling_ratios", (2, 4, 8, 8)),

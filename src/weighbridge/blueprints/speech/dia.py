@@ -32,11 +32,11 @@ def fields(vocab: int, hidden: int, mlp: int, layers: int, kv_heads: int) -> tup
 ENCODER = fields(256, 1024, 4096, 12, 16)
 DECODER = (
     *fields(1028, 2048, 8192, 18, 4),
-    size("cross_heads", "cross_num_attention_heads", 16, "A_cro", "heads of cross-attention"),
-    size("cross_kv_heads", "cross_num_key_value_heads", 16, "K_cro", "heads of keys and values in cross-attention"),
-    size("cross_head_dim", "cross_head_dim", 128, "D_cro", "width of a head of cross-attention"),
+    size("cross_heads", "cross_num_attention_heads", 16, "A_cro", "cross-attention heads"),
+    size("cross_kv_heads", "cross_num_key_value_heads", 16, "K_cro", "key-value heads in cross-attention"),
+    size("cross_head_dim", "cross_head_dim", 128, "D_cro", "head dimension in cross-attention"),
     size("states", "cross_hidden_size", 1024, "E", "width of the states attended to"),
-    size("channels", "num_channels", 9, "C", "channels of codes"),
+    size("channels", "num_channels", 9, "C", "channels of a code"),
 )
 
 

@@ -41,10 +41,10 @@ def shared_fields(filters: int, last: int, ratios: tuple[int, ...], *, hidden: i
         size("channels", "audio_channels", 1, "N", "channels of the wave"),
         HIDDEN.with_default(hidden),
         size("filters", "num_filters", filters, "F", "channels of the first convolution"),
-        size("kernel", "kernel_size", 7, "K", "kernel of the first convolution"),
-        size("last_kernel", "last_kernel_size", last, "K_las", "kernel of the last convolution"),
-        size("inner_kernel", "residual_kernel_size", 3, "K_res", "kernel of the residual blocks"),
-        size("compress", "compress", 2, "R", "narrowing of the residual blocks"),
+        size("kernel", "kernel_size", 7, "K", "kernel size of the first convolution"),
+        size("last_kernel", "last_kernel_size", last, "K_las", "kernel size of the last convolution"),
+        size("inner_kernel", "residual_kernel_size", 3, "K_res", "kernel size of the residual blocks"),
+        size("compress", "compress", 2, "R", "reduction in the residual blocks"),
         Field("blocks", "num_residual_layers", 1, "choice"),
         numbers("ratios", "upsampling_ratios", ratios),
         switch("shortcut", "use_conv_shortcut", shortcut),
@@ -77,7 +77,7 @@ ENCODEC = (
 )
 
 
-FILLED = unknown("waves are filled up to whole frames, and codes are found by their distance")
+FILLED = unknown("waves are padded to whole frames, and codes are found by distance")
 
 
 def convolution(c: Config, name: str, shape: tuple[Size, Size, Size], outs: Size, *, bias: bool = True) -> Part:

@@ -19,7 +19,7 @@ FIELDS = (
     size("layers", "conf_num_hidden_layers", 12, "L", "layers"),
     derived("head_dim", lambda c: c.hidden // c.heads, "hidden_size", "conf_num_attention_heads"),
     computed("even", lambda c: c.hidden % c.heads == 0),
-    size("kernel", "conf_conv_kernel_size", 5, "K", "width of the convolution of each channel"),
+    size("kernel", "conf_conv_kernel_size", 5, "K", "kernel size of the depthwise convolution"),
     Field("chunk", "conf_attention_chunk_size", 12, "choice"),
     Field("past", "conf_attention_context_left", 13, "choice"),
     Field("future", "conf_attention_context_right", 0, "choice"),

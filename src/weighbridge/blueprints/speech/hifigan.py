@@ -37,7 +37,7 @@ def steps(value: Any) -> tuple[tuple[int, ...], ...]:
 def fields(rates: tuple[int, ...], kernels: tuple[int, ...]) -> tuple[Field, ...]:
     """Return the fields of the steps that enlarge, and of the residual blocks behind each."""
     return (
-        size("wide", "upsample_initial_channel", 512, "U", "channels in front of the first step"),
+        size("wide", "upsample_initial_channel", 512, "U", "channels before the first step"),
         numbers("rates", "upsample_rates", rates),
         numbers("kernels", "upsample_kernel_sizes", kernels),
         numbers("block_kernels", "resblock_kernel_sizes", (3, 7, 11)),

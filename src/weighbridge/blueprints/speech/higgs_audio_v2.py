@@ -22,10 +22,10 @@ FIELDS = (
         layers=28,
         heads=24,
         kv_heads=size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads", null=lambda c: c.heads),
-        head_dim=size("head_dim", "head_dim", 128, "D", "width of a head", null=lambda c: c.hidden // c.heads),
+        head_dim=size("head_dim", "head_dim", 128, "D", "head dimension", null=lambda c: c.hidden // c.heads),
     ),
     CODEBOOKS.with_default(8),
-    size("codes", "codebook_size", 1024, "E", "codes of a codebook"),
+    size("codes", "codebook_size", 1024, "E", "codes in a codebook"),
 )
 MIXED = unknown("how many tokens are text and how many are audio frames depends on the input")
 

@@ -46,9 +46,9 @@ def refuse_half(value: Any) -> bool:
 MIMI = (
     *shared_fields(64, 3, (8, 6, 5, 4), hidden=512, shortcut=False),
     size("quantizers", "num_quantizers", 32, "Q", "codebooks"),
-    size("semantic", "num_semantic_quantizers", 1, "Q_sem", "codebooks of meaning"),
-    size("looked_up", "vector_quantization_hidden_dimension", 256, "X", "width in which codes are looked up"),
-    size("groups", "upsample_groups", 512, "G", "groups of the convolution that brings frames back"),
+    size("semantic", "num_semantic_quantizers", 1, "Q_sem", "semantic codebooks"),
+    size("looked_up", "vector_quantization_hidden_dimension", 256, "X", "width of the code look-up"),
+    size("groups", "upsample_groups", 512, "G", "groups of the convolution that restores frames"),
     LAYERS.with_default(8),
     MLP.with_default(2048),
     HEADS.with_default(8),

@@ -95,7 +95,7 @@ def moshi_depth(c: Config) -> Part:
 
 MOSHI = variant(
     tuple(field for field in FIELDS if field.word not in ("labels", "tied", "qkv_bias", "out_bias", "mlp_bias")),
-    mlp=size("mlp", "ffn_dim", 22528, "I", "width of gate and up projection together", minimum=2),
+    mlp=size("mlp", "ffn_dim", 22528, "I", "width of the gate and up projections together", minimum=2),
     window=window(default=3000),
 )
 MOSHI_DEPTH = (
@@ -106,8 +106,8 @@ MOSHI_DEPTH = (
     HEADS.with_default(16),
     KV_HEADS.with_default(lambda c: c.heads),
     HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
-    size("codes", "audio_vocab_size", 2048, "E", "codes of a codebook"),
-    size("mlp", "ffn_dim", 5632, "I", "width of gate and up projection together", minimum=2),
+    size("codes", "audio_vocab_size", 2048, "E", "codes in a codebook"),
+    size("mlp", "ffn_dim", 5632, "I", "width of the gate and up projections together", minimum=2),
     CODEBOOKS.with_default(8),
     computed("single", lambda c: c.codebooks == 1),
     computed("halved", _is_even),

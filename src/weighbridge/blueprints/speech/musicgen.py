@@ -15,7 +15,7 @@ from weighbridge.core.messages import Text
 from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Part
 
-MELODY = unknown("text and melody stand in front of the codes, as long as the melody is said to be")
+MELODY = unknown("text and melody come before the codes, and the caller gives the melody's length")
 
 
 def needs_projection(c: Config) -> bool:

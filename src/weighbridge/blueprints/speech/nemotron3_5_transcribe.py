@@ -114,7 +114,7 @@ TIMES = (
     constant("mels", 1),
     constant("stacked", 1),
     VOCAB.with_default(23863),
-    size("factor", "upsampling_factor", 2, "U", "frames made of each state"),
+    size("factor", "upsampling_factor", 2, "U", "frames made from each state"),
 )
 DIARIZATION = {
     "chunk_length": 500,

@@ -69,8 +69,8 @@ def refuse_mismatch(c: Config) -> bool:
 HEAD = (
     size("hidden", "hidden_size", 192, "H_hea", "hidden size"),
     size("speakers", "num_speakers", 8, "S", "speakers"),
-    size("audio", "audio_hidden_size", 512, "H_aud", "width of the states that the head is given"),
-    size("stacked", "subsampling_factor", 8, "F_hea", "frames made of each state"),
+    size("audio", "audio_hidden_size", 512, "H_aud", "width of the head's input"),
+    size("stacked", "subsampling_factor", 8, "F_hea", "frames made from each state"),
 )
 STREAMING = (
     Field("speakers", "num_speakers", 8, "choice"),

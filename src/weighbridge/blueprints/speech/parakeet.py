@@ -15,7 +15,7 @@ from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
-GREEDY = unknown("one token after another is written, as many to a frame as the model finds")
+GREEDY = unknown("tokens are written one by one; the model decides how many belong to a frame")
 
 
 def ctc(c: Config) -> Part:
@@ -64,7 +64,7 @@ DURATIONS = sequence("durations", "durations", [0, 1, 2, 3, 4], read=len)
 PROMPTED = (
     constant("prompted", True),
     size("prompts", "num_prompts", 128, "N_pro", "prompts"),
-    size("prompt_width", "prompt_intermediate_size", 2048, "I_pro", "inner width of the map of prompts"),
+    size("prompt_width", "prompt_intermediate_size", 2048, "I_pro", "inner width of the prompt projection"),
 )
 IGNORED_KEYS = frozenset(
     """activation_dropout batch_norm_momentum blank_token_id conv_residual_weights ctc_loss_reduction ctc_zero_infinity default_prompt_id

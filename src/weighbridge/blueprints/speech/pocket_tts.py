@@ -129,13 +129,13 @@ def flow_fields(condition: int) -> tuple[Field, ...]:
     return (
         HIDDEN.with_default(512),
         LAYERS.with_default(6),
-        size("latent", "latent_dim", 32, "Z", "width of a frame of sound"),
-        size("condition", "condition_dim", condition, "C", "width of the state that is sampled from"),
-        size("frequencies", "frequency_embedding_size", 256, "F", "width of a time's waves"),
+        size("latent", "latent_dim", 32, "Z", "width of an audio frame"),
+        size("condition", "condition_dim", condition, "C", "width of the sampled state"),
+        size("frequencies", "frequency_embedding_size", 256, "F", "width of a time step's sinusoids"),
         derived("half", lambda c: c.frequencies // 2, "frequency_embedding_size"),
         choice("flow", "flow_type", "lsd"),
         computed("times", lambda c: 2 if c.flow == "lsd" else 0),
-        size("weighing", "loss_weighting_hidden_size", 32, "W", "width inside the weights of the loss"),
+        size("weighing", "loss_weighting_hidden_size", 32, "W", "inner width of the loss weighting"),
         number("weighing_layers", "loss_weighting_num_layers", 3),
     )
 
@@ -158,7 +158,7 @@ def fields(hidden: int, heads: int, mlp: int, vocab: int, *more: Field) -> tuple
         constant("qk_names", ()),
         constant("window", None),
         constant("windowed", False),
-        size("latent", "latent_dim", 32, "Z", "width of a frame of sound"),
+        size("latent", "latent_dim", 32, "Z", "width of an audio frame"),
         *more,
         nested("flow", "flow_head_config", flow_fields(hidden)),
         computed("fits", _refuse_mismatch),
@@ -168,10 +168,10 @@ def fields(hidden: int, heads: int, mlp: int, vocab: int, *more: Field) -> tuple
 POCKET = fields(1024, 16, 4096, 4004, derived("prompt", lambda c: c.latent, "latent_dim"), constant("told", False))
 PHONON = fields(
     *(768, 12, 3072, 4001),
-    size("prompt", "audio_prompt_dim", 512, "Y", "width of a frame of the voice's example"),
-    size("speakers", "num_speakers_vocab_size", 32, "S", "numbers of speakers"),
-    size("speaker", "num_speakers_embedding_dim", 16, "E", "width of a number of speakers"),
-    size("duration", "duration_delta_embedding_dim", 128, "U", "width of a duration's waves"),
+    size("prompt", "audio_prompt_dim", 512, "Y", "width of a frame of the example voice"),
+    size("speakers", "num_speakers_vocab_size", 32, "S", "speaker counts with an embedding"),
+    size("speaker", "num_speakers_embedding_dim", 16, "E", "width of a speaker-count embedding"),
+    size("duration", "duration_delta_embedding_dim", 128, "U", "width of a duration's sinusoids"),
     constant("told", True),
 )
 
@@ -216,7 +216,7 @@ CODEC = (
     *_SHARED,
     LAYERS.with_default(2),
     number("frames", "latent_stride", 16),
-    size("latent", "latent_dim", 32, "Z", "width of a frame of sound"),
+    size("latent", "latent_dim", 32, "Z", "width of an audio frame"),
     computed("stride", _stride),
 )
 CODEC_IGNORED_KEYS = OUTER_IGNORED_KEYS | {"use_cache"}

@@ -25,7 +25,7 @@ TIMES = 256
 def refuse_unequal_lists(c: Config) -> bool:
     """Refuse lists of the speaker encoder that are not equally long."""
     if not 2 <= len(c.channels) == len(c.speaker_kernels):
-        raise ConfigError("expected as many channels as kernels, and two at least", key="enc_channels", value=c.channels)
+        raise ConfigError("expected as many channels as kernels, at least two", key="enc_channels", value=c.channels)
     return True
 
 
@@ -38,8 +38,8 @@ DIT = (
     size("words", "emb_dim", 512, "E", "width of the embeddings"),
     size("codes", "num_embeds", 8193, "V", "vocabulary size"),
     size("mels", "mel_dim", 80, "M", "mel bins"),
-    size("given_speaker", "enc_emb_dim", 192, "G", "width of a given speaker's vector"),
-    size("speaker", "enc_dim", 128, "S", "width of a speaker's vector"),
+    size("given_speaker", "enc_emb_dim", 192, "G", "width of a given speaker vector"),
+    size("speaker", "enc_dim", 128, "S", "width of a speaker vector"),
     numbers("channels", "enc_channels", (256, 256, 256, 256, 768)),
     numbers("speaker_kernels", "enc_kernel_sizes", (5, 3, 3, 3, 1)),
     size("pooled", "enc_attention_channels", 64, "P", "width of the attentive pooling"),

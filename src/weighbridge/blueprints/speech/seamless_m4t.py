@@ -63,7 +63,7 @@ FIELDS = (
     wav2vec2_conformer.CONVOLVED,
     switch("extended", "add_adapter", True),
     Field("out_layers", "num_adapter_layers", 1, "choice"),
-    size("out_kernel", "adaptor_kernel_size", 8, "K_ada", "kernel of the adapter"),
+    size("out_kernel", "adaptor_kernel_size", 8, "K_ada", "kernel size of the adapter"),
     Field("out_stride", "adaptor_stride", 8, "choice"),
     constant("out_padding", lambda c: c.out_stride // 2),
     constant("projected", False),
@@ -71,11 +71,11 @@ FIELDS = (
     *enlarging((5, 4, 4, 2, 2), (11, 8, 8, 4, 4)),
     size("spoken", "unit_hifi_gan_vocab_size", 10000, "U_voc", "units of the vocoder"),
     size("unit", "unit_embed_dim", 1280, "E_uni", "width of a unit in the vocoder"),
-    size("language", "lang_embed_dim", 256, "E_lan", "width of a language's vector"),
-    size("speaker", "spkr_embed_dim", 256, "E_spk", "width of a speaker's vector"),
+    size("language", "lang_embed_dim", 256, "E_lan", "width of a language vector"),
+    size("speaker", "spkr_embed_dim", 256, "E_spk", "width of a speaker vector"),
     size("languages", "vocoder_num_langs", 36, "N_lan", "languages of the vocoder"),
     size("speakers", "vocoder_num_spkrs", 200, "N_spk", "speakers of the vocoder"),
-    size("duration_kernel", "variance_predictor_kernel_size", 3, "K_dur", "kernel of the predictor of durations"),
+    size("duration_kernel", "variance_predictor_kernel_size", 3, "K_dur", "kernel size of the duration predictor"),
     TIED,
 )
 
@@ -158,7 +158,7 @@ def unit_decoder(c: Config) -> tuple[Node, ...]:
 
 def vocoder(c: Config) -> tuple[Node, ...]:
     """Describe the vocoder: durations, tables of units, speakers and languages, and HiFi-GAN."""
-    spoken = generator(c, c.unit + c.language + c.speaker, unknown("units are spoken as long as the model finds"))
+    spoken = generator(c, c.unit + c.language + c.speaker, unknown("the model predicts how long each unit lasts"))
     return (
         duration_predictor("dur_predictor", c.unit, c.unit, c.duration_kernel),
         embedding("unit_embedding", c.spoken, c.unit),
@@ -168,7 +168,7 @@ def vocoder(c: Config) -> tuple[Node, ...]:
     )
 
 
-UNITS = unknown("units are as many as characters last")
+UNITS = unknown("the number of units depends on how long each character lasts")
 
 
 def units(c: Config, prefix: str = "") -> Part:
@@ -255,9 +255,9 @@ SECOND = (
     size("left", "left_max_position_embeddings", 64, "P_lef", "relative positions to the left"),
     size("right", "right_max_position_embeddings", 8, "P_rig", "relative positions to the right"),
     size("characters", "char_vocab_size", 10943, "V_cha", "characters"),
-    size("variance", "t2u_variance_predictor_embed_dim", 1024, "E_var", "width of the predictor of durations"),
-    size("variance_inner", "t2u_variance_predictor_hidden_dim", 256, "I_var", "inner width of the predictor of durations"),
-    size("variance_kernel", "t2u_variance_predictor_kernel_size", 3, "K_var", "kernel of the unit model's predictor of durations"),
+    size("variance", "t2u_variance_predictor_embed_dim", 1024, "E_var", "width of the duration predictor"),
+    size("variance_inner", "t2u_variance_predictor_hidden_dim", 256, "I_var", "inner width of the duration predictor"),
+    size("variance_kernel", "t2u_variance_predictor_kernel_size", 3, "K_var", "kernel size of the unit model's duration predictor"),
 )
 IGNORED_KEYS = frozenset(
     """activation_function adaptor_dropout leaky_relu_slope max_new_tokens max_position_embeddings max_source_positions

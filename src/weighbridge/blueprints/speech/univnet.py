@@ -27,7 +27,7 @@ FIELDS = (
     ),
     size("predictor_blocks", "kernel_predictor_num_blocks", 3, "B", "residual blocks of a kernel predictor", minimum=0),
     size("predictor_width", "kernel_predictor_hidden_channels", 64, "H", "channels of a kernel predictor"),
-    size("predictor_kernel", "kernel_predictor_conv_size", 3, "K", "width of a kernel predictor's convolutions"),
+    size("predictor_kernel", "kernel_predictor_conv_size", 3, "K", "kernel size of a kernel predictor's convolutions"),
     computed("runs", lambda c: c.noise == c.predictor_width and all(kernel % 2 for kernel in (*c.kernels, c.predictor_kernel))),
 )
 IGNORED_KEYS = frozenset(("kernel_predictor_dropout", "leaky_relu_slope"))

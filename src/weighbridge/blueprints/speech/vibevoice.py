@@ -33,7 +33,7 @@ def refuse_few_depths(c: Config) -> bool:
 TOKENIZER = (
     size("channels", "channels", 1, "N", "channels of the wave"),
     HIDDEN.with_default(64),
-    size("kernel", "kernel_size", 7, "K", "width of the convolutions"),
+    size("kernel", "kernel_size", 7, "K", "kernel size of the convolutions"),
     size("filters", "num_filters", 32, "F", "channels of the first convolution"),
     numbers("ratios", "downsampling_ratios", (2, 2, 4, 5, 5, 8)),
     numbers("depths", "depths", (3, 3, 3, 3, 3, 3, 8)),
@@ -110,7 +110,7 @@ def tokenizer(c: Config) -> Part:
 DIFFUSION = (
     LAYERS.with_default(4),
     MLP.with_default(4608),
-    size("frequencies", "frequency_embedding_size", 256, "F_dif", "width of a step's waves"),
+    size("frequencies", "frequency_embedding_size", 256, "F_dif", "width of a diffusion step's sinusoids"),
     switch("bias", "mlp_bias", False),
     Field("own_hidden", "hidden_size", None, "choice", report_default=False),
     Field("own_latent", "latent_size", None, "choice", report_default=False),

@@ -143,7 +143,7 @@ HUBERT = variant(
 )
 WAVLM = variant(
     WAV2VEC2,
-    size("buckets", "num_buckets", 320, "B", "buckets of relative distance"),
+    size("buckets", "num_buckets", 320, "B", "relative distance buckets"),
     gated=True,
     adapted=constant("adapted", False),
 )
@@ -161,7 +161,7 @@ DATA2VEC = variant(
     *ADAPTED,
     *SPEAKER,
     size("position_layers", "num_conv_pos_embeddings", 5, "R", "convolutions of positions"),
-    position_kernel=size("position_kernel", "conv_pos_kernel_size", 19, "K", "width of a convolution of positions"),
+    position_kernel=size("position_kernel", "conv_pos_kernel_size", 19, "K", "kernel size of a position convolution"),
     stacked=True,
     norm=constant("norm", "layer"),
     stable=constant("stable", False),

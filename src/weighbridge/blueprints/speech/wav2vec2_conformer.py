@@ -17,7 +17,7 @@ from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, li
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
-CONVOLVED = size("kernel", "conv_depthwise_kernel_size", 31, "K_dep", "width of the depthwise convolution")
+CONVOLVED = size("kernel", "conv_depthwise_kernel_size", 31, "K_dep", "kernel size of the depthwise convolution")
 MORE_IGNORED_KEYS = frozenset("rotary_embedding_base max_source_positions conformer_conv_dropout".split())
 
 

@@ -32,7 +32,7 @@ ACOUSTIC = {
     "hidden_size": 256,
 }
 """What the class puts into the acoustic model's config."""
-FITTED = unknown("waves are filled up until both encoders make as many frames, and codes are found by their distance")
+FITTED = unknown("waves are padded until both encoders make equally many frames, and codes are found by distance")
 
 
 def books(c: Config) -> int:
@@ -46,11 +46,11 @@ FIELDS = (
     model_config("semantic", "semantic_model_config", "hubert wavlm"),
     Field("bandwidths", "target_bandwidths", [0.5, 1, 1.5, 2, 4], "sequence"),
     Field("rate", "sample_rate", 16000, "choice"),
-    size("kernel", "kernel_size", 3, "K", "width of the first convolution"),
+    size("kernel", "kernel_size", 3, "K", "kernel size of the first convolution"),
     numbers("widening", "channel_ratios", (1, 1)),
     numbers("strides", "strides", (1, 1)),
     numbers("dilations", "block_dilations", (1, 1)),
-    size("unit_kernel", "unit_kernel_size", 3, "K_res", "width of the residual blocks' convolutions"),
+    size("unit_kernel", "unit_kernel_size", 3, "K_res", "kernel size of the residual blocks' convolutions"),
     Field("codes", "codebook_size", 1024, "choice"),
     size("code", "codebook_dim", lambda c: c.acoustic.hidden + c.semantic.hidden, "W", "width of a code"),
     computed("blocks", lambda c: equal_length(strides=c.strides, channel_ratios=c.widening)),

@@ -92,8 +92,8 @@ def _whole(value: float) -> int:
 
 TABLE = variant(
     FIELDS,
-    size("kernel", "conv_L_cache", 3, "Z", "width of the convolution"),
-    size("multiple", "block_multiple_of", 256, "B", "what the MLP's width is a multiple of"),
+    size("kernel", "conv_L_cache", 3, "Z", "kernel size of the convolution"),
+    size("multiple", "block_multiple_of", 256, "B", "multiple of the MLP width"),
     choice("multiplier", "block_ffn_dim_multiplier", 1, read=_whole),
     switch("adjusted", "block_auto_adjust_ff_dim", True),
     switch("conv_bias", "conv_bias", False),
@@ -136,7 +136,7 @@ def _third_kinds(c: Config) -> list[str]:
 
 THIRD = variant(
     tuple(field for field in FIELDS if field.word != "windowed"),
-    size("kernel", "conv_L_cache", 7, "Z", "width of the convolution"),
+    size("kernel", "conv_L_cache", 7, "Z", "kernel size of the convolution"),
     switch("conv_bias", "conv_bias", False),
     switch("sandwiched", "use_sandwich_norm", True),
     switch("gated", "use_attention_gate", True),

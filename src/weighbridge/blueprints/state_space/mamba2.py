@@ -75,19 +75,19 @@ def bamba(c: Config) -> tuple[Node, ...]:
 MAMBA2 = (
     *(field for field in variant(FIELDS_OF_MAMBA, vocab=32768, hidden=4096, state=128, layers=64, tied=False) if field.word != "rank"),
     size("state_heads", "num_heads", 128, "A", "heads"),
-    size("groups", "n_groups", 8, "G", "groups of heads that share B and C"),
-    size("chunk", "chunk_size", 256, "Q", "tokens in a chunk"),
+    size("groups", "n_groups", 8, "G", "head groups that share B and C"),
+    size("chunk", "chunk_size", 256, "Q", "tokens per chunk"),
 )
 
 BAMBA = variant(
     FIELDS,
     Field("attended", "attn_layer_indices", lambda c: [], "sequence"),
     size("state_heads", "mamba_n_heads", 128, "M", "heads of the state space"),
-    size("groups", "mamba_n_groups", 1, "G", "groups of heads that share B and C"),
+    size("groups", "mamba_n_groups", 1, "G", "head groups that share B and C"),
     MAMBA_D_STATE.with_default(256),
     MAMBA_D_CONV.with_default(4),
     MAMBA_EXPAND.with_default(2),
-    size("chunk", "mamba_chunk_size", 256, "Q", "tokens in a chunk"),
+    size("chunk", "mamba_chunk_size", 256, "Q", "tokens per chunk"),
     switch("conv_bias", "mamba_conv_bias", True),
     switch("bias", "mamba_proj_bias", False),
     constant("kinds", lambda c: ["attention" if index in c.attended else "mamba" for index in layer_range(c.layers)]),

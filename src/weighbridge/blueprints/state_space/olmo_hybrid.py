@@ -54,11 +54,11 @@ def _mixers(c: Config) -> list[str]:
 
 HYBRID = variant(
     FIELDS,
-    size("kernel", "linear_conv_kernel_dim", 4, "Z", "width of the convolution"),
+    size("kernel", "linear_conv_kernel_dim", 4, "Z", "kernel size of the convolution"),
     size("linear_keys", "linear_num_key_heads", lambda c: c.heads, "F", "key heads in linear attention"),
     size("linear_values", "linear_num_value_heads", lambda c: c.heads, "G", "value heads in linear attention"),
-    size("key_dim", "linear_key_head_dim", lambda c: 3 * c.hidden // (4 * c.linear_keys), "X", "width of a key head in linear attention"),
-    size("value_dim", "linear_value_head_dim", lambda c: 2 * c.key_dim, "Y", "width of a value head in linear attention"),
+    size("key_dim", "linear_key_head_dim", lambda c: 3 * c.hidden // (4 * c.linear_keys), "X", "key head dimension in linear attention"),
+    size("value_dim", "linear_value_head_dim", lambda c: 2 * c.key_dim, "Y", "value head dimension in linear attention"),
     Field("stated_kinds", "layer_types", _mixers, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.stated_kinds, "layer_types", ("full_attention", "linear_attention"))),
     NO_MLP_BIAS,

@@ -81,9 +81,9 @@ def chunked_delta_rule(c: Config) -> Node:
 
 
 LINEAR = (
-    size("kernel", "linear_conv_kernel_dim", 4, "Z", "width of the convolution"),
-    size("key_dim", "linear_key_head_dim", 128, "X", "width of a key head in linear attention"),
-    size("value_dim", "linear_value_head_dim", 128, "Y", "width of a value head in linear attention"),
+    size("kernel", "linear_conv_kernel_dim", 4, "Z", "kernel size of the convolution"),
+    size("key_dim", "linear_key_head_dim", 128, "X", "key head dimension in linear attention"),
+    size("value_dim", "linear_value_head_dim", 128, "Y", "value head dimension in linear attention"),
     size("linear_keys", "linear_num_key_heads", 16, "F", "key heads in linear attention"),
     size("linear_values", "linear_num_value_heads", 32, "G", "value heads in linear attention"),
     Field("interval", "full_attention_interval", 4, "choice", report_default=False),

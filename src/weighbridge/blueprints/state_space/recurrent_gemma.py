@@ -66,7 +66,7 @@ TABLE = variant(
     tuple(field for field in FIELDS if field.word != "window"),
     size("recurrent", "lru_width", lambda c: c.hidden, "W", "width of the recurrence"),
     size("window", "attention_window_size", 2048, "S", "attention window", "sliding_window"),
-    size("kernel", "conv1d_width", 4, "Z", "width of the convolution"),
+    size("kernel", "conv1d_width", 4, "Z", "kernel size of the convolution"),
     Field("pattern", "block_types", lambda c: ["recurrent", "recurrent", "attention"], "sequence"),
     constant("kinds", _kinds),
     vocab=256000,
@@ -76,7 +76,7 @@ TABLE = variant(
     heads=10,
     tied=True,
     qkv_bias=switch("qkv_bias", "attention_bias", False),
-    head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "width of a head"),
+    head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "head dimension"),
 )
 
 FAMILIES = {

@@ -80,7 +80,7 @@ def _kinds(c: Config) -> list[str]:
 
 
 COMMON = (
-    size("wide", "attention_hidden_size", lambda c: 2 * c.hidden, "W", "width of what attention reads"),
+    size("wide", "attention_hidden_size", lambda c: 2 * c.hidden, "W", "input width of the attention"),
     LABELS,
     TIED,
     constant("mixers", lambda c: checked_kinds(c, c.stated_kinds, "layers_block_type", ("linear_attention", "hybrid"))),
@@ -92,7 +92,7 @@ ZAMBA = (
     LAYERS.with_default(76),
     HEADS.with_default(16),
     KV_HEADS.with_default(16),
-    size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim"),
+    size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "head dimension", "head_dim"),
     size("state_heads", "n_mamba_heads", 2, "M", "heads of the state space"),
     *MIXER,
     Field("period", "attn_layer_period", 6, "choice"),

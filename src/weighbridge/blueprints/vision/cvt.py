@@ -66,7 +66,7 @@ def attention(c: Config, index: int, grid: Grid) -> Part:
     small = area(conv_output(grid, c.kernels[index], c.key_strides[index], c.key_paddings[index]))
     places: Stream = seen
     if seen != area(grid) or c.methods[index] != "dw_bn":
-        places = unknown("queries are not as many as places, or projected in a way that the reference does not run")
+        places = unknown("there are not as many queries as positions, or they are projected in a way that the reference cannot run")
     keys = small + token
     inner = part(
         "attention",

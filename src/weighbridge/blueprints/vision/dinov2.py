@@ -116,7 +116,7 @@ def dinov2_encoder(c: Config) -> Part:
 def family(model_type: str, prefix: str, patch: int, *more: Field) -> Family:
     """Return a family of DINOv2."""
     classes = {"Encoder": dinov2_encoder, "Model": dinov2, "ForImageClassification": dinov2_classification, "Backbone": dinov2}
-    fields = (*FIELDS, *sides("patch", "patch_size", patch, "P", "side of a patch"), constant("name", model_type), *more)
+    fields = (*FIELDS, *sides("patch", "patch_size", patch, "P", "patch size"), constant("name", model_type), *more)
     return Family(
         model_type, fields, {f"{prefix}{ending}": blueprint for ending, blueprint in classes.items()}, f"{prefix}Model", OWN_IGNORED_KEYS
     )

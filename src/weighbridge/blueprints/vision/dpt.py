@@ -77,7 +77,7 @@ def feature_width(value: Any) -> int:
 
 FIELDS = (
     *(VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, *VIT_PATCH, CHANNELS, QKV_BIAS, LABELS, POOLED),
-    *sides("image", "image_size", 384, "R", "side of the image"),
+    *sides("image", "image_size", 384, "R", "image size"),
     size("pooled_width", "pooler_output_size", lambda c: c.hidden, "O", "width of the pooled output"),
     model_config("backbone", "backbone_config", "bit dinov2 beit", optional=True),
     switch("hybrid", "is_hybrid", False),

@@ -99,11 +99,11 @@ FIELDS = (
     numbers("widths", "out_features", (64, 64, 128, 256)),
     numbers("strides", "stage_stride", (2, 1, 2, 2)),
     HIDDEN.with_default(256),
-    size("kernel", "q_aggregation_kernel_size", 4, "K", "kernel that brings places together"),
+    size("kernel", "q_aggregation_kernel_size", 4, "K", "kernel size of the position merger"),
     size("layers", "num_attention_layers", 4, "L", "layers"),
     HEADS.with_default(8),
     HEADS_DIVIDE,
-    size("head_dim", "head_dim", default_head_dim, "D", "width of a head", report_default=False),
+    size("head_dim", "head_dim", default_head_dim, "D", "head dimension", report_default=False),
     switch("bias", "attention_bias", False),
     computed("fits", _refuse_mismatch),
 )

@@ -17,7 +17,7 @@ FIELDS = (
     size("hidden", "descriptor_dim", 256, "H", "hidden size"),
     LAYERS.with_default(9),
     HEADS.with_default(4),
-    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values"),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
     HEAD_DIM.with_default(lambda c: exact(c.hidden, c.heads)),
     switch("biased", "attention_bias", True),
     model_config("detector", "keypoint_detector_config", "superpoint"),

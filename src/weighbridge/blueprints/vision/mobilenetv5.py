@@ -29,7 +29,7 @@ FUSED_SIDE = 16
 
 def _only(key: str) -> Any:
     def refuse(value: Any) -> NoReturn:
-        hint = Text("the text model alone is counted: --class Gemma3nForCausalLM")
+        hint = Text("only the text model is counted: --class Gemma3nForCausalLM")
         raise ConfigError(
             Text("only timm's {name} is described here, not {what}", name=NAME, what=say_value(value)), key=key, value=value, hint=hint
         )

@@ -195,7 +195,7 @@ def family(model_type: str, prefix: str, table: tuple[Field, ...]) -> Family:
     )
 
 
-ONE = fields(FIRST, size("wide", "class_expand", 1280, "W", "width before the labels"), constant("version", 1), LABELS)
+ONE = fields(FIRST, size("wide", "class_expand", 1280, "W", "width before the classifier"), constant("version", 1), LABELS)
 THREE = fields(THIRD, number("branches", "conv_symmetric_num", 4), constant("version", 3))
 
 FOUR = (

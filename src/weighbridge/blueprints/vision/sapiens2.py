@@ -68,7 +68,7 @@ FIELDS = (
     MLP.with_default(4096),
     LAYERS.with_default(24),
     HEADS.with_default(16),
-    size("kv_heads", "num_key_value_attention_heads", 8, "K", "key and value heads"),
+    size("kv_heads", "num_key_value_attention_heads", 8, "K", "key-value heads"),
     *(WHOLE_HEADS, *VIT_IMAGE, *VIT_PATCH, CHANNELS, REGISTERS.with_default(8)),
     number("first", "num_first_full_attention_layers", 8, minimum=0),
     number("last", "num_last_full_attention_layers", 8, minimum=0),

@@ -103,7 +103,7 @@ TABLE = (
         },
     ),
     number("wide", "post_conv_out_channels", 96),
-    size("tokens", "out_channels", 50, "V", "tokens of a table's structure"),
+    size("tokens", "out_channels", 50, "V", "table structure tokens"),
     HIDDEN.with_default(256),
     number("kernel", "csp_kernel_size", 5),
     number("blocks", "csp_num_blocks", 1, minimum=0),
@@ -111,9 +111,9 @@ TABLE = (
 )
 NEXT = (
     model_config("vision", "vision_config", "slanext_vision", fixed=True),
-    size("inner", "post_conv_in_channels", 256, "N", "channels that the last convolution takes in"),
-    size("wide", "post_conv_out_channels", 512, "W", "channels that the last convolution puts out"),
-    size("tokens", "out_channels", 50, "V", "tokens of a table's structure"),
+    size("inner", "post_conv_in_channels", 256, "N", "input channels of the last convolution"),
+    size("wide", "post_conv_out_channels", 512, "W", "output channels of the last convolution"),
+    size("tokens", "out_channels", 50, "V", "table structure tokens"),
     HIDDEN.with_default(512),
 )
 

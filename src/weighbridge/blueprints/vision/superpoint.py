@@ -39,7 +39,7 @@ def superpoint(c: Config) -> Part:
         pair = conv2d("conv_a", inputs, width, 3, stream=area(grid)), conv2d("conv_b", width, width, 3, stream=area(grid))
         found.append(pair)
         grid, inputs = conv_output(grid, 2, 2) if index + 1 < len(c.widths) else grid, width
-    places: Stream = area(grid) if c.scores == 65 else unknown("a place has 64 pixels and one score more, for none of them")
+    places: Stream = area(grid) if c.scores == 65 else unknown("a position has 64 pixels and one extra score, for none of them")
     heads = (
         part(name, conv2d(f"conv_{what}_a", inputs, c.decoder, 3), conv2d(f"conv_{what}_b", c.decoder, outs, 1), kind="head", stream=places)
         for name, what, outs in (("keypoint_decoder", "score", c.scores), ("descriptor_decoder", "descriptor", c.described))

@@ -39,7 +39,7 @@ def scale(c: Config) -> int:
 
 FIELDS = (
     CHANNELS,
-    size("channels_out", "num_channels_out", lambda c: c.channels, "N_o", "channels of the larger image"),
+    size("channels_out", "num_channels_out", lambda c: c.channels, "N_o", "channels of the upscaled image"),
     size("hidden", "embed_dim", 180, "H", "hidden size", "hidden_size"),
     numbers("depths", "depths", (6, 6, 6, 6, 6, 6)),
     numbers("heads", "num_heads", (6, 6, 6, 6, 6, 6), "num_attention_heads"),
@@ -64,7 +64,7 @@ WIDTH = 64
 def places(c: Config) -> Stream:
     """Return the positions of the image, which must be whole windows of single pixels: the reference runs no other."""
     if c.patch != (1, 1) or c.absolute or any(side % c.window for side in c.image):
-        return unknown("it runs with patches of one pixel, images of whole windows and no table of positions")
+        return unknown("it runs only with one-pixel patches, images of whole windows and no position table")
     return area(c.image)
 
 

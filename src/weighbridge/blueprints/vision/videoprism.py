@@ -45,12 +45,12 @@ from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *(VIT_HIDDEN, VIT_MLP, VIT_HEADS, VIT_HEAD_DIM, CHANNELS, QKV_BIAS, LABELS),
-    *sides("image", "image_size", 288, "R", "side of the image"),
+    *sides("image", "image_size", 288, "R", "image size"),
     numbers("tubelet", "tubelet_size", (1, 18, 18)),
     NUM_FRAMES.with_default(16),
     size("spatial", "num_spatial_layers", 12, "L", "layers over each frame"),
     size("temporal", "num_temporal_layers", 4, "K", "layers along the frames"),
-    size("auxiliary", "num_auxiliary_layers", 2, "M", "layers behind both", minimum=0),
+    size("auxiliary", "num_auxiliary_layers", 2, "M", "layers after both", minimum=0),
 )
 
 

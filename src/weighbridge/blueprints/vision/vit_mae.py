@@ -46,7 +46,7 @@ MAE = (
     size("decoder_mlp", "decoder_intermediate_size", 2048, "J", "intermediate size of the decoder"),
     size("decoder_layers", "decoder_num_hidden_layers", 8, "K", "layers of the decoder"),
     size("decoder_heads", "decoder_num_attention_heads", 16, "B", "attention heads of the decoder"),
-    size("decoder_head_dim", "head_dim", lambda c: exact(c.decoder_hidden, c.decoder_heads), "G", "width of a head"),
+    size("decoder_head_dim", "head_dim", lambda c: exact(c.decoder_hidden, c.decoder_heads), "G", "head dimension"),
     choice("kept", "mask_ratio", 0.75, read=seen_fraction),
 )
 PIXIO = (
@@ -57,7 +57,7 @@ PIXIO = (
     HEADS.with_default(16),
     *(
         VIT_HEAD_DIM,
-        *sides("image", "image_size", 256, "R", "side of the image"),
+        *sides("image", "image_size", 256, "R", "image size"),
         *(f for f in FIELDS if f.key == "patch_size"),
         CHANNELS,
         QKV_BIAS,

@@ -38,8 +38,8 @@ def kinds(c: Config) -> list[tuple[bool, bool]]:
 
 FIELDS = (
     *(VIT_HIDDEN, RATIO, WIDENED, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, *VIT_IMAGE, *VIT_PATCH, CHANNELS, QKV_BIAS),
-    *sides("trained", "pretrain_image_size", 224, "T", "side of the images in training"),
-    size("window", "window_size", 0, "W", "side of an attention window", minimum=0),
+    *sides("trained", "pretrain_image_size", 224, "T", "image size in training"),
+    size("window", "window_size", 0, "W", "attention window size", minimum=0),
     sequence("in_windows", "window_block_indices", lambda c: []),
     sequence("with_bottleneck", "residual_block_indices", lambda c: []),
     switch("absolute", "use_absolute_position_embeddings", True),

@@ -30,10 +30,10 @@ from weighbridge.core.tree import Part
 
 BACKBONE = (
     *(VIT_HIDDEN, RATIO, WIDENED, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),
-    *sides("image", "image_size", (256, 192), "R", "side of the image"),
-    *sides("patch", "patch_size", (16, 16), "P", "side of a patch"),
+    *sides("image", "image_size", (256, 192), "R", "image size"),
+    *sides("patch", "patch_size", (16, 16), "P", "patch size"),
     number("experts", "num_experts", 1),
-    size("part", "part_features", 256, "X", "width of an expert's part"),
+    size("part", "part_features", 256, "X", "width of an expert's share"),
 )
 POSE = (
     model_config("backbone", "backbone_config", "vitpose_backbone", absent={"out_indices": [4]}),

@@ -46,7 +46,7 @@ VIVIT = (
 VIDEOMAE = (
     *(VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, *VIT_IMAGE, *VIT_PATCH, CHANNELS, LABELS),
     NUM_FRAMES.with_default(16),
-    size("tubelet", "tubelet_size", 2, "U", "frames of a cube"),
+    size("tubelet", "tubelet_size", 2, "U", "frames in a cube"),
     switch("qv_bias", "qv_bias", True, "qkv_bias"),
     switch("mean", "use_mean_pooling", True),
     size("decoder_hidden", "decoder_hidden_size", 384, "E", "hidden size of the decoder"),

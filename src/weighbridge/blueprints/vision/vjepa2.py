@@ -20,7 +20,7 @@ FIELDS = (
     HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     *decimal_ratio("hidden"),
-    size("image", "crop_size", 256, "R", "side of the image"),
+    size("image", "crop_size", 256, "R", "image size"),
     PATCH.with_default(16),
     size("channels", "in_chans", 3, "N", "image channels"),
     number("frames", "frames_per_clip", 64),
