@@ -131,14 +131,14 @@ def _parameters(models: Sequence[ModelValue]) -> Iterator[Measure]:
 
 def _sizes(models: Sequence[ModelValue]) -> Iterator[Measure]:
     """Yield the sizes that at least one of the models states, in the order of the first that does."""
-    titles: dict[str, str] = {}
-    for model in models:
-        for field in _fields(model):
-            titles.setdefault(field.word, field.meaning)
-    for word, title in titles.items():
-        values = tuple(_size(model, word) for model in models)
+    stated = [{field.word: field.meaning for field in reversed(_fields(model))} for model in models]
+    rows = dict.fromkeys((field.word, field.meaning) for model in models for field in _fields(model) if field.meaning)
+    taken: set[str] = set()
+    for word, title in rows:  # one word means all layers in one family and an encoder's in another: these are two rows
+        values = tuple(_size(model, word) if own.get(word, title) == title else None for model, own in zip(models, stated, strict=True))
         if any(value is not None for value in values):
-            yield Measure(word, "sizes", title, values)
+            yield Measure(f"{word} ({title})" if word in taken else word, "sizes", title, values)
+            taken.add(word)
 
 
 LANGUAGE = ("text", "language", "decoder", "llm", "thinker")

@@ -136,7 +136,7 @@ def document(
 
 def say_formula(found: AdapterCount, say: Say) -> str:
     """Say what a method adds, to a linear layer or to the model."""
-    formula = found.formula.replace("*", " × ")
+    formula = found.formula.replace("*", " × ").replace("inputs", say("inputs")).replace("outputs", say("outputs"))
     if found.sites:
         return say("What a linear layer gets: {formula}.").format(formula=formula)
     if found.method in OWN_PARTS:

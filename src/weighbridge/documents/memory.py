@@ -87,7 +87,10 @@ def document(
     blocks: list[Block] = [_parts(found, say)]
     if derive is not None:
         blocks += derive(model, given, how, found, say)
-    figure = say("bytes") if found.total is None else say("{total} bytes").format(total=f"{found.total:,}")
+    if found.total is None:
+        figure = say("at least {total} bytes").format(total=f"{sum(getattr(found, name) or 0 for name in PARTS):,}")
+    else:
+        figure = say("{total} bytes").format(total=f"{found.total:,}")
     remarks = [
         *_remarks(given, how, found, training, say),
         *(_unreached_lines(model, given, say) if training else ()),

@@ -111,8 +111,12 @@ def _traffic(found: Parallel, say: Say, explain: bool) -> Table:
 
 def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
     state = found.fullest
-    held = say(
-        "Of the {elements} parameters on the largest device, {sharded} are sharded, {replicated} are replicated, and {expert} belong to experts."
+    held = (
+        say(
+            "Of the {elements} parameters on the largest device, {sharded} are sharded, {replicated} are replicated, and {expert} belong to experts."
+        )
+        if state.expert
+        else say("Of the {elements} parameters on the largest device, {sharded} are sharded and {replicated} are replicated.")
     )
     lines = [
         held.format(

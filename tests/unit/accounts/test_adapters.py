@@ -491,8 +491,8 @@ def test_rows_of_tables_that_are_tied_and_named_as_well(
         ({"model_type": "vjepa2", "hidden_size": 24, "num_attention_heads": 4, "pred_num_attention_heads": 4, "num_hidden_layers": 1, "pred_num_hidden_layers": 1, "pred_hidden_size": 24}, "VJEPA2Model",
          {"peft_type": "LOHA", "target_modules": ["proj"]}, "a convolution over 3 axes"),
         ({"model_type": "bert"}, "BertModel", {"peft_type": "ADAPTION_PROMPT", "adapter_len": 1, "adapter_layers": 1}, "adaption prompts are for llama, mistral, gpt2, not for bert"),
-        ({"model_type": "resnet"}, "ResNetModel", {"peft_type": "LORA"}, "target_modules: is required: there are no default modules for resnet"),
-        ({"model_type": "vit"}, "ViTModel", {"peft_type": "IA3", "target_modules": ["q_proj"]}, "feedforward_modules: is required: there are no defaults for vit"),
+        ({"model_type": "resnet"}, "ResNetModel", {"peft_type": "LORA"}, "target_modules is required: the PEFT library has no default for resnet"),
+        ({"model_type": "vit"}, "ViTModel", {"peft_type": "IA3", "target_modules": ["q_proj"]}, "feedforward_modules is required: the PEFT library has no default for vit"),
     ],
 )  # fmt: skip
 def test_what_the_library_refuses_of_these_bases_is_refused(

@@ -130,6 +130,10 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
     if config.get("proportional_parameters"):
         config["shares"] = vectors.proportional(found, config)
     if not places:
+        if raw.get("target_modules") is None and not config["target_modules"]:
+            raise UsageError(
+                Text("target_modules is required: by default the PEFT library adapts no module of {model_type}", model_type=base.model_type)
+            )
         raise UsageError(
             Text("no module of the base model is adapted: target_modules {shown}", shown=list_targets(config["target_modules"]))
         )

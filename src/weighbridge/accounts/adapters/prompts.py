@@ -187,7 +187,7 @@ def fact(facts: Config, names: tuple[str, ...], key: str) -> int:
     """Return the first of the config's fields that is there; *key* is what is missing where none is."""
     value = _first(facts, names)
     if value is None:
-        raise ConfigError("is required: the base model's config does not state it", key=key, value=None)
+        raise ConfigError(Text("{key} is required: the base model's config does not state it", key=key), key=key, value=None)
     return value
 
 

@@ -44,7 +44,10 @@ def resolve_config(base: Base, method: Method, config: dict[str, Any]) -> dict[s
         targets = _default_targets(base, method, config)
         if targets is None and not config["target_parameters"]:
             raise ConfigError(
-                Text("is required: there are no default modules for {model_type}", model_type=base.model_type or "this model"),
+                Text(
+                    "target_modules is required: the PEFT library has no default for {model_type}",
+                    model_type=base.model_type or "this model",
+                ),
                 key="target_modules",
                 value=None,
             )
@@ -73,7 +76,10 @@ def _feedforward(base: Base, config: dict[str, Any]) -> dict[str, Any]:
         found = defaults.FEEDFORWARD.get(base.model_type)
         if found is None:
             raise ConfigError(
-                Text("is required: there are no defaults for {model_type}", model_type=base.model_type or "this model"),
+                Text(
+                    "feedforward_modules is required: the PEFT library has no default for {model_type}",
+                    model_type=base.model_type or "this model",
+                ),
                 key="feedforward_modules",
                 value=None,
             )

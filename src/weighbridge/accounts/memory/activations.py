@@ -70,9 +70,8 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     if style is None:
         raise UsageError(
             Text(
-                "activations: what the forward of {model_type!r} keeps is not described; known: {styles}",
+                "activations: what the forward pass of {model_type} keeps for the backward pass is not described",
                 model_type=model_type,
-                styles=", ".join(sorted(STYLES)),
             )
         )
     tape = Tape(dropout_places(style, class_name, config) if setup.dropout else frozenset(), cuda=setup.device == "cuda")

@@ -62,7 +62,7 @@ def test_views_and_copies_are_told_apart_as_torch_does() -> None:
 def test_a_type_whose_forward_is_not_described_is_refused_by_name() -> None:
     found = model({"model_type": "mamba"}).memory(training=True)
     assert found.activations is None and found.total is None
-    assert found.refused.startswith("activations: what the forward of 'mamba' keeps is not described; known: albert, ")
+    assert found.refused == "activations: what the forward pass of mamba keeps for the backward pass is not described"
 
 
 def test_a_text_is_as_long_as_the_positions_where_nobody_says_how_long() -> None:
