@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count
 from weighbridge.blueprints import MODULES
-from weighbridge.blueprints.describe import from_config
+from weighbridge.blueprints.culprit import weigh_config
 from weighbridge.config.bind import with_overrides
 from weighbridge.config.read import config_text, find_config, read_config, read_piped_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -44,7 +44,7 @@ def load(
     if isinstance(source, ModelValue):
         return _reload(source, model_class, overrides) if model_class or overrides else source
     if isinstance(source, Mapping):
-        return from_config(dict(source), "config", model_class, overrides)
+        return weigh_config(dict(source), "config", model_class, overrides)
     if hasattr(source, "named_parameters") and not isinstance(source, type):
         from weighbridge.readers.module import read_module
 
@@ -52,7 +52,7 @@ def load(
     if isinstance(source, type):
         raise SourceError(Text("{name} is a class; make a config or a module of it, such as {name}()", name=source.__name__))
     if hasattr(source, "to_dict"):
-        return from_config(dict(source.to_dict()), type(source).__name__, model_class, overrides)
+        return weigh_config(dict(source.to_dict()), type(source).__name__, model_class, overrides)
     if not hasattr(source, "__fspath__") and not isinstance(source, str):
         kind = type(source).__name__
         raise SourceError(
@@ -62,10 +62,10 @@ def load(
     if not text.strip():
         raise no_such_source(text)
     if text == "-":
-        return from_config(standard_input(), "standard input", model_class, overrides)
+        return weigh_config(standard_input(), "standard input", model_class, overrides)
     found = preset(text)
     if found is not None:
-        return from_config(found.config, text, model_class, overrides)
+        return weigh_config(found.config, text, model_class, overrides)
     return _from_path(text, model_class, overrides)
 
 
@@ -73,7 +73,7 @@ def _reload(found: ModelValue, model_class: str | None, overrides: Mapping[str, 
     """Load a model's config once more, as another class or with other fields."""
     if found.description is None:
         raise UsageError(Text("{source}: --class and --set are for configs; a file holds what it holds", source=found.source))
-    return from_config(dict(found.description.raw), found.source, model_class or found.class_name, overrides)
+    return weigh_config(dict(found.description.raw), found.source, model_class or found.class_name, overrides)
 
 
 def _from_library(source: object, model_class: str | None, overrides: Mapping[str, Any] | None, library: str, trust: bool) -> ModelValue:
@@ -90,13 +90,13 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     """Weigh what a path or an address names: a config, a directory, a checkpoint."""
     # A config on this disk is what people weigh most: nothing of files, hubs or addresses is loaded for it.
     if text.endswith(".json") and not text.endswith((".index.json", ".weights.json")) and os.path.isfile(text):
-        return from_config(read_config(text), text, model_class, overrides)
+        return weigh_config(read_config(text), text, model_class, overrides)
     known = None if os.path.exists(text) else preset_like(text) or preset_called(text)
     if known is not None:
-        return from_config(known.config, known.name, model_class, overrides)
+        return weigh_config(known.config, known.name, model_class, overrides)
     config_of_package = None if os.path.exists(text) else _package_model(text)
     if config_of_package is not None:
-        return from_config(config_of_package, text, model_class, overrides)
+        return weigh_config(config_of_package, text, model_class, overrides)
     from pathlib import Path
 
     path = Path(text) if os.path.exists(text) else place(text)
@@ -107,15 +107,15 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
         if config is not None:
             return _from_directory(path, config, model_class, overrides)
     elif not path.is_file() and os.path.exists(text):  # a pipe or a device, such as <(...), is read as a config
-        return from_config(read_piped_config(text), text, model_class, overrides)
+        return weigh_config(read_piped_config(text), text, model_class, overrides)
     elif not path.is_file():
         raise no_such_source(text)
     elif (path.suffix == ".json" and not path.name.endswith((".index.json", ".weights.json"))) or path.suffix == ".sh":
-        return from_config(read_config(path), text, model_class, overrides)
+        return weigh_config(read_config(path), text, model_class, overrides)
     elif path.suffix in (".yaml", ".yml"):
         from weighbridge.config.yaml_config import parse_yaml
 
-        return from_config(parse_yaml(config_text(path), text), text, model_class, overrides)
+        return weigh_config(parse_yaml(config_text(path), text), text, model_class, overrides)
     if model_class or overrides:
         raise UsageError(Text("{text}: --class and --set are for configs; a file holds what it holds", text=text))
     return checkpoint_of(path)
@@ -171,7 +171,7 @@ def _below(base: str) -> str:
     if known is None:
         return ""
     try:
-        described = from_config(known.config, base, None, None)
+        described = weigh_config(known.config, base, None, None)
     except ConfigError:
         return ""
     return Text(
@@ -186,7 +186,7 @@ def _from_directory(path: Path, config: Path, model_class: str | None, overrides
     if model_class == CLASS:
         return _sentence_transformer(path, config, overrides)
     try:
-        return from_config(read_config(config), str(path), model_class, overrides)
+        return weigh_config(read_config(config), str(path), model_class, overrides)
     except UnknownArchitecture as error:
         if model_class or overrides:
             raise
@@ -207,11 +207,11 @@ def _sentence_transformer(path: Path, config: Path, overrides: Mapping[str, Any]
     modules = read_modules(path)
     if not modules or modules[0].kind != "Transformer":
         raise UsageError(Text("{path}: no modules.json that begins with a Transformer", path=path))
-    found = from_config(read_config(config), str(path), None, overrides)
+    found = weigh_config(read_config(config), str(path), None, overrides)
     assert found.description is not None
     family = found.description.family
     name = ENCODERS.get(family.model_type, family.base)
-    found = from_config(read_config(config), str(path), name, overrides)
+    found = weigh_config(read_config(config), str(path), name, overrides)
     assert found.description is not None
     blueprint = sentence_transformer(family.classes[name], modules)
     family = family._replace(classes={**family.classes, CLASS: blueprint})

@@ -56,6 +56,8 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     known = with_learned_activations(known, raw)
     try:
         sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys)
+    except ConfigError:
+        raise
     except AttributeError as error:  # a rule that asks a sub-config of another type than it knows
         raise ConfigError(Text("no {name} can be built from these values: {error}", name=class_name, error=error)) from None
     if is_remote(model_type):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Quantity
 
 if TYPE_CHECKING:
@@ -32,8 +33,31 @@ class Config:
         refused = self.__dict__.get(REFUSED, {})
         if word in refused:
             raise refused[word]
+        model_type, path = self.__dict__.get("model_type"), self.__dict__.get("path")
+        if model_type and path and not word.startswith("_"):
+            raise MisfitError(
+                Text(
+                    "{model_type} does not fit here: the outer model reads its {key}", model_type=model_type, key=READ_KEYS.get(word, word)
+                ),
+                key=f"{path}.model_type",
+                value=model_type,
+            )
         raise AttributeError(f"the blueprint asks for {word!r}, which its family's fields do not name")
 
+
+class MisfitError(ConfigError, AttributeError):
+    """A sub-config of a type that has not what the model around it reads: an attribute that is missing, and the config's fault."""
+
+
+READ_KEYS = {
+    "hidden": "hidden_size",
+    "tied": "tie_word_embeddings",
+    "layers": "num_hidden_layers",
+    "heads": "num_attention_heads",
+    "vocab": "vocab_size",
+    "channels": "hidden_sizes",
+}
+"""The usual keys of what a model reads of its parts."""
 
 REFUSED = "_refused"
 """Where a config keeps why it has no value for a word, until a blueprint asks for it: a class may leave out the part that needs it."""

@@ -378,7 +378,7 @@ def test_a_context_is_tuned_where_a_class_generates(config: dict[str, Any]) -> N
         ({"peft_type": "SHADOW", "shadow_hidden_size": 0.5}, ConfigError, "shadow_hidden_size: expected a whole number from 1 up"),
         ({"peft_type": "XLORA"}, ConfigError, "adapters: expected a mapping from names to adapters"),
         ({"peft_type": "XLORA", "adapters": {}}, ConfigError, "adapters: expected the names of adapters"),
-        ({"peft_type": "XLORA", "adapters": {"0": {"peft_type": "IA3"}}}, UsageError, "XLORA: mixes LoRA adapters alone"),
+        ({"peft_type": "XLORA", "adapters": {"0": {"peft_type": "IA3"}}}, UsageError, "XLORA: mixes only LoRA adapters"),
         ({"peft_type": "XLORA", "adapters": {"0": {"target_modules": ["lm_head"]}}}, UsageError, "XLORA: lm_head is adapted"),
         (
             {"peft_type": "ADALORA", "rank_pattern": {"model.layers.0.self_attn.q_proj.lora_E": 3}},

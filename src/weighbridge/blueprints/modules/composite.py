@@ -158,7 +158,7 @@ def submodel(c: Config, *endings: str) -> Part:
                 model_type=c.model_type,
                 endings=either([f"*{ending}" for ending in endings]),
             ),
-            key="model_type",
+            key=f"{c.path}.model_type" if "path" in vars(c) else "model_type",
         )
     try:
         return with_activations_of(c, known.classes[name](c))
