@@ -80,7 +80,7 @@ def _find_type(raw: dict[str, Any], model_class: str | None, overrides: Mapping[
     model_type = asked.get("model_type")
     if not isinstance(model_type, str):
         model_type = (model_class and model_type_of(model_class)) or stated_type(asked)
-        notes = (Text("the config states no model type; its keys are those of {model_type}", model_type=model_type),)
+        notes = tuple(_how_found(asked, model_class, model_type))
     means = None if model_type in MODULES else TYPES.get(model_type)
     if means is None:
         return model_type, raw, notes
@@ -88,6 +88,15 @@ def _find_type(raw: dict[str, Any], model_class: str | None, overrides: Mapping[
         "published as {name}, which is {model_type} ({source})", name=model_type, model_type=means.model_type, source=means.source
     )
     return means.model_type, {**means.read(raw), "model_type": means.model_type}, (*notes, renamed)
+
+
+def _how_found(raw: Mapping[str, Any], model_class: str | None, model_type: str) -> Iterator[str]:
+    """Say how a config that states no model type was told; one of timm, diffusers or OpenCLIP names its model in its own way."""
+    named = [name for name in (model_class, *architectures(raw)) if name and model_type_of(name) == model_type]
+    if named:
+        yield Text("the config states no model type; {name} is a class of {model_type}", name=named[0], model_type=model_type)
+    elif model_type not in PACKAGES or model_type in ("litgpt", "megatron", "nanogpt"):
+        yield Text("the config states no model type; its keys are those of {model_type}", model_type=model_type)
 
 
 def _apply_overrides(known: Family, stated: dict[str, Any], overrides: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -188,7 +188,24 @@ def notes(texts: Sequence[str]) -> tuple[Paragraph, ...]:
     >>> notes(["Ties are counted once."])
     (Paragraph(level=0, text='Ties are counted once.'),)
     """
-    return tuple(Paragraph(0, text) for text in texts)
+    return tuple(Paragraph(0, as_sentence(text)) for text in texts)
+
+
+def as_sentence(text: str) -> str:
+    """Return a note as a sentence of its own: it begins with a capital, unless with a name, and ends with a full stop.
+
+    >>> as_sentence("a class of the package timm"), as_sentence("n_inner: 3072 is used as given"), as_sentence("Compare: weigh counts gpt2")
+    ('A class of the package timm.', 'n_inner: 3072 is used as given.', 'Compare: weigh counts gpt2')
+    >>> as_sentence("由 2 个进程合并而成")
+    '由 2 个进程合并而成。'
+    """
+    if text and ("\u4e00" <= text[-1] <= "\u9fff" or text[-1] == "）"):
+        return text + "。"
+    if not text[:1].islower():
+        return text
+    first = text.split(" ", 1)[0]
+    begun = text[0].upper() + text[1:] if first.isalpha() and first.isascii() else text
+    return begun if text[-1] in ".:?!" or ": weigh " in text else begun + "."  # what ends in a command is copied
 
 
 def shares(amounts: Sequence[int], whole: int) -> list[Share]:
