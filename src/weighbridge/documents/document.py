@@ -199,12 +199,12 @@ def as_sentence(text: str) -> str:
     >>> as_sentence("由 2 个进程合并而成")
     '由 2 个进程合并而成。'
     """
-    if text and ("\u4e00" <= text[-1] <= "\u9fff" or text[-1] == "）"):
+    if text and "\u4e00" <= text[-1] <= "\u9fff":
         return text + "。"
     if not text[:1].islower():
         return text
     first = text.split(" ", 1)[0]
-    begun = text[0].upper() + text[1:] if first.isalpha() and first.isascii() else text
+    begun = text[0].upper() + text[1:] if first.isalpha() and first.isascii() and not text.startswith(f"{first} =") else text
     return begun if text[-1] in ".:?!" or ": weigh " in text else begun + "."  # what ends in a command is copied
 
 

@@ -1,0 +1,443 @@
+"""What a derivation says of a part, held to the parameters and the forward functions of a live class.
+
+``python -m truth.sentences TYPES --n 3`` draws random configs of these types (``--some 40`` draws the types too), builds the live class,
+and asks it about every sentence of the derivation: whether a norm centres is tried on numbers, whether heads count by building the class
+with others, whether a table is learned by ``requires_grad``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple, cast
+
+from truth import draw, live, rotary
+from weighbridge import WeighbridgeError, model
+from weighbridge.blueprints import MODULES, family, is_remote
+from weighbridge.core.formula import Symbol
+from weighbridge.core.messages import Text
+from weighbridge.core.tree import Attend, Part
+from weighbridge.explain.section import Line, Section, lines, sections
+from weighbridge.explain.symbolic import symbolic
+
+INDEX = re.compile(r"(^|\.)\d+(?=\.|$)")
+
+
+class Said(NamedTuple):
+    """A sentence, the place it is said of, and the live model."""
+
+    ours: Any
+    theirs: Any
+    raw: dict[str, Any]
+    place: Section | Line
+    start: tuple[str, frozenset[int]]
+    values: dict[str, Any]
+
+    def paths(self) -> list[str]:
+        """Return the modules of the place, repeats folded."""
+        inside = [self.place] if isinstance(self.place, Line) else list(lines(self.place))
+        return list(dict.fromkeys(path for line in inside for path in line.paths))
+
+    def modules(self, *titles: str) -> list[Any]:
+        """Return the live modules of the place, of one copy each kind; with *titles*, those of the lines called so."""
+        inside = [self.place] if isinstance(self.place, Line) else list(lines(self.place))
+        wanted = {path for line in inside for path, title in _titled(line) if not titles or title in titles}
+        found: dict[str, Any] = {}
+        for name, module in self.theirs.named_modules():
+            folded = INDEX.sub("", name).strip(".")
+            if folded in wanted and self._stands_here(name) and next(module.parameters(recurse=False), None) is not None:
+                found.setdefault(folded, module)
+        return list(found.values())
+
+    def tensors(self) -> dict[str, Any]:
+        """Return the live parameters of the place, of one copy each, by their folded names."""
+        wanted, found = self.paths(), {}
+        for name, tensor in self.theirs.named_parameters(remove_duplicate=False):
+            folded = INDEX.sub("", name).strip(".")
+            if any(folded == path or folded.startswith(f"{path}.") for path in wanted) and self._stands_here(name):
+                found.setdefault(folded, tensor)
+        return found
+
+    def _stands_here(self, name: str) -> bool:
+        path, indices = self.start
+        pattern = r"(?:\.\d+)*\.".join(map(re.escape, path.split("."))) + r"\.(\d+)(?:\.|$)"
+        match = re.match(pattern, name) if indices else None
+        return match is None or int(match[1]) in indices
+
+
+def _titled(line: Line) -> Iterator[tuple[str, str]]:
+    """Yield the modules of a line, each with what it is called: ``query, output`` is the title of two."""
+    names = line.title.split(", ")
+    yield from zip(line.paths, names, strict=True) if len(names) == len(line.paths) else ((path, line.title) for path in line.paths)
+
+
+def outcome(said: Said, values: dict[str, int]) -> Any | None:
+    """Build the live class with other values at key paths; None where it refuses."""
+    raw = {**said.raw}
+    for path, value in values.items():
+        *outer, key = path.split(".")
+        inside = raw
+        for name in outer:
+            inside[name] = dict(inside.get(name) or {})
+            inside = inside[name]
+        inside[key] = value
+    try:
+        return live.build(said.raw["model_type"], said.ours.class_name, raw)
+    except live.RefusedError:
+        return None
+
+
+def size(said: Said) -> int:
+    """Count the live parameters of a place, of one copy."""
+    return sum(tensor.numel() for tensor in said.tensors().values())
+
+
+def head_keys(said: Said) -> tuple[list[str], Attend | None]:
+    """Return the keys of the numbers of heads of the attention of a place, and one of its attentions."""
+    tree, _, _ = symbolic(said.ours)
+    tops, keys, found = said.paths(), [], None
+    for (path, ours), (_, theirs) in zip(_walk(said.ours.tree), _walk(tree), strict=True):
+        if not any(top == path or top.startswith(f"{path}.") or path.startswith(f"{top}.") for top in tops):
+            continue
+        for a, b in zip(ours.children, theirs.children, strict=True):
+            if isinstance(a, Attend) and isinstance(b, Attend):
+                keys += [size.key for size in (b.heads, b.kv_heads) if isinstance(size, Symbol)]
+                found = found or a
+    return list(dict.fromkeys(keys)), found
+
+
+def _walk(part: Part, path: str = "") -> Iterator[tuple[str, Part]]:
+    yield path, part
+    for child in part.children:
+        if isinstance(child, Part):
+            yield from _walk(child, f"{path}.{child.name}".strip(".") if child.name else path)
+
+
+def with_other_heads(said: Said) -> Iterator[Any]:
+    """Yield the live model with twice, half, three times and a third of the heads, where the class builds one."""
+    keys, attend = head_keys(said)
+    if not keys or attend is None:
+        return
+    heads = int(str(attend.heads))
+    width = heads * int(str(attend.head_dim))
+    for number in (heads * 2, heads // 2, heads * 3, heads // 3):
+        if number > 0 and width % number == 0 and (other := outcome(said, dict.fromkeys(keys, number))) is not None:
+            yield other
+
+
+def heads_do_not_count(said: Said) -> bool | None:
+    counts = {size(said._replace(theirs=other)) for other in with_other_heads(said)}
+    return None if not counts else counts == {size(said)}
+
+
+def heads_count(said: Said) -> bool | None:
+    keys, attend = head_keys(said)
+    other = outcome(said, dict.fromkeys(keys, 2 * int(str(attend.heads)))) if keys and attend else None
+    return None if other is None else size(said._replace(theirs=other)) > size(said)
+
+
+def shared_heads(said: Said) -> bool | None:
+    """Keys come out as many times narrower than queries as heads are shared, in the live matrices."""
+    heads, shared = _whole(said.values["heads"]), _whole(said.values.get("shared", "1"))
+    rows = {title: sum(_outputs(module) for module in said.modules(title)) for title in ("query", "key")}
+    if all(rows.values()):
+        return rows["query"] * shared in (rows["key"] * heads, 2 * rows["key"] * heads)  # twice with a gate beside the queries
+    stated = {value for holder in (*_configs(said.theirs), *said.theirs.modules()) for value in vars(holder).values() if type(value) is int}
+    return heads in stated and (shared in stated or shared == 1)
+
+
+def _configs(module: Any) -> list[Any]:
+    found = {id(inner.config): inner.config for inner in module.modules() if hasattr(inner, "config")}
+    return list(found.values())
+
+
+def _outputs(module: Any) -> int:
+    weight = getattr(module, "weight", None)
+    if weight is None or weight.dim() != 2:
+        return 0
+    return int(weight.shape[1] if type(module).__name__ == "Conv1D" else weight.shape[0])
+
+
+def _whole(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def normalises(*, centred: bool, shift: bool) -> Callable[[Said], bool | None]:
+    """Try each live norm on numbers: an equal amount added to all components goes away where it centres, and only there."""
+
+    def check(said: Said) -> bool | None:
+        torch = import_module("torch")
+        seen = None
+        for module in said.modules():
+            own = dict(module.named_parameters(recurse=False))
+            if len(own) != (2 if shift else 1):
+                return False
+            tried = _as_numbers(module)
+            width = next(iter(own.values())).shape[-1]
+            x = torch.linspace(-3, 5, 2 * width).reshape(2, width) ** 2
+            try:
+                with torch.no_grad():
+                    out, moved = tried(x), tried(x + 100)
+            except Exception:  # it takes more than a vector, such as a gate
+                continue
+            seen = bool(torch.allclose(out, moved, atol=2e-2)) == centred
+            if not seen:
+                return False
+        return seen
+
+    return check
+
+
+def _as_numbers(module: Any) -> Any:
+    """Return a copy of a live module on the CPU, with gains of 1 and shifts of 0."""
+    torch = import_module("torch")
+    # A copy of a module on the meta device has no numbers; all of them are given.
+    tried = copy.deepcopy(module).to_empty(device="cpu").float()
+    with torch.no_grad():
+        for name, tensor in tried.named_parameters():
+            tensor.fill_(0.0 if name.endswith("bias") else 1.0)
+    return tried
+
+
+def one_gain(said: Said) -> bool | None:
+    found = said.tensors().values()
+    return all(tensor.dim() == 1 for tensor in found) and len(found) == len(said.paths()) if found else None
+
+
+def gain_and_shift(said: Said) -> bool | None:
+    found = said.tensors().values()
+    return all(tensor.dim() == 1 for tensor in found) and len(found) == 2 * len(said.paths()) if found else None
+
+
+def is_linear(*, bias: bool) -> Callable[[Said], bool | None]:
+    def check(said: Said) -> bool | None:
+        found = said.modules()
+        return all((getattr(module, "bias", None) is not None) == bias and _outputs(module) > 0 for module in found) if found else None
+
+    return check
+
+
+def is_learned(said: Said) -> bool | None:
+    found = said.tensors().values()
+    return all(tensor.requires_grad for tensor in found) if found else None
+
+
+def is_fixed(said: Said) -> bool | None:
+    found = said.tensors().values()
+    return not any(tensor.requires_grad for tensor in found) if found else None
+
+
+def maps(inner: int) -> Callable[[Said], bool | None]:
+    """So many maps lead to the inner width for each that leads back, by the elements of the live matrices."""
+
+    def check(said: Said) -> bool | None:
+        weights = {name: tensor for name, tensor in said.tensors().items() if tensor.dim() == 2}
+        assert isinstance(said.place, Section)
+        back = {path for line in lines(said.place) if line.title == "down" for path in line.paths}
+        down = sum(tensor.numel() for name, tensor in weights.items() if any(name.startswith(path) for path in back))
+        return sum(tensor.numel() for tensor in weights.values()) == (inner + 1) * down if down else None
+
+    return check
+
+
+def rotates(said: Said) -> bool | None:
+    inside = said.paths()
+    for name, module in said.theirs.named_modules():
+        folded = INDEX.sub("", name).strip(".")
+        if folded and any(path.startswith(f"{folded}.") for path in inside) and rotary.rotates(cast(Hashable, type(module))):
+            return True
+    return False
+
+
+def has_experts(said: Said) -> bool | None:
+    """So many experts stand in the live class, and its config or router says how many are picked."""
+    number, active = _whole(said.values["experts"]), _whole(said.values["active"])
+    stacked = any(number in tensor.shape[:1] or tensor.shape[0] % number == 0 for tensor in said.tensors().values())
+    listed = any(len(module) == number for module in said.theirs.modules() if type(module).__name__.endswith("List"))
+    holders = [*_configs(said.theirs), *said.theirs.modules()]
+    picked = {value for holder in holders for value in vars(holder).values() if type(value) is int}
+    return (stacked or listed) and active in picked
+
+
+def stacked(said: Said) -> bool | None:
+    """The first size of the array is a number of the config that is called after experts."""
+    numbers = {value for config in _configs(said.theirs) for key, value in vars(config).items() if "expert" in key and type(value) is int}
+    found = said.tensors().values()
+    return all(tensor.dim() == 3 and tensor.shape[0] in numbers for tensor in found) if found else None
+
+
+def compressed(said: Said) -> bool | None:
+    """What is compressed is mapped to no more numbers than it is expanded from, and the rotary part of a key."""
+    pairs = [(said.modules(f"{name}, compressed"), said.modules(f"{name}, expanded")) for name in ("key and value", "query")]
+    found = [(down[0].weight.shape[0], up[0].weight.shape[1]) for down, up in pairs if down and up]
+    return all(narrow >= used for narrow, used in found) if found else None
+
+
+def only_linear(said: Said) -> bool | None:
+    found = said.modules()
+    return all(_outputs(module) and len(list(module.children())) == 0 for module in found) if found else None
+
+
+def is_convolution(*, bias: bool) -> Callable[[Said], bool | None]:
+    def check(said: Said) -> bool | None:
+        found = [module for module in said.modules() if getattr(module, "weight", None) is not None]
+        return all(module.weight.dim() > 2 and (module.bias is not None) == bias for module in found) if found else None
+
+    return check
+
+
+def hears_frames(said: Said) -> bool | None:
+    bins = _whole(said.values["bins"])
+    return any(bins in tensor.shape[1:] for tensor in said.tensors().values()) and any(
+        bins in vars(c).values() for c in _configs(said.theirs)
+    )
+
+
+def layers_of_their_own(said: Said) -> bool | None:
+    return _copies(said, lambda first, second: first is not second and first.shape == second.shape)
+
+
+def _copies(said: Said, holds: Callable[[Any, Any], bool]) -> bool | None:
+    """Hold the tensors of two copies of a repeated part against each other."""
+    assert isinstance(said.place, Section)
+    stands: dict[str, list[Any]] = {}
+    for name, tensor in said.theirs.named_parameters(remove_duplicate=False):
+        folded = INDEX.sub("", name).strip(".")
+        if folded.startswith(f"{said.place.path}.") and said._stands_here(name):
+            stands.setdefault(folded, []).append(tensor)
+    pairs = [found for found in stands.values() if len(found) > 1]
+    return all(holds(found[0], found[1]) for found in pairs) if pairs else None
+
+
+def convolves(*, wide: bool) -> Callable[[Said], bool | None]:
+    def check(said: Said) -> bool | None:
+        found = said.tensors().items()
+        kernels = [tensor.shape[2:] for name, tensor in found if tensor.dim() > 2 and not name.endswith(("original0", "weight_g"))]
+        return all(any(side > 1 for side in kernel) == wide for kernel in kernels) if kernels else None
+
+    return check
+
+
+def scores_words(said: Said) -> bool | None:
+    vocabularies = {
+        value for config in _configs(said.theirs) for key, value in vars(config).items() if "vocab" in key and type(value) is int
+    }
+    return all(tensor.shape[0] in vocabularies for tensor in said.tensors().values()) if said.tensors() else None
+
+
+CHECKS: dict[str, Callable[[Said], bool | None]] = {
+    "The heads share the width, so any number of heads that divides it gives the same count.": heads_do_not_count,
+    "The head dimension is set on its own, so more heads mean more parameters.": heads_count,
+    "All {heads} query heads share one key-value head: keys and values are mapped to one head only.": shared_heads,
+    "{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only.": shared_heads,
+    "Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.": rotates,
+    "Each vector is divided by its root mean square, then each component is multiplied by a learned gain.": normalises(
+        centred=False, shift=False
+    ),
+    "Each vector is centred and divided by its standard deviation, then each component is multiplied by a learned gain.": normalises(
+        centred=True, shift=False
+    ),
+    "Each vector is centred and divided by its standard deviation, then multiplied by learned gains and moved by learned shifts.": normalises(
+        centred=True, shift=True
+    ),
+    "One gain γ for each component, no shift.": one_gain,
+    "One gain γ and one shift β for each component.": gain_and_shift,
+    "Linear map without bias: inputs × outputs weights.": is_linear(bias=False),
+    "Linear map: inputs × outputs weights, and one bias for each output.": is_linear(bias=True),
+    "A table with one learned vector in each row.": is_learned,
+    "Learned vectors.": is_learned,
+    "Learned vectors that are added.": is_learned,
+    "Learned factors.": is_learned,
+    "Fixed values: stored and counted, but not trained.": is_fixed,
+    "One linear map widens to the inner width, one leads back; the activation between them has no parameters.": maps(1),
+    "Gated: the input is mapped twice to the inner width, one result gates the other, and the product is mapped back: three maps, where a"
+    " plain network has two.": maps(2),
+    "A router scores {experts} experts for each token and picks {active}; all {experts} are stored, {active} are used.": has_experts,
+    "A router scores {experts} experts for each token and picks 1; all {experts} are stored, 1 is used.": has_experts,
+    "Of {experts} experts, {active} process a token; all {experts} are stored.": has_experts,
+    "Of {experts} experts, 1 processes a token; all {experts} are stored.": has_experts,
+    "The matrices of all experts in one array; its first size is the number of experts.": stacked,
+    "Keys and values are compressed to one vector that all heads share, and expanded from it to each head.": compressed,
+    "Queries too are compressed to a vector first, and expanded from it to the heads.": compressed,
+    "Scores, softmax and the weighted sum have no parameters.": only_linear,
+    "Convolution without bias: output channels × input channels of a group × kernel.": is_convolution(bias=False),
+    "Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.": is_convolution(bias=True),
+    "Its input is a spectrogram, with {bins} mel bins in each frame.": hears_frames,
+    "Layers of the same shape, each with parameters of its own.": layers_of_their_own,
+    "Neighbouring positions are mixed by learned kernels.": convolves(wide=True),
+    "Kernels of size 1: a linear map of each position separately.": convolves(wide=False),
+    "Gives each token of the vocabulary a score (a logit).": scores_words,
+}  # fmt: skip
+"""By sentence, what is asked of the live class: True where it holds, False where not, None where this class cannot tell."""
+
+
+def said_of(raw: dict[str, Any], class_name: str) -> Iterator[tuple[str, Said]]:
+    """Yield every sentence of a config's derivation, with all that a check may look at.
+
+    Raises:
+        RefusedError: The live class, or the blueprint, refuses the config.
+    """
+    theirs = live.build(raw["model_type"], class_name, raw)
+    try:
+        ours = model(raw, class_name)
+    except WeighbridgeError as error:
+        raise live.RefusedError(str(error)) from error
+    derivation = ours.explain()
+    places: list[Section | Line] = [*sections(derivation.root), *lines(derivation.root)]
+    stacks = [section for section in sections(derivation.root) if section.where]
+    for place in places:
+        around = [s for s in stacks if place.number == s.number or place.number.startswith(f"{s.number}.")]
+        start = (around[-1].path, frozenset(_indices(around[-1].where))) if around else ("", frozenset[int]())
+        for text in place.says:
+            template, values = (text.template, text.values) if isinstance(text, Text) else (text, {})
+            yield template, Said(ours, theirs, raw, place, start, dict(values))
+
+
+def _indices(where: str) -> Iterator[int]:
+    for first, last in re.findall(r"(\d+)(?:–(\d+))?", where):
+        yield from range(int(first), int(last or first) + 1)
+
+
+def main() -> int:
+    """Hold the sentences of random configs to live classes; the exit code is 1 if one does not hold."""
+    parser = argparse.ArgumentParser("python -m truth.sentences", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("types", nargs="*", help="model types; random ones if none is named")
+    parser.add_argument("--n", type=int, default=2, help="random configs of each type, beside its default")
+    parser.add_argument("--some", type=int, default=20, help="so many random types")
+    parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**6)))
+    options = parser.parse_args()
+    known = [name for name in MODULES if not is_remote(name)]
+    types = options.types or random.Random(options.seed).sample(known, options.some)
+    print(f"seed {options.seed}, {len(types)} types", flush=True)
+    held, wrong, unasked = Counter[str](), 0, Counter[str]()
+    for model_type in types:
+        for number in range(options.n + 1):
+            raw = draw.draw(f"{options.seed} {number}", model_type) if number else {"model_type": model_type}
+            try:
+                for template, said in said_of(raw, family(model_type).base):
+                    verdict = CHECKS[template](said) if template in CHECKS else None
+                    if verdict is None:
+                        unasked[template] += 1
+                    elif verdict:
+                        held[template] += 1
+                    else:
+                        wrong += 1
+                        print(f"{model_type} {said.place.number} {said.place.title}: {template} {said.values} {raw}", flush=True)
+            except (live.RefusedError, WeighbridgeError):
+                continue
+    for template, count in held.most_common():
+        print(f"{count:6,} held  {template}")
+    for template, count in unasked.most_common():
+        print(f"{count:6,} not asked  {template}")
+    print(f"{sum(held.values()):,} sentences hold, {wrong:,} do not, {sum(unasked.values()):,} were not asked")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
