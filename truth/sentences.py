@@ -57,7 +57,8 @@ class Said(NamedTuple):
 
     def tensors(self) -> dict[str, Any]:
         """Return the live parameters of the place, of one copy each, by their folded names."""
-        wanted, found = self.paths(), {}
+        wanted = self.paths()
+        found: dict[str, Any] = {}
         for name, tensor in self.theirs.named_parameters(remove_duplicate=False):
             folded = INDEX.sub("", name).strip(".")
             if any(folded == path or folded.startswith(f"{path}.") for path in wanted) and self._stands_here(name):
