@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-GENERATED = ("accuracy", "coverage", "census-report", "modules")
+GENERATED = ("accuracy", "coverage", "census-report")
 """Pages of docs that a script writes, in English."""
 
 SENTENCES = (
@@ -83,11 +83,6 @@ SENTENCES = (
     (r"no question of ours fits: the config is not published, or the figure is of another thing", "没有合适的问题：配置没有公布，或数字说的是别的东西"),
     (r"a run's own allocator and batch lengths decide it", "取决于那次运行自己的分配器与批的长度"),
     (r"kernels and allocator of the run are in it; ours is a lower bound", "其中含那次运行的内核与分配器；我们的是下界"),
-    # modules
-    (r"^# Shared parts$", "# 共用部件"),
-    (r"What architectures are made of, with a line of example for each:.*?from the files\.",
-     "各种架构由什么组成，每个附一行例子：`core/parts.py` 是基本词汇，有 PyTorch 的各种模块；`blueprints/modules` 是多种架构共用的部分。由 `scripts/index` 从源码写成，说明取自文档字符串（英文）。"),
-    (r"\| part \| what it is \| example \|", "| 部件 | 说明 | 例 |"),
     # census
     (r"^# A census of stated totals$", "# 各软件包所称参数量的普查"),
     (r"How many parameters packages say that models have, against what the models' configs make: counted by `weigh census`, reproduced by",

@@ -201,7 +201,7 @@ def as_sentence(text: str) -> str:
     """
     if text and "\u4e00" <= text[-1] <= "\u9fff":
         return text + "。"
-    if not text[:1].islower():
+    if not text[:1].islower() or any("\u4e00" <= letter <= "\u9fff" for letter in text):
         return text
     first = text.split(" ", 1)[0]
     begun = text[0].upper() + text[1:] if first.isalpha() and first.isascii() and not text.startswith(f"{first} =") else text

@@ -12,7 +12,7 @@ from weighbridge.documents.document import Column, Document, Row, Table, notes
 HOW = {
     "exact": mark("exact"),
     "rounded": mark("rounded"),
-    "truncated": mark("cut off, not rounded"),
+    "truncated": mark("truncated, not rounded"),
     "coarse": mark("rounded, with zeros at the end"),
     "published": mark("as published"),
     "nearest": mark("nearest"),

@@ -159,7 +159,7 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
             step = scale / 10**token.places
             near = said_number <= count or index == 0  # another class is not rounded up
             if near and abs(said_number - count) < step and (token.unit or token.places):
-                reason = because(mark("cut off, not rounded")) if said_number < count else because(mark("rounded up"))
+                reason = because(mark("truncated, not rounded")) if said_number < count else because(mark("rounded up"))
                 yield Judgement("note", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
             tens = 10 * scale
             if (
@@ -170,7 +170,7 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
                 and said_number % (10 * tens)
                 and 0 <= count - said_number < tens
             ):
-                reason = because(mark("cut off, not rounded")) + because(mark("{name} has {right}"), name=name, right=count)
+                reason = because(mark("truncated, not rounded")) + because(mark("{name} has {right}"), name=name, right=count)
                 yield Judgement("note", Fraction(count), reason)
             one_digit = 10 ** (len(str(int(said_number))) - 1)
             if (

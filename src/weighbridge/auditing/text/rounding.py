@@ -125,7 +125,7 @@ def _cut(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | No
     if token.value is None or not (token.unit or token.places):
         return None
     if 0 < -gap.size * 10**token.places < gap.unit:
-        return Fit("note", because(mark("cut off, not rounded")), token.value * gap.scale)
+        return Fit("note", because(mark("truncated, not rounded")), token.value * gap.scale)
     return None
 
 
