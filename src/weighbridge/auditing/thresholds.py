@@ -60,6 +60,8 @@ LARGE_MODEL = 100 * 10**9
 """Parameters from which on authors' own totals differ from the class's: ``1.04T`` of Kimi K2's 1,026 billion."""
 LARGE_NEAR = Fraction(1, 50)
 """And how far they may."""
+ACTIVE_NEAR = Fraction(1, 50)
+"""How far outside all ways to count what works on a token a figure must be to be wrong: ``37.45B`` of DeepSeek-V3 (37.55) leaves its routers out."""
 WITHOUT_TABLES_NEAR = Fraction(1, 20)
 """How far a count without embeddings may be: authors leave out one table or two, and the final norm."""
 SHIFTED_DIGITS = 2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks import totals, wrong_counts
 from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, is_base, of_mention
-from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
+from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.names import ANOTHER, SIZE_WORDS, Mention
 from weighbridge.auditing.checks.scene import Scene
@@ -285,6 +285,7 @@ def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
             return None
         return Listed(item, token, settle(token, subject.models, item.kind) is not None) if totals.is_count(token) else None
     number = token.value or Fraction(0)
+    item = _meant_letter(text, item, int(number), subject)
     values = set(lengths_of(number, token.unit)) if item.kind == "positions" else {int(number)}
     if not values or (item.kind != "positions" and (token.places or token.unit)) or token.unit not in ("", "k", "m"):
         return None
@@ -296,6 +297,19 @@ def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
     if item.kind == "hidden" and any(values & field_values(model).get("mlp", frozenset()) for model in subject.models):
         return None  # a hidden dimension of the feed-forward network
     return Listed(item, token, own)
+
+
+def _meant_letter(text: str, item: Item, number: int, subject: Subject) -> Item:
+    """Take ``d = 128`` for the width of a head and ``H = 32`` for the heads, where those are the model's and what the letter stands for first is not."""
+    if not item.lettered or any(number in values_of(model, item.kind) for model in subject.models):
+        return item
+    letter = re.search(r"([A-Za-z])\W*$", text[: item.start])
+    word = _OTHER_LETTERS.get(letter[1], "") if letter is not None else ""
+    other = bool(word) and any(number in values_of(model, word) for model in subject.models)
+    return item._replace(kind=word) if other else item
+
+
+_OTHER_LETTERS = {"d": "head_dim", "H": "heads", "h": "hidden"}
 
 
 def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None) -> Iterator[Claim]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.amounts import SENTENCE, Amount, after_figure, hold, words_about
+from weighbridge.auditing.checks.amounts import SENTENCE, Amount, Figure, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
 from weighbridge.auditing.checks.count_subjects import of_mention, subject_of
 from weighbridge.auditing.checks.dtypes import DTYPES, bytes_each, dtype_sizes
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.table_places import head_of, member_of_row
+from weighbridge.auditing.checks.table_places import head_of, length_of_row, member_of_row, model_above
 from weighbridge.auditing.checks.table_subjects import column_heads
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
@@ -100,6 +100,8 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
     text, (place, start) = scene.lines[token.line].text, words_about(scene, token)
     models, sure = _models(scene, token, start, table)
     head = head_of(table, token) if table is not None else ""
+    if table is not None and not models and length_of_row(table, token.line) and (found := _cache_of_table(place, table, head)) is not None:
+        return found
     around = _around(scene, token.line, table, own=OF_CACHE.search(head) is not None)
     if head:
         place = place._replace(near=f"{head} {place.near}", sentence=f"{head} {place.sentence}", text=f"{head} | {place.text}")
@@ -136,6 +138,31 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain, base=1000)  # ``7B params (14 GB in bf16)``: whatever the model is called
     return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
+
+
+def _cache_of_table(place: Figure, table: Table, head: str) -> Claim | None:
+    """Check the cache in a table of lengths below the name of its model; wrong where its head says a cache and nothing else."""
+    subject = model_above(place.scene, table)
+    lead = " ".join(place.scene.lines[index].text for index in range(max(0, min(table.lines) - ABOVE), min(table.lines)))
+    if subject is None or not (OF_CACHE.search(head) or OF_CACHE.search(lead)):
+        return None
+    length = length_of_row(table, place.token.line)
+    told = dtype_sizes(head) or dtype_sizes(lead)
+    heads = " ".join(column_heads(table))
+    plain = OF_CACHE.search(head) is not None and not _PLAIN_CACHE.sub("", head).strip() and not _OTHER_CACHE.search(f"{heads} {lead}")
+    place = place._replace(near=f"{head} of {length}", sentence=f"{head} {length}", text=f"{head} | {length}")
+    return judge(place, subject.models, told, firm=plain and subject.firm and all(size >= 1 for size in told))
+
+
+_PLAIN_CACHE = re.compile(
+    r"k[/-]?v[ -]?cache|kv ?缓存|键值缓存|\b(?:size|memory|usage|total|fp16|bf16|fp32|float16|bfloat16|[KMGT]i?B|of|in|per sequence)\b|大小|显存|占用|[()（）*`:：/]",
+    re.IGNORECASE,
+)
+"""What the head of a column may say beside a cache and still be of the whole cache, as the model keeps it."""
+_OTHER_CACHE = re.compile(
+    r"compress|quant|sav(?:e|ing)|reduc|baseline|batch|users?\b|concurren|requests?|int[48]|q[48]|[1-8]-bit|window|sliding|per gpu|tp\b|layers?\b(?! *[=:])|压缩|量化|节省|并发|批|窗口|每层",
+    re.IGNORECASE,
+)
 
 
 def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tuple[tuple[ModelValue, ...], bool]:

@@ -22,7 +22,7 @@ from weighbridge.auditing.checks.table_counts import (
     count_claims,
     count_fits,
     count_in,
-    doubtful_kinds,
+    doubtful_columns,
     part_claims,
 )
 from weighbridge.auditing.checks.table_subjects import (
@@ -98,7 +98,7 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
         judged = be_sure_of_family(scene, _rename_columns(one.cells))
         sure = _sure_models(scene, judged)
         yield from _remarks(scene, one, sure)
-        doubtful = doubtful_kinds(scene, judged)
+        doubtful = doubtful_columns(scene, judged)
         for row, cell, kind, subject, head in judged:
             tower = towers.tower_of_head(head) if kind in ("part", *SIZE_COLUMNS) else None
             held = list(_of_tower(scene, cell, kind, subject, head, tower, sure=id(subject) in sure)) if tower is not None else []
@@ -113,7 +113,7 @@ def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
                     yield from size_claims(scene, token, "kv_heads", int(keys[1]), subject, sure=id(subject) in sure, plain=False)
             else:
                 found = count_claims(scene, cell, kind, subject, head, sure=id(subject) in sure)
-                yield from (made for made in found if made.verdict != "wrong" or kind not in doubtful or id(subject) in sure)
+                yield from (made for made in found if made.verdict != "wrong" or (kind, head) not in doubtful or id(subject) in sure)
 
 
 def _of_tower(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str, tower: str, *, sure: bool) -> Iterator[Claim]:

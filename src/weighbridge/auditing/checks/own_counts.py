@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.auditing.thresholds import PLAIN_COST
-from weighbridge.conventions.atoms import parts_of
+from weighbridge.conventions.atoms import ROUTERS, parts_of
 from weighbridge.conventions.counts import class_counts, counts
 from weighbridge.conventions.rules import Conventions, conventions
 from weighbridge.core.errors import WeighbridgeError
@@ -87,6 +87,9 @@ def _active_without_tables(model: ModelValue, active: int) -> Iterator[tuple[str
     """A table is only looked up in: some leave it out of what works on a token, and some the head of its size as well."""
     plain = own_count(model, "non_embedding")
     table = (own_count(model) or 0) - plain if plain is not None else 0
+    routers = sum(atom.total for atom in parts_of(model).atoms if atom.path.rpartition(".")[2] in ROUTERS)
+    if 0 < routers < active:
+        yield f"{model.class_name or model.kind}, active on a token, without routers", active - routers
     for name, less in (("without embeddings", table), ("without embeddings and head", 0 if tied_tables(model) else 2 * table)):
         if 0 < less < active:
             yield f"{model.class_name or model.kind}, active on a token, {name}", active - less

@@ -37,15 +37,15 @@ def be_sure_of_family(scene: Scene, cells: Sequence[Judged]) -> list[Judged]:
     ]
 
 
-def doubtful_kinds(scene: Scene, cells: Sequence[Judged]) -> set[str]:
-    """Return the kinds of counts that most of a table's rows have otherwise than their models: it counts something else, or estimates."""
+def doubtful_columns(scene: Scene, cells: Sequence[Judged]) -> set[tuple[str, str]]:
+    """Return the columns, by kind and head, whose counts most rows have otherwise than their models: it counts something else, or estimates."""
     found = set()
-    for kind in {kind for _, _, kind, _, _ in cells if kind not in (*SIZE_COLUMNS, "part")}:
-        column = [one for one in cells if one[2] == kind]
-        right = sum(count_fits(scene, cell, kind, subject, head) is True for _, cell, _, subject, head in column)
+    for kind, head in {(kind, head) for _, _, kind, _, head in cells if kind not in (*SIZE_COLUMNS, "part")}:
+        column = [one for one in cells if (one[2], one[4]) == (kind, head)]
+        right = sum(count_fits(scene, cell, kind, subject, head) is True for _, cell, _, subject, _ in column)
         counts = sum(re.search(r"\d", cell.text) is not None for _, cell, *_ in column)
         if counts > 1 and right * 2 < counts:
-            found.add(kind)
+            found.add((kind, head))
     return found
 
 

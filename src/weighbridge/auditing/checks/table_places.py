@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.auditing.checks.count_subjects import Subject
+from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.checks.table_subjects import column_heads, member_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Table
+from weighbridge.presets.aliases import MODEL
 
 
 def member_of_row(scene: Scene, table: Table, line: int) -> Subject | None:
@@ -21,6 +22,40 @@ def member_of_row(scene: Scene, table: Table, line: int) -> Subject | None:
     if len(families) != 1:
         return None
     return member_of(scene, re.sub(r"[^\w.]", "", row.cells[0].text), list(families), firm=False)
+
+
+_LABEL = 160
+"""Characters that a label above a table has at most."""
+_ABOVE = 3
+"""Lines above a table in which its label stands."""
+
+
+def model_above(scene: Scene, table: Table) -> Subject | None:
+    """Return the one model that the label or the heading right above a table names, where the table itself names none."""
+    first = min(table.lines)
+    if any(scene.mentions.get(index) for index in table.lines):
+        return None
+    above = next((i for i in range(first - 1, max(-1, first - 1 - _ABOVE), -1) if scene.lines[i].text.strip()), None)
+    if above is None or len(scene.lines[above].text) > _LABEL:
+        return None
+    named = scene.mentions.get(above, ())
+    if not named and not scene.lines[above].heading and scene.headings[above] >= 0:
+        named = scene.mentions.get(scene.headings[above], ())
+    alone = len({m.names for m in named}) == 1 and named[0].kind == MODEL
+    return of_mention(scene, named[0], firm=True) if alone else None
+
+
+def length_of_row(table: Table, line: int) -> str:
+    """Return how many tokens the first cell of a row says, as ``4K tokens``, where that is all it says and its head says no less."""
+    row = table.row_of(line)
+    match = _LENGTH_CELL.fullmatch(row.cells[0].text) if row is not None else None
+    if match is None or not (match["unit"] or _LENGTH_HEAD.search(column_heads(table)[0])):
+        return ""
+    return f"{match['number']} tokens"
+
+
+_LENGTH_CELL = re.compile(r"[*` ]*(?P<number>\d[\d,]*\s?[kK]?)[ -]*(?P<unit>tokens?|context|ctx)?[*` ]*", re.IGNORECASE)
+_LENGTH_HEAD = re.compile(r"context|sequence|seq|length|tokens?|ctx|上下文|长度", re.IGNORECASE)
 
 
 def head_of(table: Table, token: Token) -> str:

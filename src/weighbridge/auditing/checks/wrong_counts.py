@@ -15,7 +15,7 @@ from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, whole, write_like
 from weighbridge.auditing.text.size_words import COUNTING
-from weighbridge.auditing.thresholds import LARGE_MODEL, LARGE_NEAR, SAME_COUNT, SHIFTED_DIGITS, WITHOUT_TABLES_NEAR
+from weighbridge.auditing.thresholds import ACTIVE_NEAR, LARGE_MODEL, LARGE_NEAR, SAME_COUNT, SHIFTED_DIGITS, WITHOUT_TABLES_NEAR
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool
         right, sentence = min(choices, key=lambda choice: abs(number - choice[0]))
     if right >= LARGE_MODEL and token.unit and abs(number - right) <= LARGE_NEAR * right:
         return  # of models so large, published totals count more or less than the class: layers for speculation, scales
+    if what == "active" and _is_another_share(subject.models[0], number):
+        return
     swapped = what == "active" and settle(token, subject.models[:1]) is not None  # the total, said to be active
     near = right < number * SAME_COUNT and number < right * SAME_COUNT
     if not (sure or near or swapped or _is_power_off(token, subject, what) or (what == "total" and is_plain(scene, token, subject))):
@@ -55,6 +57,12 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool
         sentence, name=Sentence(f"{name} ({subject.name})") if subject.name else name, right=right
     )
     yield total_claim(scene, token, "wrong", Fraction(right), reason)
+
+
+def _is_another_share(model: ModelValue, number: Fraction) -> bool:
+    """Tell whether a count lies among those of what works on a token, with or without tables, head and routers: authors leave out this and that."""
+    counts = [count for _, count in list_named_counts(model, "active")]
+    return min(counts) * (1 - ACTIVE_NEAR) <= number <= max(counts) * (1 + ACTIVE_NEAR)
 
 
 def _without_tables(model: ModelValue, right: int) -> Iterator[tuple[int, str]]:

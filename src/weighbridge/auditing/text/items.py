@@ -54,6 +54,9 @@ _BEHIND = tuple(
     for word, noun in _NOUNS
 )
 _SHORT = re.compile(rf"{_FIGURE}[- ]?(?P<letter>[LHAVdh])")
+_LETTER_BEFORE = re.compile(r"[A-Za-z]\w?\s?=\s?(?=\d+ [A-Za-z])")
+"""A letter before a number that has its words behind it: ``H=8 KV heads``."""
+_SMALL_LETTERS = {"d": "hidden", "D": "hidden", "h": "heads"}
 _SHORT_LETTERS = {"L": "layers", "H": "hidden", "A": "heads", "V": "vocab", "d": "hidden", "h": "heads"}
 _LABELLED = re.compile(
     rf"(?P<label>[A-Za-z#_][\w #/()-]{{0,40}}?|[\u4e00-\u9fffA-Za-z ]{{1,14}}?)[\"'*`]{{0,3}}\s?(?:[=:：]|\bof\b|\bis\b|为|是|\s)\s?[~≈约\"'*`]{{0,3}}{_FIGURE}(?: ?维)?",
@@ -63,7 +66,7 @@ _SIGNED = re.compile(
     rf"(?:^|[-•*+|,;，；])\s*(?P<label>[^-•*+|,;，；:：=()（）\d]{{2,40}}?)\s*[(（](?P<sign>[^()（）\d]{{1,16}})[)）][*_`]*\s*[:：=]\s*[~≈约*_`]*{_FIGURE}(?![\d.]|\s?[×*/+^%])"
 )
 """A label with its sign in parentheses: ``Hidden dimension (d): 4,096``."""
-_LETTERED = re.compile(rf"(?P<letter>[LHAVI])\s?[=:]?\s?{_FIGURE}")
+_LETTERED = re.compile(rf"(?P<letter>[LHAVI])\s?[=:]?\s?{_FIGURE}|(?P<small>[dhD])\s?[=:]\s?{_FIGURE.replace('number', 'width')}")
 _TOTAL = re.compile(
     rf"(?:#?(?:total |model )?(?:#? ?(?:param(?:eter)?s?)(?: count)?)|(?:总|模型)?参数(?:总?量|数量?)?|num(?:ber of|_)? ?param(?:eter)?s)[\"'*`]{{0,3}}\s?(?:[=:：]|为|是|约|of|is)?\s?[~≈约\"'*`]{{0,3}}{_COUNT}",
     re.IGNORECASE,
@@ -111,6 +114,8 @@ def read_items(text: str, start: int, end: int) -> Iterator[Item]:
 def _read(piece: str, shift: int) -> Item | None:
     while (article := _ARTICLE.match(piece)) is not None and article.end() < len(piece):
         piece, shift = piece[article.end() :], shift + article.end()
+    if (letter := _LETTER_BEFORE.match(piece)) is not None:
+        piece, shift = piece[letter.end() :], shift + letter.end()
     for word, pattern in _BEHIND:
         if (match := pattern.fullmatch(piece)) is not None:
             return _item(word, match, "count" if word == "total" else "number", shift)
@@ -122,6 +127,8 @@ def _read(piece: str, shift: int) -> Item | None:
     if (match := _SHORT.fullmatch(piece)) is not None:
         return _item(_SHORT_LETTERS[match["letter"]], match, "number", shift, lettered=True)
     if (match := _LETTERED.fullmatch(piece)) is not None:
+        if match["small"]:
+            return _item(_SMALL_LETTERS[match["small"]], match, "width", shift, lettered=True)
         return _item(LETTERS[match["letter"]], match, "number", shift, lettered=True)
     if (match := _LABELLED.fullmatch(piece)) is not None:
         named = (
