@@ -19,6 +19,9 @@ EXACT_PRODUCT_FAR = Fraction(11, 10)
 """And how far one of three digits must be."""
 ROUNDED_FAR = Fraction(4, 3)
 """How many times too large a figure of one digit may be and still be a rounding: ``1 MB`` of 819,200 is, of 524,288 it is twice that."""
+COLUMN_FAR = Fraction(11, 10)
+AGREED_ROWS = 2
+"""And how many times in a column of which at least that many, and most, figures are right: what it holds, in which dtype, is plain then."""
 MEMORY_FAR = Fraction(3, 2)
 """How far a memory figure must be off, either way, before it is wrong: overheads and padded files make smaller differences."""
 

@@ -52,6 +52,7 @@ class Figure(NamedTuple):
         sentence: From the beginning of its sentence to a little behind it.
         near: The words nearest to it, from the figure before it on.
         text: All of its line that may say how many tokens it is of.
+        far: How many times it must be off to be wrong.
     """
 
     scene: Scene
@@ -59,6 +60,7 @@ class Figure(NamedTuple):
     sentence: str
     near: str
     text: str
+    far: Fraction = MEMORY_FAR
 
 
 def words_about(scene: Scene, token: Token) -> tuple[Figure, int]:
@@ -100,7 +102,7 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool, base: int = 10
     nearest = _nearest(said_bytes, amounts)
     if nearest is not None and (nearest[0] <= MEMORY_TOLERANCE or _shows(token, Fraction(nearest[1].number))):
         return _claim(place, "rounded", nearest[1].number, nearest[1].reason)
-    if firm and all(n > amount.number * MEMORY_FAR or n * MEMORY_FAR < amount.number for amount in amounts for n in said_bytes):
+    if firm and all(n > amount.number * place.far or n * place.far < amount.number for amount in amounts for n in said_bytes):
         right = Fraction(amounts[0].number)
         direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
         written = said_bytes[0] if base == BINARY else min(said_bytes)

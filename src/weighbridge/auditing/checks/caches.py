@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 OF_CACHE = re.compile(
-    r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|kv ?(?:/|per) ?token|for the cache|of cache|memory per token",
+    r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|kv ?@|kv ?(?:/|per) ?token|for the cache|of cache|memory per token",
     re.IGNORECASE,
 )
 SEVERAL = 3
@@ -37,7 +37,7 @@ _SUPPOSED = re.compile(
 """Words by which a cache is one that the model need not have."""
 _LENGTHS = re.compile(
     r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)[\W为是]{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B)|"
-    r"(?:\bat (?=\d[\d,]*k)|(?<![\w.])(?=\d[\d,]*k\s?[时下]))(\d[\d,]*)(k)(?![A-Za-z])",
+    r"(?:(?:\bat |@ ?)(?=\d[\d,]*k)|(?<![\w.])(?=\d[\d,]*k\s?[时下]))(\d[\d,]*)(k)(?![A-Za-z])",
     re.IGNORECASE,
 )
 _BATCH = re.compile(

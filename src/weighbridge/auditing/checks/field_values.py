@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from weighbridge.conventions.atoms import parts_of
 from weighbridge.core.tree import list_rows
 from weighbridge.presets.windows import published_lengths
 
@@ -55,8 +56,20 @@ def main_values(model: ModelValue) -> Mapping[str, int]:
     """
     sizes = vars(model.description.sizes) if model.description is not None else {}
     found = {word: sizes[word] for word in _KEYS if type(sizes.get(word)) is int}
+    found |= _layers_by_kind(model, found.get("layers")) if "experts" in found else {}
     lengths = published_lengths(model.source)
     return {"positions": lengths[0], **found} if lengths else found
+
+
+LAYER_KINDS = ("moe_layers", "dense_layers")
+"""The layers with experts and those without."""
+
+
+def _layers_by_kind(model: ModelValue, layers: int | None) -> dict[str, int]:
+    """Return how many layers of a model have experts and how many have none, as its tree has them."""
+    atoms = parts_of(model).atoms
+    routed = sum({atom.layer: atom.copies for atom in atoms if atom.component == "experts" and atom.layer}.values())
+    return {"moe_layers": routed, "dense_layers": layers - routed} if layers and 0 < routed <= layers else {}
 
 
 @lru_cache(maxsize=256)
@@ -85,6 +98,7 @@ def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
     dense, layers = sizes.get("dense"), sizes.get("layers")
     if type(dense) is int and isinstance(layers, int):
         found["layers"] |= {dense, layers - dense, layers + 1}
+    found |= {word: {number} for word, number in main_values(model).items() if word in LAYER_KINDS}
     found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
     found["positions"].update(published_lengths(model.source))
     return {word: frozenset(numbers) for word, numbers in found.items()}

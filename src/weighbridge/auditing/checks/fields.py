@@ -27,6 +27,8 @@ TITLES = {
     "experts": mark("number of experts"),
     "active": mark("number of experts for each token"),
     "shared": mark("number of shared experts"),
+    "moe_layers": mark("number of layers with experts"),
+    "dense_layers": mark("number of layers without experts"),
 }
 LONGEST = 10_000
 """Characters of a line that is a sentence or a row of a table."""

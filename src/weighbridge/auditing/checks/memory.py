@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.amounts import SENTENCE, Amount, Figure, after_figure, hold, words_about
+from weighbridge.auditing.checks import cache_tables
+from weighbridge.auditing.checks.amounts import SENTENCE, Amount, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
-from weighbridge.auditing.checks.count_subjects import of_mention, subject_of
+from weighbridge.auditing.checks.count_subjects import Subject, of_mention, subject_of
 from weighbridge.auditing.checks.dtypes import DTYPES, bytes_each, dtype_sizes
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.table_places import head_of, length_of_row, member_of_row, model_above
+from weighbridge.auditing.checks.table_places import head_of, length_of_row, member_of_row
 from weighbridge.auditing.checks.table_subjects import column_heads
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
@@ -21,7 +22,7 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Table
-from weighbridge.auditing.thresholds import MEMORY_TOLERANCE
+from weighbridge.auditing.thresholds import AGREED_ROWS, COLUMN_FAR, MEMORY_FAR, MEMORY_TOLERANCE
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
@@ -77,14 +78,35 @@ BEHIND = 20
 def check(scene: Scene) -> Iterator[Claim]:
     """Check every figure in bytes that is said of a model's weights in a dtype, of its training, or of its cache."""
     tables: dict[int, Table] = {}
-    for table in scene.tables:
-        tables.update((line, table) for line in table.lines if line not in tables)
+    columns: dict[tuple[int, str], list[tuple[Token, Table, Claim | None]]] = {}
+    for laid in scene.tables:
+        tables.update((line, laid) for line in laid.lines if line not in tables)
     for statement in scene.statements:
         for index, token in enumerate(statement):
             if token.kind == "num" and token.unit in BYTES and _is_amount_of_memory(token) and not _in_equation(scene, statement, index):
-                judged = _claim(scene, token, tables.get(token.line))
-                if judged is not None:
+                table = tables.get(token.line)
+                judged = _claim(scene, token, table)
+                if table is not None:
+                    columns.setdefault((id(table), head_of(table, token)), []).append((token, table, judged))
+                elif judged is not None:
                     yield judged
+    for (_, head), column in columns.items():
+        yield from _of_column(scene, column, plain=not _PACKED.search(head))
+
+
+_NEEDED = re.compile(r"memory|ram\b|usage|need|requir|显存|内存|占用", re.IGNORECASE)
+_PACKED = re.compile(r"gguf|ggml|gptq|awq|\bq\d|quanti|量化|disk|file|download", re.IGNORECASE)
+"""Heads of columns whose figures hold scales and padding beside the values."""
+
+
+def _of_column(scene: Scene, column: Sequence[tuple[Token, Table, Claim | None]], *, plain: bool) -> Iterator[Claim]:
+    """Yield the claims of a column; where most of its figures are right, it is plain what it holds, and another is wrong when less far off."""
+    right = sum(judged is not None and judged.verdict == "rounded" for *_, judged in column)
+    agreed = plain and right >= AGREED_ROWS and right * 2 > len(column)
+    for token, table, judged in column:
+        found = judged or (_claim(scene, token, table, COLUMN_FAR) if agreed else None)
+        if found is not None:
+            yield found
 
 
 def _is_amount_of_memory(token: Token) -> bool:
@@ -96,11 +118,17 @@ def _in_equation(scene: Scene, statement: Sequence[Token], index: int) -> bool:
     return any(chain.sides[0].start <= index < chain.end and len(chain.sides) > 1 for chain in scene.chains_of(statement))
 
 
-def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
+def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMORY_FAR) -> Claim | None:
     text, (place, start) = scene.lines[token.line].text, words_about(scene, token)
+    place = place._replace(far=far)
     models, sure = _models(scene, token, start, table)
     head = head_of(table, token) if table is not None else ""
-    if table is not None and not models and length_of_row(table, token.line) and (found := _cache_of_table(place, table, head)) is not None:
+    if (
+        table is not None
+        and not models
+        and length_of_row(table, token.line)
+        and (found := cache_tables.of_lengths(place, table, head)) is not None
+    ):
         return found
     around = _around(scene, token.line, table, own=OF_CACHE.search(head) is not None)
     if head:
@@ -108,7 +136,8 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
     of_cache, of_weights = ([m.start() for m in pattern.finditer(text[start : token.end + 16])] for pattern in (OF_CACHE, _STORED))
     if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (OF_CACHE.search(around) and not _WEIGHTS.search(place.sentence)):
         told = dtype_sizes(f"{place.sentence} {around}")
-        return judge(place, models, told, firm=sure)
+        other = table is not None and cache_tables.is_otherwise(scene, table, head)
+        return judge(place, models, told, firm=sure and not other)
     if _DEVICE.match(text, token.end):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
     sizes = _nearest_dtype(text, token, start) or dtype_sizes(place.sentence) or bytes_each(place.sentence)
@@ -134,42 +163,19 @@ def _claim(scene: Scene, token: Token, table: Table | None) -> Claim | None:
     alone = _FOR_WEIGHTS.match(text, token.end)
     weighed = alone or brought or _WEIGHTS_TAKE.search(text[start : token.start])
     words = _SERVED.sub("", place.sentence) if alone else place.sentence
+    if table is not None and not _STORED.search(head) and (min(sizes, default=1) < 1 or (_NEEDED.search(head) and far == MEMORY_FAR)):
+        return hold(place, amounts, firm=False, base=1000)  # what a machine needs has more in it than the weights
     certain = len(sizes) == 1 and not _PARTS.search(words) and (weighed is not None or not (state or _ELSE.search(place.sentence)))
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain, base=1000)  # ``7B params (14 GB in bf16)``: whatever the model is called
     return hold(place, amounts, firm=certain and sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
 
 
-def _cache_of_table(place: Figure, table: Table, head: str) -> Claim | None:
-    """Check the cache in a table of lengths below the name of its model; wrong where its head says a cache and nothing else."""
-    subject = model_above(place.scene, table)
-    lead = " ".join(place.scene.lines[index].text for index in range(max(0, min(table.lines) - ABOVE), min(table.lines)))
-    if subject is None or not (OF_CACHE.search(head) or OF_CACHE.search(lead)):
-        return None
-    length = length_of_row(table, place.token.line)
-    told = dtype_sizes(head) or dtype_sizes(lead)
-    heads = " ".join(column_heads(table))
-    plain = OF_CACHE.search(head) is not None and not _PLAIN_CACHE.sub("", head).strip() and not _OTHER_CACHE.search(f"{heads} {lead}")
-    place = place._replace(near=f"{head} of {length}", sentence=f"{head} {length}", text=f"{head} | {length}")
-    return judge(place, subject.models, told, firm=plain and subject.firm and all(size >= 1 for size in told))
-
-
-_PLAIN_CACHE = re.compile(
-    r"k[/-]?v[ -]?cache|kv ?缓存|键值缓存|\b(?:size|memory|usage|total|fp16|bf16|fp32|float16|bfloat16|[KMGT]i?B|of|in|per sequence)\b|大小|显存|占用|[()（）*`:：/]",
-    re.IGNORECASE,
-)
-"""What the head of a column may say beside a cache and still be of the whole cache, as the model keeps it."""
-_OTHER_CACHE = re.compile(
-    r"compress|quant|sav(?:e|ing)|reduc|baseline|batch|users?\b|concurren|requests?|int[48]|q[48]|[1-8]-bit|window|sliding|per gpu|tp\b|layers?\b(?! *[=:])|压缩|量化|节省|并发|批|窗口|每层",
-    re.IGNORECASE,
-)
-
-
 def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tuple[tuple[ModelValue, ...], bool]:
     """Return the models that a figure may be of, and whether that is sure; a table's row without a known name is of none."""
     named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column]
     if table is not None and not named:
-        found = member_of_row(scene, table, token.line)
+        found = _named_in_row(scene, token) or member_of_row(scene, table, token.line)
         return (found.models, True) if found is not None else ((), False)
     subject = subject_of(scene, token, start, len(scene.lines[token.line].text))
     if table is None and (subject is None or not subject.firm):
@@ -181,6 +187,13 @@ def _models(scene: Scene, token: Token, start: int, table: Table | None) -> tupl
         return (), False
     before = table is None or any(m.end <= token.start for m in named)  # ``| A100 | 80 GB | Llama-2-13B |`` is the card's
     return subject.models, before and (subject.firm or (len(named) == 1 and named[0].kind == MODEL))
+
+
+def _named_in_row(scene: Scene, token: Token) -> Subject | None:
+    """Return the one model that a row of a table names before a figure."""
+    named = scene.mentions.get(token.line, ())
+    alone = len({m.names for m in named}) == 1 and named[0].kind == MODEL and named[-1].end <= token.start
+    return of_mention(scene, named[0], firm=True) if alone else None
 
 
 def _is_close(scene: Scene, token: Token, column: int) -> bool:

@@ -70,7 +70,12 @@ def likeliest_length(lengths: Sequence[int], models: Sequence[ModelValue]) -> in
     return next((length for length in lengths if length in own), lengths[0])
 
 
-_ALIKE = (("heads", "kv_heads", "head_dim"), ("experts", "active", "shared"), ("hidden", "mlp", "head_dim"), ("layers",))
+_ALIKE = (
+    ("heads", "kv_heads", "head_dim"),
+    ("experts", "active", "shared"),
+    ("hidden", "mlp", "head_dim"),
+    ("layers", "moe_layers", "dense_layers"),
+)
 """Sizes that are called alike, of which one may be given for another."""
 
 

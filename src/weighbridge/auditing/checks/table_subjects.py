@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.field_values import LAYER_KINDS
 from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
@@ -40,7 +41,20 @@ _COLUMNS = (
 )  # fmt: skip
 """What a column holds, by the words of its head; the first that fits."""
 
-SIZE_COLUMNS = ("mlp", "vocab", "heads", "kv_heads", "layers", "hidden", "head_dim", "positions", "experts", "active_experts", "shared")
+SIZE_COLUMNS = (
+    "mlp",
+    "vocab",
+    "heads",
+    "kv_heads",
+    "layers",
+    "hidden",
+    "head_dim",
+    "positions",
+    "experts",
+    "active_experts",
+    "shared",
+    *LAYER_KINDS,
+)
 _COUNTS = ("total", "active", "non_embedding", "part")
 _GRID = re.compile(r"\b([A-Z])\s*=\s*\d+")
 
@@ -100,12 +114,16 @@ def kind_of(head: str) -> str:
     return LETTERS[letter[1]] if letter and kind in _WIDTHS and LETTERS.get(letter[1]) in _WIDTHS else kind
 
 
+_LAYER_WORDS = {"dense": ("dense",), "moe": ("moe", "sparse", "expert")}
 _PHRASES = {
     **{phrase: word for phrase, word in LABELS.items() if word not in ("types", "patch", "active") and phrase not in ("state", "size", "embedding size")},
     **{phrase: "active_experts" for phrase, word in LABELS.items() if word == "active"},
     **dict.fromkeys("max seqlen, seqlen, seq len, max seq, max len, maxlen, max seq length, n positions, ctx size, context, max context, context len, max context length, ctx, ctx len, max ctx, window, max tokens, max input length, 上下文, 上下文长度, 上下文窗口, 最大上下文, 最大上下文长度".split(", "), "positions"),
     **dict.fromkeys("size per head, head width, heads dim, per head dim, d kv, dkv".split(", "), "head_dim"),
     **dict.fromkeys(("mparams", "params m", "m params"), "total"),
+    **{f"{before}{word} layer{plural}": f"{kind}_layers" for kind, words in _LAYER_WORDS.items() for word in words for before in ("", "num ", "number of ", "n ", "no. of ") for plural in ("", "s")},
+    "稠密层数": "dense_layers",
+    "moe 层数": "moe_layers",
     "v": "vocab",
     "s": "positions",
     **dict.fromkeys("blocks, num blocks, n blocks, network depth, l".split(", "), "layers"),

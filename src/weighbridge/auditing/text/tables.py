@@ -83,7 +83,9 @@ def tables(lines: Sequence[Line]) -> list[Table]:
     return found + _pasted_tables(lines, {line for table in found for line in table.lines})
 
 
-_COMMAS = re.compile(r",\s?")
+_COMMAS = re.compile(r',\s?(?=(?:[^"]*"[^"]*")*[^"]*$)')
+_KEYED = re.compile(r"(?:model|name|id|arch|checkpoint)\w*", re.IGNORECASE)
+"""The first label of a table whose rows are of models, however many of their cells are words."""
 _LABEL = re.compile(r"[^\d,.;:。，]{0,30}", re.ASCII)
 _VALUE = re.compile(r"[~≈]?\d[\d._]*(?:[KMBT%]|[KMGT]B)?", re.IGNORECASE)
 
@@ -98,7 +100,8 @@ def _comma_tables(lines: Sequence[Line], taken: Collection[int]) -> list[Table]:
         if text.count(",") < 2 or len(text) > 400 or index - 1 in taken or not all(map(_LABEL.fullmatch, _COMMAS.split(text.strip()))):
             continue
         head, last = Row(index - 1, _cells(text, _COMMAS, index - 1)), index
-        while last < len(lines) and last not in taken and _has_values(lines[last].text, len(head.cells)):
+        least = 1 if _KEYED.fullmatch(head.cells[0].text) else len(head.cells)
+        while last < len(lines) and last not in taken and _has_values(lines[last].text, len(head.cells), least):
             last += 1
         if last > index:
             found.append(Table((head,), tuple(Row(i, _cells(lines[i].text, _COMMAS, i)) for i in range(index, last))))
@@ -106,9 +109,9 @@ def _comma_tables(lines: Sequence[Line], taken: Collection[int]) -> list[Table]:
     return found
 
 
-def _has_values(text: str, width: int) -> bool:
-    cells = _COMMAS.split(text.strip()) if len(text) < 400 else []
-    return len(cells) == width and 2 * sum(_VALUE.fullmatch(cell) is not None for cell in cells) >= width
+def _has_values(text: str, width: int, least: int) -> bool:
+    cells = _COMMAS.split(text.strip()) if text.count(",") >= width - 1 and len(text) < 400 else []
+    return len(cells) == width and 2 * sum(_VALUE.fullmatch(cell) is not None for cell in cells) >= least
 
 
 _PASTED = (2, 8)

@@ -1,0 +1,77 @@
+"""Tables of bytes: a row for each model, or a row for each length below the name of the model."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.auditing import audit
+
+
+def _wrong(text: str) -> list[str]:
+    return [claim.text for claim in audit(text).wrong]
+
+
+def _judged(text: str) -> list[str]:
+    return [claim.text for claim in audit(text).claims if claim.verdict in ("exact", "rounded")]
+
+
+_WEIGHTS = """| Model | Params | FP16 weights | KV cache per token |
+|---|---|---|---|
+| Llama-2-7B | 7B | {} | 0.5 MB |
+| Llama-2-13B | 13B | 26 GB | 0.8 MB |
+| Llama-2-70B | 70B | 140 GB | {} |
+"""
+
+
+def test_a_row_that_names_its_model_is_held_to_it() -> None:
+    text = _WEIGHTS.format("14 GB", "0.31 MB")
+    assert _wrong(text) == []
+    assert {"14 GB", "26 GB", "140 GB", "0.5 MB", "0.8 MB", "0.31 MB"} <= set(_judged(text))
+
+
+def test_a_figure_is_wrong_when_less_far_off_where_its_column_is_right() -> None:
+    assert _wrong(_WEIGHTS.format("19 GB", "0.93 MB")) == ["19 GB", "0.93 MB"]
+
+
+@pytest.mark.parametrize("head", ["VRAM (Q4)", "Disk (GGUF Q4_K_M)", "RAM", "GPU", "Memory (4-bit)", "Memory (fp16)"])
+def test_a_column_of_what_a_machine_needs_is_not_judged(head: str) -> None:
+    assert (
+        _wrong(_WEIGHTS.replace("FP16 weights", head).replace("26 GB", "10 GB").replace("140 GB", "48 GB").format("6 GB", "0.31 MB")) == []
+    )
+
+
+_LENGTHS = """Llama-3-8B (L={}, H=8 KV heads, d=128)
+
+| Context | {} |
+|---|---|
+| 4K tokens | 0.5 GB |
+| 32K | {} |
+| 128K | 16 GB |
+"""
+
+
+def test_a_table_of_lengths_is_held_to_the_model_above_it() -> None:
+    text = _LENGTHS.format(32, "KV cache", "4 GB")
+    assert _wrong(text) == []
+    assert _judged(text) == ["L=32", "8 KV heads", "128", "0.5 GB", "4 GB", "16 GB"]
+    assert _wrong(_LENGTHS.format(36, "KV cache", "40 GB")) == ["36", "40 GB"]
+
+
+@pytest.mark.parametrize("head", ["KV cache (int4)", "KV cache after compression", "KV cache for 8 users", "KV cache per layer", "Memory"])
+def test_another_cache_is_not_judged(head: str) -> None:
+    assert _wrong(_LENGTHS.format(32, head, "40 GB")) == []
+
+
+_EXPERTS = """| Model | dense layer# | MoE layer# | active/routed | Active | Params | fp16 kv@128k |
+|---|---|---|---|---|---|---|
+| DeepSeek-V3 | {} | {} | 8/256 | {} | 671.03B | 8.578GB |
+| Qwen3-30B-A3B | 0 | 48 | 8/128 | 3.34B | 30.53B | 12GB |
+| Mixtral-8x7B | 0 | 32 | 2/8 | 12.88B | 46.70B | 16GB |
+"""
+
+
+def test_layers_with_experts_and_active_counts_without_routers() -> None:
+    text = _EXPERTS.format(3, 58, "37.45B")
+    assert _wrong(text) == []
+    assert {"3", "58", "48", "37.45B", "3.34B", "12.88B", "12GB", "8.578GB"} <= set(_judged(text))
+    assert _wrong(_EXPERTS.format(3, 57, "31.45B")) == ["57", "31.45B"]
