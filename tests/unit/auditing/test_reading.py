@@ -18,3 +18,8 @@ def test_half_an_equation_is_not_read() -> None:
     sum_of_many = " + ".join(["1,000"] * 1_000) + " = 1,000,000"
     assert [len(piece.text) for piece in read_lines(sum_of_many.encode())[:-1]] == [0, 0]
     assert not audit(sum_of_many).wrong
+
+
+def test_dates_are_no_subtractions() -> None:
+    assert not audit("- 2026-01: MagpieTTS was released.\n- 2026: This repo has pivoted to speech.").claims
+    assert audit("2400 - 100\n2301").wrong

@@ -22,6 +22,8 @@ _TIMES = re.compile(
     r"(?:一?共|总共|×|x|\*|times|有)\s*(\d{1,3})\s*(?:个|层|组|份|次|layers?|heads?|times|blocks?)?|(\d{1,3})\s*(?:个|层|组|份)",
     re.IGNORECASE,
 )
+_DATE = re.compile(r"(?<![\d.-])(?:19|20)\d\d-[01]?\d(?!\d)(?:-[0-3]?\d)?(?! ?[=+*/×])")
+"""A date, which is no subtraction."""
 _NEXT = 3
 """Lines after an expression within which its result may stand."""
 
@@ -57,8 +59,9 @@ def _lone_number(scene: Scene, statement: Sequence[Token]) -> Token | None:
         or any(token.kind == "rel" for token in statement[2:])
     ):
         return None
-    before = scene.lines[figures[0].line].text[: figures[0].start]
-    return figures[0] if _RESULT.match(before) else None
+    text = scene.lines[figures[0].line].text
+    labels = text[figures[0].end :].lstrip()[:1] in (":", "：")  # ``2026: the year in which``
+    return figures[0] if _RESULT.match(text[: figures[0].start]) and not labels else None
 
 
 def _expression(scene: Scene, statement: Sequence[Token]) -> list[Fraction]:
@@ -73,7 +76,7 @@ def _expression(scene: Scene, statement: Sequence[Token]) -> list[Fraction]:
             found, index = parsed, parsed.end
         else:
             index += 1
-    if found is None or len(numbers(found.term)) < 2:
+    if found is None or len(numbers(found.term)) < 2 or _DATE.search(text):
         return []
     sizes = scene.sizes_at(statement[0].line, statement[0].start)
     amount = value(found.term, likeliest_value, sizes)
