@@ -18,6 +18,8 @@ PASSAGES = [
     "DeepSeek-V3 共有 {61} 层，隐藏维度 {7168}，{128} 个注意力头。前 3 层使用稠密 FFN（中间维度 {18432}），其余每层有 {256} 个路由专家，每个 token 激活 8 个路由专家。",
     "# Llama 2 7B\n\nWhy does my GPU run out of memory?\n\n## Shapes first\n\nThe model is a stack of {32} decoder blocks. The residual stream is {4096} wide, there are {32} attention heads of {128} dimensions each, and the feed-forward layer expands to {11008}.",
     "ViT-B/16 cuts an image into patches. The encoder then is the familiar one: {12} layers, {12} heads, an MLP of {3072}.",
+    "Qwen2.5-7B 有 {28} 层，隐藏维度 {3584}，Q 头 {28} 个，KV 头 {4} 个，FFN 维度 {18944}。",
+    "SigLIP so400m-patch14-384: {27} layers × {1152} wide, with {16} heads.",
     "OLMoE-1B-7B: {16} layers, {64} experts with {8} active per token, hidden size {2048}.",
 ]
 TRUE = [
@@ -137,6 +139,15 @@ TRUE = [
     "OLMo 2 7B has 32 layers, 4096 dimensions and 32 heads; stage 2 anneals on 50B tokens three times.",
     "SAM ViT-B has 12 layers, 768 dimensions and 12 heads; global attention is used in 4 layers, windows of 14 in the other 8 layers.",
     "ModernBERT-base has 22 layers, 768 dimensions and 12 heads; every third layer is global, so 8 layers are global and 14 layers local.",
+]
+TRUE += [
+    "OpenAI CLIP ViT-B/32: image tower 12 layers × 768 wide, text tower 12 layers × 512 wide, joint space of 512 dimensions, 151M parameters. We add 10 layers of 300 units on top.",
+    "CLIP ViT-B/32 的图像塔有 12 层、768 维，文本塔有 12 层、512 维，词表 49408。前 5 层冻结。",
+    "LLaVA-1.5-7B joins a CLIP ViT-L/14 of 24 layers with Vicuna 7B of 32 layers and a hidden size of 4096.",
+    "SAM ViT-B has 12 layers, 768 dimensions and 12 heads; its mask decoder has 2 layers of 256 dimensions.",
+    "BLIP-2 with OPT-2.7B has a Q-Former of 12 layers and 768 dimensions between 39 vision layers and 32 layers of OPT with 2560 dimensions.",
+    "DETR-ResNet-50 has 6 encoder and 6 decoder layers, 256 dimensions, 8 heads and 100 object queries.",
+    "Whisper large-v3 has 32 layers on each side, 1280 dimensions, 20 heads and 128 mel bins.",
 ]
 OF_ANOTHER = [
     "; we freeze the first 9 layers.", ". Our student has 9 layers and 300 dimensions.", ". After pruning, 9 layers and 10 heads remain.", ". The first 9 layers hold 113M parameters.",

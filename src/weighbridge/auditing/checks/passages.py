@@ -12,8 +12,9 @@ from weighbridge.auditing.checks.field_values import main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.topics import CLAUSE, has_sizes, is_size_of, topic, widths_of
+from weighbridge.auditing.checks.topics import CLAUSE, is_composite, is_size_of, topic, widths_of
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
 from weighbridge.auditing.text.numbers import Token
@@ -85,7 +86,7 @@ def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
             found = topic(scene, index, size.first)
             mention = found.mention if found is not None else _given(scene, size)
             subject = of_mention(scene, mention, firm=True) if mention is not None else None
-            models = tuple(model for model in subject.models if has_sizes(model)) if subject is not None else ()
+            models = tuple(model for model in subject.models if model.description is not None) if subject is not None else ()
             if mention is not None and models:
                 own = any(size.value in widths_of(model, size.word) for model in models)
                 groups.setdefault(mention.names, []).append(_Said(index, size, mention, models, own))
@@ -156,8 +157,12 @@ def _right(said: _Said, passage: Sequence[_Said]) -> int | None:
     values = values_of(model, word)
     left = _left_over(said, [other for other in passage if other is not said and other.size.word == word])
     right = left if left is not None else main_values(model).get(word, max(values, default=0))
+    if left is None and len(values) > 1 and any(map(is_composite, said.models)):
+        meant = [value for value in values if is_slip(str(said.size.value), str(value))]
+        right = meant[0] if len(meant) == 1 else 0  # one of its models is meant: the one whose size this is but for a slip
     if (
         not values
+        or not right
         or (left is None and word == "head_dim" and len(values) > 1)
         or (word == "vocab" and is_fair_vocabulary(said.size.value, right))
     ):

@@ -37,7 +37,7 @@ _COLUMNS = (
     ("vocab", re.compile(r"vocab|词表", re.IGNORECASE)),
     ("heads", re.compile(r"heads?\b|头数?|^a$", re.IGNORECASE)),
     ("layers", re.compile(r"^(?:#|num|number of|n|no\. of|transformer|encoder|hidden)*[ _#]*(?:hidden |transformer |encoder )?(?:layers?|blocks?)(?:\s*\(?l\)?)?$|(?:vision|image|text|audio)[ _]layers?$|层数|^depth$|^l$", re.IGNORECASE)),
-    ("hidden", re.compile(r"^(?:d|dmodel|h)$|hidden|d[_ ]?model|model[_ ]dim|^dim(?:ension)?s?$|^width$|embed(?:ding)?[_ ]dim|n_embd|_state$|(?:vision|image|text) width$|隐藏|维度|dim\b", re.IGNORECASE)),
+    ("hidden", re.compile(r"^(?:d|dmodel|h)$|hidden|d[_ ]?model|model[_ ]dim|^dim(?:ension)?s?$|^width$|embed(?:ding)?[_ ]dim|n_embd|_state$|(?:vision|image|text) width$|隐藏|维度|宽度|dim\b", re.IGNORECASE)),
 )  # fmt: skip
 """What a column holds, by the words of its head; the first that fits."""
 

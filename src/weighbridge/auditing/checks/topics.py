@@ -81,14 +81,12 @@ def _is_only(scene: Scene, mention: Mention, line: int) -> bool:
     return all(m.names == mention.names or (m.kind == FAMILY and set(m.names) >= set(mention.names)) for m in above)
 
 
-def has_sizes(model: ModelValue) -> bool:
-    """Tell whether a model's sizes are all known by kind: it is not made of several models."""
+def is_composite(model: ModelValue) -> bool:
+    """Tell whether a model is made of several models, each with sizes of its own."""
     description = model.description
-    if description is None:
-        return False
-    parts = (part for key, part in description.raw.items() if key not in NO_PARTS)
-    return not any(isinstance(part, dict) for part in parts) and not any(
-        hasattr(value, "__dict__") for value in vars(description.sizes).values()
+    return description is not None and (
+        any(isinstance(part, dict) for key, part in description.raw.items() if key not in NO_PARTS)
+        or any(hasattr(value, "__dict__") for value in vars(description.sizes).values())
     )
 
 
@@ -109,7 +107,7 @@ def is_size_of(models: Sequence[ModelValue], size: DescribedSize) -> bool:
 def is_described(scene: Scene, about: Topic, models: Sequence[ModelValue], line: int, column: int) -> bool:
     """Tell whether what stands between a model's name and a place of its paragraph is a description of it: two of its sizes and none that is not its own."""
     apart = line - about.line > BESIDE_LINES or any(not scene.lines[index].text.strip() for index in range(about.line, line))
-    if apart or not all(map(has_sizes, models)):
+    if apart or any(model.description is None for model in models):
         return False
     kinds = set()
     for index in range(about.line, line + 1):

@@ -17,6 +17,7 @@ from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.field_words import Field, read_fields
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, write_like
 from weighbridge.auditing.thresholds import AGREED_FIELDS, SAME_COUNT
 from weighbridge.core.messages import mark
@@ -266,8 +267,9 @@ _WIDTH = re.compile(r"[\s\"']*(?:\w+_)?width[\"']?\s*[:=]\s*(\d{1,6})\s*,?\s*")
 
 
 def _last_named(text: str, end: int) -> str | None:
-    """Return the tower whose name stands last before a place."""
-    found = [(match.start(), kind) for kind in ("vision", "text") for match in _WORDS[kind].finditer(text, 0, end)]
+    """Return the tower whose name stands last before a place in its sentence."""
+    start, _ = sentence_of(text, end)
+    found = [(match.start(), kind) for kind in ("vision", "text") for match in _WORDS[kind].finditer(text, start, end)]
     return max(found)[1] if found else None
 
 

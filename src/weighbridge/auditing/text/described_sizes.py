@@ -39,7 +39,7 @@ _MORE = {
     "feed-forward width": "mlp", "feed-forward size": "mlp", "head_dim": "head_dim", "dimension of each head": "head_dim", "head dimension": "head_dim",
     "each of dimension": "head_dim", "heads of dimension": "head_dim", "heads of size": "head_dim", "each of size": "head_dim", "ffn 中间维度": "mlp", "中间层维度": "mlp",
     "前馈层维度": "mlp", "隐藏层": "hidden", "隐藏维": "hidden", "宽度": "hidden", "向量维度": "hidden", "词表": "vocab", "词汇表": "vocab", "vocabulary": "vocab",
-    "激活": "active", "每个 token 选": "active", "每个token选": "active", "residual stream": "hidden", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
+    "q 头": "heads", "kv 头": "kv_heads", "q头": "heads", "kv头": "kv_heads", "查询头": "heads", "键值头": "kv_heads", "激活": "active", "每个 token 选": "active", "每个token选": "active", "residual stream": "hidden", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
 _OWN_WORDS = {**{phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("types",)}, **_MORE}
@@ -70,6 +70,10 @@ _BEHIND = re.compile("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COU
 _PLURAL = frozenset(("layers", "heads", "kv_heads", "experts"))
 """What is counted: of 128 in ``heads of 128`` the heads are not so many, but so wide."""
 _FIGURE = re.compile(_NUMBER)
+_BY = re.compile(
+    r"(?:(?<=layers)|(?<=blocks)) ?[×x] ?(?P<number>\d{2,5})(?![\d.,]*\d|\w)(?= ?(?:wide|dim|hidden|in |,|;|\)|$))", re.IGNORECASE
+)
+"""A width behind the number of layers: ``12 layers × 768 wide``."""
 _TOKENS = re.compile(
     r"\s?(?:bpe |wordpiece |sentencepiece |subword )?(?:units|tokens|entries|words|wordpieces|subwords|个)?", re.IGNORECASE
 )
@@ -105,6 +109,8 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
                 word = "head_dim"
             last = _TOKENS.match(text, after.end())
             found.setdefault(after.start("number"), _size(word, after, label.start(), last.end() if last else after.end()))
+    for by in _BY.finditer(text):
+        found.setdefault(by.start("number"), _size("hidden", by, by.start("number"), by.end()))
     for figure in _FIGURE.finditer(text):
         behind = _BEHIND.match(text, figure.end())
         if behind is not None and figure.start() not in found:
