@@ -29,9 +29,14 @@ def older_tree(model: ModelValue) -> Part:
         return _with_settings(model, SETTINGS[known.model_type])
     if known.model_type == "longcat_flash":
         return _without_zero_experts(model.tree, sizes.experts)
-    if model.class_name in TIED_HEADS and raw.get("tie_word_embeddings") is not False:
-        return _tie(model.tree, *TIED_HEADS[model.class_name])
-    if "Backbone" not in model.class_name and (swin := without_last_norm(model.tree)) != model.tree:
+    if model.class_name in TIES and raw.get("tie_word_embeddings") is not False:
+        tree = model.tree
+        for name, owner in TIES[model.class_name]:
+            tree = _tie(tree, name, owner)
+        return tree
+    if model.class_name in POSITIONS_AS_BUFFERS:
+        return _with_buffers(model.tree)
+    if (swin := without_last_norm(model.tree)) != model.tree:
         return swin
     inner = getattr(sizes, "text", None)
     composite = isinstance(inner, Config)
@@ -79,17 +84,31 @@ def _with_settings(model: ModelValue, settings: dict[str, object]) -> Part:
     return model.tree if count(older) == count(model.tree) else older
 
 
-TIED_HEADS = {
-    "BigBirdPegasusForCausalLM": ("lm_head.weight", "model.decoder.embed_tokens.weight"),
-    "CpmAntForCausalLM": ("lm_head.weight", "cpmant.input_embedding.weight"),
-    "LukeForMaskedLM": ("lm_head.decoder.weight", "luke.embeddings.word_embeddings.weight"),
-    "Pop2PianoForConditionalGeneration": ("lm_head.weight", "shared.weight"),
+UDOP_PATCHES = (
+    ("decoder.embed_patches.proj.weight", "patch_embed.proj.weight"),
+    ("decoder.embed_patches.proj.bias", "patch_embed.proj.bias"),
+)
+UDOP_BIAS = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+TIES: dict[str, tuple[tuple[str, str | None], ...]] = {
+    "BigBirdPegasusForCausalLM": (("lm_head.weight", "model.decoder.embed_tokens.weight"),),
+    "CpmAntForCausalLM": (("lm_head.weight", "cpmant.input_embedding.weight"),),
+    "LukeForMaskedLM": (("lm_head.decoder.weight", "luke.embeddings.word_embeddings.weight"),),
+    "Pop2PianoForConditionalGeneration": (("lm_head.weight", "shared.weight"),),
+    "UdopForConditionalGeneration": UDOP_PATCHES,
+    "UdopModel": (
+        *UDOP_PATCHES,
+        ("encoder.relative_bias.biases.0.relative_attention_bias.weight", UDOP_BIAS),
+        ("decoder.relative_bias.biases.0.relative_attention_bias.weight", UDOP_BIAS),
+    ),
+    "VisualBertForRegionToPhraseAlignment": (("cls.predictions.decoder.weight", None),),
 }
-"""Classes whose head 4.57 ties to the word table unless the config says not to, and 5.23.0 never."""
+"""Tensors that 4.57 ties otherwise than 5.23.0, unless the config says that nothing is tied: each with its owner there, or None if it has none."""
+POSITIONS_AS_BUFFERS = ("SamModel", "SamHQModel")
+"""Classes whose random positions are a buffer in 4.57, and a frozen parameter since."""
 
 
-def _tie(tree: Part, name: str, table: str) -> Part:
-    """Return a tree in which the tensor at the dotted path *name* is that called *table*.
+def _tie(tree: Part, name: str, owner: str | None) -> Part:
+    """Return a tree in which the tensor at the dotted path *name* is *owner*'s, or nobody else's.
 
     >>> from weighbridge import model
     >>> count(_tie(model({"model_type": "pop2piano"}, "Pop2PianoForConditionalGeneration").tree, "lm_head.weight", "shared.weight"))
@@ -99,11 +118,28 @@ def _tie(tree: Part, name: str, table: str) -> Part:
     children: list[Node] = []
     for child in tree.children:
         if child.name == first and isinstance(child, Part) and rest:
-            children.append(_tie(child, rest, table))
+            children.append(_tie(child, rest, owner))
         elif child.name == first and isinstance(child, Tensor):
-            children.append(child._replace(tied_to=table))
+            children.append(child._replace(tied_to=owner))
         else:
             children.append(child)
+    return tree._replace(children=tuple(children))
+
+
+def _with_buffers(tree: Part) -> Part:
+    """Return SAM's tree with its random positions as a buffer.
+
+    >>> from weighbridge import model
+    >>> count(_with_buffers(model("sam-vit-base").tree)), count(model("sam-vit-base").tree)
+    (93735472, 93735728)
+    """
+    children: list[Node] = []
+    for child in tree.children:
+        if isinstance(child, Part):
+            child = _with_buffers(child)
+        elif isinstance(child, Tensor) and child.name == "positional_embedding":
+            child = child._replace(role="buffer")
+        children.append(child)
     return tree._replace(children=tuple(children))
 
 
