@@ -39,6 +39,7 @@ STRINGS = {
     "skip": mark("Skip to the answer"),
     "pages": mark("Pages"),
     "custom_of": mark("Used by: {source}"),
+    "no_figure": mark("Why there is no figure"),
     "source_of": mark("Source: {source}"),
     "choose_file": mark("Choose a file"),
     "symbol": mark("symbol"),
