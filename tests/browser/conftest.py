@@ -116,7 +116,7 @@ def opened(server: str, session: Callable[[], Session]) -> Opened:
         context = running.browser.new_context(**options) if options else running.context
         page, seen = context.new_page(), Seen([], [], [])
         page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
-        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=theme)
         watch(page, seen)
         page.goto(address if "://" in address else server + address)
         try:

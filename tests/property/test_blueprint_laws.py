@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NoReturn
 
 import pytest
@@ -97,11 +97,10 @@ def accepts(raw: dict[str, Any], name: str) -> bool:
     return True
 
 
-def models(model_type: str) -> Iterator[Model]:
-    """Yield every class of a type on every config that it accepts."""
-    for raw, names in configs(model_type):
-        for name in names:
-            yield model(raw, name)
+@lru_cache(maxsize=2)
+def models(model_type: str) -> tuple[Model, ...]:
+    """Return every class of a type on every config that it accepts."""
+    return tuple(model(raw, name) for raw, names in configs(model_type) for name in names)
 
 
 @pytest.mark.parametrize("model_type", TYPES)
@@ -123,33 +122,31 @@ def test_ints_and_symbols_agree(model_type: str) -> None:
 
 
 @pytest.mark.parametrize("model_type", TYPES)
-def test_the_count_is_the_sum_of_its_roles_and_of_the_listing(model_type: str) -> None:
+def test_the_count_is_the_sum_of_the_listing_whose_names_are_unique(model_type: str) -> None:
     for weighed in models(model_type):
-        counts, rows = weighed.count(), weighed.tensors()
-        assert counts.unique == sum_of([counts.weight, counts.bias, counts.gain, counts.shift, counts.embedding])
-        own = [row for row in rows if row.tied_to is None]
-        assert counts.unique == sum_of([row.count for row in own if row.role != "buffer"])
-        assert counts.buffers == sum_of([row.count for row in own if row.role == "buffer"])
-        assert counts.duplicated - counts.unique == sum_of([row.count for row in rows if row.tied_to and row.role != "buffer"])
-
-
-@pytest.mark.parametrize("model_type", TYPES)
-def test_what_a_config_leaves_out_is_told(model_type: str) -> None:
-    for weighed in models(model_type):
+        assert_count_is_the_sum_of_its_roles_and_of_the_listing(weighed)
+        assert_names_are_unique_and_ties_name_an_owner(weighed)
         assert not set(weighed.defaulted) & set(weighed.unknown)
 
 
-@pytest.mark.parametrize("model_type", TYPES)
-def test_names_are_unique_and_ties_name_an_owner(model_type: str) -> None:
-    for weighed in models(model_type):
-        seen: dict[str, object] = {}
-        for row in weighed.tensors():
-            assert row.name not in seen, f"{weighed.class_name}: {row.name} stands twice"
-            if row.tied_to is not None:
-                assert seen.get(row.tied_to) == row.shape, f"{weighed.class_name}: {row.name} is tied to {row.tied_to}"
-                seen[row.name] = ("tied", row.shape)
-            else:
-                seen[row.name] = row.shape
+def assert_count_is_the_sum_of_its_roles_and_of_the_listing(weighed: Model) -> None:
+    counts, rows = weighed.count(), weighed.tensors()
+    assert counts.unique == sum_of([counts.weight, counts.bias, counts.gain, counts.shift, counts.embedding])
+    own = [row for row in rows if row.tied_to is None]
+    assert counts.unique == sum_of([row.count for row in own if row.role != "buffer"])
+    assert counts.buffers == sum_of([row.count for row in own if row.role == "buffer"])
+    assert counts.duplicated - counts.unique == sum_of([row.count for row in rows if row.tied_to and row.role != "buffer"])
+
+
+def assert_names_are_unique_and_ties_name_an_owner(weighed: Model) -> None:
+    seen: dict[str, object] = {}
+    for row in weighed.tensors():
+        assert row.name not in seen, f"{weighed.class_name}: {row.name} stands twice"
+        if row.tied_to is not None:
+            assert seen.get(row.tied_to) == row.shape, f"{weighed.class_name}: {row.name} is tied to {row.tied_to}"
+            seen[row.name] = ("tied", row.shape)
+        else:
+            seen[row.name] = row.shape
 
 
 @pytest.mark.parametrize("model_type", TYPES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -23,15 +24,19 @@ def weigh(line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
 
 @pytest.mark.parametrize("encoding", ["ascii", "gbk", "cp1252", "cp437", "latin-1", "utf-16"])
 def test_a_character_that_cannot_be_written_gets_a_plain_form(encoding: str) -> None:
-    for words in ("bert-base-chinese", "explain bert-tiny --lang zh", "flops bert-tiny --lang zh", "explian bert-tiny --lang zh"):
-        done = weigh(f"$WEIGH {words}", PYTHONIOENCODING=encoding)
-        assert b"Traceback" not in done.stderr
-        assert done.stdout or done.stderr
-    assert weigh("$WEIGH bert-base-chinese", PYTHONIOENCODING=encoding).stdout.decode(encoding).startswith("BertModel ")
+    counted, wrong = (weigh(f"$WEIGH {words}", PYTHONIOENCODING=encoding) for words in ("bert-base-chinese", "explian --lang zh"))
+    asked = "explain bert-tiny --lang zh", "flops bert-tiny --lang zh", "explian bert-tiny --lang zh"
+    program = "from weighbridge.cli import main\nfor words in {}: main(words.split())"
+    done = weigh(f"{sys.executable} -c '{program.format(json.dumps(asked))}'", PYTHONIOENCODING=encoding)
+    for each in (counted, wrong, done):
+        assert b"Traceback" not in each.stderr
+        assert each.stdout or each.stderr
+    assert done.returncode == 0 and done.stdout
+    assert counted.stdout.decode(encoding).startswith("BertModel ")
     if encoding == "ascii":
-        assert "[768, 768] + 768" in weigh("$WEIGH bert-base-chinese", PYTHONIOENCODING=encoding).stdout.decode()
-        assert "12 x 7,087,872" in weigh("$WEIGH bert-base-chinese", PYTHONIOENCODING=encoding).stdout.decode()
-        assert b"explian: no such command" in weigh("$WEIGH explian --lang zh", PYTHONIOENCODING=encoding).stderr
+        assert "[768, 768] + 768" in counted.stdout.decode()
+        assert "12 x 7,087,872" in counted.stdout.decode()
+        assert b"explian: no such command" in wrong.stderr
 
 
 @pytest.mark.parametrize(

@@ -38,14 +38,23 @@ def read(path: Path) -> dict[str, str]:
 
 
 def test_a_missing_translation_is_listed_and_said_in_english(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from babel.messages.catalog import Catalog
+
     script = load_script()
-    collected = script.collected()
-    collected.add("a sentence that nobody has translated")
-    monkeypatch.setattr(script, "collected", lambda: collected)
+    known = Catalog()
+    for sentence in (*read(CATALOGUES[0]), "a sentence that nobody has translated"):
+        known.add(sentence)
+    monkeypatch.setattr(script, "collected", lambda: known)
     monkeypatch.setattr("sys.argv", ["messages", "--check"])
     assert script.main() == 0
     assert "  a sentence that nobody has translated" in capsys.readouterr().out
     assert translator("zh")("a sentence that nobody has translated") == "a sentence that nobody has translated"
+
+
+@pytest.mark.sweep
+def test_sentences_of_the_source_are_collected() -> None:
+    found = {str(message.id) for message in load_script().collected()}
+    assert len(found & set(read(CATALOGUES[0]))) > 3000
 
 
 def test_a_text_remembers_its_template_and_values() -> None:

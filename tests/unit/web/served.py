@@ -33,7 +33,8 @@ app.answer = odd
 
 SERVER = """
 import sys
-from weighbridge.web import bodies, connections, pool
+from weighbridge.web import bodies, connections, pool, serve
+serve.RATE = {rate}
 pool.LIGHT_SECONDS = {light}
 connections.HEAD_SECONDS, connections.WRITE_SECONDS, bodies.PATIENCE, connections.MOST = 1.0, 1.0, 1.0, {most}
 pool.START = pool.START.replace("from weighbridge.web.worker", {worker!r}.replace("\\n", chr(10)) + chr(10) + "from weighbridge.web.worker")
@@ -72,9 +73,9 @@ def read_answer(opened: socket.socket) -> tuple[int, str]:
 
 
 @contextmanager
-def served(*options: str, most: int = 100, light: float = 2.0) -> Iterator[Served]:
+def served(*options: str, most: int = 100, light: float = 2.0, rate: int = 300) -> Iterator[Served]:
     """Start a server, and stop it at the end."""
-    code = SERVER.format(most=most, worker=WORKER, light=light)
+    code = SERVER.format(most=most, worker=WORKER, light=light, rate=rate)
     with subprocess.Popen(
         [sys.executable, "-c", code, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=SRC
     ) as process:
