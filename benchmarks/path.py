@@ -4,7 +4,7 @@ A *visit* begins where a room is called from another one and lasts until that ca
 way is part of it. A *stay* is a run of calls that begin in one room, so that a room which calls others one after the other is
 stayed in between them: this is what a reader sees who follows the calls with a finger. The foundations in ``core`` serve
 every room and are left out, and so are the value that is handed on (its attributes are read everywhere) and what is loaded: only
-calls of functions count.
+calls of functions count. (Those of blueprints are called like the classes that they describe.)
 """
 
 from __future__ import annotations
@@ -39,8 +39,12 @@ def calls(words: list[str]) -> list[Call]:
     def note(frame: FrameType, event: str, argument: Any) -> None:
         name = frame.f_code.co_name
         room = _room(frame)
-        if event == "call" and room not in FOUNDATIONS and name not in LOADING and name[0].isalpha() and not name[0].isupper():
+        called = name not in LOADING and name[0].isalpha() and not name[0].isupper()
+        described = room == "blueprints" and (name == "<lambda>" or name[0].isupper())
+        if event == "call" and room not in FOUNDATIONS and (called or described):
             around = _rooms_around(frame)
+            if described and around[-1] == "config":  # a rule of a field, which binding evaluates; other calls build a class
+                return
             found.append(Call(room, around[-1] if around else "", len(around), name))
 
     with redirect_stdout(io.StringIO()):

@@ -107,6 +107,16 @@ def _run_through(tree: Part, known: Mapping[str, Size], measure: Callable[[Part,
     return ledger(tree, Rule(measure, multiplicity, active_only=True, included=is_included))
 
 
+def flops_and_outputs(model: ModelValue, given: Inputs) -> tuple[Flops, int]:
+    """Count the arithmetic of a pass and the elements that it puts out.
+
+    >>> from weighbridge import model
+    >>> flops_and_outputs(model("vit-base-patch16-224"), Inputs())[1]
+    23895544
+    """
+    return flops_of(model, given), outputs_of(model, given)
+
+
 def outputs_of(model: ModelValue, given: Inputs) -> int:
     """Count the elements that convolutions and products of matrices put out: the "activations" of timm's tables, as fvcore counts them.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.ledger import Rule
+from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.length import Stream
 from weighbridge.core.sizes import Size, exact, product
@@ -82,6 +82,17 @@ def tally_of(model: ModelValue) -> Tally:
     """
     counts = tally(model.tree)
     return counts if model.stored is None else counts._replace(stored=model.stored)
+
+
+def tally_and_ledger(model: ModelValue) -> tuple[Tally, Entry]:
+    """Count a model in every convention, and its parameters module by module.
+
+    >>> from weighbridge import model
+    >>> counts, book = tally_and_ledger(model("bert-base-chinese"))
+    >>> counts.unique == book.amount
+    True
+    """
+    return tally_of(model), ledger(model.tree, PARAMETERS)
 
 
 def unique_of(model: ModelValue) -> int:

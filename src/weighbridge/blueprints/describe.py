@@ -9,7 +9,7 @@ from weighbridge.blueprints.learned_activations import with_learned_activations
 from weighbridge.blueprints.stated_type import architectures, stated_type
 from weighbridge.config.alias import TYPES, known_class
 from weighbridge.config.bind import UNREADABLE, with_overrides, within
-from weighbridge.config.check import alias_notes, check_and_bind, refuse_deep, unknown_keys
+from weighbridge.config.check import check_and_bind, refuse_deep, unknown_keys
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -55,7 +55,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     notes = (*notes, *_code_notes(known, raw, class_name))
     known = with_learned_activations(known, raw)
     try:
-        sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys)
+        sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys, stated)
     except ConfigError:
         raise
     except AttributeError as error:  # a rule that asks a sub-config of another type than it knows
@@ -67,7 +67,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         "config",
         _tree(known, class_name, sizes),
         class_name=class_name,
-        notes=(*notes, *alias_notes(known.fields, stated), *said),
+        notes=(*notes, *said),
         description=Description(known, raw, sizes),
         unknown=strangers,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weighbridge.config.bind import within
-from weighbridge.config.check import learned_activations
+from weighbridge.config.check import ACTIVATIONS_WITH_PARAMETERS
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Config, Field, constant
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -86,6 +86,21 @@ def _chosen(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any]) 
             )
         chosen += [(place, value) for place in stand]
     return chosen
+
+
+def learned_activations(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the paths of the keys that choose an activation with parameters, and its name; not where a field of the family describes it.
+
+    >>> list(learned_activations((), {"text_config": {"hidden_act": "prelu"}, "hidden_act": "gelu"}))
+    [('text_config.hidden_act', 'prelu')]
+    """
+    for key, value in raw.items():
+        if type(value) is str and value in ACTIVATIONS_WITH_PARAMETERS:
+            if all(field.default != value or key not in (field.key, *field.aliases) for field in fields):
+                yield path + key, value
+        elif type(value) is dict and path.count(".") < 4:
+            inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
+            yield from learned_activations(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
 
 
 def _is_carried(fields: tuple[Field, ...], raw: Mapping[str, Any], key: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from weighbridge.config.bind import bind, is_nulled, within
 from weighbridge.config.fields import AtInit, Config, Field
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 
 def check_and_bind(
-    fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str] = frozenset()
+    fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str] = frozenset(), stated: Mapping[str, Any] | None = None
 ) -> tuple[Config, list[str], list[str]]:
     """Check a config's fields against each other, and return its sizes, the notes on them, and the unknown keys.
+
+    Args:
+        stated: The config as it was before overrides: names that disagree are told of what was stated.
 
     Raises:
         ConfigError: A value that is wrong, or what no field describes.
@@ -29,7 +32,8 @@ def check_and_bind(
     """
     refuse_undescribed(fields, raw)
     sizes = bind(fields, raw)
-    return sizes, derivation_notes(fields, raw, sizes), unknown_keys(fields, raw, ignored_keys)
+    notes = [*alias_notes(fields, raw if stated is None else stated), *derivation_notes(fields, raw, sizes)]
+    return sizes, notes, unknown_keys(fields, raw, ignored_keys)
 
 
 DEEPEST = 60
@@ -119,21 +123,6 @@ def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: 
         if type(value) is dict and path.count(".") < 4:
             inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
             refuse_undescribed(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
-
-
-def learned_activations(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the paths of the keys that choose an activation with parameters, and its name; not where a field of the family describes it.
-
-    >>> list(learned_activations((), {"text_config": {"hidden_act": "prelu"}, "hidden_act": "gelu"}))
-    [('text_config.hidden_act', 'prelu')]
-    """
-    for key, value in raw.items():
-        if type(value) is str and value in ACTIVATIONS_WITH_PARAMETERS:
-            if all(field.default != value or key not in (field.key, *field.aliases) for field in fields):
-                yield path + key, value
-        elif type(value) is dict and path.count(".") < 4:
-            inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
-            yield from learned_activations(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
 
 
 def unknown_keys(fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str], path: str = "") -> list[str]:

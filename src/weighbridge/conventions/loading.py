@@ -37,22 +37,22 @@ class Loading(NamedTuple):
         separate: The tensors that are tied when built, and of their own when loaded.
         quantizer: Parameters more or less that the config's quantizer makes: scales, values that share an element, matrices that are
             buffers; None where what it makes of the matrices is not counted (then *loaded* counts them as they were before).
+        differs: Whether the three are not one.
     """
 
     built: int
     loaded: int
     older: int
     separate: tuple[str, ...]
-    quantizer: int | None = 0
-
-    @property
-    def differs(self) -> bool:
-        """Whether the three are not one."""
-        return not self.built == self.loaded == self.older
+    quantizer: int | None
+    differs: bool
 
 
-def loading_of(model: ModelValue) -> Loading | None:
+def loading_of(model: ModelValue, built: Size | None = None) -> Loading | None:
     """Return the three counts of a model made from a config; None for a model from a file or a module.
+
+    Args:
+        built: Its unique parameters, where they have been counted already.
 
     >>> from weighbridge import model
     >>> counts = loading_of(model("flan-t5-base"))
@@ -61,13 +61,15 @@ def loading_of(model: ModelValue) -> Loading | None:
     """
     if model.description is None:
         return None
-    built = unique_of(model)
+    if not isinstance(built, int):
+        built = unique_of(model)
     rows = untied_heads(model)
     change = quantizer_change(model) if stated_quantizer(model) else 0
     loaded = built + sum(_elements(row) for row in rows) + (change or 0)
-    older = count(older_tree(model))
+    tree = older_tree(model)
+    older = built if tree is model.tree else count(tree)
     assert isinstance(older, int)
-    return Loading(built, loaded, older, tuple(row.name for row in rows), change)
+    return Loading(built, loaded, older, tuple(row.name for row in rows), change, not built == loaded == older)
 
 
 def untied_heads(model: ModelValue) -> tuple[Row, ...]:

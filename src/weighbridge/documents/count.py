@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from weighbridge.accounts.ledger import ledger
-from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
+from weighbridge.accounts.parameters import Tally, count, tally_and_ledger, tally_of
 from weighbridge.conventions.loading import OLDER, RELEASE, loading_of
 from weighbridge.conventions.quantised import quantizer_name, stated_quantizer
 from weighbridge.core.errors import ConfigError
@@ -31,12 +30,12 @@ def document(model: ModelValue, *, depth: int | None = None, total: bool = False
     Inside a repeated part counts are of one copy, and say so; with *total* they are of all copies.
     """
     say = translator(lang)
-    book = ledger(model.tree, PARAMETERS)
+    tally, book = tally_and_ledger(model)
     figure = say("{total} parameters").format(total=f"{book.amount:,}")
     return Document(
         headline(model, say),
         figure,
-        (tree_table(book, all_tensors, depth, say, total=total), *noted([in_short(model, lang), *notes(model, say)])),
+        (tree_table(book, all_tensors, depth, say, total=total), *noted([in_short(model, lang), *notes(model, say, tally)])),
         lang,
     )
 
@@ -65,9 +64,9 @@ def headline(model: ModelValue, say: Callable[[str], str] = str) -> str:
     return " · ".join(piece for piece in pieces if piece)
 
 
-def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
+def notes(model: ModelValue, say: Callable[[str], str] = str, counted: Tally | None = None) -> Iterator[str]:
     """Yield what one should know about a count: convention, buffers, defaults, unknown fields."""
-    tally = tally_of(model)
+    tally = counted or tally_of(model)
     numbers = {name: f"{getattr(tally, name):,}" for name in ("buffers", "duplicated", "active", "trainable")}
     if tally.buffers:
         yield say("{buffers} elements are saved as buffers; they are not parameters.").format(**numbers)
@@ -84,7 +83,7 @@ def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
         yield say("Trainable: {trainable}; the rest is frozen.").format(**numbers)
     if model.stored is not None and model.stored != tally.stored:
         yield say("Elements stored in the file: {stored}.").format(stored=f"{model.stored:,}")
-    yield from _loading_notes(model, say)
+    yield from _loading_notes(model, say, tally.unique)
     yield from map(say, model.notes)
     if model.defaulted:
         yield say("Taken from the class defaults: {keys}.").format(keys=", ".join(model.defaulted))
@@ -98,9 +97,9 @@ def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
         yield line.format(name=model.class_name, others=others, source="-" if model.source == "standard input" else model.source)
 
 
-def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str]:
+def _loading_notes(model: ModelValue, say: Callable[[str], str], unique: Size) -> Iterator[str]:
     """Say what loading the published file, or an older release, makes of the class, where it is another number."""
-    found = loading_of(model)
+    found = loading_of(model, unique)
     if found is None:
         return
     method = quantizer_name(stated_quantizer(model) or {})[:40]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.ledger import Entry, ledger
-from weighbridge.accounts.parameters import PARAMETERS, tally_of
+from weighbridge.accounts.ledger import Entry
+from weighbridge.accounts.parameters import tally_and_ledger
 from weighbridge.conventions.loading import OLDER, loading_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.sizes import Size, product
@@ -25,7 +25,7 @@ def as_json(model: ModelValue) -> dict[str, Any]:
     >>> as_json(model("bert-base-uncased"))["parameters"]["unique"]
     109482240
     """
-    tally = tally_of(model)
+    tally, book = tally_and_ledger(model)
     kept = ("unique", "stored", "trainable", "active", "embedding", "non_embedding", "duplicated", "weight", "bias", "gain", "shift")
     return {
         "source": model.source,
@@ -37,14 +37,14 @@ def as_json(model: ModelValue) -> dict[str, Any]:
         "defaulted": model.defaulted,
         "unknown": model.unknown,
         "notes": list(model.notes),
-        **_loading_json(model),
-        "tree": _node(ledger(model.tree, PARAMETERS)),
+        **_loading_json(model, tally.unique),
+        "tree": _node(book),
     }
 
 
-def _loading_json(model: ModelValue) -> dict[str, Any]:
+def _loading_json(model: ModelValue, unique: Size) -> dict[str, Any]:
     """Return the counts as built, as loaded and by an older release, where they are not one."""
-    found = loading_of(model)
+    found = loading_of(model, unique)
     if found is None or not found.differs:
         return {}
     older = {"release": OLDER, "built": found.older}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.flops import flops_of, outputs_of
+from weighbridge.accounts.flops import flops_and_outputs
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -20,7 +20,7 @@ def as_json(model: ModelValue, given: Inputs) -> dict[str, Any]:
     >>> as_json(model("bert-base-uncased"), Inputs())["forward_matmul"]
     22348431360
     """
-    flops = flops_of(model, given)
+    flops, outputs = flops_and_outputs(model, given)
     return {
         "source": model.source,
         "class": model.class_name or None,
@@ -28,7 +28,7 @@ def as_json(model: ModelValue, given: Inputs) -> dict[str, Any]:
         "forward_matmul": flops.forward_matmul,
         "forward": flops.forward,
         "backward": flops.backward,
-        "outputs": outputs_of(model, given),
+        "outputs": outputs,
         "tree": _node(flops.ledger),
     }
 

@@ -197,7 +197,7 @@ def test_what_gptq_leaves_is_said_everywhere() -> None:
     """Of Llama 3 8B: the word table, the head and 65 norms."""
     known = model("llama-3-8b", overrides={"quantization_config": {"quant_method": "gptq", "bits": 4}})
     left = 2 * 128_256 * 4096 + 65 * 4096
-    assert loading_of(known) == (8_030_261_248, left, 8_030_261_248, (), left - 8_030_261_248)
+    assert loading_of(known) == (8_030_261_248, left, 8_030_261_248, (), left - 8_030_261_248, True)
     assert f"(gptq): {left:,} parameters; those of the replaced modules (6,979,321,856)" in "\n".join(notes(known, str))
     assert known.reconcile(left).matches[0].leaves_out[0].amount == 6_979_321_856
 
