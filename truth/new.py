@@ -384,6 +384,8 @@ def _leaf(node: Module, fitter: Fitter, name: str) -> str:
         return f'embedding("{name}", {weight[0]}, {weight[1]}{tie})'
     if node.kind == "LayerNorm" and weight:
         return f'layer_norm("{name}", {weight[0]}{bias})'
+    if node.kind == "GroupNorm" and list(shapes) == ["weight", "bias"]:
+        return f'group_norm("{name}", {weight[0]})'
     if "RMSNorm" in node.kind and list(shapes) == ["weight"]:
         return f'rms_norm("{name}", {weight[0]})'
     if node.kind.startswith("BatchNorm") and weight:
@@ -417,7 +419,10 @@ def _if(text: str, held: set[int], of: set[int], fitter: Fitter) -> str:
 
 
 def _imports(body: str, table: tuple[Field, ...], lists: Sequence[str]) -> str:
-    makers = sorted({"nested" if one.kind == "nested" else "switch" if one.kind == "switch" else "size" for one in table} | {"optional"})
+    makers = sorted(
+        {"nested" if one.kind == "nested" else "switch" if one.kind == "switch" else "size" for one in table}
+        | ({"optional"} if any(one.nullable for one in table) else set())
+    )
     parts = [
         name
         for name in ("attend", "batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "part", "replace", "rms_norm")
@@ -429,6 +434,7 @@ def _imports(body: str, table: tuple[Field, ...], lists: Sequence[str]) -> str:
     sizes = [*(["Size"] if ": Size" in body else []), *(["exact"] if "exact(" in implied else [])]
     return "\n".join(
         (
+            *(["from weighbridge.blueprints.modules.convolutions import group_norm"] if "group_norm(" in body else []),
             *(["from weighbridge.blueprints.modules.stage_fields import numbers"] if lists else []),
             "from weighbridge.config.family import Family",
             f"from weighbridge.config.fields import {', '.join(fields)}",

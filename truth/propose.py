@@ -106,6 +106,17 @@ def merge(models: Sequence[Any]) -> Module:
     return root
 
 
+LAYERS = ("Embedding", "Linear", "LayerNorm", "GroupNorm", "Conv1d", "Conv2d")
+"""Layers of torch that classes of the library build on: a scaled table of words is a table, and is looked up as one."""
+
+
+def _kind(module: Any) -> str:
+    """Return the name of a module's class; of one that holds what a layer of torch holds and no more, the name of that layer."""
+    names = [each.__name__ for each in type(module).__mro__ if each.__module__.startswith("torch.nn.")]
+    layer = next((name for name in names if name in LAYERS), None)
+    return layer if layer and not module._modules and set(module._parameters) <= {"weight", "bias"} else type(module).__name__
+
+
 def _merge(node: Module, module: Any, number: int, path: str, first: dict[int, str]) -> None:
     node.held.add(number)
     for name, tensor in module._parameters.items():
@@ -120,7 +131,7 @@ def _merge(node: Module, module: Any, number: int, path: str, first: dict[int, s
             node.buffers.add(name)
     for name, child in module._modules.items():
         if child is not None:
-            inner = node.children.setdefault(name, Module(name, type(child).__name__))
+            inner = node.children.setdefault(name, Module(name, _kind(child)))
             _merge(inner, child, number, f"{path}{name}.", first)
 
 
