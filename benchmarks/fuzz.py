@@ -27,6 +27,7 @@ import atheris
 
 from benchmarks.folders import FOLDERS
 from benchmarks.held import Held, bytes_of, folder_of, scandir
+from benchmarks.keras_folders import draw_folder, whole_shards
 
 with atheris.instrument_imports(include=["weighbridge.readers"]):
     from weighbridge import readers
@@ -120,6 +121,16 @@ def keras_index(data: bytes) -> Listing:
     return readers.read_listing(place)
 
 
+def keras_folder(data: bytes) -> Listing:
+    """Read the folder of shards that an input chooses, and hold the sum to what index and shards agree on."""
+    drawn = draw_folder(data)
+    place: Any = Held(drawn.files)
+    listing = readers.read_listing(place)
+    damaged = any(drawn.files[name] not in whole_shards() for name in drawn.files if name.endswith(".h5"))
+    assert damaged or listing.stored == drawn.elements, f"{listing.stored} elements in place of {drawn.elements}"
+    return listing
+
+
 def zarr_folder(data: bytes) -> Listing:
     place: Any = folder_of(data)
     return zarr.list_zarr(place)
@@ -133,6 +144,7 @@ READERS: dict[str, Callable[[bytes], Listing]] = {
     "directory": folder,
     "adapter": folder,
     "keras_index": keras_index,
+    "keras_folder": keras_folder,
     "zarr": zarr_folder,
 }
 
@@ -160,6 +172,9 @@ def seeds(reader: str) -> Iterator[bytes]:
                 yield from _small("formats", pattern, 20_000)
         case "keras_index":
             yield from (files[KERAS_INDEX] for files in _keras_shards())
+        case "keras_folder":
+            yield from (bytes((shards, *(17 + shards + at for at in range(24)))) for shards in range(3))
+            yield bytes(40)
         case "directory" | "adapter" | "zarr":
             yield from map(bytes_of, FOLDERS[reader])
         case _:

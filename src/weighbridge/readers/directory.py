@@ -161,6 +161,8 @@ def _read_map(path: Path) -> tuple[dict[str, Any], dict[str, object]]:
     weight_map, metadata = raw.get("weight_map"), raw.get("metadata") or {}
     if not isinstance(weight_map, dict) or not isinstance(metadata, dict):
         raise ReadError("an index needs a weight_map from each tensor's name to a file", path=str(path))
+    if not weight_map:
+        raise ReadError("the index names no tensor", path=str(path))
     return weight_map, metadata
 
 
@@ -192,6 +194,8 @@ def _list_keras(path: Path) -> Listing:
         for tensor in listing.tensors:
             if (tensor.name.rpartition(".")[0], shard) not in due:
                 strays.append(tensor)
+            elif tensor.name in kept and kept[tensor.name][1] == shard:  # layers whose names differ by a dot in place of a slash
+                raise ReadError(Text("{shard}: the name {name} occurs twice", shard=shard, name=printable(tensor.name)), path=str(path))
             elif tensor.name in kept:
                 raise ReadError(
                     Text(
@@ -209,7 +213,7 @@ def _list_keras(path: Path) -> Listing:
                     Text("{file} holds nothing of {layer!r:.80}, which the index gives it", file=file, layer=layer), path=str(path)
                 )
     merged = _merge(listings, [tensor for tensor, _ in kept.values()])
-    notes = [*_stray_notes(strays), *unequal_claims(metadata, merged)]
+    notes = [*_unnamed_notes(path.parent, shards), *_stray_notes(strays), *unequal_claims(metadata, merged)]
     return merged._replace(notes=(*merged.notes, *notes))
 
 
@@ -296,9 +300,9 @@ def _unnamed_notes(folder: Path, shards: tuple[str, ...]) -> list[str]:
     """Say which shards lie beside those of an index without being named by it: what is left of another save."""
     if not isinstance(folder, Path):
         return []
-    stems = {match["stem"] for name in shards if (match := SHARD.fullmatch(name))}
+    stems = {match["stem"] for name in shards if (match := _shard(name))}
     names = sorted(path.name for path in folder.iterdir() if path.name not in shards)
-    unnamed = [name for name in names if (match := SHARD.fullmatch(name)) and match["stem"] in stems and name.endswith(_endings())]
+    unnamed = [name for name in names if (match := _shard(name)) and match["stem"] in stems and name.endswith(_endings())]
     listed = ", ".join(map(printable, unnamed[:3]))
     return (
         [
@@ -311,6 +315,10 @@ def _unnamed_notes(folder: Path, shards: tuple[str, ...]) -> list[str]:
         if unnamed
         else []
     )
+
+
+def _shard(name: str) -> re.Match[str] | None:
+    return SHARD.fullmatch(name) or KERAS_SHARD.fullmatch(name)
 
 
 def _stray_notes(strays: list[StoredTensor]) -> list[str]:

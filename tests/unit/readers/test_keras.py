@@ -6,15 +6,17 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
+from benchmarks.keras_folders import draw_folder, whole_shards
 from tests.unit.readers.hostile import read_bytes
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.load import checkpoint_of
-from weighbridge.readers import keras, list_open
+from weighbridge.readers import keras, list_open, read_listing
 
 h5py = pytest.importorskip("h5py")
 np = pytest.importorskip("numpy")
@@ -138,7 +140,7 @@ DAMAGED = """
 import sys
 from tests.unit.readers.hostile import assert_robust
 from tests.unit.readers.test_keras import LEGACY, file_of
-from weighbridge.readers import keras, list_open
+from weighbridge.readers import keras, list_open, read_listing
 def check(listing):
     assert all(type(size) is int and size >= 0 for tensor in listing.tensors for size in tensor.shape)
 assert_robust(keras.read, file_of(LEGACY), check=check, number=500, truncations=False)
@@ -231,3 +233,46 @@ def test_an_index_of_keras_that_is_not_kept_is_refused(change: dict[str, Any], s
     with pytest.raises(ReadError) as caught:
         checkpoint_of(tmp_path / "model.weights.json")
     assert caught.value.message == said
+
+
+def test_an_index_that_names_nothing_is_refused(tmp_path: Path) -> None:
+    """It was read as a model without a tensor, and nothing was said of the shards beside it."""
+    (tmp_path / "model.weights.json").write_text(json.dumps({**shards(tmp_path), "weight_map": {}}))
+    with pytest.raises(ReadError, match=r"model\.weights\.json: the index names no tensor$"):
+        checkpoint_of(tmp_path)
+
+
+def test_a_shard_of_keras_that_the_index_does_not_name_is_told(tmp_path: Path) -> None:
+    index = shards(tmp_path)
+    index["weight_map"] = {"/layers/dense/vars": "model_00000.weights.h5"}
+    (tmp_path / "model.weights.json").write_text(json.dumps(index))
+    said = [str(note) for note in checkpoint_of(tmp_path).notes]
+    assert "1 shards lie beside those of the index, which does not name them, and were not counted: model_00001.weights.h5" in said
+
+
+def test_a_name_twice_in_one_shard_is_not_called_one_in_two(tmp_path: Path) -> None:
+    (tmp_path / "model_00000.weights.h5").write_bytes(
+        file_of({"a.b/vars/0": np.zeros(2, np.float32), "a/b/vars/0": np.zeros(3, np.float32)})
+    )
+    (tmp_path / "model.weights.json").write_text(json.dumps({"weight_map": {"a/b/vars": "model_00000.weights.h5"}}))
+    with pytest.raises(ReadError, match=r"model_00000\.weights\.h5: the name a\.b\.vars\.0 occurs twice$"):
+        checkpoint_of(tmp_path)
+
+
+def test_drawn_folders_of_shards_are_counted_by_what_index_and_shards_agree_on(tmp_path: Path) -> None:
+    """Each variable has a size of its own, so that the sum tells which were counted."""
+    drawn, read = Random(7), 0
+    for number in range(120):
+        found = draw_folder(bytes(drawn.choice((0, 0, 0, 6, drawn.randrange(256))) for _ in range(40)))
+        (folder := tmp_path / str(number)).mkdir()
+        for name, data in found.files.items():
+            (folder / name).write_bytes(data)
+        try:
+            listing = read_listing(folder)
+        except ReadError:
+            continue
+        assert listing.stored == found.elements or not whole_shards().issuperset(
+            data for name, data in found.files.items() if name.endswith(".h5")
+        )
+        read += 1
+    assert read > 5
