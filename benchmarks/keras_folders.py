@@ -60,10 +60,12 @@ class Folder(NamedTuple):
     Attributes:
         files: Its files by name.
         elements: The elements of every variable that index and shards agree on, if the folder can be read at all.
+        whole: Whether the shards are as they were written.
     """
 
     files: dict[str, bytes]
     elements: int
+    whole: bool
 
 
 def draw_folder(data: bytes) -> Folder:
@@ -94,7 +96,8 @@ def draw_folder(data: bytes) -> Folder:
         if layers >> bit & 1 and name in given.get(_plain(LAYERS[bit]), [])
     )
     text = json.dumps(_whole(index, left), ensure_ascii=bool(next(left, 0) % 2)).encode("utf-8", "surrogatepass")
-    return Folder({**_damage(files, left), INDEX: _twice(text, left)}, elements)
+    damaged = _damage(files, left)
+    return Folder({**damaged, INDEX: _twice(text, left)}, elements, damaged == files)
 
 
 def _spelt(layer: str, choice: int) -> str:
@@ -187,13 +190,4 @@ def shard_of(shard: int, layers: tuple[str, ...]) -> bytes:
         for layer in layers:
             opened.create_dataset(f"{layer}/{2 * shard}", shape=(1 << LAYERS.index(layer) + 6 * shard,), dtype="f4")
             opened.create_dataset(f"{layer}/{2 * shard + 1}", shape=(2, 4), dtype="f4")
-    _WRITTEN.add(file.getvalue())
     return file.getvalue()
-
-
-def whole_shards() -> frozenset[bytes]:
-    """Return every shard as it was written, so that it is known which are damaged."""
-    return frozenset(_WRITTEN)
-
-
-_WRITTEN: set[bytes] = set()

@@ -10,6 +10,7 @@ Source: OpenNMT/CTranslate2, python/ctranslate2/specs/model_spec.py (``_serializ
 from __future__ import annotations
 
 import re
+from collections import Counter
 from math import prod
 from struct import Struct
 from typing import BinaryIO
@@ -71,6 +72,9 @@ def read(file: BinaryIO) -> Listing:
     if cursor.at != cursor.size:
         cursor.fail(f"{cursor.size - cursor.at:,} bytes follow the last variable")
     tensors = tuple(_classify(tensor, found) for tensor in found.values())
+    if len({tensor.name for tensor in tensors}) < len(tensors):  # names that differ by a dot in place of a slash are written alike
+        name = next(name for name, many in Counter(tensor.name for tensor in tensors).items() if many > 1)
+        cursor.fail(f"{name!r:.80} occurs twice")
     equal = [tensor for tensor in tensors if tensor.tied_to and tensor.role != "buffer"]
     notes = [Text("{count:,} arrays are equal to others, stored once and counted once", count=len(equal))] if equal else []
     return Listing("ctranslate2", tensors, {"spec": spec, "revision": revision}, tuple(notes))

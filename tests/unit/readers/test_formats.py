@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
-from weighbridge.readers import as_model, read_listing
+from weighbridge.readers import as_model, ctranslate2, read_listing
 
 FORMATS = Path(__file__).parents[2] / "corpus" / "formats"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FORMATS / "expected.json").read_text("utf-8"))
@@ -103,3 +105,22 @@ def test_a_network_in_an_encoding_that_xml_does_not_have_is_refused(tmp_path: Pa
     (tmp_path / "x.bin").write_bytes((FORMATS / "openvino.bin").read_bytes())
     with pytest.raises(ReadError, match="the XML is damaged"):
         read_listing(tmp_path / "x.xml")
+
+
+def test_names_of_ctranslate2_that_differ_by_a_dot_in_place_of_a_slash_are_refused() -> None:
+    """Both are written with a dot, and one name stood twice in the listing."""
+
+    def text(words: str) -> bytes:
+        return struct.pack("<H", len(words) + 1) + words.encode() + b"\0"
+
+    def variable(name: str) -> bytes:
+        return text(name) + struct.pack("<BIBI4x", 1, 1, 0, 4)
+
+    def file(*names: str) -> BytesIO:
+        return BytesIO(
+            struct.pack("<I", 6) + text("Spec") + struct.pack("<II", 1, len(names)) + b"".join(map(variable, names)) + struct.pack("<I", 0)
+        )
+
+    assert [tensor.name for tensor in ctranslate2.read(file("a/b", "a/c")).tensors] == ["a.b", "a.c"]
+    with pytest.raises(ReadError, match=r"'a\.b' occurs twice"):
+        ctranslate2.read(file("a/b", "a.b"))
