@@ -117,6 +117,7 @@ KERAS_HUB = (
 
 PICTURES = (
     (r"(convnext)-(tiny|small|base|large|xlarge)_\S+", r"\1-\2-224"),
+    (r"convnext-xlarge_\S+", "convnext-xlarge-384-22k-1k"),
     (r"convnext-v2-(\w+?)_\S+", r"convnextv2-\1-1k-224"),
     (r"deit-(tiny|small|base)_\S+384px", r"deit-\1-patch16-384"),
     (r"deit-(tiny|small|base)-distilled_\S+384px", r"deit-\1-distilled-patch16-384"),
