@@ -71,6 +71,33 @@ def time_formulas(lines: int = 10_000) -> float:
     return time.process_time() - start
 
 
+def long_texts(lines: int = 10_000) -> dict[str, str]:
+    """Return texts of that many lines, each of one kind: equations, formulas in letters, bullets, tables, names, the project's own pages."""
+    docs = [line for path in sorted((ROOT / "docs").glob("*.md")) for line in path.read_text("utf-8").splitlines()]
+    head = ["| model | layers | hidden | params | fp16 weights |", "|---|---|---|---|---|"]
+    return {
+        "equations": "\n".join(f"layer {i}: {12 + i % 4096} × 768 + 768 = {(12 + i % 4096) * 768 + 768:,}" for i in range(lines)),
+        "symbols": "\n".join(
+            f"第{i}层: $4H^2 + 4H$, $8H^2 + 5H = {i % 9}H^2 + 13H$, so $12H^2 + 13H$ with $H = 768$" for i in range(lines)
+        ),
+        "bullets": "\n".join(
+            f"- layer {i} attention: 4 × 768 × 768 = 2,359,296, mlp: {4_718_592 + 768 * (i % 9):,} parameters ({i % 99}.{i % 9}M)"
+            for i in range(lines)
+        ),
+        "tables": "\n".join(
+            head + [f"| {name} | {i % 40} | 768 | 110M | 0.2 GB |" for i in range(lines // 2) for name in ("bert-base-uncased", "gpt2")]
+        ),
+        "pages": "\n".join(docs[i % len(docs)] for i in range(lines)),
+    }
+
+
+def time_of(text: str) -> float:
+    """Return the processor seconds that the audit of a text takes."""
+    start = time.process_time()
+    audit(text, name="long.md")
+    return time.process_time() - start
+
+
 if __name__ == "__main__":
     hits, false, missed, claims = judge_slips()
     extra = judge_marked_lines()
@@ -79,4 +106,6 @@ if __name__ == "__main__":
     print(f"precision {100 * hits / max(1, hits + false):.1f} %, recall {100 * hits / max(1, hits + missed):.1f} %")
     print(f"a README of 140 kB: {readme():.2f} s")
     print(f"a text of 10,000 lines: {time_formulas():.2f} s")
+    for name, text in long_texts().items():
+        print(f"10,000 lines of {name}: {time_of(text):.2f} s")
     sys.exit(bool(false or missed))

@@ -49,10 +49,12 @@ class Polynomial:
     True
     """
 
-    __slots__ = ("terms",)
+    __slots__ = ("_hash", "_text", "terms")
 
     def __init__(self, terms: Mapping[Monomial, Coefficient]) -> None:
         self.terms = {monomial: coefficient for monomial, coefficient in terms.items() if coefficient != 0}
+        self._hash: int | None = None
+        self._text: str | None = None
 
     def __add__(self, other: Polynomial) -> Polynomial:
         terms = dict(self.terms)
@@ -109,10 +111,14 @@ class Polynomial:
         return isinstance(other, Polynomial) and self.terms == other.terms
 
     def __hash__(self) -> int:
-        return hash(frozenset(self.terms.items()))
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
 
     def __str__(self) -> str:
-        return str(self.expression())
+        if self._text is None:
+            self._text = str(self.expression())
+        return self._text
 
     def __repr__(self) -> str:
         return f"<Polynomial {self}>"

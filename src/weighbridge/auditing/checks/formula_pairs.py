@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -34,8 +34,15 @@ class Formula(NamedTuple):
     expanded: Polynomial
 
 
-def formulas(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Formula]:
+def formulas(
+    statement: Sequence[Token], meant: Mapping[str, str], known: MutableMapping[tuple[str, ...], Polynomial | None] | None = None
+) -> Iterator[Formula]:
     """Yield the formulas of a statement that have letters and operations in them.
+
+    Args:
+        statement: Its tokens.
+        meant: What single letters mean in the text.
+        known: The formulas of this text so far, by their signs, expanded: texts write the same ones again and again.
 
     >>> from weighbridge.auditing.text.size_words import LETTERS
     >>> from weighbridge.auditing.text.tokens import tokens
@@ -51,7 +58,13 @@ def formulas(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[F
             if parsed is not None:
                 whole = not parsed.dangling and not isinstance(parsed.term, Token) and not _is_cut(statement, index, parsed.end)
                 if whole and names(parsed.term) and all(n in SYMBOLS or n in meant for n in names(parsed.term)):
-                    expanded = polynomial(parsed.term, meant)
+                    signs = tuple([f"{token.kind}{token.text}{token.spaced}" for token in statement[index : parsed.end]])
+                    if known is None or signs not in known:
+                        expanded = polynomial(parsed.term, meant)
+                        if known is not None:
+                            known[signs] = expanded
+                    else:
+                        expanded = known[signs]
                     if expanded is not None:
                         yield Formula(parsed.term, index, parsed.end, expanded)
                 if not isinstance(parsed.term, Token) or token.kind != "(":

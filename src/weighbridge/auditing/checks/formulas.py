@@ -32,9 +32,10 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
         chained.setdefault(id(chain.tokens), []).append(chain)
     projected = False
     defined = definitions(scene)
+    known: dict[tuple[str, ...], Polynomial | None] = {}
     for statement in scene.statements:
         yield from _mean_and_variance(scene, statement, about)
-        found = list(formulas(statement, scene.meant))
+        found = list(formulas(statement, scene.meant, known))
         equal = pair_up(scene, statement, found, chained.get(id(statement), []))
         broken: set[int] = set()
         for left, right in equal:

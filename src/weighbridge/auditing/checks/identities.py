@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from weighbridge.auditing.checks.scene import Scene, claim
@@ -72,6 +73,7 @@ def _without_spaces(text: str, line: int, start: int, end: int) -> Token:
     return Token("word", "", line, start + len(inside) - len(inside.lstrip()), end - len(inside) + len(inside.rstrip()))
 
 
+@lru_cache(maxsize=4096)
 def _expand(text: str) -> Polynomial | None:
     """Return what a formula expands to, if it is nothing but numbers, letters and signs."""
     tokens = _read(text)
