@@ -75,3 +75,11 @@ def test_layers_with_experts_and_active_counts_without_routers() -> None:
     assert _wrong(text) == []
     assert {"3", "58", "48", "37.45B", "3.34B", "12.88B", "12GB", "8.578GB"} <= set(_judged(text))
     assert _wrong(_EXPERTS.format(3, 57, "31.45B")) == ["57", "31.45B"]
+
+
+def test_bytes_of_a_token_hold_for_the_sentences_behind_them() -> None:
+    text = "For Llama 2 7B in fp16, each token requires 0.5 MB of KV cache. A single 2,000 token conversation takes {} of cache memory."
+    assert _wrong(text.format("1 GB")) == []
+    assert _wrong(text.format("5 GB")) == ["5 GB"]
+    assert _wrong(text.replace("cache memory", "memory").format("5 GB")) == []
+    assert _wrong(text.replace("A single", "For Llama 2 70B, a single").format("5 GB")) == []

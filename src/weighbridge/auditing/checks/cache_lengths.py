@@ -63,10 +63,25 @@ def _of_line(scene: Scene, figures: Sequence[Token]) -> Iterator[Claim]:
         behind = _CLAUSE.split(_SENTENCE.split(text[token.end : stop])[0])[0]
         if _is_per_token(text, token, max(clause, since)):
             rate = _Rate(token, likeliest_value(token) or Fraction(0))
-        elif rate is not None and rate.token.line == token.line and rate.token.end >= start:
+        elif (
+            rate is not None
+            and rate.token.line == token.line
+            and (rate.token.end >= start or _goes_on(scene, rate.token, token, _SENTENCE.split(text[start:])[0]))
+        ):
             plain = not re.search(r"[×*=/]\W{0,3}$", text[: token.start]) and not re.match(r"\W{0,2}[×*=/]", text[token.end :])
             if plain:  # and no side of an equation, which is judged as one
                 yield from _hold(scene, token, rate, text[max(since, clause) : token.start] + " " + behind)
+
+
+def _goes_on(scene: Scene, rate: Token, token: Token, sentence: str) -> bool:
+    """Tell whether a later sentence still speaks of the cache that a token's bytes were said of, and of no other model."""
+    text = scene.lines[token.line].text
+    named = any(rate.end <= mention.column < token.end for mention in scene.mentions.get(token.line, ()))
+    return not named and all(_CACHE.search(words) for words in (sentence, text[max(0, rate.start - _NEAR) : rate.end + _NEAR]))
+
+
+_CACHE = re.compile(r"\bcach(?:e|ing)\b|\bkv\b|缓存", re.IGNORECASE)
+_NEAR = 60
 
 
 def _is_per_token(text: str, token: Token, clause: int) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from weighbridge.auditing.checks.count_subjects import is_setting_or_bytes, subject_of
+from weighbridge.auditing.checks.configuration import is_of_their_own
+from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.plain_totals import OF_ITS, words_behind_description
 from weighbridge.auditing.checks.scene import Scene
@@ -132,9 +133,11 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     said = words_behind_description(scene, token, subject)
     if said is not None:
         subject, before = subject._replace(firm=True), said  # whatever stands before the description is not about the count
+    elif not subject.firm and _OWNED.search(before) and _is_the_only_one(scene, token, subject):
+        subject = subject._replace(firm=True)
     counted = counted or (labelled and _OF_A_TOTAL.search(before) is not None)
     what = "total"
-    if re.match(r"\W{0,2}(?:in )?total\b", after, re.IGNORECASE) or _OUT_OF.search(before):
+    if re.match(r"\W{0,2}(?:(?:in )?total\b|个?总参数|的总参数)", after, re.IGNORECASE) or _OUT_OF.search(before):
         pass  # ``12.9B active per token out of 46.7B total``
     elif _is_active(before, after):
         what = "active"
@@ -154,6 +157,20 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         and not is_summed(scene, token.line)
     ):
         yield from wrong(scene, token, subject, what)
+
+
+_OWNED = re.compile(
+    r"(?:(?:^|[,，。]|模型)\s*(?:拥有|具有|共有)|(?:总?参数量|总参数)(?:约?为|是|达到?)|\b(?:the|this) model (?:has|contains|comprises))"
+    r"\s*(?:约|大约|about |around |a total of )?[*_ ]*$",
+    re.IGNORECASE,
+)
+"""Words right before a count by which it is the model's own, however long its sentence."""
+
+
+def _is_the_only_one(scene: Scene, token: Token, subject: Subject) -> bool:
+    """Tell whether a text names no model but one, and gives it no other sizes in the line of a count."""
+    only = set(scene.alternates) == {subject.name} and scene.known_only
+    return only and not is_of_their_own(scene, token.line) and not scene.is_at_other_sizes(token.line)
 
 
 def _is_inside(text: str, place: int) -> bool:
