@@ -82,4 +82,4 @@ def test_bytes_of_a_token_hold_for_the_sentences_behind_them() -> None:
     assert _wrong(text.format("1 GB")) == []
     assert _wrong(text.format("5 GB")) == ["5 GB"]
     assert _wrong(text.replace("cache memory", "memory").format("5 GB")) == []
-    assert _wrong(text.replace("A single", "For Llama 2 70B, a single").format("5 GB")) == []
+    assert _wrong(text.replace("A single", "For Llama 2 70B, a single").format("0.65 GB")) == []
