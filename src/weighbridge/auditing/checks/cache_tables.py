@@ -8,7 +8,7 @@ from weighbridge.auditing.checks.amounts import Figure
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
 from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.table_places import length_of_row, model_above
+from weighbridge.auditing.checks.table_places import length_of_row, model_above, stands_alone
 from weighbridge.auditing.checks.table_subjects import column_heads
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.tables import Table
@@ -39,7 +39,9 @@ def of_lengths(place: Figure, table: Table, head: str) -> Claim | None:
     heads = " ".join(column_heads(table))
     plain = OF_CACHE.search(head) is not None and not _PLAIN_CACHE.sub("", head).strip() and not _OTHER_CACHE.search(f"{heads} {lead}")
     place = place._replace(near=f"{head} of {length}", sentence=f"{head} {length}", text=f"{head} | {length}")
-    return judge(place, subject.models, told, firm=plain and subject.firm and all(size >= 1 for size in told))
+    return judge(
+        place, subject.models, told, firm=plain and subject.firm and stands_alone(table, place.token) and all(size >= 1 for size in told)
+    )
 
 
 _PLAIN_CACHE = re.compile(

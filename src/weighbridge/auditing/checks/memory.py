@@ -14,7 +14,7 @@ from weighbridge.auditing.checks.count_subjects import Subject, of_mention, subj
 from weighbridge.auditing.checks.dtypes import DTYPES, bytes_each, dtype_sizes
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.table_places import head_of, length_of_row, member_of_row
+from weighbridge.auditing.checks.table_places import head_of, length_of_row, member_of_row, stands_alone
 from weighbridge.auditing.checks.table_subjects import column_heads
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
@@ -122,6 +122,7 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
     text, (place, start) = scene.lines[token.line].text, words_about(scene, token)
     place = place._replace(far=far)
     models, sure = _models(scene, token, start, table)
+    sure = sure and (table is None or stands_alone(table, token))
     head = head_of(table, token) if table is not None else ""
     if (
         table is not None

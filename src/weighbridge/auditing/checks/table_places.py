@@ -58,6 +58,16 @@ _LENGTH_CELL = re.compile(r"[*` ]*(?P<number>\d[\d,]*\s?[kK]?)[ -]*(?P<unit>toke
 _LENGTH_HEAD = re.compile(r"context|sequence|seq|length|tokens?|ctx|上下文|长度", re.IGNORECASE)
 
 
+def stands_alone(table: Table, token: Token) -> bool:
+    """Tell whether a figure is all that its cell says: ``64.68 GiB / 626,949 tokens`` says more."""
+    row = table.row_of(token.line)
+    cells = [cell for cell in row.cells if cell.line == token.line and cell.start <= token.start < cell.end] if row is not None else []
+    return any(
+        not re.sub(r"[(（][^()（）]*[)）]|[\s*`~≈约]", "", cell.text[: token.start - cell.start] + cell.text[token.end - cell.start :])
+        for cell in cells
+    )
+
+
 def head_of(table: Table, token: Token) -> str:
     """Return the words at the head of the column that a figure stands in."""
     row = table.row_of(token.line)
