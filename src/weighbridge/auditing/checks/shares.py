@@ -26,7 +26,7 @@ _WHOLE_FIRST = re.compile(
 """A share that its component follows: ``31% of all parameters are in the token embeddings``."""
 _LEADING = re.compile(r"leading term|主导项|首项|主项")
 _OTHERWISE = re.compile(
-    r"准确率|accuracy|f1|loss|dropout|faster|speed|提升|提高|下降|mask|概率|probability|score|learning rate|时间|time|per layer|每层|a layer|one layer|单层"
+    r"准确率|\bke(?:ep|eps|pt)\b|prun|remov|zero|sparse|剪|保留|accuracy|f1|loss|dropout|faster|speed|提升|提高|下降|mask|概率|probability|score|learning rate|时间|time|per layer|每层|a layer|one layer|单层"
 )
 
 
