@@ -159,6 +159,7 @@ OF_ANOTHER = [
 ]  # fmt: skip
 """What a text may go on to behind a model's description, none of it about that model as it is."""
 COUNTS = [
+    ("Everybody knows the original GPT-2 XL; it weighs in at 6 GB. The original GPT-2 XL counts 1.56B parameters.", "1.56B", "6.56B"),
     ("Mistral 7B is no larger: {32} layers, hidden size 4096, 8 KV heads, for a total of 7.24B.", "7.24B", "7.42B"),
     ("BLOOM-560M has 24 layers, hidden 1024 and 16 heads, so almost half of its 559M parameters are embeddings.", "559M", "595M"),
     ("* **Gemma 2B**: 18 layers, hidden size 2048, 8 heads. That is 2.51B parameters.", "2.51B", "5.21B"),

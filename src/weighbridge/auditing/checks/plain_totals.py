@@ -110,14 +110,14 @@ def _is_opening(text: str, column: int) -> bool:
 _SENTENCE = re.compile(r"[.。;；!?！？|](?!\d)")
 _CLAUSE = re.compile(r"[.,，。;；!?！？|:：)）](?!\d)|\b(?:while|whereas|and|but|to|with|from)\b|而(?!且)|(?<=参数)[和与]", re.IGNORECASE)
 _OPENING = re.compile(
-    r"[\W\d_]*(?:(?:the|an?|so|thus|however|note that|model|in fact|here|we|i|us(?:e|es|ed|ing)|load|loaded|例如|比如|其中|我们|使用|采用|而|但|模型)"
+    r"[\W\d_]*(?:(?:the|an?|so|thus|however|note that|model|in fact|here|we|i|us(?:e|es|ed|ing)|load|loaded|small(?:er|est)|larg(?:er|est)|big(?:ger|gest)|original|first|standard|famous|popular|plain|newer|older|even|so-called|例如|比如|其中|我们|使用|采用|而|但|模型)"
     r"(?![a-z])\W*)*",
     re.IGNORECASE,
 )
 _VERB = re.compile(
-    r"[*_`'\"]{0,4}\s*(?:[:：,，(（]?\s*(?:has|have|with|contains|模型)?\s*|(?:模型)?\s*(?:一?共|总共)?(?:包?含有?|拥有|具?有)\s*|"
+    r"[*_`'\"]{0,4}\s*(?:[:：,，(（]?\s*(?:has|have|with|contains|weighs|counts|totals|comes with|stands at|clocks in at|模型)?\s*|(?:模型)?\s*(?:一?共|总共)?(?:包?含有?|拥有|具?有|则有|只有|仅有|则达到?)\s*|"
     r"的?\s*(?P<noun>(?:总|模型)?参数(?:总?量|总?数量?))\s*(?:是|为|有)?\s*)"
-    r"(?:exactly|about|around|approximately|roughly|a total of|in total|约为?|大约为?|大概|共)?\s*[*_`~≈]{0,3}\s*",
+    r"(?:only|just|some|exactly|about|around|approximately|roughly|a total of|in total|约为?|大约为?|大概|共)?\s*[*_`~≈]{0,3}\s*",
     re.IGNORECASE,
 )
 _NOUN = re.compile(
