@@ -116,6 +116,8 @@ def body(c: Config) -> tuple[Node, ...]:
 
 PYRAMID = [-1] * 25 + [*range(4, 65, 4), 64]
 """How many experts each layer of the published tower has; below 1 it is none, and an MLP."""
+BY_PYRAMID = "by pyramid"
+"""What a config means that says nothing by layer; a null says that all layers are alike."""
 
 
 def _kinds(c: Config) -> list[tuple[int, int] | None]:
@@ -126,7 +128,7 @@ def _kinds(c: Config) -> list[tuple[int, int] | None]:
     if len(kinds) < c.layers:
         raise ConfigError(Text("{layers} layers", layers=c.layers), key="mlp_layer_types", value=kinds, hint="one for each layer")
     made = {index: {"num_local_experts": count, "num_experts_per_tok": min(active, count)} for index, count in enumerate(counts or ())}
-    told = made if c.by_layer is None else {int(index): sizes for index, sizes in c.by_layer.items()}
+    told = made if c.by_layer == BY_PYRAMID else {int(index): sizes for index, sizes in (c.by_layer or {}).items()}
     strange = {key for sizes in told.values() for key in sizes} - {"num_local_experts", "num_experts_per_tok"}
     if strange:
         raise ConfigError(Text("{strange} by layer is not described for this type", strange=min(strange)), key="per_layer_config")
@@ -173,7 +175,7 @@ VISION = (
     switch("mlp_bias", "mlp_bias", False),
     Field("stated", "mlp_layer_types", None, "choice"),
     Field("counts", "pyramid_num_routed", None, "choice", report_default=False),
-    Field("by_layer", "per_layer_config", None, "choice", report_default=False),
+    Field("by_layer", "per_layer_config", BY_PYRAMID, "choice", nullable=True, report_default=False),
     Field("experts", "num_local_experts", 64, "choice"),
     Field("active", "num_experts_per_tok", None, "choice"),
     Field("capacity", "capacity_factor", 2, "choice", report_default=False),

@@ -62,12 +62,22 @@ def layers_read(value: Any) -> int:
 
 ADAPTER = (
     size("hidden", "hidden_size", 1152, "H", "hidden size"),
-    choice("picked", "vision_feature_layer", [24, 18], "vit_layers", read=layers_read),
+    choice("picked", "vision_feature_layer", [24, 18], read=layers_read),
     *HEADS,
     size("mlp", "intermediate_size", 18944, "I", "intermediate size"),
     size("out", "text_hidden_size", 3584, "O", "width of a text token"),
     switch("mlp_bias", "mlp_bias", False),
 )
+
+
+def released_layers(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Take the layers that are read from where released configs have them; a null there is the class's default.
+
+    >>> released_layers({"vit_layers": [3], "vision_feature_layer": [1, 2]})
+    {'vision_feature_layer': [3]}
+    """
+    given = dict(raw)
+    return {**given, "vision_feature_layer": given.pop("vit_layers")} if "vit_layers" in given else given
 
 
 def norm_kind(value: Any) -> str:
@@ -194,7 +204,7 @@ FAMILIES = {
         normalize_config=normalize_config,
     ),
     "molmo2_vision": Family("molmo2_vision", VISION, {"Molmo2VisionModel": vision}, "Molmo2VisionModel"),
-    "molmo2_adapter": Family("molmo2_adapter", ADAPTER, {"Molmo2Adapter": adapter}, "Molmo2Adapter"),
+    "molmo2_adapter": Family("molmo2_adapter", ADAPTER, {"Molmo2Adapter": adapter}, "Molmo2Adapter", normalize_config=released_layers),
     "molmo2_text": Family(
         "molmo2_text",
         TEXT,

@@ -59,7 +59,7 @@ def griffin(c: Config) -> tuple[Node, ...]:
 
 
 def _kinds(c: Config) -> list[str]:
-    return ["recurrent" if kind in ("recurrent", "linear_attention") else "attention" for kind in (list(c.pattern) * 100)[: c.layers]]
+    return ["recurrent" if kind == "recurrent" else "attention" for kind in (list(c.pattern) * 100)[: c.layers]]
 
 
 TABLE = variant(
