@@ -6,17 +6,23 @@ the experts that a token is sent to do nothing depends on the token, and so does
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from weighbridge.blueprints.mixtures.deepseek import LATENT, latent, latent_attention
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Q_LORA_RANK, Config, computed, size, switch, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def longcat(c: Config) -> tuple[Node, ...]:
@@ -87,7 +93,29 @@ LONGCAT = variant(
     router_bias=switch("router_bias", "router_bias", False),
 )
 
-MORE_IGNORED_KEYS = IGNORED_KEYS | {"head_dim", "num_hidden_layers", "num_key_value_heads"}
+
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Take layers from the number of attentions, of which a layer has two; the class sets that last.
+
+    >>> normalize_config({"num_layers": 28, "num_hidden_layers": 6})
+    {'num_layers': 3}
+    """
+    if "num_hidden_layers" not in raw:
+        return dict(raw)
+    attentions = raw["num_hidden_layers"]
+    if type(attentions) is not int:
+        raise ConfigError("expected a whole number", key="num_hidden_layers", value=attentions)
+    return {**{key: value for key, value in raw.items() if key != "num_hidden_layers"}, "num_layers": attentions // 2}
+
+
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"head_dim", "num_key_value_heads"}
 FAMILIES = {
-    "longcat_flash": Family("longcat_flash", LONGCAT, with_heads("LongcatFlash", longcat, "lm"), "LongcatFlashModel", MORE_IGNORED_KEYS)
+    "longcat_flash": Family(
+        "longcat_flash",
+        LONGCAT,
+        with_heads("LongcatFlash", longcat, "lm"),
+        "LongcatFlashModel",
+        MORE_IGNORED_KEYS,
+        normalize_config=normalize_config,
+    )
 }

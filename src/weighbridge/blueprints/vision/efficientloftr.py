@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.feature_maps import module_list
 from weighbridge.blueprints.modules.rt_detr_encoder import conv
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HEADS, HIDDEN, Config, computed, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, Config, computed, settable, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
@@ -43,9 +43,10 @@ def attention(c: Config, name: str) -> Part:
     """Describe attention over places that are brought together first, within an image or across the two."""
     H = c.hidden
     aggregation = part("q_aggregation", Tensor("weight", (H, 1, c.kernel, c.kernel)), kind="convolution"), layer_norm("norm", H)
-    maps = (linear(f"{module}_proj", H, c.heads * c.head_dim, bias=c.bias) for module in ("q", "k", "v"))
-    scores = attend(heads=c.heads, head_dim=c.head_dim)
-    mlp = linear("fc1", 2 * H, 2 * H, bias=False), linear("fc2", 2 * H, H, bias=False), layer_norm("layer_norm", H)
+    widths = ("q", c.heads), ("k", c.kv_heads), ("v", c.kv_heads)
+    maps = (linear(f"{module}_proj", H, heads * c.head_dim, bias=c.bias) for module, heads in widths)
+    scores = attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim)
+    mlp = linear("fc1", 2 * H, c.mlp, bias=False), linear("fc2", c.mlp, H, bias=False), layer_norm("layer_norm", H)
     return part(
         name,
         part("aggregation", *aggregation, kind="convolution"),
@@ -99,11 +100,13 @@ FIELDS = (
     numbers("widths", "out_features", (64, 64, 128, 256)),
     numbers("strides", "stage_stride", (2, 1, 2, 2)),
     HIDDEN.with_default(256),
-    size("kernel", "q_aggregation_kernel_size", 4, "K", "kernel size of the position merger"),
+    size("kernel", "q_aggregation_kernel_size", 4, "Z", "kernel size of the position merger"),
     size("layers", "num_attention_layers", 4, "L", "layers"),
     HEADS.with_default(8),
     HEADS_DIVIDE,
     size("head_dim", "head_dim", default_head_dim, "D", "head dimension", report_default=False),
+    settable("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
+    settable("mlp", "intermediate_size", lambda c: 2 * c.hidden, "I", "intermediate size"),
     switch("bias", "attention_bias", False),
     computed("fits", _refuse_mismatch),
 )
