@@ -52,6 +52,27 @@ def depth(c: Config) -> tuple[Node, ...]:
     return (table, *rest, linear("inputs_embeds_projector", c.backbone, c.hidden, bias=False))
 
 
+def speech(c: Config) -> Part:
+    """Describe MoshiForConditionalGeneration: tables for the codes of both speakers, the codec, the text model, and the depth decoder."""
+    frame = with_changes(c.frame, vocab=c.vocab, series=c.hidden, codes=c.codes, codebooks=c.codebooks, single=c.single)
+    return part(
+        "",
+        embedding("embed_tokens", c.codes + 1, c.hidden, repeat=2 * c.codebooks),
+        as_child("audio_encoder", submodel(c.codec), requires="audios"),
+        as_child("decoder", causal(c)),
+        as_child("depth_decoder", moshi_depth(frame if c.frame_stated else c.frame), requires="labels"),
+        kind="model",
+    )
+
+
+def number_of_codes(c: Config) -> Size:
+    """Return how many codes the codec has, where the config has one."""
+    if not c.codec_stated:
+        raise ConfigError("the class takes it of the codec's config", key="audio_vocab_size", hint="state audio_encoder_config")
+    codes: Size = c.codec.codes
+    return codes
+
+
 def codebooks(c: Config) -> Part:
     """Describe CsmDepthDecoderForCausalLM: the token at each place has a head of its own, the first, which is the backbone's, none."""
     weight = Tensor("weight", (c.codebooks - 1, c.hidden, c.vocab))
@@ -97,6 +118,16 @@ MOSHI = variant(
     tuple(field for field in FIELDS if field.word not in ("labels", "tied", "qkv_bias", "out_bias", "mlp_bias")),
     mlp=size("mlp", "ffn_dim", 22528, "I", "width of the gate and up projections together", minimum=2),
     window=window(default=3000),
+)
+MOSHI_WHOLE = (
+    *MOSHI,
+    CODEBOOKS.with_default(8),
+    model_config("codec", "audio_encoder_config", "mimi"),
+    model_config("frame", "depth_decoder_config", "moshi_depth", fixed=True),
+    choice("codec_stated", "audio_encoder_config", None, read=lambda value: value is not None, report_default=False),
+    choice("frame_stated", "depth_decoder_config", None, read=lambda value: value is not None, report_default=False),
+    size("codes", "audio_vocab_size", number_of_codes, "E", "codes of a codebook", null=number_of_codes),
+    computed("single", lambda c: c.codebooks == 1),
 )
 MOSHI_DEPTH = (
     VOCAB.with_default(32000),
