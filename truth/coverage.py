@@ -11,6 +11,7 @@ from truth import census
 from truth.check import Outcome, check
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.class_index import CLASSES
+from weighbridge.blueprints.undescribed import REASONS
 
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / "src" / "weighbridge" / "blueprints" / "coverage.json"
@@ -134,6 +135,8 @@ def _outside() -> list[str]:
         f"{number} more classes do not build from their default config, or need a library that is not at hand where the figures are taken (timm, SciPy,",
         f"Pillow, natten, detectron2); a published config may build them. {number - missing} of them are described, from such configs or under another type; these {missing} are not, and are refused by name:",
         f"{listed}.",
+        "",
+        *(f"- {name}: {REASONS[name]}." for name in sorted(REASONS)),
         "",
     ]
 

@@ -14,7 +14,7 @@ from weighbridge.core.errors import UnknownArchitecture
 from weighbridge.core.messages import Text
 from weighbridge.core.suggestions import did_you_mean
 
-__all__ = ["MODULES", "family", "is_remote", "model_type_of"]
+__all__ = ["MODULES", "family", "is_remote", "model_type_of", "why_undescribed"]
 
 _LOADED: dict[str, Family] = {}
 
@@ -34,7 +34,8 @@ def family(model_type: str) -> Family:
     module = MODULES.get(model_type)
     if module is None:
         hint = (
-            did_you_mean(model_type, MODULES, typos=True)
+            why_undescribed(model_type)
+            or did_you_mean(model_type, MODULES, typos=True)
             or "weigh models lists those known; with torch and transformers installed, --via transformers counts any class"
         )
         raise UnknownArchitecture(
@@ -45,6 +46,18 @@ def family(model_type: str) -> Family:
     found: Family = sys.modules[path].FAMILIES[model_type]
     _LOADED[model_type] = found
     return found
+
+
+def why_undescribed(name: str) -> str:
+    """Return why a model type or class of the reference library is not weighed; the empty string if there is nothing particular to say.
+
+    >>> why_undescribed("fast_vlm")
+    "its tower is timm's FastViT, which is not described"
+    """
+    path = "weighbridge.blueprints.undescribed"
+    __import__(path)  # on refusal alone
+    reason: str = sys.modules[path].REASONS.get(name, "")
+    return reason
 
 
 def is_remote(model_type: str) -> bool:

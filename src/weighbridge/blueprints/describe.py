@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
+from weighbridge.blueprints import MODULES, family, is_remote, model_type_of, why_undescribed
 from weighbridge.blueprints.learned_activations import with_learned_activations
 from weighbridge.blueprints.stated_type import architectures, stated_type
 from weighbridge.config.alias import TYPES, known_class
@@ -215,7 +215,7 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
         message = Text("{what}, but code of its own ({code})", what=message, code=code)
         hint: str = Text("--class counts one of the library instead; {listed}", listed=listed)
     else:
-        hint = did_you_mean(stated, known.classes, typos=model_class is None) or listed
+        hint = why_undescribed(stated) or did_you_mean(stated, known.classes, typos=model_class is None) or listed
     raise UnknownArchitecture(message, key="architectures", value=stated, hint=hint)
 
 

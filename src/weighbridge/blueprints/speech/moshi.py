@@ -1,4 +1,4 @@
-"""Speech decoders: Moshi's text model, and Moshi's and CSM's depth decoders of one audio frame's codebooks.
+"""Speech decoders: Moshi, whole and its text model, and Moshi's and CSM's depth decoders of one audio frame's codebooks.
 
 Source: arXiv 2410.00037; Sesame, CSM (2025); class and tensor names as in transformers 5.23.0, models/moshi/modeling_moshi.py and
 models/csm/modeling_csm.py.
@@ -8,11 +8,27 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, llama
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import CODEBOOKS, HEAD_DIM, HEADS, HIDDEN, KV_HEADS, LAYERS, VOCAB, Config, computed, size, variant
+from weighbridge.config.fields import (
+    CODEBOOKS,
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    LAYERS,
+    VOCAB,
+    Config,
+    choice,
+    computed,
+    size,
+    variant,
+    with_changes,
+)
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length, valid_up_to
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -54,6 +70,8 @@ def depth(c: Config) -> tuple[Node, ...]:
 
 def speech(c: Config) -> Part:
     """Describe MoshiForConditionalGeneration: tables for the codes of both speakers, the codec, the text model, and the depth decoder."""
+    if c.codes is None:
+        raise ConfigError("the class takes it of the codec's config", key="audio_vocab_size", hint="state audio_encoder_config")
     frame = with_changes(c.frame, vocab=c.vocab, series=c.hidden, codes=c.codes, codebooks=c.codebooks, single=c.single)
     return part(
         "",
@@ -65,12 +83,16 @@ def speech(c: Config) -> Part:
     )
 
 
-def number_of_codes(c: Config) -> Size:
+def number_of_codes(c: Config) -> Size | None:
     """Return how many codes the codec has, where the config has one."""
-    if not c.codec_stated:
-        raise ConfigError("the class takes it of the codec's config", key="audio_vocab_size", hint="state audio_encoder_config")
-    codes: Size = c.codec.codes
-    return codes
+    return c.codec.codes if c.codec_stated else None
+
+
+def _has_books(c: Config) -> bool:
+    """Refuse more codebooks than the codec has."""
+    if c.codebooks > c.codec.quantizers:
+        raise ConfigError(Text("the codec has {books}", books=c.codec.quantizers), key="num_codebooks", value=c.codebooks)
+    return True
 
 
 def codebooks(c: Config) -> Part:
@@ -128,6 +150,7 @@ MOSHI_WHOLE = (
     choice("frame_stated", "depth_decoder_config", None, read=lambda value: value is not None, report_default=False),
     size("codes", "audio_vocab_size", number_of_codes, "E", "codes of a codebook", null=number_of_codes),
     computed("single", lambda c: c.codebooks == 1),
+    computed("enough", _has_books),
 )
 MOSHI_DEPTH = (
     VOCAB.with_default(32000),
@@ -155,18 +178,12 @@ DEPTH = variant(
     heads=8,
     kv_heads=2,
 )
-MORE_IGNORED_KEYS = IGNORED_KEYS | {
-    "audio_encoder_config",
-    "audio_vocab_size",
-    "depth_decoder_config",
-    "num_codebooks",
-    "tie_word_embeddings",
-}
-CLASSES = {"MoshiModel": lambda c: part("", *moshi(c), kind="model"), "MoshiForCausalLM": causal}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"tie_word_embeddings"}
+CLASSES = {"MoshiModel": lambda c: part("", *moshi(c), kind="model"), "MoshiForCausalLM": causal, "MoshiForConditionalGeneration": speech}
 IGNORED_BY_DEPTH = frozenset(("max_position_embeddings", "tie_word_embeddings"))
 DEPTH_CLASSES = {"CsmDepthDecoderModel": lambda c: part("", *depth(c), kind="model"), "CsmDepthDecoderForCausalLM": codebooks}
 FAMILIES = {
-    "moshi": Family("moshi", MOSHI, CLASSES, "MoshiForCausalLM", MORE_IGNORED_KEYS),
+    "moshi": Family("moshi", MOSHI_WHOLE, CLASSES, "MoshiForCausalLM", MORE_IGNORED_KEYS),
     "moshi_depth": Family("moshi_depth", MOSHI_DEPTH, {"MoshiDepthDecoder": moshi_depth}, "MoshiDepthDecoder", IGNORED_BY_DEPTH),
     "csm_depth_decoder_model": Family("csm_depth_decoder_model", DEPTH, DEPTH_CLASSES, "CsmDepthDecoderForCausalLM", MORE_IGNORED_KEYS),
 }

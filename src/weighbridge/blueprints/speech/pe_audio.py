@@ -25,8 +25,7 @@ FRAMES = unknown("the lengths of audio and text depend on the input")
 STREAMS: dict[str, Stream] = {"seq": FRAMES}
 CODEC = {"downsampling_ratios": [2, 8, 10, 12], "encoder_hidden_size": 64, "codebook_dim": 128}
 TEXT = {"hidden_size": 1024, "intermediate_size": 2624, "num_hidden_layers": 22, "num_attention_heads": 16}
-FIELDS = (
-    model_config("dac", "dac_config", "dac", only=True, absent=CODEC),
+LAYERED = (
     HIDDEN.with_default(1792),
     MLP.with_default(4800),
     LAYERS.with_default(6),
@@ -35,6 +34,7 @@ FIELDS = (
     HEAD_DIM.with_default(128),
     switch("bias", "attention_bias", False),
 )
+FIELDS = (model_config("dac", "dac_config", "dac", only=True, absent=CODEC), *LAYERED)
 BOTH = (
     model_config("text", "text_config", "modernbert", absent=TEXT),
     model_config("audio", "audio_config", "pe_audio_encoder", fixed=True),
@@ -53,9 +53,14 @@ def block(name: str, width: Size) -> Part:
 
 def encoder(c: Config) -> Part:
     """Describe PeAudioEncoder."""
-    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     codec, _ = dac.encoder(c.dac)
-    narrowed = convolution("bottleneck", c.dac.hidden, c.dac.code, 1), linear("data_proj", c.dac.code, H)
+    narrowed = convolution("bottleneck", c.dac.hidden, c.dac.code, 1), linear("data_proj", c.dac.code, c.hidden)
+    return over_frames(c, part("embedder", replace(codec, name="dac_encoder"), *narrowed, kind="embeddings"))
+
+
+def over_frames(c: Config, embedder: Part) -> Part:
+    """Describe convolutions and a transformer over the frames that an *embedder* makes."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     attended = part(
         "self_attn",
         linear("q_proj", H, A * D, bias=c.bias),
@@ -70,7 +75,7 @@ def encoder(c: Config) -> Part:
     layer = attended, gated_mlp("mlp", H, c.mlp), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
     return part(
         "",
-        part("embedder", replace(codec, name="dac_encoder"), *narrowed, kind="embeddings"),
+        embedder,
         part(
             "patch_embedder",
             Tensor("class_embedding", (1, 1, H), "embedding"),
@@ -85,21 +90,22 @@ def encoder(c: Config) -> Part:
     )
 
 
+def contrastive_head(name: str, width: Size, out: Size) -> Part:
+    """Describe the way into the space in which texts, sounds and pictures are compared."""
+    return part(name, layer_norm("layer_norm", width), linear("proj", width, out, bias=False), kind="head")
+
+
 def both(c: Config) -> Part:
     """Describe PeAudioModel and PeAudioFrameLevelModel: two encoders, and a head for each into the text's width."""
     T = c.text.hidden
-
-    def head(name: str, width: Size) -> Part:
-        return part(name, layer_norm("layer_norm", width), linear("proj", width, T, bias=False), kind="head")
-
     return part(
         "",
         Tensor("text_audio_logit_scale", (1,), "gain"),
         Tensor("text_audio_logit_bias", (1,), "bias"),
         as_child("text_model", submodel(c.text), streams=STREAMS),
         as_child("audio_encoder", submodel(c.audio)),
-        head("text_audio_head", T),
-        head("audio_head", c.audio.hidden),
+        contrastive_head("text_audio_head", T, T),
+        contrastive_head("audio_head", c.audio.hidden, T),
         kind="model",
         stream=FRAMES,
     )

@@ -1,4 +1,4 @@
-"""X-Codec: DAC's convolutions beside a speech encoder's states, quantized together.
+"""X-Codec and Higgs Audio's tokenizer: DAC's convolutions beside a speech encoder's states, quantized together.
 
 Source: Ye et al. 2024, arXiv 2408.17175; names as in transformers 5.23.0, models/xcodec/modeling_xcodec.py. Codebooks are kept as buffers.
 """
@@ -14,7 +14,7 @@ from weighbridge.blueprints.speech import dac
 from weighbridge.blueprints.speech.encodec import book
 from weighbridge.blueprints.speech.hifigan import conv1d_same
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, computed, size
+from weighbridge.config.fields import Config, Field, computed, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import linear, part, replace
@@ -91,9 +91,21 @@ def semantic_decoder(c: Config) -> Part:
 
 def xcodec(c: Config) -> Part:
     """Describe XcodecModel."""
+    return codec(c, book(c, "inited", "cluster_size", "embed", "embed_avg"))
+
+
+def higgs_audio(c: Config) -> Part:
+    """Describe HiggsAudioV2TokenizerModel: codes are narrower than what they stand for."""
+    both = c.acoustic.hidden + c.semantic.hidden
+    one = book(c, "inited", "cluster_size", "embed", "embed_avg")
+    narrowed = linear("project_in", both, c.code), linear("project_out", c.code, both)
+    return codec(c, replace(one, children=(*one.children, *narrowed)))
+
+
+def codec(c: Config, quantizer: Part) -> Part:
+    """Describe DAC's convolutions and a speech encoder, with a *quantizer* for both together."""
     both = c.acoustic.hidden + c.semantic.hidden
     compressed, frames = dac.encoder(c.acoustic)
-    one = book(c, "inited", "cluster_size", "embed", "embed_avg")
     return part(
         "",
         replace(compressed, name="acoustic_encoder"),
@@ -104,7 +116,7 @@ def xcodec(c: Config) -> Part:
         linear("fc", both, both),
         linear("fc1", both, c.semantic.hidden, requires="labels"),
         linear("fc2", both, c.acoustic.hidden),
-        part("quantizer", replace(one, name="quantizers", repeat=c.books), kind="quantizer"),
+        part("quantizer", replace(quantizer, name="quantizers", repeat=c.books), kind="quantizer"),
         kind="model",
         stream=FITTED,
     )
@@ -118,4 +130,28 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**raw, "acoustic_model_config": {**ACOUSTIC, **(inner or {})}}
 
 
-FAMILIES = {"xcodec": Family("xcodec", FIELDS, {"XcodecModel": xcodec}, "XcodecModel", normalize_config=normalize_config)}
+def normalize_higgs(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Put into both models' configs what Higgs Audio's class does: its speech encoder masks nothing."""
+    inner = raw.get("semantic_model_config")
+    if inner is not None and not isinstance(inner, Mapping):
+        return normalize_config(raw)
+    return normalize_config({**raw, "semantic_model_config": {"mask_time_prob": 0.0, **(inner or {})}})
+
+
+HIGGS = variant(
+    FIELDS,
+    rate=24000,
+    code=size("code", "codebook_dim", 64, "W", "width of a code", null=lambda c: c.acoustic.hidden + c.semantic.hidden),
+)
+HIGGS_NAME = "HiggsAudioV2TokenizerModel"
+FAMILIES = {
+    "xcodec": Family("xcodec", FIELDS, {"XcodecModel": xcodec}, "XcodecModel", normalize_config=normalize_config),
+    "higgs_audio_v2_tokenizer": Family(
+        "higgs_audio_v2_tokenizer",
+        HIGGS,
+        {HIGGS_NAME: higgs_audio},
+        HIGGS_NAME,
+        frozenset(("downsample_factor", "semantic_sample_rate")),
+        normalize_config=normalize_higgs,
+    ),
+}
