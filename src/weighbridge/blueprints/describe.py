@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of, why_undescribed
 from weighbridge.blueprints.learned_activations import with_learned_activations
+from weighbridge.blueprints.refused_values import is_suspicious, refuse_values
 from weighbridge.blueprints.stated_type import architectures, stated_type
 from weighbridge.config.alias import TYPES, known_class
 from weighbridge.config.bind import UNREADABLE, with_overrides, within
@@ -54,6 +55,8 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         return _inner(known, raw, source, model_class)
     notes = (*notes, *_code_notes(known, raw, class_name))
     known = with_learned_activations(known, raw)
+    if is_suspicious(raw):
+        refuse_values(model_type, known.fields, raw)
     try:
         sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys, stated)
     except ConfigError:

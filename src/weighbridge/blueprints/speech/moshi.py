@@ -6,6 +6,8 @@ models/csm/modeling_csm.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from weighbridge.blueprints.decoders.llama import LLAMA, llama
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
@@ -26,12 +28,16 @@ from weighbridge.config.fields import (
     variant,
     with_changes,
 )
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length, valid_up_to
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def moshi(c: Config) -> tuple[Node, ...]:
@@ -86,6 +92,18 @@ def speech(c: Config) -> Part:
 def number_of_codes(c: Config) -> Size | None:
     """Return how many codes the codec has, where the config has one."""
     return c.codec.codes if c.codec_stated else None
+
+
+HANDED_ON = ("audio_vocab_size", "input_size", "num_codebooks", "vocab_size")
+"""What the whole model puts into the depth decoder's config, whatever that says."""
+
+
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of the depth decoder's config what the whole model puts there."""
+    inner = raw.get("depth_decoder_config")
+    if not isinstance(inner, Mapping):
+        return dict(raw)
+    return {**raw, "depth_decoder_config": {key: value for key, value in inner.items() if key not in HANDED_ON}}
 
 
 def _has_books(c: Config) -> bool:
@@ -183,7 +201,7 @@ CLASSES = {"MoshiModel": lambda c: part("", *moshi(c), kind="model"), "MoshiForC
 IGNORED_BY_DEPTH = frozenset(("max_position_embeddings", "tie_word_embeddings"))
 DEPTH_CLASSES = {"CsmDepthDecoderModel": lambda c: part("", *depth(c), kind="model"), "CsmDepthDecoderForCausalLM": codebooks}
 FAMILIES = {
-    "moshi": Family("moshi", MOSHI_WHOLE, CLASSES, "MoshiForCausalLM", MORE_IGNORED_KEYS),
+    "moshi": Family("moshi", MOSHI_WHOLE, CLASSES, "MoshiForCausalLM", MORE_IGNORED_KEYS, normalize_config=normalize_config),
     "moshi_depth": Family("moshi_depth", MOSHI_DEPTH, {"MoshiDepthDecoder": moshi_depth}, "MoshiDepthDecoder", IGNORED_BY_DEPTH),
     "csm_depth_decoder_model": Family("csm_depth_decoder_model", DEPTH, DEPTH_CLASSES, "CsmDepthDecoderForCausalLM", MORE_IGNORED_KEYS),
 }
