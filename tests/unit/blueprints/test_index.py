@@ -18,7 +18,7 @@ def test_the_index_is_what_the_files_say() -> None:
     script = importlib.util.module_from_spec(spec)
     loader.exec_module(script)
     written = script.texts()
-    assert len(written) == 3
+    assert len(written) == 4
     for path, text in written.items():
         assert path.read_text("utf-8") == text, f"{path.name}: run scripts/index"
 
