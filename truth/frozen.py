@@ -77,10 +77,15 @@ def random_case(index: int, seed: str) -> tuple[str, str, dict[str, Any], str, l
     built = live.build(model_type, class_name, config)
     if sum(parameter.numel() for parameter in built.parameters()) > LARGEST:
         raise RefusedError("large")
+    return model_type, class_name, config, *random_names(built, rng)
+
+
+def random_names(built: Any, rng: random.Random) -> tuple[str, list[str]]:
+    """Draw modules of a live model, whole or by the end of their path, and whether they are trained or frozen."""
     paths = [path for path, module in built.named_modules() if path and any(True for _ in module.parameters())]
     chosen = rng.sample(paths, min(len(paths), rng.randint(1, 3)))
     names = [path if rng.random() < 0.4 else path.rpartition(".")[2] for path in chosen]
-    return model_type, class_name, config, rng.choice(("train", "freeze")), names
+    return rng.choice(("train", "freeze")), names
 
 
 def compare_cases(number: int, seed: str, record: bool = False) -> int:

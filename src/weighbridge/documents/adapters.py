@@ -52,7 +52,8 @@ def as_json(model: ModelValue, found: AdapterCount, costs: AdapterCosts | None =
         "notes": list(found.notes),
     }
     if costs is not None:
-        answer["memory"] = {name: getattr(costs, name) for name in MEMORY} | {"trust": costs.trust}
+        kept = {"activations": costs.activations, "refused": str(costs.unknown)}
+        answer["memory"] = {name: getattr(costs, name) for name in MEMORY} | kept | {"trust": costs.trust}
         answer["flops"] = {"forward_matmul": costs.forward_matmul, "adapter": costs.added_matmul, "refused": str(costs.refused)}
     return answer
 
@@ -155,6 +156,10 @@ def _remarks(costs: AdapterCosts, say: Say) -> Iterator[str]:
         "Trained, without activations: {total} bytes; {weights} of the base ({trust}), {adapter} of the adapter, {gradients} of gradients,"
         " {optimizer} of the optimizer."
     ).format(trust=say(costs.trust["weights"]), **{name: f"{getattr(costs, name):,}" for name in MEMORY})
+    if costs.activations is not None:
+        yield say("Autograd keeps {activations} bytes of activations of a forward with the loss ({trust}; SDPA, no dropout).").format(
+            activations=f"{costs.activations:,}", trust=say(costs.trust["activations"])
+        )
     if costs.forward_matmul is not None:
         yield say("One forward pass: {forward} FLOPs in products of matrices, {added} of them the adapter's.").format(
             forward=f"{costs.forward_matmul:,}", added=f"{costs.added_matmul:,}"

@@ -11,8 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weighbridge import model
+from weighbridge.accounts.adapters.activations import adapter_activations
+from weighbridge.accounts.adapters.source import adapter_config
 from weighbridge.accounts.fits.accelerators import ACCELERATORS, GIB, accelerator
 from weighbridge.accounts.fits.account import PURPOSES, _largest, device_memory, fits_of
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.memory.account import settings
 from weighbridge.core.errors import UsageError
 from weighbridge.documents.fits import document
 from weighbridge.documents.fits_derivation import derivation
@@ -231,7 +235,7 @@ def test_no_batch_beyond_a_million_is_looked_for() -> None:
     assert model({**SMALL, "max_position_embeddings": 2048}, "LlamaForCausalLM").fits(gib=10**5, seq=1).ways[0].seq == 2048
 
 
-@pytest.mark.parametrize(("purpose", "word"), [("serving", "workspaces"), ("training", ""), ("lora", "full training")])
+@pytest.mark.parametrize(("purpose", "word"), [("serving", "workspaces"), ("training", ""), ("lora", "")])
 def test_notes_are_of_their_purpose(purpose: str, word: str) -> None:
     notes = model(SMALL, "LlamaForCausalLM").fits(gib=24, purpose=purpose).notes
     assert len(notes) == bool(word)
@@ -340,6 +344,16 @@ def test_a_quantisation_without_a_scheme_is_told() -> None:
     assert found.notes[0] == "The published file is quantised (gptq, 3 bits, groups of 64); how many bytes it has is not worked out here."
 
 
+def test_where_activations_of_an_adapter_are_not_worked_out_those_of_full_training_are_taken() -> None:
+    """ALBERT runs one layer many times."""
+    base = model("albert-base-v2")
+    found = base.fits(gib=16, purpose="lora", seq=128)
+    how: dict[str, Any] = {"dtype": "bfloat16", "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True}
+    whole = base.memory(training=True, seq=128, **how).activations
+    assert next(term.whole for term in found.ways[0].terms if term.what == "activations") == whole
+    assert any("as in full training" in note for note in found.notes)
+
+
 def states_of(base: Any, purpose: str, index: int, seq: int) -> Any:
     """Return what a way needs for a batch and a length, added up from the public answers."""
     if purpose == "serving":
@@ -352,15 +366,22 @@ def states_of(base: Any, purpose: str, index: int, seq: int) -> Any:
         held = base.memory(dtype="bfloat16", quantization=(None, "bnb-8bit", "bnb-4bit")[index // 2])
         costs = base.adapter_costs("lora:r=16,target_modules=all-linear", dtype="bfloat16")
         fixed = held.weights + held.buffers + costs.adapter + costs.gradients + costs.optimizer
-        how = {"precision": "pure", "checkpointing": ("none", "full")[index % 2]}
-    else:
-        how = {"precision": "mixed", "checkpointing": "none" if index == 0 else "full", "optimizer": "adam8bit" if index == 2 else "adamw"}
-        fixed = None
+        checkpointing = ("none", "full")[index % 2]
+        run = settings(dtype="bfloat16", device="cuda", attention="sdpa", loss=True, dropout=True, checkpointing=checkpointing)
+        config = adapter_config("lora:r=16,target_modules=all-linear")
+        adapter = base.adapters(config, dtype="bfloat16")
+
+        def keep(batch: int, seq: int) -> int:
+            kept = adapter_activations(base, config, adapter, Inputs(batch=batch, seq=seq), run)[0]
+            assert kept is not None
+            return int(fixed + kept.bytes)
+
+        return keep
+    how = {"precision": "mixed", "checkpointing": "none" if index == 0 else "full", "optimizer": "adam8bit" if index == 2 else "adamw"}
 
     def need(batch: int, seq: int) -> int:
         found = base.memory(training=True, batch=batch, seq=seq, dtype="bfloat16", device="cuda", attention="sdpa", loss=True, **how)
-        own = found.weights + found.buffers + found.gradients + found.master + found.optimizer if fixed is None else fixed
-        return int(own + found.activations)
+        return int(found.weights + found.buffers + found.gradients + found.master + found.optimizer + found.activations)
 
     return need
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from truth.stages import ours
 from weighbridge import model
 from weighbridge.accounts.adapters.base import base as base_at
 from weighbridge.accounts.adapters.base import facts_of
@@ -45,6 +46,15 @@ def test_shards_to_the_byte(case: dict[str, Any]) -> None:
     found = model(config, case["class_name"]).parallel(tp=case["tp"], dp=case["dp"], fsdp=case["dp"] > 1, dtype="float32")
     ours = sorted(device.state.parameters for device in found.devices for _ in range(device.alike))
     assert ours == case["bytes"]
+
+
+@pytest.mark.parametrize("what", ["stages", "experts", "zero1"])
+def test_stages_experts_and_whole_tensors_to_the_byte(what: str) -> None:
+    """Parameters, gradients and AdamW's states on each of four processes, as torch cuts a pipeline, experts, and hands tensors out."""
+    cases = [case for case in json.loads((ROOT / "tests/truth/parallel/stages.json").read_text("utf-8"))["cases"] if case["what"] == what]
+    assert len(cases) >= 8
+    for case in cases:
+        assert ours(case) == case["bytes"], case
 
 
 def test_chunks_are_torch_s() -> None:
@@ -477,11 +487,11 @@ def test_matrices_that_stay_whole_are_named(name: str, tp: int, words: str | Non
 def test_only_eight_names_are_listed() -> None:
     from weighbridge.accounts.parallel.account import _notes
     from weighbridge.accounts.parallel.shards import Cut
-    from weighbridge.core.tree import Row
+    from weighbridge.core.tree import Part, Row
 
     rows = [Row(f"layer.{letter}.weight", (2, 2), "weight", None, None, False) for letter in "abcdefghi"]
     for count, ending in ((8, "g, h."), (9, "g, h, ….")):
-        first = next(_notes([Cut(row, "whole", None) for row in rows[:count]], Layout(tp=2), None, None))
+        first = next(_notes(Part("", ()), [Cut(row, "whole", None) for row in rows[:count]], Layout(tp=2), None, None))
         assert first.endswith(ending)
 
 

@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping
 from math import gcd
 
 from weighbridge.accounts.adapters.account import AdapterCount
+from weighbridge.accounts.adapters.activations import adapter_activations
 from weighbridge.accounts.adapters.checkpoint import BYTES
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
+from weighbridge.accounts.memory.account import settings
 from weighbridge.accounts.memory.optimizers import OPTIMIZERS, optimizer_bytes, shared_bytes
 from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import buffer_bytes, file_bytes, weight_bytes
@@ -39,6 +41,8 @@ class AdapterCosts(NamedTuple):
         gradients: Bytes of gradients, of what is trained alone.
         optimizer: Bytes of the optimizer's states.
         total: All of them; activations are not in it, so it is a lower bound.
+        activations: Bytes that autograd keeps of a forward with the loss, in SDPA and without dropout; None where that is not known.
+        unknown: Why the activations are not known.
         forward_matmul: FLOPs of one forward pass in products of matrices, as ``FlopCounterMode`` counts them; None where it is not known.
         added_matmul: Of these, the adapter's own.
         refused: Why the arithmetic is not known.
@@ -50,6 +54,8 @@ class AdapterCosts(NamedTuple):
     gradients: int
     optimizer: int
     total: int
+    activations: int | None
+    unknown: str | Text
     forward_matmul: int | None
     added_matmul: int | None
     refused: str | Text
@@ -86,7 +92,11 @@ def costs_of(
     trust = {"weights": "exact" if quantization is None else "estimate", "adapter": found.trust, "gradients": found.trust}
     trust |= {"optimizer": found.trust if optimizer != "muon" else "estimate", "total": "bound"}
     forward, more, refused = _arithmetic(model, config, found, given)
-    return AdapterCosts(weights, added, gradients, states, weights + added + gradients + states, forward, more, refused, trust)
+    kept, unknown = adapter_activations(model, config, found, given, settings(dtype=dtype, loss=True))
+    trust |= {} if kept is None else {"activations": kept.trust if quantization is None else "estimate"}
+    total = weights + added + gradients + states
+    held = None if kept is None else kept.bytes
+    return AdapterCosts(weights, added, gradients, states, total, held, unknown, forward, more, refused, trust)
 
 
 def trained_bytes(found: AdapterCount, optimizer: str = "adamw") -> tuple[int, int, int]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from weighbridge.accounts.adapters.activations import adapter_activations
 from weighbridge.accounts.adapters.base import facts_of
 from weighbridge.accounts.adapters.costs import trained_bytes
-from weighbridge.accounts.adapters.source import adapters_of
+from weighbridge.accounts.adapters.source import adapter_config, adapters_of
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
 from weighbridge.accounts.fits.roofline import Bound, keeps_cache, roofline_bounds
@@ -24,6 +25,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
+    from weighbridge.accounts.adapters.account import AdapterCount
     from weighbridge.value import ModelValue
 
 PURPOSES = ("serving", "training", "lora")
@@ -378,23 +380,28 @@ ActivationBytes = Callable[[str, int, int], "int | None"]
 """Bytes of activations, by checkpointing, batch and length; None where the model does not take that length."""
 
 
-def _activations(model: ModelValue, how: Mapping[str, object]) -> ActivationBytes:
-    """Return what a forward keeps, each asked for once; nothing where it is not described."""
+def _activations(model: ModelValue, how: Mapping[str, object], adapter: AdapterCount | None = None) -> ActivationBytes:
+    """Return what a forward keeps, with an adapter if one is given, each asked for once; nothing where it is not described."""
     seen: dict[tuple[str, int, int], int | None] = {}
     most = _positions(model)
 
     def look_up(checkpointing: str, batch: int, seq: int) -> int | None:
         key = (checkpointing, batch, seq)
         if key not in seen:
-            seen[key] = None if seq > most else _activation_bytes(model, {**how, "checkpointing": checkpointing}, batch, seq)
+            seen[key] = None if seq > most else _activation_bytes(model, {**how, "checkpointing": checkpointing}, batch, seq, adapter)
         return seen[key]
 
     return look_up
 
 
-def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, seq: int) -> int | None:
+def _activation_bytes(
+    model: ModelValue, how: Mapping[str, object], batch: int, seq: int, adapter: AdapterCount | None = None
+) -> int | None:
+    given = Inputs(batch=batch, seq=seq)
     try:
-        found, _ = forward_activations(model, Inputs(batch=batch, seq=seq), settings(**how))
+        found = None if adapter is None else adapter_activations(model, adapter_config(LORA), adapter, given, settings(**how))[0]
+        if found is None:  # what an adapter keeps is not worked out: as in full training
+            found = forward_activations(model, given, settings(**how))[0]
     except UsageError:  # longer than its positions
         return None
     return found.bytes if found is not None else 0
@@ -402,8 +409,9 @@ def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, 
 
 def _lora(model: ModelValue, dtype: str) -> Iterator[Plan]:
     """Yield ways to train an adapter: over the model as it is, over one in 8 and in 4 bits, with activations computed again."""
-    states = sum(trained_bytes(adapters_of(model, LORA, dtype=dtype)))
-    kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True})
+    adapter = adapters_of(model, LORA, dtype=dtype)
+    states = sum(trained_bytes(adapter))
+    kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True}, adapter)
     for held in _weight_formats(model, dtype):
         name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))
         for checkpointing in ("none", "full"):
@@ -426,4 +434,7 @@ def _notes(model: ModelValue, purpose: str, seq: int, ways: tuple[Setup, ...]) -
     if not _activation_bytes(model, {"loss": True}, 1, seq):
         yield mark("The activations of this model are not described, and are left out.")
     if purpose == "lora":
-        yield mark("Activations are counted as in full training, which is more than training an adapter keeps.")
+        adapter = adapters_of(model, LORA)
+        worked_out = adapter_activations(model, adapter_config(LORA), adapter, Inputs(seq=min(seq, 16)), settings())[0] is not None
+        if not worked_out:
+            yield mark("Activations are counted as in full training: what this model keeps with an adapter is not worked out.")

@@ -26,7 +26,10 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weighbridge.accounts.inputs import Inputs
+    from weighbridge.accounts.memory.tape import LowRank, Place
     from weighbridge.value import ModelValue
 
 ATTENTION = ("eager", "sdpa", "flash")
@@ -230,8 +233,25 @@ def training_states(tree: Part, how: Settings) -> tuple[int, int, int]:
     return gradients, 4 * learned if mixed else 0, optimizer_bytes(tree, how.optimizer, state_size)
 
 
-def forward_activations(model: ModelValue, given: Inputs, how: Settings, *, cached: bool = True) -> tuple[Activations | None, str]:
-    """Return what a forward keeps, or why that is not known; *cached*: it fills a cache too, if the config wants one."""
+def forward_activations(
+    model: ModelValue,
+    given: Inputs,
+    how: Settings,
+    *,
+    cached: bool = True,
+    trained: frozenset[Place] | None = None,
+    adapted: Mapping[tuple[int, int | None], LowRank] | None = None,
+) -> tuple[Activations | None, str]:
+    """Return what a forward keeps, or why that is not known.
+
+    Args:
+        model: A model.
+        given: What is put in.
+        how: How it is run.
+        cached: Whether it fills a cache too, if the config wants one.
+        trained: The tensors that are trained, if not all are.
+        adapted: The low-rank products beside linear maps.
+    """
     if model.description is None:
         return None, f"activations: {model.source} has only tensors; they need a config"
     refuse_lengths(model, given)
@@ -246,6 +266,8 @@ def forward_activations(model: ModelValue, given: Inputs, how: Settings, *, cach
         how.checkpointing,
         how.device,
         cached,
+        trained,
+        {} if adapted is None else adapted,
     )
     try:
         return activations(model.model_type or "", model.class_name, model.tree, model.description.raw, asked), ""

@@ -16,9 +16,10 @@ from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
-    from weighbridge.accounts.memory.tape import Call, Row, Segment
+    from weighbridge.accounts.memory.tape import Call, LowRank, Place, Row, Segment
 
 
 class Activations(NamedTuple):
@@ -58,6 +59,8 @@ class Pass(NamedTuple):
     checkpointing: str = "none"
     device: str = "cpu"
     cached: bool = True
+    trained: frozenset[Place] | None = None
+    adapted: Mapping[tuple[int, int | None], LowRank] = {}
 
 
 def activations(model_type: str, class_name: str, tree: Part, config: dict[str, Any], setup: Pass) -> Activations:
@@ -75,6 +78,7 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
             )
         )
     tape = Tape(dropout_places(style, class_name, config) if setup.dropout else frozenset(), cuda=setup.device == "cuda")
+    tape.trained, tape.adapted = setup.trained, setup.adapted
     attention = "eager" if style.eager_only else setup.attention
     # what is computed again fills no cache
     cached = setup.cached and config.get("use_cache", True) is not False and setup.checkpointing != "full"

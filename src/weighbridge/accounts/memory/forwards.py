@@ -27,7 +27,7 @@ from weighbridge.accounts.memory.modules import (
 from weighbridge.accounts.memory.tape import BOOL, FLOAT, INDEX, Segment, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.sizes import layer_range
-from weighbridge.core.tree import Attend, Part, Tensor, copy_name, positions
+from weighbridge.core.tree import Attend, Part, Tensor, copy_name, positions, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,29 +83,43 @@ def layers(
         shared: What all of them see, such as rotary positions: the first to need them keeps them.
     """
     tape = run.tape
-    known: dict[tuple[object, ...], tuple[Segment, bool]] = {}
+    known: dict[tuple[object, ...], tuple[Segment, bool, bool]] = {}
     layer_range(sum(len(positions(kind)) for kind in parts))  # refuses more than are looked at one by one
     copies = sorted(((index, kind) for kind in parts for index in positions(kind)), key=lambda copy: copy[0])
     for index, part in copies:
-        state = (id(part), value.storage.held, *(seen.storage.held for seen in shared))
+        state = (id(part), value.storage.held, value.grad, _trained_here(run, part, index), *(seen.storage.held for seen in shared))
         if state in known:
-            segment, held = known[state]
+            segment, held, grad = known[state]
             segment.times += 1
             tape.idle += segment.cached
             for row in tape.rows[segment.start : segment.end]:
                 row.times += 1
-            value = Value(value.shape, value.size)
+            value = Value(value.shape, value.size, grad=grad)
             value.storage.held, value.maker = held, segment.result
             continue
         start, first, given = len(tape.rows), len(tape.calls), value
+        outer, tape.layer = tape.layer, index
         value = _layer(run, part, index, value, layer)
+        tape.layer = outer
         segment = Segment((start, len(tape.rows)), (first, len(tape.calls)), part, given, value)
         segment.cached = sum(entry.bytes for entry in tape.cached if not entry.storage.held)
         tape.idle += segment.cached
         tape.cached.clear()
         tape.segments.append(segment)
-        known[state] = segment, value.storage.held
+        known[state] = segment, value.storage.held, value.grad
     return value
+
+
+def _trained_here(run: ForwardPass, part: Part, index: int) -> object:
+    """Tell layers apart of which other tensors are trained, or other maps adapted; where all are trained they are alike."""
+    tape = run.tape
+    if tape.trained is None:
+        return None
+    inside = [inner for _, inner in walk(part)]
+    learned = tuple(
+        (id(inner), index, node.name) in tape.trained for inner in inside for node in inner.children if isinstance(node, Tensor)
+    )
+    return learned, tuple((id(inner), index) in tape.adapted for inner in inside)
 
 
 def _layer(run: ForwardPass, part: Part, index: int, value: Value, layer: Callable[[Part, Value], Value]) -> Value:
@@ -153,20 +167,32 @@ def encoder(run: ForwardPass, body: Part) -> Value:
     tables = required_child(body, "embeddings")
     words = wide(run, required_child(tables, "word_embeddings"), seq)
     tasks = () if child(tables, "task_type_embeddings") is None else ("each",)
-    for kind in (*run.style.indices, *tasks):
-        tape.save(Value((1 if kind == "one" else run.batch, seq), INDEX), "embedding")
+    for kind, table in zip((*run.style.indices, *tasks), _index_tables(tables), strict=False):
+        if tape.learns(table):
+            tape.save(Value((1 if kind == "one" else run.batch, seq), INDEX), "embedding")
+    words.grad = words.grad or any(tape.learns(part) for part in tables.children if isinstance(part, Part) and part.kind == "embedding")
     value = tape.drop(within(tape, "embeddings", lambda: norm(tape, required_child(tables, "LayerNorm"), words)))
     inside = at(body, paths["layers"].rpartition(".")[0])
     for mapped in (child(body, "embeddings_project"), child(inside, "embedding_hidden_mapping_in")):
         value = value if mapped is None else linear(tape, mapped, value)
     if run.style.relative:
         tape.moments.append((bucket_bytes(seq, both_ways=True), len(tape.rows)))
-        tape.save(Value((seq, seq), INDEX), "embedding")
+        if tape.learns(child(inside, "relative_attention_bias")):
+            tape.save(Value((seq, seq), INDEX), "embedding")
     if run.style.shared:
         return _shared_layers(run, inside, value)
     return layers(
         run, repeated_children(inside, paths["layers"].rpartition(".")[2]), value, lambda part, value: encoder_layer(run, part, value)
     )
+
+
+def _index_tables(tables: Part) -> list[Part | None]:
+    """Return the tables beside that of words in the order in which indices are made: positions, types, tasks."""
+    return [
+        child(tables, name)
+        for name in ("position_embeddings", "token_type_embeddings", "task_type_embeddings")
+        if child(tables, name) is not None
+    ]
 
 
 def _shared_layers(run: ForwardPass, inside: Part, value: Value) -> Value:
@@ -197,7 +223,9 @@ def gpt2(run: ForwardPass, body: Part) -> Value:
     """Run GPT-2: token and position embeddings, and layers with one map for queries, keys and values."""
     tape, seq = run.tape, run.lengths["seq"]
     value = wide(run, required_child(body, "wte"), seq)
-    tape.save(Value((1, seq), INDEX), "embedding")
+    if tape.learns(required_child(body, "wpe")):
+        tape.save(Value((1, seq), INDEX), "embedding")
+        value.grad = True
     value = layers(run, repeated_children(body, "h"), tape.drop(value, "embedding"), lambda part, value: gpt2_layer(run, part, value))
     return norm(tape, required_child(body, "ln_f"), value)
 
@@ -427,14 +455,18 @@ def t5(run: ForwardPass, body: Part) -> Value:
 def t5_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None, *, causal: bool) -> Value:
     """Run one stack of T5."""
     tape = run.tape
-    value = tape.drop(tape.note("embedding", result=Value((run.batch, tokens, _width(stack)), run.ways.size)))
+    words = Value((run.batch, tokens, _width(stack)), run.ways.size, grad=tape.learns(child(stack, "embed_tokens")))
+    value = tape.drop(tape.note("embedding", result=words))
     heads = next(attend_of(child(place, "SelfAttention") or place).heads for place in repeated_children(stack, "block")[0].children[:1])  # type: ignore[arg-type]
     # attention to the encoder has a bias of nothing, one for all layers
     zeros = Value((1, heads, tokens, 1 if memory is None else memory.shape[1]), run.ways.size)
     shared = () if memory is None else (memory, zeros)
     blocks = repeated_children(stack, "block")
     each = len(blocks) == 1 and bool(blocks[0].repeat != 1)  # every block has a table of its own, and then a bias of nothing too
-    near = tape.note("embedding", result=Value((1, heads, tokens, tokens), run.ways.size))
+    table = next((part for block in blocks for _, part in walk(block) if part.name == "relative_attention_bias"), None)
+    outer, tape.layer = tape.layer, 0
+    near = tape.note("embedding", result=Value((1, heads, tokens, tokens), run.ways.size, grad=tape.learns(table)))
+    tape.layer = outer
 
     def block(part: Part, value: Value) -> Value:
         return t5_block(run, part, value, memory, (near, Value(zeros.shape, zeros.size) if each else zeros), causal)
@@ -468,7 +500,8 @@ def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, b
             # distances of tokens and the buckets that they fall into: six tables of indices at once, five where tokens look back alone
             named = FLOAT * value.shape[1] ** 2 if run.config.get("model_type") == "umt5" else 0  # its logarithms stay for a while
             tape.moments.append((bucket_bytes(value.shape[1], both_ways=not causal) + named, len(tape.rows)))
-            tape.save(Value((value.shape[1], value.shape[1]), INDEX), "embedding")
+            if biases[0].grad:
+                tape.save(Value((value.shape[1], value.shape[1]), INDEX), "embedding")
             # the bias, for a kernel a copy of it too, the scores and their sum
             times = (1 if run.ways.attention == "eager" else 2) + 2 * run.batch
             tape.moments.append((times * biases[0].bytes, len(tape.rows)))
@@ -515,9 +548,11 @@ def bart_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None,
     """Run one stack: embeddings, layers, and the norms that a relative has before or after them."""
     tape, style = run.tape, run.style
     width = _last_width(stack)
-    value = tape.note("embedding", result=Value((run.batch, tokens, width), run.ways.size))
+    tables = (child(stack, "embed_tokens"), child(stack, "embed_positions"))
+    learns = any(tape.learns(table) for table in tables)
+    value = tape.note("embedding", result=Value((run.batch, tokens, width), run.ways.size, grad=learns))
     kind = style.indices[decoder or memory is not None] if style.indices else ""
-    if kind:
+    if kind and tape.learns(tables[1]):
         tape.save(Value((1 if kind == "one" else run.batch, tokens), INDEX), "embedding")
     first, last = child(stack, "layernorm_embedding"), child(stack, "layer_norm")
     value = tape.drop(value if first is None else norm(tape, first, value))
@@ -593,9 +628,19 @@ def vit(run: ForwardPass, body: Part) -> Value:
     tape = run.tape
     found = repeated_children(body, "layers")
     width = size_of(required_child(found[0], "layernorm_before"), 0)
-    value = tape.drop(tape.note("conv2d", result=Value((run.batch, run.lengths["image"], width), run.ways.size)))
+    value = tape.drop(
+        tape.note("conv2d", result=Value((run.batch, run.lengths["image"], width), run.ways.size, grad=_any_outside(tape, body, found)))
+    )
     value = layers(run, found, value, lambda part, value: vit_layer(run, part, value))
     return norm(tape, required_child(body, "layernorm"), value)
+
+
+def _any_outside(tape: Tape, body: Part, layers: list[Part]) -> bool:
+    """Tell whether anything before the layers is trained."""
+    before = [
+        part for child in body.children if isinstance(child, Part) and child.kind in ("embedding", "embeddings") for _, part in walk(child)
+    ]
+    return tape.trained is None or any(tape.learns(part) for part in before)
 
 
 def vit_layer(run: ForwardPass, part: Part, value: Value) -> Value:

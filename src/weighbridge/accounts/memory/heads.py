@@ -44,9 +44,9 @@ def on_top(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Va
     if class_name.endswith("ForSequenceClassification") and child(tree, "score") is not None:
         # the last token of each example is picked: where it stands is a second index, unless nothing pads
         padding = run.config.get("pad_token_id", run.style.padding)
-        for _ in range(1 if padding is None else 2):
+        for _ in range(0 if not result.grad else 1 if padding is None else 2):
             run.tape.save(Value((run.batch,), INDEX), "index")
-        result = run.tape.note("index", result, result=Value((run.batch, result.shape[-1]), result.size))
+        result = run.tape.note("index", result, result=Value((run.batch, result.shape[-1]), result.size, grad=result.grad))
     return result
 
 
@@ -68,7 +68,9 @@ def summarize(run: ForwardPass, part: Part | None, states: Value, pooled: Value 
     """Summarize a text in one token of it or in their mean, map that if there is a map, and apply a function (ELECTRA's multiple choice)."""
     tape, kind = run.tape, run.config.get("summary_type", "first")
     value = (
-        tape.note("mean", states, result=Value((states.shape[0], states.shape[2]), states.size)) if kind == "mean" else first(tape, states)
+        tape.note("mean", states, result=Value((states.shape[0], states.shape[2]), states.size, grad=states.grad))
+        if kind == "mean"
+        else first(tape, states)
     )
     value = tape.drop(value, "summary")
     value = value if part is None else linear(tape, required_child(part, "summary"), value)
@@ -145,8 +147,9 @@ def distilled_head(run: ForwardPass, part: Part, states: Value, pooled: Value | 
 def end_token_classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Classify the token with which each text ends, picked out of the decoder's by a mask (BART, T5)."""
     tape = run.tape
-    tape.save(Value(states.shape[:2], BOOL, grad=False), "index")
-    last = tape.note("index", states, result=Value((states.shape[0], states.shape[2]), states.size))
+    if states.grad:
+        tape.save(Value(states.shape[:2], BOOL, grad=False), "index")
+    last = tape.note("index", states, result=Value((states.shape[0], states.shape[2]), states.size, grad=states.grad))
     last = tape.drop(last, "classifier")
     inner = tape.by_result(linear(tape, required_child(part, "dense"), last), "tanh")
     return linear(tape, required_child(part, "out_proj"), tape.drop(inner, "classifier"))
@@ -165,7 +168,7 @@ def speech_classifier(run: ForwardPass, part: Part, states: Value, pooled: Value
         run.tape.save(Value((count,), states.size), "softmax")
         states = Value(states.shape, states.size)
     mapped = linear(run.tape, part, states)
-    return run.tape.note("mean", mapped, result=Value((mapped.shape[0], mapped.shape[2]), mapped.size))
+    return run.tape.note("mean", mapped, result=Value((mapped.shape[0], mapped.shape[2]), mapped.size, grad=mapped.grad))
 
 
 def multiple_choice_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -175,7 +178,7 @@ def multiple_choice_head(run: ForwardPass, part: Part, states: Value, pooled: Va
     if kind == "cls_index":
         tape.save(Value((one[0], 1, one[1]), INDEX), "gather")
     picked = kind in ("cls_index", "mean")
-    value = tape.note("gather", states, result=Value(one, states.size)) if picked else first(tape, states)
+    value = tape.note("gather", states, result=Value(one, states.size, grad=states.grad)) if picked else first(tape, states)
     value = tape.drop(value, "summary")
     value = value if summary is None else linear(tape, summary, value)
     name = run.config.get("summary_activation")
@@ -230,7 +233,7 @@ def loss(run: ForwardPass, class_name: str, tree: Part, logits: Value) -> None:
     tape, wide = run.tape, _is_widened(run, class_name)
     size = FLOAT if wide else logits.size
     heads = [part for part in tree.children if isinstance(part, Part) and part.name in HEADS]
-    if not heads:
+    if not heads or not logits.grad:
         return
     predictions = next(
         (part for part in (heads[0], child(heads[0], "predictions")) if part is not None and part.name == "predictions"), None

@@ -87,14 +87,15 @@ def rms_norm(tape: Tape, value: Value, gain: str = "after", part: Part | None = 
     """
     size, wide = value.size, tape.cast(value, FLOAT)
     square = tape.by_input(wide, "pow")
-    scale = Value((*wide.shape[:-1], 1), FLOAT)
-    tape.save(scale, "rsqrt")
+    scale = Value((*wide.shape[:-1], 1), FLOAT, grad=wide.grad)
+    if wide.grad:
+        tape.save(scale, "rsqrt")
     tape.note("mean", square, result=scale)
     normed = tape.multiply(value if gain == "mixed" else wide, scale)
     if gain == "wide":
         return tape.cast(tape.gain(normed, part), size)
     if gain == "shifted":
-        gained = tape.multiply(normed, Value((value.shape[-1],), FLOAT))
+        gained = tape.multiply(normed, Value((value.shape[-1],), FLOAT, grad=tape.learns(part)))
         tape.calls[-1].part = part
         return tape.cast(gained, size)
     return tape.gain(tape.cast(normed, size), part)
@@ -206,9 +207,13 @@ def rotary(tape: Tape, value: Value, cos: Value, sin: Value, width: int | None =
     """Turn queries or keys by their positions: ``x * cos + rotate_half(x) * sin``; what is not turned, if only nothing, is *joined* on again."""
     turned = value if width is None or width == value.shape[-1] else value.view((*value.shape[:-1], width), value.strides)
     straight = tape.multiply(turned, cos)
-    half = tape.note("rotate", turned, result=Value(turned.shape, turned.size), more=turned.bytes)
+    half = tape.note("rotate", turned, result=Value(turned.shape, turned.size, grad=turned.grad), more=turned.bytes)
     result = tape.cast(tape.add(straight, tape.multiply(half, sin)), value.size)
-    return result if turned is value and not joined else tape.note("cat", result, result=Value(value.shape, value.size), wide=value.bytes)
+    return (
+        result
+        if turned is value and not joined
+        else tape.note("cat", result, result=Value(value.shape, value.size, grad=value.grad), wide=value.bytes)
+    )
 
 
 def repeat_kv(tape: Tape, value: Value, times: int) -> Value:
@@ -268,7 +273,7 @@ def _for_each_query(tape: Tape, ways: Ways, value: Value, groups: int, masked: b
     """Give each head of the queries its keys or values: SDPA shares them out itself, by a copy, where no mask stands in its way."""
     if groups == 1 or ways.attention != "sdpa" or masked or value.shape[-1] > SHARED_WIDTH:
         return repeat_kv(tape, value, groups)
-    spread = Value((value.shape[0], value.shape[1] * groups, *value.shape[2:]), value.size)
+    spread = Value((value.shape[0], value.shape[1] * groups, *value.shape[2:]), value.size, grad=value.grad)
     return tape.note("repeat", value, result=spread)
 
 
@@ -286,12 +291,15 @@ def _fused_attention(tape: Tape, ways: Ways, query: Value, key: Value, value: Va
         key, value = repeat_kv(tape, key, groups), repeat_kv(tape, value, groups)
     if masked and ways.attention == "sdpa":
         tape.save(Value((query.shape[0], 1, query.shape[2], key.shape[2]), query.size, grad=False), "mask")
+    grad = any(part.grad for part in (query, key, value))
+    recomputed, tape.muted = tape.muted, tape.muted or not grad
     for part in (query, key, value):
         tape.save(part, ways.attention)
     # what comes out lies in memory as the queries do: where that is by tokens, laying heads side by side copies nothing
     mixed = tape.add(query if value.shape[-1] == query.shape[-1] else Value(query.shape[:-1] + value.shape[-1:], query.size))
     tape.save(mixed, ways.attention)
     tape.save(Value(query.shape[:-1], FLOAT), ways.attention)
+    mixed.grad, tape.muted = grad, recomputed
     return side_by_side(tape, tape.note(ways.attention, query, key, value, result=mixed))
 
 
@@ -325,9 +333,10 @@ def router(tape: Tape, part: Part, value: Value, active: int, normed: bool, wide
     """Choose experts for each token: the shares of all, and the indices and the shares of the chosen, in float32 if *wide*."""
     logits = linear(tape, part, value)
     chances = tape.softmax(logits, FLOAT)
-    tape.save(Value((value.shape[0], active), INDEX), "topk")
-    shares = tape.note("topk", chances, result=Value((value.shape[0], active), FLOAT))
-    if normed:
+    if chances.grad:
+        tape.save(Value((value.shape[0], active), INDEX), "topk")
+    shares = tape.note("topk", chances, result=Value((value.shape[0], active), FLOAT, grad=chances.grad))
+    if normed and chances.grad:
         tape.save(Value((value.shape[0], 1), FLOAT), "div")
         tape.save(shares, "div")
         shares = tape.note("div", shares, result=shares.view(shares.shape, shares.strides))
@@ -342,20 +351,27 @@ def fused_experts(tape: Tape, part: Part, value: Value, shares: Value, activatio
     tensors = {node.name: node for node in part.children if isinstance(node, Tensor)}
     up, down = tensors["gate_up_proj"].shape, tensors["down_proj"].shape
     rows, size = elements(shares.shape), value.size
-    for _ in range(2):
-        tape.save(Value((rows,), INDEX), "index")
-    tape.save(Value((whole(up[0]),), 4, grad=False), "grouped_mm")
-    chosen = tape.note("index", value, result=Value((rows, value.shape[1]), size))
-    tape.save(chosen, "grouped_mm")
-    both = tape.note("grouped_mm", chosen, result=Value((rows, whole(up[1])), size), part=part)
+    for given in (value, shares):
+        if given.grad:
+            tape.save(Value((rows,), INDEX), "index")
+    wider, narrower = tape.learns(part, "gate_up_proj"), tape.learns(part, "down_proj")
+    if value.grad or wider or narrower:
+        tape.save(Value((whole(up[0]),), 4, grad=False), "grouped_mm")
+    chosen = tape.note("index", value, result=Value((rows, value.shape[1]), size, grad=value.grad))
+    if wider:
+        tape.save(chosen, "grouped_mm")
+    both = tape.note("grouped_mm", chosen, result=Value((rows, whole(up[1])), size, grad=value.grad or wider), part=part)
     gate, more = tape.split(both, whole(up[1]) // 2, whole(up[1]) // 2)
     mixed = tape.multiply(activate(tape, activation, gate), more)
-    tape.save(mixed, "grouped_mm")
-    made = tape.note("grouped_mm", mixed, result=Value((rows, whole(down[1])), size))
-    weight = tape.note("index", shares, result=Value((rows, 1), shares.size))
+    if narrower:
+        tape.save(mixed, "grouped_mm")
+    made = tape.note("grouped_mm", mixed, result=Value((rows, whole(down[1])), size, grad=mixed.grad or narrower))
+    weight = tape.note("index", shares, result=Value((rows, 1), shares.size, grad=shares.grad))
     weighted = tape.multiply(made, weight)
-    tape.save(Value((rows,), INDEX), "index")
-    return tape.note("sum", tape.note("index", weighted, result=Value((rows, value.shape[1]), size)), result=Value(value.shape, size))
+    if weighted.grad:
+        tape.save(Value((rows,), INDEX), "index")
+    sorted_back = tape.note("index", weighted, result=Value((rows, value.shape[1]), size, grad=weighted.grad))
+    return tape.note("sum", sorted_back, result=Value(value.shape, size, grad=weighted.grad))
 
 
 def flat(tape: Tape, value: Value) -> Value:

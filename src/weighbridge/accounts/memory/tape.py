@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from math import prod
 
-from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from weighbridge.core.sizes import Size
     from weighbridge.core.tree import Part
@@ -182,6 +182,18 @@ class Segment:
         self.part, self.times, self.cached = part, 1, 0
 
 
+Place = tuple[int, "int | None", str]
+"""A tensor of a model: its part's identity, the number of the layer that it is in, and its name."""
+
+
+class LowRank(NamedTuple):
+    """A low-rank product beside a linear map: its rank, bytes of its elements, and whether elements are dropped before it."""
+
+    rank: int
+    size: int
+    dropped: bool = False
+
+
 class Tape:
     """What autograd keeps so far.
 
@@ -191,6 +203,9 @@ class Tape:
         moments: What a forward makes and lets go at once, where that is much: its bytes, and how many rows are kept by then.
         body: How many rows the body of a class keeps, without its heads.
         cached: What was put into a cache, which the output of a class holds.
+        layer: The number of the layer that is running, if it is one.
+        trained: The tensors that are trained, each as its part's identity, the number of its layer, and its name; None of all.
+        adapted: The low-rank products beside linear maps, each by the map's identity and the number of its layer.
         idle: Bytes that are alive at the end of a forward, and not kept.
         segments: Which of them are those of layers.
         place: The module that is running.
@@ -199,7 +214,22 @@ class Tape:
         cuda: Whether the kernels are those of a GPU (a dropout mask is a bool there, and of the values' type on a processor).
     """
 
-    __slots__ = ("body", "cached", "calls", "cuda", "dropped", "idle", "moments", "muted", "place", "rows", "segments")
+    __slots__ = (
+        "adapted",
+        "body",
+        "cached",
+        "calls",
+        "cuda",
+        "dropped",
+        "idle",
+        "layer",
+        "moments",
+        "muted",
+        "place",
+        "rows",
+        "segments",
+        "trained",
+    )
 
     def __init__(self, dropped: frozenset[str] = frozenset(), *, cuda: bool = False) -> None:
         self.rows: list[Row] = []
@@ -208,6 +238,9 @@ class Tape:
         self.body = 0
         self.cached: list[Value] = []
         self.idle = 0
+        self.layer: int | None = None
+        self.trained: frozenset[Place] | None = None
+        self.adapted: Mapping[tuple[int, int | None], LowRank] = {}
         self.segments: list[Segment] = []
         self.place = ""
         self.muted = False
@@ -218,6 +251,13 @@ class Tape:
     def bytes(self) -> int:
         """All that is kept."""
         return sum(row.bytes * row.times for row in self.rows)
+
+    def learns(self, part: Part | None, *names: str) -> bool:
+        """Tell whether any of a part's tensors is trained, or any of those of these names; of no part in particular, all are."""
+        if self.trained is None or part is None:
+            return True
+        found = names or tuple(node.name for node in part.children if hasattr(node, "shape"))
+        return any((id(part), self.layer, name) in self.trained for name in found)
 
     def save(self, value: Value, call: str) -> None:
         """Keep a value's storage, unless it is held already; whether a gradient flows through it does not matter here."""
@@ -321,12 +361,16 @@ class Tape:
 
     def gain(self, value: Value, part: Part | None = None) -> Value:
         """Multiply with a parameter; the value is saved."""
-        self.save(value, "mul")
-        return self.note("mul", value, result=self._like(value), more=value.bytes, part=part)
+        learns = self.learns(part)
+        if learns:
+            self.save(value, "mul")
+        result = self._like(value, grad=value.grad or learns)
+        return self.note("mul", value, result=result, more=value.bytes if learns else 0, part=part)
 
     def by_input(self, value: Value, call: str) -> Value:
         """Apply a function whose backward needs its input."""
-        self.save(value, call)
+        if value.grad:
+            self.save(value, call)
         return self.note(call, value, result=self._like(value), more=2 * value.bytes if call == "pow" else 0)
 
     def by_result(self, value: Value, call: str, *, grad: bool = True) -> Value:
@@ -340,46 +384,70 @@ class Tape:
         """Drop elements: a mask is kept, of bools on a GPU, of the values' own type on a processor (Dropout.cpp)."""
         if where not in self.dropped:
             return value
-        self.save(Value(value.shape, BOOL if self.cuda else value.size), "dropout")
+        if value.grad:
+            self.save(Value(value.shape, BOOL if self.cuda else value.size), "dropout")
         return self.note("dropout", value, result=self._like(value))
 
     # --- reductions and products ---
 
     def softmax(self, value: Value, size: int) -> Value:
         """Softmax over the last axis, in floats of *size* bytes; the result is saved."""
-        result = Value(value.shape, size)
-        self.save(result, "softmax")
+        result = Value(value.shape, size, grad=value.grad)
+        if value.grad:
+            self.save(result, "softmax")
         return self.note("softmax", self.cast(value, size), result=result)
 
     def layer_norm(self, value: Value, part: Part | None = None) -> Value:
         """Normalise over the last axis: the input, the means and the reciprocal deviations are saved."""
-        value = self.contiguous(value)
-        self.save(value, "layer_norm")
-        for _ in range(2):
+        value, grad = self.contiguous(value), value.grad or self.learns(part)
+        for _ in range(1 if grad else 0):
+            self.save(value, "layer_norm")
             # a processor keeps the statistics in the parameters' type, a GPU in float32
             self.save(Value((*value.shape[:-1], 1), FLOAT if self.cuda else value.size), "layer_norm")
-        return self.note("layer_norm", value, result=Value(value.shape, value.size), part=part)
+            self.save(Value((*value.shape[:-1], 1), FLOAT if self.cuda else value.size), "layer_norm")
+        return self.note("layer_norm", value, result=Value(value.shape, value.size, grad=grad), part=part)
 
     def linear(self, value: Value, width: int, part: Part | None = None) -> Value:
-        """Multiply the last axis with a parameter: the input is saved as a matrix."""
+        """Multiply the last axis with a parameter: the input is saved as a matrix, where the parameter is trained."""
         rows = elements(value.shape[:-1])
         matrix = self.reshape(value, rows, value.shape[-1])
-        self.save(matrix, "linear")
-        return self.note("linear", matrix, result=Value((*value.shape[:-1], width), value.size), part=part)
+        if self.learns(part, "weight"):
+            self.save(matrix, "linear")
+        result = Value((*value.shape[:-1], width), value.size, grad=value.grad or self.learns(part))
+        result = self.note("linear", matrix, result=result, part=part)
+        beside = self.adapted.get((id(part), self.layer)) if self.adapted else None
+        return result if beside is None else self._low_rank(beside, value, result)
+
+    def _low_rank(self, beside: LowRank, value: Value, result: Value) -> Value:
+        """Add two thin products, scaled: each keeps what it is given (PEFT's LoRA: ``result + B(A(dropout(x))) * scaling``)."""
+        given = self.cast(value, beside.size)
+        if beside.dropped:
+            self.save(Value(given.shape, BOOL if self.cuda else given.size), "dropout")
+            given = self.note("dropout", given, result=self._like(given))
+        self.save(given, "linear")
+        thin = self.note("linear", given, result=Value((*value.shape[:-1], beside.rank), beside.size))
+        self.save(thin, "linear")
+        wide = self.scale(self.note("linear", thin, result=Value(result.shape, beside.size)))
+        return self.cast(self.add(result if result.size >= wide.size else self.cast(result, wide.size), wide), result.size)
 
     def matmul(self, left: Value, right: Value) -> Value:
         """Multiply two batches of matrices: both are saved, as three axes."""
         outer = left.shape[:-2]
         batch = elements(outer)
         left, right = (self.reshape(value, batch, *value.shape[-2:]) for value in (left, right))
-        for value in (left, right):
-            self.save(value, "matmul")
-        return self.note("matmul", left, right, result=Value((*outer, left.shape[-2], right.shape[-1]), left.size))
+        if right.grad:
+            self.save(left, "matmul")
+        if left.grad:
+            self.save(right, "matmul")
+        result = Value((*outer, left.shape[-2], right.shape[-1]), left.size, grad=left.grad or right.grad)
+        return self.note("matmul", left, right, result=result)
 
     def lookup(self, index: Value, width: int, size: int, part: Part | None = None) -> Value:
         """Look rows of a table up; the indices are saved."""
-        self.save(index, "embedding")
-        return self.note("embedding", result=Value((*index.shape, width), size), part=part)
+        learns = self.learns(part)
+        if learns:
+            self.save(index, "embedding")
+        return self.note("embedding", result=Value((*index.shape, width), size, grad=learns), part=part)
 
     def _like(self, value: Value, *, grad: bool | None = None, size: int | None = None) -> Value:
         """Return a new value that lies in memory as another one does, without gaps."""

@@ -12,7 +12,7 @@ from itertools import pairwise
 from weighbridge.accounts.adapters.base import Base, base, facts_of
 from weighbridge.accounts.parallel import deepspeed, megatron
 from weighbridge.accounts.parallel.layout import Layout, check_layout
-from weighbridge.accounts.parallel.shards import Cut, chunk, cuts
+from weighbridge.accounts.parallel.shards import Cut, chunk, cuts, hand_out
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
 from weighbridge.accounts.parallel.working import WorkingMemory, working_memory_of
@@ -144,7 +144,7 @@ def parallel_of(
         largest,
         messages,
         bubble(layout) if layout.pp > 1 else None,
-        tuple(_notes(found, layout, kept, working)),
+        tuple(_notes(model.tree, found, layout, kept, working)),
         working.under_way if working is not None and working.activations is not None else (),
         _of_megatron(below, layout, largest, len(layers), batch, seq, checkpointing),
         _of_deepspeed(model, layout),
@@ -320,7 +320,7 @@ def _messages(tree: Part, below: Base, layout: Layout, largest: State, layers: i
         yield from of_experts(layout, -(-sparse // layout.pp), block, active)
 
 
-def _notes(found: list[Cut], layout: Layout, kept: int | None, working: WorkingMemory | None) -> Iterator[str]:
+def _notes(tree: Part, found: list[Cut], layout: Layout, kept: int | None, working: WorkingMemory | None) -> Iterator[str]:
     if kept is not None and kept < layout.tp:
         yield f"{layout.tp // kept} devices keep the same key-value head, whole"
     if layout.tp > 1:
@@ -330,6 +330,12 @@ def _notes(found: list[Cut], layout: Layout, kept: int | None, working: WorkingM
             yield Text("Held whole by every tensor-parallel device, beside norms: {names}.", names=shown)
     if layout.zero in (1, 2):
         yield mark("ZeRO splits one flat list of all elements; padding to its alignment is not counted.")
+    if layout.zero == 1 and layout.tp * layout.pp * layout.ep == 1:
+        fullest = max(hand_out(tree, layout.dp, 1))
+        yield Text(
+            "torch's ZeroRedundancyOptimizer hands out whole tensors in place of that: the fullest device holds the states of {fullest} elements.",
+            fullest=f"{fullest:,}",
+        )
     if layout.zero == 3:
         yield mark("ZeRO-3 splits each tensor flat; padding to its alignment is not counted.")
     if layout.pp > 1:

@@ -10,11 +10,14 @@ distributed/tensor/parallel/style.py (ColwiseParallel, RowwiseParallel) and plac
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import heappop, heappush
 
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.modules import Module
+from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.weights import owned_tensors
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.tree import Row
+from weighbridge.core.tree import Part, Row
 
 COLUMN = frozenset((
     "q_proj", "k_proj", "v_proj", "query", "key", "value", "q", "k", "v", "qkv_proj", "qkv", "query_key_value", "c_attn", "Wqkv", "W_pack",
@@ -106,6 +109,29 @@ def _fused_cut(row: Row, hidden: object) -> Cut:
     stored_inputs_first = row.shape[1] == hidden if not down else row.shape[2] == hidden and row.shape[1] != hidden
     column = 2 if stored_inputs_first else 1
     return Cut(row, "row" if down else "column", 3 - column if down else column, expert=True)
+
+
+def hand_out(tree: Part, ways: int, size: int) -> list[int]:
+    """Return the bytes of optimizer states on each of *ways* devices where whole tensors are handed out: the largest first, each to whom has least.
+
+    Args:
+        tree: A model.
+        ways: How many devices there are.
+        size: Bytes of states of each element.
+
+    Source: torch 2.13.0, distributed/optim/zero_redundancy_optimizer.py (``_partition_parameters``)
+
+    >>> from weighbridge.core.parts import linear
+    >>> hand_out(Part("", (linear("a", 4, 4), linear("b", 2, 2))), 2, 8)
+    [128, 80]
+    """
+    learned = [entry for entry in owned_tensors(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen]
+    counts = [count for entry in learned for count in [elements(entry.tensor.shape)] * entry.copies]
+    held = [(0, device) for device in range(ways)]
+    for count in sorted(counts, reverse=True):
+        least, device = heappop(held)
+        heappush(held, (least + count, device))
+    return [size * count for count, _ in sorted(held, key=lambda entry: entry[1])]
 
 
 def chunk(size: int, ways: int, rank: int) -> int:

@@ -1,0 +1,79 @@
+"""What autograd keeps of a forward pass where only a part of a model is trained, or thin products beside its linear maps (LoRA).
+
+A linear map whose weight is frozen keeps no input, a norm or an activation before all that is trained keeps nothing; LoRA keeps what its two
+products are given, in float32 where the library holds them so. Held to ``saved_tensors_hooks`` over live classes and PEFT 0.21.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from weighbridge.accounts.adapters.account import AdapterCount
+from weighbridge.accounts.adapters.base import base, facts_of
+from weighbridge.accounts.adapters.checkpoint import BYTES, owner
+from weighbridge.accounts.adapters.partial import PARTIAL
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.memory.account import Settings, forward_activations
+from weighbridge.accounts.memory.activations import Activations
+from weighbridge.accounts.memory.styles import STYLES
+from weighbridge.accounts.memory.tape import LowRank, Place, whole
+from weighbridge.core.messages import Text, mark
+from weighbridge.core.tree import Part, Tensor, copy_name, positions
+from weighbridge.value import ModelValue
+
+VARIANTS = (
+    "use_dora", "kasa_config", "velora_config", "monteclora_config", "use_bdlora", "arrow_config", "layer_replication", "modules_to_save",
+    "target_parameters", "trainable_token_indices", "lora_bias",
+)  # fmt: skip
+NOT_KNOWN = mark("activations are worked out for plain LoRA on linear layers, for BitFit and for frozen modules")
+
+
+def adapter_activations(
+    model: ModelValue, config: Mapping[str, object], found: AdapterCount, given: Inputs, how: Settings
+) -> tuple[Activations | None, str | Text]:
+    """Return what a forward keeps with an adapter, or why that is not known.
+
+    Args:
+        model: The base.
+        config: The adapter's config.
+        found: The adapter, counted.
+        given: What is put in.
+        how: How the model is run.
+    """
+    if model.description is None:
+        return forward_activations(model, given, how)
+    style = STYLES.get(model.model_type or "")
+    if style is not None and style.shared:
+        return None, mark("activations: layers that share their weights are not worked out with an adapter")
+    trained: frozenset[Place] = frozenset()
+    adapted: dict[tuple[int, int | None], LowRank] = {}
+    if found.method in ("FREEZE", "BITFIT"):
+        below = base(model.tree, model.model_type or "", facts_of(model))
+        names = {owner(row) for row in PARTIAL[found.method].train(below, config)}
+        trained = frozenset(place for name, place, _ in _places(model.tree) if name in names)
+    elif found.method == "LORA" and not any(config.get(name) for name in VARIANTS) and config.get("bias", "none") == "none":
+        if any(site.kind not in ("linear", "conv1d") for site, _ in found.sites):
+            return None, NOT_KNOWN
+        ranks = {site.path: min(tensor.shape[0] for tensor in tensors if "lora_A" in tensor.name) for site, tensors in found.sites}
+        size = BYTES[found.added_sizes[0][1]]
+        dropped = how.dropout and bool(config.get("lora_dropout"))
+        for _, (part, layer, last), name in _places(model.tree):
+            path = name.removesuffix(".weight")
+            if last == "weight" and path in ranks:
+                adapted[part, layer] = LowRank(whole(ranks[path]), size, dropped)
+    else:
+        return None, NOT_KNOWN
+    return forward_activations(model, given, how, trained=trained, adapted=adapted)
+
+
+def _places(part: Part, prefix: str = "", layer: int | None = None) -> Iterator[tuple[str, Place, str]]:
+    """Yield each tensor's owner by its whole name, its place on the tape, and its own whole name."""
+    for node in part.children:
+        if isinstance(node, Tensor):
+            name = prefix + node.name
+            yield node.tied_to or name, (id(part), layer, node.name), name
+        elif isinstance(node, Part) and node.repeat is None:
+            yield from _places(node, f"{prefix}{node.name}." if node.name else prefix, layer)
+        elif isinstance(node, Part):
+            for index in positions(node):
+                yield from _places(node, f"{prefix}{copy_name(node.name, index)}.", index if layer is None else layer)
