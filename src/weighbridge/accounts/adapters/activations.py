@@ -17,6 +17,7 @@ from weighbridge.accounts.memory.account import Settings, forward_activations
 from weighbridge.accounts.memory.activations import Activations
 from weighbridge.accounts.memory.styles import STYLES
 from weighbridge.accounts.memory.tape import LowRank, Place, whole
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Part, Tensor, copy_name, positions
 from weighbridge.value import ModelValue
@@ -26,6 +27,18 @@ VARIANTS = (
     "target_parameters", "trainable_token_indices", "lora_bias",
 )  # fmt: skip
 NOT_KNOWN = mark("activations are worked out for plain LoRA on linear layers, for BitFit and for frozen modules")
+
+
+class TrainedPlaces(NamedTuple):
+    """Where a model is trained, on the tape of its forward.
+
+    Attributes:
+        trained: The tensors of its own that are trained.
+        adapted: The low-rank products beside its linear maps.
+    """
+
+    trained: frozenset[Place]
+    adapted: dict[tuple[int, int | None], LowRank]
 
 
 def adapter_activations(
@@ -42,28 +55,28 @@ def adapter_activations(
     """
     if model.description is None:
         return forward_activations(model, given, how)
+    where = trained_places(model, config, found, dropout=how.dropout)
+    if not isinstance(where, TrainedPlaces):
+        return None, where
+    return forward_activations(model, given, how, trained=where.trained, adapted=where.adapted)
+
+
+def trained_places(model: ModelValue, config: Mapping[str, object], found: AdapterCount, *, dropout: bool) -> TrainedPlaces | str | Text:
+    """Return where a model is trained with an adapter, or why that is not worked out; with *dropout*, LoRA drops elements as its config says."""
     style = STYLES.get(model.model_type or "")
     if style is not None and style.shared:
-        return None, mark("activations: layers that share their weights are not worked out with an adapter")
-    trained: frozenset[Place] = frozenset()
-    adapted: dict[tuple[int, int | None], LowRank] = {}
+        return mark("activations: layers that share their weights are not worked out with an adapter")
     if found.method in ("FREEZE", "BITFIT"):
         below = base(model.tree, model.model_type or "", facts_of(model))
         names = {owner(row) for row in PARTIAL[found.method].train(below, config)}
-        trained = frozenset(place for name, place, _ in _places(model.tree) if name in names)
-    elif found.method == "LORA" and not any(config.get(name) for name in VARIANTS) and config.get("bias", "none") == "none":
-        if any(site.kind not in ("linear", "conv1d") for site, _ in found.sites):
-            return None, NOT_KNOWN
-        ranks = {site.path: min(tensor.shape[0] for tensor in tensors if "lora_A" in tensor.name) for site, tensors in found.sites}
-        size = BYTES[found.added_sizes[0][1]]
-        dropped = how.dropout and bool(config.get("lora_dropout"))
-        for _, (part, layer, last), name in _places(model.tree):
-            path = name.removesuffix(".weight")
-            if last == "weight" and path in ranks:
-                adapted[part, layer] = LowRank(whole(ranks[path]), size, dropped)
-    else:
-        return None, NOT_KNOWN
-    return forward_activations(model, given, how, trained=trained, adapted=adapted)
+        return TrainedPlaces(frozenset(place for name, place, _ in _places(model.tree) if name in names), {})
+    plain = found.method == "LORA" and not any(config.get(name) for name in VARIANTS) and config.get("bias", "none") == "none"
+    if not plain or any(site.kind not in ("linear", "conv1d") for site, _ in found.sites):
+        return NOT_KNOWN
+    ranks = {site.path: min(tensor.shape[0] for tensor in tensors if "lora_A" in tensor.name) for site, tensors in found.sites}
+    size, dropped = BYTES[found.added_sizes[0][1]], dropout and bool(config.get("lora_dropout"))
+    places = ((name.removesuffix(".weight"), place) for _, place, name in _places(model.tree) if name.endswith(".weight"))
+    return TrainedPlaces(frozenset(), {place[:2]: LowRank(whole(ranks[path]), size, dropped) for path, place in places if path in ranks})
 
 
 def _places(part: Part, prefix: str = "", layer: int | None = None) -> Iterator[tuple[str, Place, str]]:

@@ -33,7 +33,7 @@ def mixture(c: Config) -> Part:
         fused_experts(E, c.active, H, I, inputs_first=True),
         linear("router", H, E, bias=False),
         gated_mlp("shared_expert", H, I),
-        matmul("idle_experts", (3, E - c.active, "seq", H, I)),
+        matmul("idle_experts", (2, E - c.active, "seq", I, H), (E - c.active, "seq", H, I)),
         kind="mixture",
     )
 
