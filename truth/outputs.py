@@ -40,7 +40,7 @@ def theirs(model_type: str, class_name: str, config: dict[str, Any], lengths: Pa
         raise RefusedError("large")
     total = 0
 
-    class Outputs(dispatch.TorchDispatchMode):  # type: ignore[misc, name-defined]
+    class Outputs(dispatch.TorchDispatchMode):  # type: ignore[misc]
         def __torch_dispatch__(self, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             nonlocal total
             result = operation(*args, **(kwargs or {}))

@@ -43,6 +43,14 @@ def test_outputs_of_experts_are_those_of_the_chosen() -> None:
     assert two - one == 10 * (2 * 14336 + 4096)
 
 
+def test_experts_that_run_on_every_token_all_put_out() -> None:
+    """Llama 4 in the reference: idle experts put out two inner widths and a hidden one for each token, as aten's products do."""
+    raw = {"model_type": "llama4_text", "hidden_size": 24, "intermediate_size": 57, "intermediate_size_mlp": 40, "num_hidden_layers": 1,
+           "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 8, "num_local_experts": 4, "vocab_size": 32, "interleave_moe_layer_step": 1}  # fmt: skip
+    more, less = (model({**raw, "num_local_experts": experts}, "Llama4TextModel").outputs(seq=7) for experts in (5, 4))
+    assert more - less == 7 * (2 * 57 + 24 + 1)  # and one score of the router
+
+
 @pytest.mark.parametrize(("raw", "seen"), [
     ({"model_type": "gpt_oss", "head_dim": 2, "hidden_size": 16, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 4,
       "num_key_value_heads": 2, "num_local_experts": 4, "num_experts_per_tok": 2, "vocab_size": 32}, 952),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from weighbridge.accounts.adapters.activations import adapter_activations
+from weighbridge.accounts.adapters.activations import TrainedPlaces, trained_places
 from weighbridge.accounts.adapters.base import facts_of
 from weighbridge.accounts.adapters.costs import trained_bytes
 from weighbridge.accounts.adapters.source import adapter_config, adapters_of
@@ -19,13 +19,13 @@ from weighbridge.accounts.fits.roofline import Bound, keeps_cache, roofline_boun
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import forward_activations, memory_of, settings, training_states
 from weighbridge.accounts.memory.quantization import quantization_of
+from weighbridge.accounts.memory.styles import STYLES
 from weighbridge.accounts.possible import places
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
-    from weighbridge.accounts.adapters.account import AdapterCount
     from weighbridge.value import ModelValue
 
 PURPOSES = ("serving", "training", "lora")
@@ -380,28 +380,27 @@ ActivationBytes = Callable[[str, int, int], "int | None"]
 """Bytes of activations, by checkpointing, batch and length; None where the model does not take that length."""
 
 
-def _activations(model: ModelValue, how: Mapping[str, object], adapter: AdapterCount | None = None) -> ActivationBytes:
-    """Return what a forward keeps, with an adapter if one is given, each asked for once; nothing where it is not described."""
+def _activations(model: ModelValue, how: Mapping[str, object], where: TrainedPlaces | None = None) -> ActivationBytes:
+    """Return what a forward keeps, each asked for once; nothing where it is not described."""
     seen: dict[tuple[str, int, int], int | None] = {}
     most = _positions(model)
 
     def look_up(checkpointing: str, batch: int, seq: int) -> int | None:
         key = (checkpointing, batch, seq)
         if key not in seen:
-            seen[key] = None if seq > most else _activation_bytes(model, {**how, "checkpointing": checkpointing}, batch, seq, adapter)
+            seen[key] = None if seq > most else _activation_bytes(model, {**how, "checkpointing": checkpointing}, batch, seq, where)
         return seen[key]
 
     return look_up
 
 
-def _activation_bytes(
-    model: ModelValue, how: Mapping[str, object], batch: int, seq: int, adapter: AdapterCount | None = None
-) -> int | None:
+def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, seq: int, where: TrainedPlaces | None = None) -> int | None:
     given = Inputs(batch=batch, seq=seq)
     try:
-        found = None if adapter is None else adapter_activations(model, adapter_config(LORA), adapter, given, settings(**how))[0]
-        if found is None:  # what an adapter keeps is not worked out: as in full training
+        if where is None:  # all is trained, or what an adapter keeps is not worked out
             found = forward_activations(model, given, settings(**how))[0]
+        else:
+            found = forward_activations(model, given, settings(**how), trained=where.trained, adapted=where.adapted)[0]
     except UsageError:  # longer than its positions
         return None
     return found.bytes if found is not None else 0
@@ -411,7 +410,9 @@ def _lora(model: ModelValue, dtype: str) -> Iterator[Plan]:
     """Yield ways to train an adapter: over the model as it is, over one in 8 and in 4 bits, with activations computed again."""
     adapter = adapters_of(model, LORA, dtype=dtype)
     states = sum(trained_bytes(adapter))
-    kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True}, adapter)
+    where = trained_places(model, adapter_config(LORA), adapter, dropout=True) if model.description is not None else None
+    how = {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True}
+    kept = _activations(model, how, where if isinstance(where, TrainedPlaces) else None)
     for held in _weight_formats(model, dtype):
         name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))
         for checkpointing in ("none", "full"):
@@ -434,7 +435,6 @@ def _notes(model: ModelValue, purpose: str, seq: int, ways: tuple[Setup, ...]) -
     if not _activation_bytes(model, {"loss": True}, 1, seq):
         yield mark("The activations of this model are not described, and are left out.")
     if purpose == "lora":
-        adapter = adapters_of(model, LORA)
-        worked_out = adapter_activations(model, adapter_config(LORA), adapter, Inputs(seq=min(seq, 16)), settings())[0] is not None
-        if not worked_out:
+        style = STYLES.get(model.model_type or "")
+        if style is not None and style.shared:
             yield mark("Activations are counted as in full training: what this model keeps with an adapter is not worked out.")

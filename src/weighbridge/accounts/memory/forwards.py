@@ -115,11 +115,13 @@ def _trained_here(run: ForwardPass, part: Part, index: int) -> object:
     tape = run.tape
     if tape.trained is None:
         return None
-    inside = [inner for _, inner in walk(part)]
-    learned = tuple(
+    inside = tape.inside.get(id(part)) or tape.inside.setdefault(id(part), [inner for _, inner in walk(part)])
+    adapted = tuple(tape.adapted.get((id(inner), index)) for inner in inside)
+    if not tape.trained:
+        return adapted
+    return adapted, tuple(
         (id(inner), index, node.name) in tape.trained for inner in inside for node in inner.children if isinstance(node, Tensor)
     )
-    return learned, tuple((id(inner), index) in tape.adapted for inner in inside)
 
 
 def _layer(run: ForwardPass, part: Part, index: int, value: Value, layer: Callable[[Part, Value], Value]) -> Value:

@@ -204,6 +204,7 @@ class Tape:
         body: How many rows the body of a class keeps, without its heads.
         cached: What was put into a cache, which the output of a class holds.
         layer: The number of the layer that is running, if it is one.
+        inside: The parts of each layer, by its identity, once they are asked for.
         trained: The tensors that are trained, each as its part's identity, the number of its layer, and its name; None of all.
         adapted: The low-rank products beside linear maps, each by the map's identity and the number of its layer.
         idle: Bytes that are alive at the end of a forward, and not kept.
@@ -222,6 +223,7 @@ class Tape:
         "cuda",
         "dropped",
         "idle",
+        "inside",
         "layer",
         "moments",
         "muted",
@@ -239,6 +241,7 @@ class Tape:
         self.cached: list[Value] = []
         self.idle = 0
         self.layer: int | None = None
+        self.inside: dict[int, list[Part]] = {}
         self.trained: frozenset[Place] | None = None
         self.adapted: Mapping[tuple[int, int | None], LowRank] = {}
         self.segments: list[Segment] = []
