@@ -160,8 +160,7 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     total = None if kept is None else weights + buffers + gradients + master + states + kept.bytes
     # what nothing is put into has no gradient in torch, and no states: then both are the most they can be
     learned = "bound" if unreached_elements(model.tree, given.lengths()) else "exact"
-    # which matrices Muon takes is its user's choice
-    trust = exact | {"gradients": learned, "optimizer": "estimate" if how.optimizer == "muon" else learned, "total": "bound"}
+    trust = exact | {"gradients": learned, "optimizer": learned, "total": "bound"}
     trust |= {} if kept is None else {"activations": kept.trust, "peak": "estimate"}
     peak = None if kept is None else weights + buffers + master + _beside_weights(model, given, how, kept)
     return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, peak, trust, kept, refused)
