@@ -190,7 +190,7 @@ class Model(ModelValue):
         """Count the arithmetic of one pass as a tool or a paper does.
 
         Args:
-            convention: ``torch``, ``fvcore``, ``timm``, ``deepspeed``, ``calflops``, ``palm``, ``megatron``, ``torchtitan`` or ``6n``.
+            convention: ``torch``, ``fvcore``, ``timm``, ``mmcv``, ``deepspeed``, ``calflops``, ``palm``, ``megatron``, ``torchtitan`` or ``6n``.
             inputs: What :meth:`flops` takes.
 
         >>> model("vit-base-patch16-224").arithmetic("fvcore", images=1).value
