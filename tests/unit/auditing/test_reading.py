@@ -1,6 +1,7 @@
 """Lines as they come in files: long ones are read in pieces, so that time grows with their length and no faster."""
 
 from weighbridge.auditing import audit
+from weighbridge.auditing.text.openings import opens_with_another
 from weighbridge.auditing.text.reading import LONGEST, read_lines
 
 
@@ -23,3 +24,7 @@ def test_half_an_equation_is_not_read() -> None:
 def test_dates_are_no_subtractions() -> None:
     assert not audit("- 2026-01: MagpieTTS was released.\n- 2026: This repo has pivoted to speech.").claims
     assert audit("2400 - 100\n2301").wrong
+
+
+def test_commands_of_tex_are_no_words_of_a_sentence() -> None:
+    assert not opens_with_another(r"\section*{\raggedright 2 Encoder $\times$ 12\hfill 85,054,464", 44)

@@ -7,6 +7,8 @@ import re
 _SENTENCE = re.compile(r"[。!?！？;；]|\.(?!\d)(?=\s|$)")
 _NUMBER = re.compile(r"\d")
 _WORD = re.compile(r"[A-Za-z]+")
+_COMMAND = re.compile(r"\\[A-Za-z]+\*?")
+"""A command of TeX, which is no word of the sentence."""
 _KNOWN = frozenset(
     """
     a about above account accounts activated active activation activations actual actually add added addition additional additionally adds after again all alone already also altogether always amount amounts an and any
@@ -61,6 +63,7 @@ def sentence_of(text: str, place: int) -> tuple[int, int]:
 
 def _has_others(words: str) -> bool:
     """Tell whether words are not all such as go on about the same model."""
+    words = _COMMAND.sub(" ", words)
     foreign = sum(len(word) for word in _WORD.findall(words) if word.lower() not in _KNOWN)
     return foreign > _LETTERS or any("\u4e00" <= letter <= "\u9fff" for letter in _KNOWN_CHINESE.sub("", words))
 
