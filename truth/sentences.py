@@ -14,6 +14,8 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
+from fractions import Fraction
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, cast
 
@@ -47,29 +49,47 @@ class Said(NamedTuple):
     def modules(self, *titles: str) -> list[Any]:
         """Return the live modules of the place, of one copy each kind; with *titles*, those of the lines called so."""
         inside = [self.place] if isinstance(self.place, Line) else list(lines(self.place))
-        wanted = {path for line in inside for path, title in _titled(line) if not titles or title in titles}
-        found: dict[str, Any] = {}
-        for name, module in self.theirs.named_modules():
-            folded = INDEX.sub("", name).strip(".")
-            if folded in wanted and self._stands_here(name) and next(module.parameters(recurse=False), None) is not None:
-                found.setdefault(folded, module)
-        return list(found.values())
+        wanted = dict.fromkeys(path for line in inside for path, title in _titled(line) if not titles or title in titles)
+        own = {name: module for name, module in self.theirs.named_modules() if next(module.parameters(recurse=False), None) is not None}
+        found = (self._first(path, own) for path in wanted)
+        return [own[name] for name in found if name]
 
     def tensors(self) -> dict[str, Any]:
-        """Return the live parameters of the place, of one copy each, by their folded names."""
-        wanted = self.paths()
+        """Return the live parameters of the place, of one copy each."""
+        own = dict(self.theirs.named_parameters(remove_duplicate=False))
+        owners: dict[str, list[str]] = {}
+        for name in own:
+            owners.setdefault(name.rpartition(".")[0], []).append(name)
         found: dict[str, Any] = {}
-        for name, tensor in self.theirs.named_parameters(remove_duplicate=False):
-            folded = INDEX.sub("", name).strip(".")
-            if any(folded == path or folded.startswith(f"{path}.") for path in wanted) and self._stands_here(name):
-                found.setdefault(folded, tensor)
+        for path in self.paths():
+            tensor, module = self._first(path, own), self._first(path, owners)
+            if tensor:
+                found[tensor] = own[tensor]
+            elif module:
+                found |= {name: own[name] for name in owners[module]}
+            else:  # a part whose tensors stand deeper
+                deeper = [name for name in own if _pattern(path, whole=False).match(name) and self._stands_here(name)]
+                found |= {name: own[name] for name in {INDEX.sub("", name): name for name in reversed(deeper)}.values()}
         return found
+
+    def _first(self, path: str, names: Any) -> str:
+        pattern = _pattern(path)
+        return next((name for name in names if pattern.match(name) and self._stands_here(name)), "")
 
     def _stands_here(self, name: str) -> bool:
         path, indices = self.start
-        pattern = r"(?:\.\d+)*\.".join(map(re.escape, path.split("."))) + r"\.(\d+)(?:\.|$)"
-        match = re.match(pattern, name) if indices else None
+        match = re.match(_between(path) + r"\.(\d+)(?:\.|$)", name) if indices else None
         return match is None or int(match[1]) in indices
+
+
+@cache
+def _pattern(path: str, *, whole: bool = True) -> re.Pattern[str]:
+    """Return what matches a path with the indices of layers in it."""
+    return re.compile(_between(path) + r"(?:\.\d+)*" + ("$" if whole else r"\."))
+
+
+def _between(path: str) -> str:
+    return r"(?:\.\d+)*\.".join(map(re.escape, path.split(".")))
 
 
 def _titled(line: Line) -> Iterator[tuple[str, str]]:
@@ -120,27 +140,28 @@ def _walk(part: Part, path: str = "") -> Iterator[tuple[str, Part]]:
             yield from _walk(child, f"{path}.{child.name}".strip(".") if child.name else path)
 
 
-def with_other_heads(said: Said) -> Iterator[Any]:
-    """Yield the live model with twice, half, three times and a third of the heads, where the class builds one."""
+def with_heads(said: Said, *times: Fraction) -> list[int]:
+    """Return how many parameters the place has as it is, and with so many times the heads, where the class builds that."""
     keys, attend = head_keys(said)
-    if not keys or attend is None:
-        return
+    if not keys or attend is None or not size(said):
+        return []
     heads = int(str(attend.heads))
     width = heads * int(str(attend.head_dim))
-    for number in (heads * 2, heads // 2, heads * 3, heads // 3):
-        if number > 0 and width % number == 0 and (other := outcome(said, dict.fromkeys(keys, number))) is not None:
-            yield other
+    numbers = [heads, *(int(heads * factor) for factor in times if (heads * factor).denominator == 1 and width % int(heads * factor) == 0)]
+    # What is compared has the same keys written: a sub-config that is there at all changes the defaults of some classes.
+    found = (outcome(said, dict.fromkeys(keys, number)) for number in numbers)
+    counts = [size(said._replace(theirs=other)) if other is not None else None for other in found]
+    return [] if counts[0] is None else [count for count in counts if count is not None]
 
 
 def heads_do_not_count(said: Said) -> bool | None:
-    counts = {size(said._replace(theirs=other)) for other in with_other_heads(said)}
-    return None if not counts else counts == {size(said)}
+    counts = with_heads(said, Fraction(2), Fraction(1, 2), Fraction(3), Fraction(1, 3))
+    return len(set(counts)) == 1 if len(counts) > 1 else None
 
 
 def heads_count(said: Said) -> bool | None:
-    keys, attend = head_keys(said)
-    other = outcome(said, dict.fromkeys(keys, 2 * int(str(attend.heads)))) if keys and attend else None
-    return None if other is None else size(said._replace(theirs=other)) > size(said)
+    counts = with_heads(said, Fraction(2))
+    return counts[1] > counts[0] if len(counts) > 1 else None
 
 
 def shared_heads(said: Said) -> bool | None:
@@ -207,13 +228,16 @@ def _as_numbers(module: Any) -> Any:
 
 
 def one_gain(said: Said) -> bool | None:
-    found = said.tensors().values()
-    return all(tensor.dim() == 1 for tensor in found) and len(found) == len(said.paths()) if found else None
+    return _vectors(said, 1)
 
 
 def gain_and_shift(said: Said) -> bool | None:
-    found = said.tensors().values()
-    return all(tensor.dim() == 1 for tensor in found) and len(found) == 2 * len(said.paths()) if found else None
+    return _vectors(said, 2)
+
+
+def _vectors(said: Said, number: int) -> bool | None:
+    found = [list(module.parameters(recurse=False)) for module in said.modules()]
+    return all(len(own) == number and all(tensor.dim() == 1 for tensor in own) for own in found) if found else None
 
 
 def is_linear(*, bias: bool) -> Callable[[Said], bool | None]:
@@ -240,8 +264,8 @@ def maps(inner: int) -> Callable[[Said], bool | None]:
     def check(said: Said) -> bool | None:
         weights = {name: tensor for name, tensor in said.tensors().items() if tensor.dim() == 2}
         assert isinstance(said.place, Section)
-        back = {path for line in lines(said.place) if line.title == "down" for path in line.paths}
-        down = sum(tensor.numel() for name, tensor in weights.items() if any(name.startswith(path) for path in back))
+        back = [_pattern(path, whole=False) for line in lines(said.place) if line.title == "down" for path in line.paths]
+        down = sum(tensor.numel() for name, tensor in weights.items() if any(path.match(name) for path in back))
         return sum(tensor.numel() for tensor in weights.values()) == (inner + 1) * down if down else None
 
     return check
@@ -307,11 +331,12 @@ def layers_of_their_own(said: Said) -> bool | None:
 def _copies(said: Said, holds: Callable[[Any, Any], bool]) -> bool | None:
     """Hold the tensors of two copies of a repeated part against each other."""
     assert isinstance(said.place, Section)
-    stands: dict[str, list[Any]] = {}
+    layer = re.compile(f"({_between(said.place.path)})" + r"\.\d+\.(.+)$")
+    stands: dict[tuple[str, str], list[Any]] = {}
     for name, tensor in said.theirs.named_parameters(remove_duplicate=False):
-        folded = INDEX.sub("", name).strip(".")
-        if folded.startswith(f"{said.place.path}.") and said._stands_here(name):
-            stands.setdefault(folded, []).append(tensor)
+        match = layer.match(name)
+        if match and said._stands_here(name):
+            stands.setdefault((match[1], match[2]), []).append(tensor)
     pairs = [found for found in stands.values() if len(found) > 1]
     return all(holds(found[0], found[1]) for found in pairs) if pairs else None
 

@@ -118,7 +118,7 @@ def flops_and_outputs(model: ModelValue, given: Inputs) -> tuple[Flops, int]:
 
 
 def outputs_of(model: ModelValue, given: Inputs) -> int:
-    """Count the elements that convolutions and products of matrices put out: the "activations" of timm's tables, as fvcore counts them.
+    """Count the elements that convolutions and products of matrices output: the "activations" of timm's tables, as fvcore counts them.
 
     >>> from weighbridge import model
     >>> outputs_of(model("vit-base-patch16-224"), Inputs())

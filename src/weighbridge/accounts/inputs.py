@@ -96,7 +96,7 @@ class Inputs(NamedTuple):
 
 
 def inputs(given: Mapping[str, object] | None = None, /, **named: object) -> Inputs:
-    """Read what is put in, from numbers or from text; other keys of *given* are not looked at.
+    """Read the inputs from numbers or from text; other keys of *given* are ignored.
 
     Args:
         given: A query, a JSON body, the options of a command.

@@ -225,7 +225,7 @@ def as_examples(model: ModelValue, given: Inputs) -> Inputs:
 
 
 def is_vision_only(tree: Part) -> bool:
-    """Tell whether a model takes images alone: it looks no token up, and no part waits for images or text."""
+    """Tell whether a model takes only images: it looks up no tokens, and no part waits for images or text."""
     parts = [part for _, part in walk(tree)]
     if any(part.requires is not None or "rows" in length_names(part) or "seq" in length_names(part) for part in parts):
         return False

@@ -148,7 +148,7 @@ class Model(ModelValue):
         Args:
             batch: Examples.
             seq: Tokens per example; of the encoder, where there are both.
-            decoder_seq, encoder_seq, images, patches, audios, question: What else is put in; see :class:`~weighbridge.accounts.inputs.Inputs`.
+            decoder_seq, encoder_seq, images, patches, audios, question: Other inputs; see :class:`~weighbridge.accounts.inputs.Inputs`.
 
         Raises:
             UsageError: An invalid number, images for a model that takes none beside its text, or a model
@@ -173,7 +173,7 @@ class Model(ModelValue):
         return flops_of(self, given)
 
     def outputs(self, **inputs: Any) -> int:
-        """Count the elements that convolutions and products of matrices put out in one pass, which timm's tables call activations.
+        """Count the elements that convolutions and products of matrices output in one pass, which timm's tables call activations.
 
         Args:
             inputs: What :meth:`flops` takes.
@@ -253,7 +253,7 @@ class Model(ModelValue):
         Args:
             adapter, dtype, autocast: As for :meth:`adapters`.
             quantization: The scheme that packs the base's matrices, such as ``bnb-4bit-double``.
-            optimizer: Whose states are kept, of what is trained alone.
+            optimizer: Whose states are kept, for the trained parameters only.
             batch, seq: Examples, and tokens of each.
 
         Raises:
@@ -318,7 +318,7 @@ class Model(ModelValue):
         """Add up the bytes of the model at work.
 
         Args:
-            training: Whether it is trained: gradients, the optimizer's states and activations come to the weights.
+            training: Whether it is trained: then gradients, optimizer states and activations are added to the weights.
             batch: Examples.
             seq: Tokens per example; of the encoder, where there are both. By default 128, or as many as the model has positions for.
             decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
@@ -382,11 +382,11 @@ class Model(ModelValue):
         """Lay the model out on ``tp * pp * dp`` devices: bytes of each by class of state, communication, idle time.
 
         Args:
-            tp, pp, dp, ep: Ways of tensor, pipeline, data and expert parallelism.
+            tp, pp, dp, ep: Degrees of tensor, pipeline, data and expert parallelism.
             zero: Stage of ZeRO, 0 to 3.
-            fsdp: Cut every tensor along its first dimension, as FSDP2 does, in place of ZeRO.
-            sequence_parallel: Cut norms and dropout along the sequence among the tensor-parallel devices.
-            micro_batches: Into how many a step is cut.
+            fsdp: Split every tensor along its first dimension, as FSDP2 does, in place of ZeRO.
+            sequence_parallel: Split norms and dropout along the sequence among the tensor-parallel devices.
+            micro_batches: How many of them a step has.
             schedule: ``1f1b``, ``interleaved`` or ``zero-bubble``.
             chunks: Pieces of the model on each stage, for ``interleaved``.
             dtype: Of parameters and gradients; 16 bits keep master weights in float32.
@@ -495,10 +495,10 @@ def model(
         model_class: The class to count; by default what the config's ``architectures`` says, else the base class.
         overrides: Config fields to set; a dotted key reaches into a sub-config.
         via: ``transformers`` builds the class with that library on the meta device, in place of a blueprint.
-        trust_remote_code: With *via*, run the code that the source brings along.
+        trust_remote_code: With *via*, run the source's own code.
 
     Raises:
-        SourceError: There is nothing of that name.
+        SourceError: Nothing has that name.
         ConfigError: The config is wrong; :class:`UnknownArchitecture` if no blueprint describes it.
         ReadError: The file is damaged.
 

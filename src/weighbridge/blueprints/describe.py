@@ -219,7 +219,7 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
         hint: str = Text("--class counts one of the library instead; {listed}", listed=listed)
     else:
         hint = why_undescribed(stated) or did_you_mean(stated, known.classes, typos=model_class is None) or listed
-    raise UnknownArchitecture(message, key="architectures", value=stated, hint=hint)
+    raise UnknownArchitecture(message, key="architectures" if model_class is None else "class", value=stated, hint=hint)
 
 
 def _inner_types(known: Family, raw: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:

@@ -31,7 +31,7 @@ ANSWERS = (
     ("bert-base-uncased --clas BertModel", "no option --clas; did you mean --class?"),
     (
         "bert-base-uncased --class BertForMaskLM",
-        "architectures: no class 'BertForMaskLM' of model type 'bert' (did you mean BertForMaskedLM?)",
+        "class: no class 'BertForMaskLM' of model type 'bert' (did you mean BertForMaskedLM?)",
     ),
     ("fits gpt2 --device 4090", "device: no '4090'; did you mean rtx-4090?"),
     (
@@ -48,7 +48,7 @@ ANSWERS = (
     ("list.json", "list.json holds a list, expected an object with the config's keys"),
     ("empty.json", "empty.json is empty; expected a config as a JSON object"),
     ("frac.json", "num_hidden_layers: expected a whole number, found 1.5 (the class default is 12)"),
-    ("bert.json --class BertForMaskdLM", "architectures: no class 'BertForMaskdLM' of model type 'bert' (did you mean BertForMaskedLM?)"),
+    ("bert.json --class BertForMaskdLM", "class: no class 'BertForMaskdLM' of model type 'bert' (did you mean BertForMaskedLM?)"),
     ("bert.json --set hidden_size", "--set hidden_size: expected key=value, such as num_hidden_layers=6"),
     ("bert.json --set hidden_sise=770", "hidden_sise: bert has no such field (did you mean hidden_size?)"),
     (
