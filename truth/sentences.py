@@ -284,10 +284,11 @@ def has_experts(said: Said) -> bool | None:
     """So many experts stand in the live class, and its config or router says how many are picked."""
     number, active = _whole(said.values["experts"]), _whole(said.values["active"])
     stacked = any(number in tensor.shape[:1] or tensor.shape[0] % number == 0 for tensor in said.tensors().values())
-    listed = any(len(module) == number for module in said.theirs.modules() if type(module).__name__.endswith("List"))
+    listed = any(len(module) == number for module in said.theirs.modules() if type(module).__name__ in ("ModuleList", "ModuleDict"))
     holders = [*_configs(said.theirs), *said.theirs.modules()]
     picked = {value for holder in holders for value in vars(holder).values() if type(value) is int}
-    return (stacked or listed) and active in picked
+    named = any(f"Top{active}" in type(module).__name__ for module in said.theirs.modules())  # NllbMoeTop2Router has no other number
+    return (stacked or listed) and (active in picked or named)
 
 
 def stacked(said: Said) -> bool | None:
