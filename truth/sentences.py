@@ -284,7 +284,8 @@ def has_experts(said: Said) -> bool | None:
     """So many experts stand in the live class, and its config or router says how many are picked."""
     number, active = _whole(said.values["experts"]), _whole(said.values["active"])
     stacked = any(number in tensor.shape[:1] or tensor.shape[0] % number == 0 for tensor in said.tensors().values())
-    listed = any(len(module) == number for module in said.theirs.modules() if type(module).__name__ in ("ModuleList", "ModuleDict"))
+    nn = import_module("torch").nn
+    listed = any(len(module) == number for module in said.theirs.modules() if isinstance(module, (nn.ModuleList, nn.ModuleDict)))
     holders = [*_configs(said.theirs), *said.theirs.modules()]
     picked = {value for holder in holders for value in vars(holder).values() if type(value) is int}
     named = any(f"Top{active}" in type(module).__name__ for module in said.theirs.modules())  # NllbMoeTop2Router has no other number
