@@ -285,7 +285,10 @@ def has_experts(said: Said) -> bool | None:
     number, active = _whole(said.values["experts"]), _whole(said.values["active"])
     stacked = any(number in tensor.shape[:1] or tensor.shape[0] % number == 0 for tensor in said.tensors().values())
     nn = import_module("torch").nn
-    listed = any(len(module) == number for module in said.theirs.modules() if isinstance(module, (nn.ModuleList, nn.ModuleDict)))
+    lists = [module for module in said.theirs.modules() if isinstance(module, (nn.ModuleList, nn.ModuleDict))]
+    listed = any(
+        sum(next(one.parameters(), None) is not None for one in module.children()) == number for module in lists
+    )  # an activation may stand among them
     holders = [*_configs(said.theirs), *said.theirs.modules()]
     picked = {value for holder in holders for value in vars(holder).values() if type(value) is int}
     named = any(f"Top{active}" in type(module).__name__ for module in said.theirs.modules())  # NllbMoeTop2Router has no other number
