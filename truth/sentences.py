@@ -237,7 +237,7 @@ def gain_and_shift(said: Said) -> bool | None:
 
 def _vectors(said: Said, number: int) -> bool | None:
     found = [list(module.parameters(recurse=False)) for module in said.modules()]
-    return all(len(own) == number and all(tensor.dim() == 1 for tensor in own) for own in found) if found else None
+    return all(len(own) == number for own in found) if found else None  # one gain for each component may be a row for each head
 
 
 def is_linear(*, bias: bool) -> Callable[[Said], bool | None]:
