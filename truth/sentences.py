@@ -243,7 +243,7 @@ def _vectors(said: Said, number: int) -> bool | None:
 def is_linear(*, bias: bool) -> Callable[[Said], bool | None]:
     def check(said: Said) -> bool | None:
         found = said.modules()
-        return all((getattr(module, "bias", None) is not None) == bias and _outputs(module) > 0 for module in found) if found else None
+        return all((getattr(module, "bias", None) is not None) == bias and module.weight.dim() == 2 for module in found) if found else None
 
     return check
 
