@@ -242,8 +242,8 @@ def _vectors(said: Said, number: int) -> bool | None:
 
 def is_linear(*, bias: bool) -> Callable[[Said], bool | None]:
     def check(said: Said) -> bool | None:
-        found = said.modules()
-        return all((getattr(module, "bias", None) is not None) == bias and module.weight.dim() == 2 for module in found) if found else None
+        found = [sorted(tensor.dim() for tensor in module.parameters(recurse=False)) for module in said.modules()]
+        return all(sizes == ([1, 2] if bias else [2]) for sizes in found) if found else None
 
     return check
 
