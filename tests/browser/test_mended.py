@@ -133,7 +133,7 @@ def test_back_after_an_early_change_returns_to_the_first_state(opened: Opened) -
 def test_what_embeddings_means_is_said(opened: Opened) -> None:
     with opened(BERT) as (page, _):
         assert "in embedding tables" in page.inner_text(".facts")
-        assert "Tables alone: the norm and the projections" in page.inner_text("#where")
+        assert "Embedding tables only: the norm and the projections" in page.inner_text("#where")
 
 
 def test_the_layers_of_encoder_and_decoder_are_told_apart(opened: Opened) -> None:

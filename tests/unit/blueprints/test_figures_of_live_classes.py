@@ -79,7 +79,7 @@ def test_a_tower_that_nothing_around_it_is_described_for_is_refused() -> None:
 
 
 def test_a_tower_without_what_the_whole_asks_for_is_refused() -> None:
-    with pytest.raises(ConfigError, match="the blueprint asks for 'image'"):
+    with pytest.raises(ConfigError, match="the outer model reads its image"):
         count({"model_type": "gemma3", "vision_config": {"model_type": "bert"}})
 
 

@@ -26,5 +26,5 @@ def test_the_decoder_is_as_wide_as_num_layers_makes_it(model_type: str, raw: dic
 
 
 def test_a_width_that_no_model_has_is_refused() -> None:
-    with pytest.raises(ConfigError, match="num_layers: the width doubles from stage to stage"):
+    with pytest.raises(ConfigError, match="num_layers: the width doubles with each stage"):
         model({"model_type": "swin", "num_layers": 10**12}, "SwinForMaskedImageModeling")

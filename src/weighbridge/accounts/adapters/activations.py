@@ -18,6 +18,7 @@ from weighbridge.accounts.memory.activations import Activations
 from weighbridge.accounts.memory.styles import STYLES
 from weighbridge.accounts.memory.tape import LowRank, Place, whole
 from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Part, Tensor, copy_name, positions
 from weighbridge.value import ModelValue
@@ -58,7 +59,12 @@ def adapter_activations(
     where = trained_places(model, config, found, dropout=how.dropout)
     if not isinstance(where, TrainedPlaces):
         return None, where
-    return forward_activations(model, given, how, trained=where.trained, adapted=where.adapted)
+    try:
+        return forward_activations(model, given, how, trained=where.trained, adapted=where.adapted)
+    except UsageError as error:
+        if given.seq != Inputs().seq:
+            raise
+        return None, error.args[0]  # fewer positions than the tokens that are taken where nobody says how many
 
 
 def trained_places(model: ModelValue, config: Mapping[str, object], found: AdapterCount, *, dropout: bool) -> TrainedPlaces | str | Text:

@@ -54,7 +54,7 @@ COMPASS = variant(
     normed=constant("normed", False),
     head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "head dimension"),
     window=window(),
-    windowed=windowed_layers(),
+    windowed=windowed_layers(lambda c: 0),
 )
 COMPASS_CLASSES = {
     **with_heads("CohereCompassText", cohere, "sequence"),

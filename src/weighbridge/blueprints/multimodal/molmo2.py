@@ -74,7 +74,7 @@ def released_layers(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Take the layers that are read from where released configs have them; a null there is the class's default.
 
     >>> released_layers({"vit_layers": [3], "vision_feature_layer": [1, 2]})
-    {'vision_feature_layer': [3]}
+    {'vit_layers': [3], 'vision_feature_layer': [3]}
     """
     given = dict(raw)
     return {**given, "vision_feature_layer": given.pop("vit_layers")} if "vit_layers" in given else given
