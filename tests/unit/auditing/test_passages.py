@@ -286,3 +286,10 @@ def test_a_figure_of_the_whole_beside_words_for_a_part_is_no_alarm() -> None:
 )
 def test_what_is_no_size_is_not_read_as_one(text: str) -> None:
     assert not list(find_described_sizes(text))
+
+
+def test_a_total_that_leaves_much_out_is_no_slip() -> None:
+    """Untied, without the biases of linear maps, positions and the last norm: GPT-3's total as a course counts it."""
+    text = "GPT-3 175B has 96 layers, a hidden size of 12288 and 96 heads.\n\nTotal GPT-3 Parameters: {}"
+    assert not audit(text.format("175,186,010,112")).wrong
+    assert audit(text.format("175,186,010,012")).wrong

@@ -57,6 +57,40 @@ def own_count(model: ModelValue, what: str = "total") -> int | None:
     return counted if isinstance(counted, int) else None
 
 
+_MOST_LEFT_OUT = 14
+"""Kinds of parameters that a hand count may leave out, so many at most: each doubles what is tried."""
+
+
+@lru_cache(maxsize=64)
+def _hand_counts(model: ModelValue) -> frozenset[int]:
+    """Return what a model comes to without any of what hand counts leave out: positions, biases, norms, the pooler, or with its head's own table."""
+    small: dict[str, int] = {}
+    parts = parts_of(model)
+    for atom in parts.atoms:
+        if atom.component in ("position", "type", "pooler") or atom.of_norm or atom.role == "bias":
+            own = atom.component if atom.component in ("position", "type", "pooler") else "norm" if atom.of_norm else ""
+            kind = f"{own} {atom.role} {'inside' if atom.layer else 'outside'}"
+            small[kind] = small.get(kind, 0) + atom.total
+    tied = sum(atom.total for atom in parts.tied)
+    total = own_count(model) or 0
+    if len(small) > _MOST_LEFT_OUT:
+        return frozenset((total,))
+    sums = {total, total + tied}
+    for less in small.values():
+        sums |= {one - less for one in sums}
+    return frozenset(sums)
+
+
+def is_hand_count(model: ModelValue, number: int) -> bool:
+    """Tell whether a number is a model's count less some of what hand counts leave out, however many: a slip of the pen makes no such number.
+
+    >>> model = preset_model("gpt3-175b")
+    >>> is_hand_count(model, 175_186_010_112), is_hand_count(model, 175_186_010_113)
+    (True, False)
+    """
+    return number in _hand_counts(model)
+
+
 def is_whole(model: ModelValue, number: int) -> bool:
     """Tell whether a number is a count of the whole model in some convention, and not of a part of it.
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.count_subjects import Subject
-from weighbridge.auditing.checks.own_counts import list_named_counts, own_count, tied_tables
+from weighbridge.auditing.checks.own_counts import is_hand_count, list_named_counts, own_count, tied_tables
 from weighbridge.auditing.checks.plain_totals import is_plain
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.settle import settle
@@ -31,6 +31,8 @@ def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool
         return  # tables of positions grow with the image: ViT-H/14 at 518 pixels has 633.5M
     if what == "total" and settle(token, subject.models[:1], "active") is not None:
         return  # what works on a token, and which of the two is meant was misread
+    if what == "total" and not token.unit and is_hand_count(subject.models[0], int(number)):
+        return  # untied and without biases, positions or the last norm: more is left out than a convention of ours does
     sentence = _WORDED.get(what)
     if what == "non_embedding":
         choices = list(_without_tables(subject.models[0], right))
