@@ -203,7 +203,8 @@ def _run(todo: Sequence[Callable[[], Outcome]], jobs: int) -> Iterator[Outcome]:
 def _needs_library(outcome: Outcome) -> bool:
     """Tell whether a class could not be built for want of a library, such as timm, and nothing else stood against it."""
     refused = outcome.refused
-    return not (outcome.configs or outcome.failure) and bool(refused) and all(one.startswith("ImportError") for one in refused)
+    absent = outcome.unbuilt.startswith("ImportError") or all(one.startswith("ImportError") for one in refused)
+    return not (outcome.configs or outcome.failure) and bool(refused) and absent
 
 
 def _outcome_line(outcome: Outcome, flops: bool = False) -> Outcome:
