@@ -56,13 +56,19 @@ def compare_cases(number: int, seed: str, record: bool = False) -> int:
         except WeighbridgeError:  # nor does every draw fit together
             continue
         work.append([model_type, class_name, {key: value for key, value in config.items() if key != "model_type"}])
+    held = run_ranks("truth.parallel", work, SECONDS)
+    return _record(work, held, f"python -m truth parallel --n {number} --seed {seed} --record") if record else _judge(work, held)
+
+
+def run_ranks(module: str, work: list[Any], seconds: int) -> list[Any]:
+    """Run a module on the ranks of a world of processes, each with all the work, and return what each prints last, as JSON."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(WORLD), "OMP_NUM_THREADS": "1"}
     processes = [
         subprocess.Popen(
-            [sys.executable, "-m", "truth.parallel", json.dumps(work)],
+            [sys.executable, "-m", module, json.dumps(work)],
             env={**environment, "RANK": str(rank)},
             stdout=subprocess.PIPE,
             text=True,
@@ -70,11 +76,10 @@ def compare_cases(number: int, seed: str, record: bool = False) -> int:
         for rank in range(WORLD)
     ]
     try:
-        held = [json.loads(process.communicate(timeout=SECONDS)[0].strip().splitlines()[-1]) for process in processes]
+        return [json.loads(process.communicate(timeout=seconds)[0].strip().splitlines()[-1]) for process in processes]
     finally:
         for process in processes:
             process.kill()
-    return _record(work, held, f"python -m truth parallel --n {number} --seed {seed} --record") if record else _judge(work, held)
 
 
 def _size(config: dict[str, Any], class_name: str) -> int:

@@ -11,8 +11,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import socket
-import subprocess
 import sys
 from datetime import timedelta
 from importlib import import_module
@@ -21,6 +19,7 @@ from typing import Any
 
 from truth import live
 from truth.draw import draw
+from truth.parallel import run_ranks
 from weighbridge import model
 from weighbridge.accounts.parallel.shards import hand_out
 from weighbridge.accounts.parallel.stages import layer_names, share_layers
@@ -90,24 +89,7 @@ def ours(case: dict[str, Any]) -> list[list[int]]:
 def compare_cases(number: int, seed: str, record: bool = False) -> int:
     """Compare random cases, or write them down; 1 if any device holds another number of bytes."""
     work = draw_work(number, seed)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(WORLD), "OMP_NUM_THREADS": "1"}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "truth.stages", json.dumps(work)],
-            env={**environment, "RANK": str(rank)},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(WORLD)
-    ]
-    try:
-        held = [json.loads(process.communicate(timeout=SECONDS)[0].strip().splitlines()[-1]) for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
+    held = run_ranks("truth.stages", work, SECONDS)
     cases = []
     for index, case in enumerate(work):
         theirs = [rank[index] for rank in held]

@@ -71,7 +71,7 @@ MOVED = {"README.md": "index.md", "README.zh.md": "index.md", "CONTRIBUTING.md":
 def sources(lang: str) -> Iterator[tuple[str, str]]:
     """Yield every page of a language: its path without ending, and its Markdown."""
     for name, text in handwritten_pages(lang):
-        yield name, joined(text) if lang == "zh" else text
+        yield name, join_lines(text) if lang == "zh" else text
     yield "reference/commands/index", index(_COMMANDS[lang], [command.name for command in TABLE])
     for command in TABLE:
         yield f"reference/commands/{command.name}", command_page(command.name, lang)
@@ -152,10 +152,10 @@ def across(words: str, path: Path) -> str:
     return f'<a href="../{ACROSS[path]}.html">{words}</a>' if words in ("English", "中文", "中文说明") and path in ACROSS else ""
 
 
-def joined(text: str) -> str:
+def join_lines(text: str) -> str:
     """Join the lines of Chinese paragraphs: a browser would set a blank between them, where Chinese has none.
 
-    >>> joined("公式、\\n代入。\\n- 一项")
+    >>> join_lines("公式、\\n代入。\\n- 一项")
     '公式、代入。\\n- 一项'
     """
     lines: list[str] = []

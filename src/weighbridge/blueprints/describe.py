@@ -83,7 +83,7 @@ def _find_type(raw: dict[str, Any], model_class: str | None, overrides: Mapping[
     model_type = asked.get("model_type")
     if not isinstance(model_type, str):
         model_type = (model_class and model_type_of(model_class)) or stated_type(asked)
-        notes = tuple(_how_found(asked, model_class, model_type))
+        notes = tuple(_note_source(asked, model_class, model_type))
     means = None if model_type in MODULES else TYPES.get(model_type)
     if means is None:
         return model_type, raw, notes
@@ -93,7 +93,7 @@ def _find_type(raw: dict[str, Any], model_class: str | None, overrides: Mapping[
     return means.model_type, {**means.read(raw), "model_type": means.model_type}, (*notes, renamed)
 
 
-def _how_found(raw: Mapping[str, Any], model_class: str | None, model_type: str) -> Iterator[str]:
+def _note_source(raw: Mapping[str, Any], model_class: str | None, model_type: str) -> Iterator[str]:
     """Say how a config that states no model type was told; one of timm, diffusers or OpenCLIP names its model in its own way."""
     named = [name for name in (model_class, *architectures(raw)) if name and model_type_of(name) == model_type]
     if named:

@@ -14,9 +14,9 @@ REASONS = {
     "gemma4_unified_assistant": NO_CONFIG_BUILDS,
     "fast_vlm": mark("its tower is timm's FastViT, which is not described"),
     "edgetam_vision_model": mark("its tower is timm's RepViT, which is not described"),
-    "emu3": mark("its image tokenizer is not described; the text model is (emu3_text_model)"),
+    "emu3": mark("its image tokenizer is not described; its text model, emu3_text_model, is"),
     "pe_audio_video": mark(
-        "its towers share weights in a way that is not described; each tower is (pe_audio, pe_video, pe_audio_video_encoder)"
+        "its towers share weights in a way that is not described; each tower is: pe_audio, pe_video, pe_audio_video_encoder"
     ),
 }
 """By class, or by model type where that is for all of its classes."""

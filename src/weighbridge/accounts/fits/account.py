@@ -46,8 +46,8 @@ POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "
 
 LORA_OVER = {
     **dict.fromkeys(("weights in 32 bits", "weights in 16 bits"), mark("LoRA r=16 on all linear layers")),
-    "weights in 8 bits": mark("and the model in 8 bits"),
-    "weights in 4 bits": mark("and the model in 4 bits (QLoRA)"),
+    "weights in 8 bits": mark("LoRA r=16, the model in 8 bits"),
+    "weights in 4 bits": mark("LoRA r=16, the model in 4 bits (QLoRA)"),
 }
 """How an adapter's training is called by how the model below it is held."""
 
@@ -416,7 +416,7 @@ def _lora(model: ModelValue, dtype: str) -> Iterator[Plan]:
     for held in _weight_formats(model, dtype):
         name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))
         for checkpointing in ("none", "full"):
-            measure = name if checkpointing == "none" else mark("the same with activations recomputed")
+            measure = name if checkpointing == "none" else Text("{way}; activations recomputed", way=name)
             fixed = (Term(WEIGHTS, held.bytes), Term(ADAPTER, states))
             yield Plan(measure, "estimate", fixed, ACTIVATIONS, partial(kept, checkpointing))
 

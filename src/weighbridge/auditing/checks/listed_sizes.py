@@ -130,7 +130,7 @@ def _setting(scene: Scene, row: Row, subject: Subject) -> list[Listed]:
     if figure is None or (kind != "total" and whole_number(value) is None and kind != "positions"):
         return []
     item = Item(kind, value.start + figure.start(1), value.start + figure.end(1))
-    listed = _held(scene.lines[value.line].text, value.line, item, subject)
+    listed = _hold_item(scene.lines[value.line].text, value.line, item, subject)
     return [listed] if listed is not None else []
 
 
@@ -172,7 +172,7 @@ def _in_parentheses(scene: Scene, index: int) -> list[tuple[Listed, Subject]]:
         if mention is None:
             families = _families_before(scene, index, match.start())
             subject = member_of(scene, re.sub(r"\s", "", match["size"]), families, firm=True) if families else None
-        listed = _held(text, index, Item("total", *match.span("count")), subject) if subject is not None else None
+        listed = _hold_item(text, index, Item("total", *match.span("count")), subject) if subject is not None else None
         if listed is not None and subject is not None:
             found.append((listed, subject))
     return found
@@ -201,7 +201,7 @@ def _led_by_sizes(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[int, 
     for index, line in enumerate(scene.lines if len(families) == 1 else ()):
         match = _SIZE_AND_COUNT.match(line.text) if index not in tabled and index not in scene.mentions else None
         subject = member_of(scene, match[1], list(families), firm=True) if match is not None else None
-        listed = _held(line.text, index, Item("total", *match.span(2)), subject) if match is not None and subject is not None else None
+        listed = _hold_item(line.text, index, Item("total", *match.span(2)), subject) if match is not None and subject is not None else None
         if listed is not None and subject is not None:
             yield index, listed, subject
 
@@ -259,7 +259,7 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
     if OTHERWISE.search(words) or ANOTHER.search(text, start, end):
         return []
     own = [item for item in items if not start or not goes_on_elsewhere(text, scene.mentions.get(index, ()), item.start)]
-    return [listed for item in own if (listed := _held(text, index, item, subject)) is not None]
+    return [listed for item in own if (listed := _hold_item(text, index, item, subject)) is not None]
 
 
 _REMARK_BEHIND = re.compile(
@@ -275,7 +275,7 @@ _OF_ONE = re.compile(r"\b(?:each|every|per|one|single|expert)\b(?! token)|每(?!
 """Words before a count that make it a part's: ``Each expert has 5.6B parameters``."""
 
 
-def _held(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
+def _hold_item(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
     found = tokens(text[item.start : item.end], index)
     if not found or found[0].kind != "num" or found[0].value is None:
         return None

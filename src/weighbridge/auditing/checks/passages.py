@@ -84,7 +84,7 @@ def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
             continue
         for size in find_described_sizes(line.text):
             found = topic(scene, index, size.first)
-            mention = found.mention if found is not None else _given(scene, size)
+            mention = found.mention if found is not None else _mention_of_given_model(scene, size)
             subject = of_mention(scene, mention, firm=True) if mention is not None else None
             models = tuple(model for model in subject.models if model.description is not None) if subject is not None else ()
             if mention is not None and models:
@@ -93,7 +93,7 @@ def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
     yield from groups.values()
 
 
-def _given(scene: Scene, size: DescribedSize) -> Mention | None:
+def _mention_of_given_model(scene: Scene, size: DescribedSize) -> Mention | None:
     """Return a mention of the model that was given with the text, where a size is that model's: it may confirm, and alarms nobody."""
     if not scene.given or scene.main is None or size.value not in widths_of(scene.models[""], size.word):
         return None

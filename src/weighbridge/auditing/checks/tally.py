@@ -137,10 +137,10 @@ def _unjudged_sizes(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterato
                 continue
             length = read_length(token.text)
             token = token._replace(value=Fraction(length[0][0] if length is not None and length[0] else 0))
-            yield token, "configuration", _why_not_seen(scene, index, seen)
+            yield token, "configuration", _reason_unjudged(scene, index, seen)
 
 
-def _why_not_seen(scene: Scene, index: int, seen: SeenSize) -> Reason:
+def _reason_unjudged(scene: Scene, index: int, seen: SeenSize) -> Reason:
     model = scene.model_at(index, seen.start)
     if model is None:
         return because(mark("of no settled model: name one in the text, or give --model"))

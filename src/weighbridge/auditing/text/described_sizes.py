@@ -102,7 +102,7 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     for label in _LABEL.finditer(text):
         after = _AFTER_LABEL.match(text, label.end())
         if after is not None and len(after["number"].replace(",", "")) <= _DIGITS:
-            word = _OWN_WORDS[_folded(label[0])]
+            word = _OWN_WORDS[_fold_label(label[0])]
             if word in _PLURAL and text[label.end() : after.start("number")].strip().lower() == "of":
                 if word not in ("heads", "kv_heads"):
                     continue  # ``layers of 4096``
@@ -118,7 +118,7 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     return tuple(found[start] for start in sorted(found))
 
 
-def _folded(phrase: str) -> str:
+def _fold_label(phrase: str) -> str:
     lower = phrase.lower()
     return lower if lower in _OWN_WORDS else re.sub("[ _-]", " ", lower)
 

@@ -99,15 +99,15 @@ def _size_at(sentence: str, place: int) -> tuple[PlainSize, int] | None:
             if label["label"].lower() not in _LABELS
             else _LABELS[label["label"].lower()]
         )
-        return _made(word, label)
+        return _size_of(word, label)
     for word, pattern in _COUNTED:
         match = pattern.match(sentence, place)
         if match is not None:
-            return _made(word, match)
+            return _size_of(word, match)
     return None
 
 
-def _made(word: str, match: re.Match[str]) -> tuple[PlainSize, int]:
+def _size_of(word: str, match: re.Match[str]) -> tuple[PlainSize, int]:
     group = "number" if match["number"] else "other"
     return PlainSize(word, int(match[group].replace(",", "")), *match.span(group)), match.end()
 

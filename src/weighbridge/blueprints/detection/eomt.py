@@ -49,7 +49,7 @@ def seen(c: Config) -> Stream:
     return unknown("the number of frames depends on the video") if c.video else tokens(c)
 
 
-def joined(c: Config) -> Stream:
+def all_tokens(c: Config) -> Stream:
     """Return what the last layers see: the queries, the class token, registers and patches."""
     if c.video:
         return seen(c)
@@ -62,7 +62,7 @@ def both_layers(c: Config, attends: Part, mlp: Part) -> tuple[Part, ...]:
     """Describe the layers without queries, then those with them."""
     whole, last = layers(c, attends, mlp), min(c.blocks, c.layers)
     plain = replace(whole, name="layers", repeat=c.layers - last)
-    queried = replace(whole, name="layers", repeat=last, indices=Every(c.layers - last), stream=joined(c))
+    queried = replace(whole, name="layers", repeat=last, indices=Every(c.layers - last), stream=all_tokens(c))
     return tuple(found for found in (plain, queried) if found.repeat != 0)
 
 
@@ -93,7 +93,7 @@ def segmentation(c: Config, embeddings: Part, deep: tuple[Part, ...], *more: Nod
         "",
         Tensor("attn_mask_probs", (c.blocks,), "buffer"),
         embeddings,
-        layer_norm("layernorm", c.hidden, stream=joined(c), executions=times),
+        layer_norm("layernorm", c.hidden, stream=all_tokens(c), executions=times),
         embedding("query", c.queries, c.hidden),
         *deep,
         *mask_heads(c, times),
