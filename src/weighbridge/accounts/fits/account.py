@@ -355,9 +355,9 @@ def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[Plan]:
 
     yield plan(mark("AdamW, everything in float32") if dtype == "float32" else mark("AdamW, 16 bits, master weights in float32"))
     how["checkpointing"] = "full"
-    yield plan(mark("and activations recomputed (full checkpointing)"))
+    yield plan(mark("activations recomputed (full checkpointing)"))
     how["optimizer"] = "adam8bit"
-    yield plan(mark("and Adam's states in 8 bits"))
+    yield plan(mark("activations recomputed, Adam's states in 8 bits"))
     del how["optimizer"]
     for stage in (1, 2, 3):
         yield plan(Text("checkpointing and ZeRO-{stage} among 8 devices", stage=stage), stage)
