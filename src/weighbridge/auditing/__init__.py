@@ -7,12 +7,12 @@ A text flows through six steps, and the files follow them.
    ``letters``, ``sizes``, ``field_words``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
-   model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects``.
+   model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``column_kinds``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
-   ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``comments``, ``list_sums``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``), then against the model and the conventions people count by (``formulas`` with
-   ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``configuration``, ``fields`` with ``field_values``, ``plain_fields`` and ``passages``, ``modules``, ``tensors``, ``totals`` with ``plain_totals`` and ``wrong_counts``, ``towers``, ``model_tables`` with ``table_counts``, ``listed_sizes`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
-   ``lora_configs``, ``cache_lengths``, ``memory`` with ``caches`` and ``cache_tables``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells`` and ``reference_counts`` know what each component
-   holds, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
+   ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``comments``, ``list_sums``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``), then against the model and the conventions people count by (``formulas`` with
+   ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``field_values``, ``plain_fields``, ``changed_sizes``, ``paired_products``, ``passages`` and ``passage_counts``, ``modules``, ``tensors``, ``totals`` with ``plain_totals``, ``owned_counts`` and ``wrong_counts``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``listed_sizes``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
+   ``lora_configs``, ``cache_lengths``, ``memory`` with ``caches`` and ``cache_tables``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``nominal_bytes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
+   holds, ``titles`` what it is called, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
    ``elsewhere`` leaves out what a sentence about something else says.
 5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
 6. Word the verdict (``claims``): sentences that can be said in any language.
@@ -24,7 +24,7 @@ An alarm is a proof: *wrong* is said only when a claim was read whole, its model
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks import (
@@ -33,6 +33,7 @@ from weighbridge.auditing.checks import (
     bytes_beside,
     bytes_said,
     cache_lengths,
+    changed_sizes,
     changes,
     column_sums,
     comments,
@@ -45,16 +46,22 @@ from weighbridge.auditing.checks import (
     formulas,
     identities,
     inline_steps,
+    layer_summaries,
     list_sums,
     listed_sizes,
+    listed_totals,
     matrices,
     memory,
     mistyped,
     model_tables,
     modules,
     nearby,
+    nominal_bytes,
     offers,
+    owned_counts,
     paired_lists,
+    paired_products,
+    passage_counts,
     passages,
     plain_fields,
     ratios,
@@ -70,6 +77,7 @@ from weighbridge.auditing.checks import (
     tally,
     tensors,
     totals,
+    tower_sizes,
     towers,
     training_work,
     work,
@@ -141,9 +149,23 @@ def _judge(
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
     sectioned = list(section_shares.check(scene))
     claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
-    taken = _places(claims)
+    claims += _later(scene, held, checked, tabled, claims, (sectioned, explained))
+    return _widest(list(elsewhere.leave_out(scene, claims, numbers)))
+
+
+def _later(
+    scene: Scene,
+    held: Mapping[str, ReferenceCounts],
+    checked: arithmetic.EquationClaims,
+    tabled: Collection[int],
+    before: Sequence[Claim],
+    found: tuple[Sequence[Claim], Sequence[Claim]],
+) -> list[Claim]:
+    """Return the claims of the checks that leave what is judged already, each in its turn."""
+    (sectioned, explained), claims, taken = found, list(before), _places(before)
     for later in (
         towers.check(scene),
+        tower_sizes.check(scene),
         changes.check(scene, held),
         adapters.check(scene),
         ratios.check(scene),
@@ -152,13 +174,17 @@ def _judge(
         comments.check(scene),
         sectioned,
         summaries.check(scene),
+        layer_summaries.check(scene, held),
         dtypes.check(scene),
         paired_lists.check(scene, tabled),
         listed_sizes.check(scene, tabled),
+        listed_totals.check(scene, tabled),
         totals.check(scene, tabled),
+        owned_counts.check(scene, tabled),
         list_sums.check(scene),
         bytes_beside.check(scene),
         cache_lengths.check(scene),
+        nominal_bytes.check(scene),
         memory.check(scene),
         work.check(scene),
         training_work.check(scene),
@@ -170,14 +196,17 @@ def _judge(
         bytes_said.check(scene),
         plain_fields.check(scene, tabled),
         fields.check(scene, tabled),
+        paired_products.check(scene),
+        changed_sizes.check(scene, tabled),
         passages.check(scene, tabled, claims),
+        passage_counts.check(scene, tabled, claims),
         identities.check(scene),
         mistyped.check(scene, held, claims, checked.slips),
     ):
-        found = [claim for claim in later if (claim.line, claim.end) not in taken]
-        taken |= _places(found)
-        claims += found
-    return _widest(list(elsewhere.leave_out(scene, claims, numbers)))
+        fresh = [claim for claim in later if (claim.line, claim.end) not in taken]
+        taken |= _places(fresh)
+        claims += fresh
+    return claims[len(before) :]
 
 
 _MOST_OF_LINE = 100

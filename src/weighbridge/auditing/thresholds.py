@@ -25,6 +25,16 @@ AGREED_ROWS = 2
 MEMORY_FAR = Fraction(3, 2)
 """How far a memory figure must be off, either way, before it is wrong: overheads and padded files make smaller differences."""
 
+CACHE_FAR = (Fraction(3, 2), Fraction(5, 4), Fraction(53, 50))
+"""And by the digits that a figure shows, how far one of a cache in a dtype that is said: nothing is added to it, ``554 KB`` for a token is no ``516``."""
+WEIGHTS_FAR = Fraction(5, 4)
+"""And how far one that is said to be the weights' alone, in a dtype of a byte or more: ``11 GB`` of 7B in 16 bits."""
+
+NOMINAL_FAR = Fraction(23, 20)
+"""And how far one of a model that is only called by its count: a ``7B`` has 6.2 to 7.7 billion."""
+COUNTED_BYTES_FAR = Fraction(27, 25)
+"""And how far one of three digits from the count beside it, in thousands or in powers of two: ``124.92 MB`` of 31.23 million in fp32."""
+
 # work
 WORK_TOLERANCE = Fraction(1, 4)
 """How far FLOPs for a token may be from a multiple of the parameters: attention scores, embeddings and heads are counted or not."""

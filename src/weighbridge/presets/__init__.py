@@ -114,16 +114,19 @@ def suggestions(name: str) -> list[str]:
 
     >>> suggestions("bert")[0], suggestions("llama3")[0], suggestions("mistral-7b")[0], suggestions("bert-base-uncasd")[0]
     ('bert-base-uncased', 'llama-3-8b', 'mistral-7b-v0.1', 'bert-base-uncased')
+    >>> suggestions("bert_base_chinse")[0]
+    'bert-base-chinese'
     >>> suggestions("brt-base")
     ['bert-base-uncased', 'bart-base']
-    >>> suggestions("devstral")[0]
-    'Devstral-Small-2505'
+    >>> suggestions("magistral")[-1]
+    'Magistral-Small-2506'
     """
     from difflib import get_close_matches
 
     known, wanted = list(presets()), fold_name(name)
+    name = name.lower().replace("_", "-").replace(" ", "-")
     starts = [found for found in known if wanted and _starts_with(fold_name(found.name), wanted)]
-    starts.sort(key=lambda found: _distance(found, name.lower()))
+    starts.sort(key=lambda found: _distance(found, name))
     if starts:
         return [found.name for found in starts[:3]]
     others = [name for found in known for name in (*(name for name in found.names if "/" not in name), *short_names(found))]
@@ -131,11 +134,11 @@ def suggestions(name: str) -> list[str]:
     if beginning:
         return list(beginning.values())[:3]
     names = [found.name for found in known]
-    first, _, rest = name.lower().partition("-")
+    first, _, rest = name.partition("-")
     families = dict.fromkeys(known_name.partition("-")[0] for known_name in names)
     likely = [first] if first in families else get_close_matches(first, families, n=3, cutoff=0.75) if rest else []
     spelled = [next((known_name for known_name in names if known_name.startswith(f"{family}-{rest}")), "") for family in likely]
-    close = get_close_matches(name.lower(), names, n=8, cutoff=0.7)
+    close = get_close_matches(name, names, n=8, cutoff=0.7)
     own = [known_name for known_name in close if known_name.partition("-")[0] == first]
     return list(filter(None, dict.fromkeys((*spelled, *own))))[:3] or close[:3]
 

@@ -293,3 +293,18 @@ def test_a_total_that_leaves_much_out_is_no_slip() -> None:
     text = "GPT-3 175B has 96 layers, a hidden size of 12288 and 96 heads.\n\nTotal GPT-3 Parameters: {}"
     assert not audit(text.format("175,186,010,112")).wrong
     assert audit(text.format("175,186,010,012")).wrong
+
+
+SISTER_BELOW = """# 如何计算 BERT 的参数量
+
+以 BERT-base 为例。词表 30522，隐藏维度 768，层数 12。
+
+将上面的结果加起来，BERT 模型的参数总量为 23837184 + 85645824 = 109483008。
+"""
+
+
+@pytest.mark.parametrize("below", ["", "\n相关文章：BERT-large 有 24 层，BERT-Base, Cased 有 12 层。\n"])
+def test_a_bare_name_is_the_main_model_until_a_sister_is_named(below: str) -> None:
+    assert audit(SISTER_BELOW + below).corrected == 109_483_008
+    above = audit("BERT-large 有 24 层。\n\n" * bool(below) + SISTER_BELOW)
+    assert not above.wrong

@@ -8,7 +8,7 @@ import pytest
 
 from weighbridge.auditing import audit
 from weighbridge.auditing.checks import tally
-from weighbridge.auditing.checks.table_subjects import column_heads
+from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.text.tables import Table
 
 SHAPES = Path(__file__).parents[2] / "corpus" / "audit_shapes.txt"

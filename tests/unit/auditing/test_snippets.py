@@ -4,6 +4,7 @@ import pytest
 
 from weighbridge import model
 from weighbridge.auditing import audit
+from weighbridge.auditing.claims import say_reason
 
 RIGHT = [
     ("32 * 7 = 224GiB", None),
@@ -64,3 +65,16 @@ def test_what_is_right_is_not_called_wrong(text: str, given: str | None) -> None
 @pytest.mark.parametrize(("text", "given"), WRONG, ids=lambda value: repr(value)[:40])
 def test_what_is_wrong_is_found(text: str, given: str | None) -> None:
     assert len(audit(text, model=model(given) if given else None).wrong) >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("67 + 8.4 + 8.4 = 93.8M", "should be 83.80M (10M too high)"),
+        ("32 * 7 = 324GiB", "should be 224GiB (100GiB too high)"),
+        ("16 × 7.08M = 115.34M", "should be 113.28M (2.06M too high)"),
+    ],
+)
+def test_what_is_right_is_said_in_the_unit_of_the_result(text: str, said: str) -> None:
+    (claim,) = audit(text.encode()).wrong
+    assert said in say_reason(claim.reason, str)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from weighbridge.auditing.checks.equation_readings import Equation
-from weighbridge.auditing.checks.readings import is_asked, is_label, is_list, is_percentage, precision, too_much
+from weighbridge.auditing.checks.readings import is_label, precision, too_much
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.equations import Chain, Side
@@ -82,14 +82,14 @@ class _ChainJudge(Equation):
         first = chain.tokens[chain.sides[0].start]
         self.sizes = scene.sizes_at(first.line, first.start)
         self.values = [value(side.term, likeliest_value, self.sizes) for side in chain.sides]
-        if self._is_elsewhere():
+        if self.is_elsewhere():
             self.values = [None if names(side.term) else v for side, v in zip(chain.sides, self.values, strict=True)]
 
     def claims(self, slips: Mapping[Fraction, Slip]) -> Iterator[_Finding]:
         """Yield each printed result's claim, with the slip it makes or carries on, in the light of known slips."""
         self.slips = slips
         sides, values = self.chain.sides, self.values
-        if len(sides) < 2 or sum(v is not None for v in values) < 2 or self._is_definition():
+        if len(sides) < 2 or sum(v is not None for v in values) < 2 or self.is_definition():
             return
         base = self._base()
         true = values[base]
@@ -100,6 +100,10 @@ class _ChainJudge(Equation):
         wrong: list[Fraction] = []
         for index, side in enumerate(sides):
             if index == base or values[index] is None:
+                continue
+            if self.is_unlike_in_its_unit(index, base):
+                wrong.append(values[index])  # type: ignore[arg-type]
+                yield self._wrong(side, values[index] or Fraction(0), true, mended)
                 continue
             found = self._side(index, side, (true, mended), wrong)
             if found is not None:
@@ -146,6 +150,11 @@ class _ChainJudge(Equation):
         if self.holds_otherwise(index, true):
             return self._claim(side, "exact", value, value, because(mark("as the formula is meant"))), None
         wrong.append(value)
+        return self._wrong(side, value, true, mended)
+
+    def _wrong(self, side: Side, value: Fraction, true: Fraction, mended: Fraction) -> tuple[Claim, tuple[Fraction, Slip]]:
+        scale = self.unit_left_out(side.term, true)
+        true, mended = true * scale, mended * scale
         return self._claim(side, "wrong", value, true, too_much(value, true, mended, side.term)), (value, Slip(mended, self._line(side)))
 
     def _claim(self, side: Side, verdict: str, value: Fraction, true: Fraction, reason: Reason) -> Claim:
@@ -217,38 +226,3 @@ class _ChainJudge(Equation):
             isinstance(side.term, Token) and not side.term.unit and not side.term.places and significant_digits(side.term) > EXACT_DIGITS
         )
         return own is not None and exact and any(t.text == "≈" for t in signs) and abs(own - true) <= NEAR_BY_SIGN * abs(true)
-
-    def _is_definition(self) -> bool:
-        """Tell whether the first side is a lone name or the sides are two lone numbers far apart: no equation to check."""
-        sides = self.chain.sides
-        first = sides[0].term
-        if isinstance(first, Token) and first.unit != "%" and len(sides) == 2 and is_percentage(sides[1].term):
-            return True  # ``38.6M of 124M ≈ 31%``: the share is of what stands before
-        if (isinstance(first, Token) and first.kind == "name") or is_list(self.chain) or is_asked(self.chain):
-            return True
-        if all(isinstance(side.term, Token) for side in sides):
-            units = {side.term.unit in BYTES for side in sides if isinstance(side.term, Token)}
-            signs = [self.chain.tokens[side.end] for side in sides[:-1]]
-            if len(units) > 1 or any(sign.end - sign.start == len("==") for sign in signs):
-                return True  # ``45B parameters = 90 GB``, ``==18481== 592 bytes``
-            counted = any(isinstance(s.term, Token) and s.term.unit for s in sides[1:])
-            a, b = self.values[0], self.values[1]
-            big = a is not None and a >= 10_000
-            near = a is not None and b is not None and b != 0 and Fraction(9, 10) < a / b < Fraction(10, 9)
-            return not (near or (counted and big))
-        return False
-
-    def _is_elsewhere(self) -> bool:
-        """Tell whether a formula in letters is put to the sizes of a model that is not the one at hand."""
-        known = set(self.sizes.values())
-        for side, other in zip(self.chain.sides, self.chain.sides[1:], strict=False):
-            if names(side.term) and not names(other.term):
-                used = {
-                    int(t.value)
-                    for t in self.numbers_in(other)
-                    if t.value is not None and 24 <= t.value < 10**6 and t.value.denominator == 1
-                }
-                own = {int(t.value) for t in self.numbers_in(side) if t.value is not None and t.value.denominator == 1}
-                if used and not isinstance(other.term, Token) and not used & (known | own):
-                    return True
-        return False

@@ -6,10 +6,10 @@ import re
 
 from weighbridge.auditing.checks.amounts import Figure
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
+from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.dtypes import dtype_sizes
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_places import length_of_row, model_above, stands_alone
-from weighbridge.auditing.checks.table_subjects import column_heads
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.tables import Table
 

@@ -12,8 +12,8 @@ from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.auditing.checks.amounts import PER_TOKEN, Amount, Figure, hold
 from weighbridge.auditing.claims import Claim, because
-from weighbridge.auditing.text.rounding import whole
-from weighbridge.auditing.thresholds import MOST_READINGS
+from weighbridge.auditing.text.rounding import significant_digits, whole
+from weighbridge.auditing.thresholds import CACHE_FAR, MOST_READINGS
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 
@@ -36,7 +36,7 @@ _SUPPOSED = re.compile(
 )
 """Words by which a cache is one that the model need not have."""
 _LENGTHS = re.compile(
-    r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)[\W为是]{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B)|"
+    r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)[\W为是]{0,4}(\d[\d,]*)(k\b)?(?!\d|\.\d|\s?[KMGT]i?B|\s?[×x*·+/])|"
     r"(?:(?:\bat |@ ?)(?=\d[\d,]*k)|(?<![\w.])(?=\d[\d,]*k\s?[时下]))(\d[\d,]*)(k)(?![A-Za-z])",
     re.IGNORECASE,
 )
@@ -70,6 +70,8 @@ def _judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction]
         return None
     if _ONE_LAYER.search(place.sentence):
         return hold(place, [*own, *_of_one_layer(models, own)], firm=False)
+    if told and spans and _HEDGED.search(place.text) is None:
+        place = place._replace(far=CACHE_FAR[min(significant_digits(place.token), len(CACHE_FAR)) - 1])
     firm = firm and not (_BATCHED.search(place.text) and not _BATCH.search(place.text))
     found = hold(place, own, firm=False) or hold(place, every, firm=False)
     if found is None or (firm and spans and found.expected not in {amount.number for amount in own} and not _SUPPOSED.search(place.text)):
@@ -81,6 +83,11 @@ def _judge(place: Figure, models: Sequence[ModelValue], told: Sequence[Fraction]
     return found
 
 
+_HEDGED = re.compile(
+    r"\b(?:up to|at (?:least|most)|over|under|below|above|beyond|nearly|almost|less than|more than|exceed\w*|around|overhead|reserv\w*|alloc\w*|to)\b[^\d]{0,8}(?=\d)|超过|至少|至多|最多|不到|近(?=\d)|以上|以下|多(?=[KMG])",
+    re.IGNORECASE,
+)
+"""Words that make a figure a bound, or that of an engine which sets more aside."""
 _ONE_LAYER = re.compile(r"(?:per|each|every|one|single|a) layer\b|每一?层|单层|一层", re.IGNORECASE)
 
 

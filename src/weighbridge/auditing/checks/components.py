@@ -8,17 +8,20 @@ from fractions import Fraction
 
 from weighbridge.auditing.checks import modules
 from weighbridge.auditing.checks.arithmetic import EquationClaims
+from weighbridge.auditing.checks.component_counts import ComponentCount
+from weighbridge.auditing.checks.computed_totals import computed_total
 from weighbridge.auditing.checks.count_subjects import is_resized
-from weighbridge.auditing.checks.left_out import find_omissions
+from weighbridge.auditing.checks.offer_claims import claim_of, inherited_claim
 from weighbridge.auditing.checks.offers import Offer
 from weighbridge.auditing.checks.own_counts import is_whole
-from weighbridge.auditing.checks.reference_counts import ComponentCount, ReferenceCounts, is_one_thing
-from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts, is_one_thing
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import fit, scales, significant_digits, whole
+from weighbridge.auditing.text.rounding import fit, scales, significant_digits
 from weighbridge.auditing.thresholds import LARGE_NUMBER
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
@@ -51,9 +54,9 @@ def check(
             continue
         if offer.subject == "total" and not offer.computed and offer.number not in checked.slips:
             continue  # a count that is only said: totals.py
-        judged = _total(scene, offer, own, checked) if offer.subject == "total" else _component(scene, offer, own, checked)
+        judged = computed_total(scene, offer, own, checked) if offer.subject == "total" else _component(scene, offer, own, checked)
         if judged is None and offer.whole and offer.number * 2 > own.reference:
-            judged = _total(scene, offer, own, checked)
+            judged = computed_total(scene, offer, own, checked)
         if judged is None or (judged.line, judged.end) in wrong or (not firm and judged.verdict == "wrong"):
             continue
         if judged.verdict == "wrong" and (offer.number, offer.subject) in rest:
@@ -69,7 +72,7 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
     if not choices:
         return None
     if offer.number in checked.slips and not offer.computed:
-        return _inherited_claim(scene, offer, "component", checked)
+        return inherited_claim(scene, offer, "component", checked)
     for holding in choices:
         if holding.number == offer.number:
             return _fits(scene, offer, "component", holding)
@@ -77,7 +80,7 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
         for holding in choices[:4]:
             agreed = fit(offer.figure, holding.number)
             if agreed is not None and agreed.verdict != "note":
-                return _claim(scene, offer, "component", "rounded", holding.number, agreed.reason + holding.convention)
+                return claim_of(scene, offer, "component", "rounded", holding.number, agreed.reason + holding.convention)
     if not is_one_thing(own, name):
         return None
     if not offer.computed and not _is_labelled(scene, offer, choices):
@@ -95,7 +98,7 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
         return None
     if _TRAINED.match(scene.lines[offer.last.line].text, offer.last.end):
         return None  # what an adapter trains of it
-    if offer.figure is not None and not offer.figure.unit and _WIDTH.match(scene.lines[offer.last.line].text, offer.last.end):
+    if offer.figure is not None and not offer.figure.unit and _is_a_width(scene, offer, choices):
         return None  # ``the MLP is 11008 wide``
     if scene.is_at_other_sizes(offer.first.line) or _OPERATIONS.match(scene.lines[offer.last.line].text, offer.last.end):
         return None
@@ -105,8 +108,8 @@ def _component(scene: Scene, offer: Offer, own: ReferenceCounts, checked: Equati
             return None
     nearest = min(choices, key=lambda h: (abs(h.number - offer.number), not h.exact))
     best = choices[0] if abs(choices[0].number - offer.number) <= 3 * abs(nearest.number - offer.number) else nearest
-    reason = because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=best.number)
-    return _claim(scene, offer, "component", "wrong", best.number, reason + best.convention)
+    reason = because(mark("{what} holds {right}"), what=Sentence(COMPONENT_TITLES.get(name, name)), right=best.number)
+    return claim_of(scene, offer, "component", "wrong", best.number, reason + best.convention)
 
 
 _OPERATIONS = re.compile(r"\W{0,3}(?:floating|operations?|ops\b|flops?\b|macs?\b|multipl|bytes?\b|次运算|次浮点|次乘)", re.IGNORECASE)
@@ -117,6 +120,18 @@ _WIDTH = re.compile(
     r"[- ]?(?:wide\b|inputs?\b|outputs?\b|neurons?\b|channels?\b|units?\b|(?:hidden )?(?:dim(?:ension)?s?|units)\b|dimensional|个?(?:维|神经元|单元|通道))",
     re.IGNORECASE,
 )
+_LARGEST_WIDTH = 100_000
+_COUNTED = re.compile(r"param|weights?\b|参数|权重", re.IGNORECASE)
+
+
+def _is_a_width(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) -> bool:
+    """Tell whether a number is how wide a component is: it is said to be, or is far below every count of it and not called one."""
+    text = scene.lines[offer.last.line].text
+    small = offer.number < _LARGEST_WIDTH and all(choice.number > offer.number * _FAR for choice in choices) and not offer.computed
+    return _WIDTH.match(text, offer.last.end) is not None or (small and _COUNTED.search(text) is None)
+
+
+_FAR = 100
 _TRAINED = re.compile(r"\s?(?:trainable|parameters? to train|个?可训练)", re.IGNORECASE)
 _LABELLED = re.compile(
     r"(?:[:：=]|\bhas|\bhave|\bholds?|\bcontains?|为|是|有|共|is|are)\W*(?:约|about|approximately|roughly|≈|a total of)?\W*$", re.IGNORECASE
@@ -130,13 +145,15 @@ def _is_labelled(scene: Scene, offer: Offer, choices: Sequence[ComponentCount]) 
     clause = re.split(r"[,，;；。:：]", before)[-1].lower()
     named = find_components(clause)
     rounded = offer.figure is not None and bool(offer.figure.unit)
-    adjacent = (
-        bool(named)
-        and rounded
-        and _is_near(offer.number, choices)
-        and re.fullmatch(r"\W*(?:约为?|大约|about|roughly|approximately)?\W*", clause[named[-1].end :]) is not None
-    )
+    adjacent = bool(named) and rounded and _is_near(offer.number, choices) and _ADJACENT.fullmatch(clause[named[-1].end :]) is not None
     return (celled or adjacent or bool(_LABELLED.search(before))) and "model" not in before.lower()
+
+
+_ADJACENT = re.compile(
+    r"\W*(?:层|模块|部分|网络)?的?(?:总?参数(?:总?量|数量?)?|parameters?|params)?\W*(?:约为?|大约|为|是|有|共|about|roughly|approximately)?\W*",
+    re.IGNORECASE,
+)
+"""Between a component's name and a rounded figure of it."""
 
 
 def _is_said_plainly(scene: Scene, offer: Offer) -> bool:
@@ -156,59 +173,6 @@ _PARAMETERS = re.compile(r"\s?(?:个\s?)?(?:parameters|params|参数)\s?(?:$|[.,
 
 def _is_near(number: Fraction, choices: Sequence[ComponentCount]) -> bool:
     return any(h.number / 3 < number < h.number * 3 for h in choices)
-
-
-def _total(scene: Scene, offer: Offer, own: ReferenceCounts, checked: EquationClaims) -> Claim | None:
-    """Judge a computed total: the method is the text's own, so a sum that is no count of the model is at most noted."""
-    if offer.number in checked.slips and not offer.computed:
-        return _inherited_claim(scene, offer, "total", checked)
-    if offer.number == own.reference:
-        reason = because(mark("the count of {name}"), name=own.class_name)
-        return _claim(scene, offer, "total", "exact", Fraction(own.reference), reason)
-    for name, count in own.classes.items():
-        if offer.number == count:
-            return _claim(scene, offer, "total", "convention", Fraction(count), because(mark("the count of {name}"), name=name))
-    if offer.figure is not None and (offer.figure.unit or offer.figure.places):
-        return _rounded_total(scene, offer, own)
-    far = offer.number < Fraction(own.reference, 4) or offer.number > 4 * own.reference
-    if far and not _is_mistyped(int(offer.number), own.reference):
-        return None
-    parts = find_omissions(own, int(offer.number)) if offer.number.denominator == 1 else None
-    if parts is not None:
-        what = tuple(part.what for part in parts)
-        return _claim(scene, offer, "total", "convention", Fraction(own.reference), because(mark("without {what}"), what=what))
-    model = scene.model_at(offer.first.line, offer.first.start)
-    if offer.figure is not None and model is not None:
-        found = settle(offer.figure, (model,))
-        if found is not None:
-            return _claim(scene, offer, "total", found.verdict, found.expected, found.reason)
-    reason = because(mark("{name} has {right}"), name=own.class_name, right=own.reference)
-    return _claim(scene, offer, "total", "note", Fraction(own.reference), reason) if offer.firm else None
-
-
-def _is_mistyped(number: int, right: int) -> bool:
-    """Tell whether a number differs from another in one digit, or is it with one digit more or less."""
-    a, b = str(number), str(right)
-    if len(a) == len(b):
-        return sum(x != y for x, y in zip(a, b, strict=True)) == 1
-    short, long = sorted((a, b), key=len)
-    return len(long) == len(short) + 1 and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
-
-
-def _rounded_total(scene: Scene, offer: Offer, own: ReferenceCounts) -> Claim | None:
-    assert offer.figure is not None
-    loose = _is_hedged(scene, offer)
-    for name, count in {own.class_name: own.reference, **own.classes}.items():
-        agreed = fit(offer.figure, Fraction(count), loose=loose)
-        if agreed is not None and agreed.verdict != "note":
-            reason = agreed.reason + because(mark("{name} has {right}"), name=name, right=count)
-            return _claim(scene, offer, "total", "rounded", Fraction(count), reason)
-    return None
-
-
-def _is_hedged(scene: Scene, offer: Offer) -> bool:
-    text = scene.lines[offer.first.line].text[: offer.first.start].rstrip(" (*")
-    return text.endswith(("约", "≈", "about", "approximately", "roughly", "around", "nearly", "大约", "近", "接近"))
 
 
 def _is_of_these_sizes(scene: Scene, offer: Offer) -> bool:
@@ -249,28 +213,4 @@ def _is_part(own: ReferenceCounts, name: str, number: Fraction) -> bool:
 
 def _fits(scene: Scene, offer: Offer, kind: str, holding: ComponentCount) -> Claim:
     verdict = "exact" if holding.exact else "convention"
-    return _claim(scene, offer, kind, verdict, holding.number, holding.convention)
-
-
-def _inherited_claim(scene: Scene, offer: Offer, kind: str, checked: EquationClaims) -> Claim:
-    slip = checked.slips[offer.number]
-    reason = because(mark("follows from the error on line {line}"), line=slip.line)
-    return _claim(scene, offer, kind, "carried", slip.mended, reason)
-
-
-def _claim(scene: Scene, offer: Offer, kind: str, verdict: str, true: Fraction, reason: tuple[Sentence, ...]) -> Claim:
-    facts = {"value": whole(offer.number), "expected": whole(true), "difference": whole(offer.number - true), "reason": reason}
-    first = offer.first if offer.first.line == offer.last.line else offer.last
-    return claim(scene.lines, first, offer.last, kind, verdict, **facts)
-
-
-TITLES = {
-    "word": mark("the word embedding table"), "position": mark("the position embedding table"), "type": mark("the token type table"),
-    "embedding_norm": mark("the embedding norm"), "tables": mark("the embedding tables"), "embeddings": mark("the embedding layer"),
-    "attention": mark("the attention"), "query": mark("the query map"), "key": mark("the key map"), "value": mark("the value map"),
-    "qkv": mark("query, key and value"), "out": mark("the attention's output projection"), "ffn": mark("the feed-forward network"),
-    "gate": mark("the gate of the feed-forward network"), "up": mark("the widening map"), "down": mark("the narrowing map"), "norm": mark("the normalisation"), "layer": mark("a layer"),
-    "encoder": mark("the stack of layers"), "pooler": mark("the pooler"), "head": mark("the head"),
-}  # fmt: skip
-
-"""What components are called in a sentence."""
+    return claim_of(scene, offer, kind, verdict, holding.number, holding.convention)

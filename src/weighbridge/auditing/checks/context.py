@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.family_members import by_sizes, is_about_another, majority_sizes, resolve_families
+from weighbridge.auditing.checks.family_members import by_counts, by_sizes, is_about_another, majority_sizes, resolve_families
 from weighbridge.auditing.checks.main_model import AssumedModel, assume
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.own_counts import is_whole
@@ -47,7 +47,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     meant = usual(spoken, meanings(spoken))
     sizes = [size for statement in spoken for size in find_sizes(statement, meant)] + list(apart(spoken))
     letters = notation(laid)
-    named = models_by_line(lines)
+    named = by_counts(lines, models_by_line(lines))
     main, weighed = _main_model(lines, named, sizes, letters, model)
     odd: Sequence[str] = ()
     if main is not None and weighed is not None:

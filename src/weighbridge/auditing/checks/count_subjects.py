@@ -76,8 +76,31 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
         return None
     earlier = [m for m in scene.mentions.get(token.line, ()) if m.end <= start]
     if earlier:
-        return of_mention(scene, earlier[-1], firm=False)
+        meant = pronoun_subject(text, start, earlier)
+        subject = of_mention(scene, meant or earlier[-1], firm=meant is not None)
+        others = (of_mention(scene, m, firm=False) for m in earlier if meant is not None and m.name != meant.name)
+        siblings = [model for other in others if other is not None for model in other.models]  # ``it`` may be the other after all
+        return subject._replace(models=(*subject.models, *siblings)) if subject is not None else None
     return _of_lines(scene, token)
+
+
+def pronoun_subject(text: str, start: int, earlier: Sequence[Mention]) -> Mention | None:
+    """Return the model that opens the sentence before one that begins with ``it``: ``DistilBERT is a smaller BERT. It has``."""
+    if _PRONOUN.match(text, start) is None:
+        return None
+    first, _ = sentence_of(text, max(0, len(text[:start].rstrip(" .。!！")) - 1))
+    opening = next((m for m in earlier if m.column >= first), None)
+    opens = opening is not None and opening.kind == MODEL and _OPENS.fullmatch(text, first, opening.column) is not None
+    return opening if opens and opening is not None and _IS.match(text, opening.end) else None
+
+
+_PRONOUN = re.compile(r"[\W_]*(?:it|this model|它|该模型)(?![a-z])", re.IGNORECASE)
+_OPENS = re.compile(r"[\W_]*(?:the )?[\W_]*", re.IGNORECASE)
+_IS = re.compile(
+    r"[*_`]{0,3}(?:\s?[(（][^()（）]{0,40}[)）])?,?\s?(?:is|was|uses|has|keeps|shrinks|drops|replaces|comes|是|基于|采用|使用)(?![a-z])",
+    re.IGNORECASE,
+)
+"""A sentence about the model that its first words name."""
 
 
 def opens_sentence(text: str, token: Token, mention: Mention) -> bool:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.names import ANOTHER
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.towers import WORDS, towers
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.openings import sentence_of
 
+_OF_NAME = re.compile(r"\s(?:param(?:eter)?s?\s)?(?:for|in|of) (?:the )?[*_`]*", re.IGNORECASE)
+"""Between a count and the name that it is said of: ``125M parameters for RoBERTa-base``."""
 _HELD = frozenset(("configuration", "total", "component"))
 """Kinds of claims that are held against the model of their lines."""
 
@@ -29,6 +33,16 @@ def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) ->
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
     start, _ = sentence_of(text, claim.start)
-    if "|" in text or "=" in text or any(start <= m.column < claim.end for m in mentions):
+    owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) for m in mentions)
+    if "|" in text or "=" in text or owned or any(start <= m.column < claim.end for m in mentions):
         return False  # a row or a formula is no sentence; a named model is what its own sentence is about
+    text = _without_towers(scene, index, claim, text)
     return goes_on_elsewhere(text, (), claim.start, claim.end) or ANOTHER.search(text, start, claim.start) is not None
+
+
+def _without_towers(scene: Scene, index: int, claim: Claim, text: str) -> str:
+    """Return a line without the names of the towers that its model has: ``The vision encoder has 24 layers`` goes on about CLIP."""
+    model = scene.model_at(index, claim.start)
+    for pattern in (WORDS[kind] for kind in towers(model)) if model is not None and claim.kind == "configuration" else ():
+        text = pattern.sub(lambda found: " " * len(found[0]), text)
+    return text

@@ -7,7 +7,17 @@ from fractions import Fraction
 from itertools import product
 
 from weighbridge.auditing.checks.own_counts import own_count
-from weighbridge.auditing.checks.readings import FACTORS, raise_last_digits, shows, value_in_unit, without_item
+from weighbridge.auditing.checks.readings import (
+    FACTORS,
+    is_asked,
+    is_list,
+    is_percentage,
+    is_sum,
+    raise_last_digits,
+    shows,
+    value_in_unit,
+    without_item,
+)
 from weighbridge.auditing.checks.reference_counts import component_numbers
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import because
@@ -20,6 +30,10 @@ from weighbridge.auditing.text.values import bounds, names, numbers, value
 from weighbridge.core.messages import mark
 
 _HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 接近 约为 大概 ~ ≈ some 差不多".split())
+
+
+_LEAST_SIZE = 4
+"""A smaller number put into a formula is a factor, and no size that tells which model it is of."""
 
 
 class Equation:
@@ -43,6 +57,42 @@ class Equation:
         tokens = self.chain.tokens
         before = tokens[side.start - 1] if side.start else None
         return before is not None and (before.text == "≈" or before.text in _HEDGES)
+
+    def is_definition(self) -> bool:
+        """Tell whether the first side is a lone name or the sides are two lone numbers far apart: no equation to check."""
+        sides = self.chain.sides
+        first = sides[0].term
+        if isinstance(first, Token) and first.unit != "%" and len(sides) == 2 and is_percentage(sides[1].term):
+            return True  # ``38.6M of 124M ≈ 31%``: the share is of what stands before
+        if (isinstance(first, Token) and first.kind == "name") or is_list(self.chain) or is_asked(self.chain):
+            return True
+        if all(isinstance(side.term, Token) for side in sides):
+            units = {side.term.unit in BYTES for side in sides if isinstance(side.term, Token)}
+            signs = [self.chain.tokens[side.end] for side in sides[:-1]]
+            if len(units) > 1 or any(sign.end - sign.start == len("==") for sign in signs):
+                return True  # ``45B parameters = 90 GB``, ``==18481== 592 bytes``
+            counted = any(isinstance(s.term, Token) and s.term.unit for s in sides[1:])
+            a, b = self.values[0], self.values[1]
+            big = a is not None and a >= 10_000
+            near = a is not None and b is not None and b != 0 and Fraction(9, 10) < a / b < Fraction(10, 9)
+            return not (near or (counted and big))
+        return False
+
+    def is_elsewhere(self) -> bool:
+        """Tell whether a formula in letters is put to the sizes of a model that is not the one at hand."""
+        known = set(self.sizes.values())
+        for side, other in zip(self.chain.sides, self.chain.sides[1:], strict=False):
+            if names(side.term) and not names(other.term):
+                used = {
+                    int(t.value)
+                    for t in self.numbers_in(other)
+                    if t.value is not None and _LEAST_SIZE <= t.value < 10**6 and t.value.denominator == 1
+                }
+                own = {int(t.value) for t in self.numbers_in(side) if t.value is not None and t.value.denominator == 1}
+                used -= own
+                if used and not isinstance(other.term, Token) and not used & known:
+                    return True
+        return False
 
     def reading(self, index: int, true: Fraction) -> Fit | None:
         """Try every other way to read an equation before it is wrong: rounded inputs, units on one side, letters of another model."""
@@ -76,9 +126,8 @@ class Equation:
     def _of_rounded(self, said_token: Token) -> Fit | None:
         """Tell whether the result is what the rounded inputs allow, to no more digits than they have, or what they stand for."""
         for side in self.chain.sides:
-            rounded = [
-                t for t in self.numbers_in(side) if t.places or (t.unit and max(scales(t)) > 1)
-            ]  # ``2 bytes`` are two, and not about two
+            # ``2 bytes`` are two, and not about two.
+            rounded = [t for t in self.numbers_in(side) if t.places or (t.unit and max(scales(t)) > 1)]
             if isinstance(side.term, Token) or not rounded or said_token.value is None:
                 continue
             for scale in (*scales(said_token), *self._bare(said_token)):
@@ -86,6 +135,7 @@ class Equation:
                 ranges = [found for found in self._ranges(side.term) if found[0] <= high and low <= found[1]]
                 if ranges and (
                     significant_digits(said_token) <= min(map(significant_digits, rounded))
+                    or (is_sum(side.term) and said_token.places <= min(token.places for token in rounded))
                     or self._is_known(said_token, side.term, rounded)
                 ):
                     return Fit("rounded", because(mark("as near as its rounded numbers allow")))
@@ -117,9 +167,10 @@ class Equation:
         united = [t for side in self.chain.sides for t in self.numbers_in(side) if t.unit and t.unit != "%"]
         if not united or token.value is None:
             return None
+        computed = any(not isinstance(side.term, Token) for side in self.chain.sides)
         for side in self.chain.sides:
-            if side.term is token:
-                continue
+            if side.term is token or (computed and isinstance(side.term, Token)):
+                continue  # another figure of the same chain explains none
             for choice in (
                 lambda t: t.value,
                 lambda t: value_in_unit(t, 0),
@@ -131,6 +182,13 @@ class Equation:
                     if shows(token, again / factor) or shows(token, again * factor):  # type: ignore[operator]
                         return Fit("rounded" if token.places else "exact", because(mark("its units stand on one side only")))
         return None
+
+    def unit_left_out(self, term: Term, true: Fraction) -> Fraction:
+        """Return what a result's unit is worth if only the result has one, and is near without it: ``67 + 8.4 + 8.4 = 93.8M``; else one."""
+        others = (t for side in self.chain.sides if side.term is not term for t in self.numbers_in(side))
+        if not isinstance(term, Token) or not term.unit or term.unit == "%" or term.value is None or any(t.unit for t in others):
+            return Fraction(1)
+        return scales(term)[0] if true < 2 * term.value and term.value < 2 * true else Fraction(1)
 
     def _other_letters(self, token: Token) -> Fit | None:
         """Tell whether the result is what the letters give for another model of the text, where no numbers are put into them."""
@@ -144,6 +202,21 @@ class Equation:
                     if found is not None:
                         return found
         return None
+
+    def is_unlike_in_its_unit(self, index: int, base: int) -> bool:
+        """Tell whether a sum of bytes all in one unit is not what it says, whatever that unit is: ``51GB + 14GB + 14GB = 84GB``."""
+        said, term = self.chain.sides[index].term, self.chain.sides[base].term
+        inner = self.numbers_in(self.chain.sides[base])
+        if not isinstance(said, Token) or said.unit not in BYTES or len(inner) < 2 or not is_sum(term):
+            return False
+        if any(token.unit != said.unit or token.value is None for token in inner):
+            return False
+        plain, low, high = value(term, lambda token: token.value, {}), *value_bounds(said, Fraction(1))
+        half = Fraction(1, 2) / 10**said.places
+        least, most = (sum((token.value + sign * Fraction(1, 2) / 10**token.places for token in inner), Fraction(0)) for sign in (-1, 1))
+        near = least <= high + half and low - half <= most
+        cut = plain is not None and said.value is not None and int(plain * 10**said.places) == said.value * 10**said.places
+        return plain is not None and not near and not cut
 
     def holds_otherwise(self, index: int, true: Fraction) -> bool:
         """Tell whether the equation holds with squares that lost their raising (``7682``), or without the item's number."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from fractions import Fraction
 
 from weighbridge.auditing.checks.main_model import AssumedModel, sizes_of
 from weighbridge.auditing.checks.names import Mention
@@ -13,13 +15,22 @@ from weighbridge.presets.aliases import FAMILY, MODEL, preset_configs
 
 
 def resolve_families(lines: Sequence[Line], named: dict[int, list[Mention]], main: AssumedModel | None) -> dict[int, list[Mention]]:
-    """Take a family's bare name, such as ``Mixtral``, for the model of that family that the text is about."""
+    """Take a family's bare name, such as ``Mixtral``, for the model that the text is about.
+
+    From the line on which the text names another member of that family, the bare name may mean either, and is left open.
+    """
     if main is None:
         return named
-    return {
-        index: [m._replace(name=main.name, kind=MODEL) if m.kind == FAMILY and main.name in m.names else m for m in found]
-        for index, found in named.items()
-    }
+    members: set[str | None] = set()
+    resolved: dict[int, list[Mention]] = {}
+    for index, found in sorted(named.items()):
+        if not main.given:
+            members |= {mention.name for mention in found if mention.kind == MODEL} - {main.name}
+        resolved[index] = [
+            m._replace(name=main.name, kind=MODEL) if m.kind == FAMILY and main.name in m.names and members.isdisjoint(m.names) else m
+            for m in found
+        ]
+    return resolved
 
 
 def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[StatedSize]) -> dict[int, list[Mention]]:
@@ -39,6 +50,51 @@ def by_sizes(named: dict[int, list[Mention]], sizes: Sequence[StatedSize]) -> di
         if fitting and (len(told) > 1 or len(fitting) == len(found[0].names)):
             named[index] = [m._replace(name=fitting[0], names=tuple(fitting), kind=MODEL) for m in found]
     return named
+
+
+def by_counts(lines: Sequence[Line], named: dict[int, list[Mention]]) -> dict[int, list[Mention]]:
+    """Take a family's bare name for the member that is called by the count beside it: ``GPT-3 has 175 billion parameters``.
+
+    Only where the text gives the family one such count: ``GPT-3 comes in sizes from 125M to 175B`` means no one of them.
+    """
+    told: dict[tuple[str, ...], set[Fraction]] = {}
+    for index, found in named.items():
+        for mention in (m for m in found if m.kind == FAMILY):
+            match = _BESIDE.match(lines[index].text, mention.end)
+            counts = told.setdefault(mention.names, set())
+            if match is not None:
+                counts.add(_count(match["number"], match["unit"]))
+    meant = {names: _members_by_count(names, counts) for names, counts in told.items()}
+    return {
+        index: [
+            m._replace(name=meant[m.names][0], names=meant[m.names], kind=MODEL) if m.kind == FAMILY and meant[m.names] else m
+            for m in found
+        ]
+        for index, found in named.items()
+    }
+
+
+_BESIDE = re.compile(
+    r"['’]?s?\s?[(（]?(?:(?:has|have|with|contains|is|a|an|of|at|uses|model|about|around|roughly|some|把|将|的?(?:总|模型)?参数(?:总?量|规模|总数)?|推到|推至|提升|增加|达到?|高达|到|至|了|有|拥有|具有|约|为|是|共|模型)\s?){0,5}[~≈]?\s?"
+    r"(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[BM]\b|billion|million|亿|(?<=\d)[BM](?=[\u4e00-\u9fff]))(?!\s?(?:tokens|words|to|[-–~])\b|\s?[-–~到至]\s?\d|\s?个?(?:token|词))",
+    re.IGNORECASE,
+)
+"""A count right behind a family's name, which is what one of its members is called by."""
+
+
+def _count(number: str, unit: str) -> Fraction:
+    return Fraction(number) * {"b": 10**9, "billion": 10**9, "m": 10**6, "million": 10**6, "亿": 10**8}[unit.lower()]
+
+
+def _members_by_count(names: Sequence[str], counts: Collection[Fraction]) -> tuple[str, ...]:
+    """Return the members whose name ends in the one count that a text gives their family."""
+    if len(counts) != 1:
+        return ()
+    ends = ((name, _END.search(name)) for name in names)
+    return tuple(name for name, end in ends if end is not None and _count(end[1], end[2]) in counts)
+
+
+_END = re.compile(r"-(\d+(?:\.\d+)?)([bm])$")
 
 
 def is_about_another(found: Sequence[Mention], column: int) -> bool:

@@ -99,6 +99,10 @@ def field_values(model: ModelValue) -> Mapping[str, frozenset[int]]:
     if type(dense) is int and isinstance(layers, int):
         found["layers"] |= {dense, layers - dense, layers + 1}
     found |= {word: {number} for word, number in main_values(model).items() if word in LAYER_KINDS}
+    if len(found["mlp"]) == 1:  # Qwen's first config states gate and widening map together: ``22016`` is two of 11,008
+        (wide,) = found["mlp"]
+        dimensions = {dimension for row in list_rows(model.tree) for dimension in row.shape}
+        found["mlp"] |= {wide // 2} if wide not in dimensions and wide // 2 in dimensions else set()
     found["width"] = found["hidden"] | found["mlp"] | found["head_dim"]
     found["positions"].update(published_lengths(model.source))
     return {word: frozenset(numbers) for word, numbers in found.items()}

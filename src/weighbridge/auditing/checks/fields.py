@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks import modules
-from weighbridge.auditing.checks.configuration import NAMES, is_of_their_own
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
 from weighbridge.auditing.text.numbers import Token
@@ -22,14 +23,6 @@ from weighbridge.presets.aliases import FAMILY, MODEL
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-TITLES = {
-    **NAMES,
-    "experts": mark("number of experts"),
-    "active": mark("number of experts for each token"),
-    "shared": mark("number of shared experts"),
-    "moe_layers": mark("number of layers with experts"),
-    "dense_layers": mark("number of layers without experts"),
-}
 LONGEST = 10_000
 """Characters of a line that is a sentence or a row of a table."""
 _LISTED = ("layers", "heads", "kv_heads", "experts", "active", "hidden")
@@ -239,7 +232,7 @@ _IN_EACH = re.compile(
 
 def field_claim(scene: Scene, token: Token, word: str, value: int, right: int, verdict: str) -> Claim:
     """Make the claim of a size: exact, or wrong with the size that is right."""
-    reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Sentence(TITLES[word]), right=right)
+    reason = () if verdict == "exact" else because(mark("{what} is {right}"), what=Sentence(SIZE_TITLES[word]), right=right)
     facts: dict[str, object] = {"value": value, "expected": right, "difference": value - right, "reason": reason}
     return claim(scene.lines, token, token, "configuration", verdict, **facts)
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 
-from weighbridge.auditing.checks.components import TITLES
+from weighbridge.auditing.checks.component_counts import ComponentCount
 from weighbridge.auditing.checks.formula_equality import USUAL, agrees, definitions, degree, in_terms_of, substitute, value_at
 from weighbridge.auditing.checks.formula_pairs import Formula, formulas, is_comparable, is_leading, pair_up
 from weighbridge.auditing.checks.own_counts import preset_model
-from weighbridge.auditing.checks.reference_counts import ComponentCount, ReferenceCounts, reference_counts_of
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts, reference_counts_of
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
+from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
@@ -117,8 +118,10 @@ def _component(
     if "I" in widths and sizes.get("mlp") != 4 * sizes.get("hidden", 0):
         return None  # ``d × 4d`` is of another feed-forward network than one that is not 4 H wide
     shown = in_terms_of(right.formula, formula.expanded, sizes)
-    reason = because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=str(shown))
-    return _check(scene, statement, formula, last, "wrong", right._replace(formula=shown), reason)
+    reason = because(mark("{what} holds {right}"), what=Sentence(COMPONENT_TITLES.get(name, name)), right=str(shown))
+    return _check(
+        scene, statement, formula, last, "wrong", ComponentCount(right.number, lambda: shown, right.convention, right.exact), reason
+    )
 
 
 def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, own: ReferenceCounts) -> Claim | None:
@@ -131,7 +134,7 @@ def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last
     for name in _PARTS if quadratic else ():
         holding = _find_convention(own, name, formula.expanded, sizes) if own.components.get(name) else None
         if holding is not None:
-            reason = because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=str(holding.formula))
+            reason = because(mark("{what} holds {right}"), what=Sentence(COMPONENT_TITLES.get(name, name)), right=str(holding.formula))
             return _check(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason + holding.convention)
     return None
 

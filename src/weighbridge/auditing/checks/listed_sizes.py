@@ -6,42 +6,33 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks import totals, wrong_counts
-from weighbridge.auditing.checks.configuration import is_of_their_own
+from weighbridge.auditing.checks import wrong_counts
+from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, is_base, of_mention
-from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, main_values, values_of
+from weighbridge.auditing.checks.field_values import NO_PARTS
 from weighbridge.auditing.checks.fields import OTHERWISE
-from weighbridge.auditing.checks.names import ANOTHER, SIZE_WORDS, Mention
+from weighbridge.auditing.checks.listed_items import Listed, hold_item
+from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.checks.size_verdicts import KEYS, is_no_size, likeliest_length, may_be_otherwise, size_claims
-from weighbridge.auditing.checks.subjects import family_of
-from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, kind_of, member_of, whole_number
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.size_verdicts import is_no_size, likeliest_length, size_claims
+from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.field_words import label_of_line
 from weighbridge.auditing.text.items import Item, read_items
 from weighbridge.auditing.text.lengths import lengths_of
-from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tables import Cell, Row
-from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, FAMILY_REACH, FIELD_REACH, LEAD_LETTERS, SURE_COUNTS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, FIELD_REACH, LEAD_LETTERS
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, runs
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_LONGEST = 600
+LONGEST = 600
 """Characters of a line that is a list of sizes."""
-
-
-class Listed(NamedTuple):
-    """An item of a list, with the token of its number and whether it is the model's."""
-
-    item: Item
-    token: Token
-    own: bool
 
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
@@ -62,7 +53,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         if named or line.heading:
             yield from _judge(scene, block, subject)
             block, subject, since = [], None, index
-        if index in tabled or len(line.text) > _LONGEST or not line.text.strip():
+        if index in tabled or len(line.text) > LONGEST or not line.text.strip():
             continue
         if named and named[0].kind == MODEL and all(m.names == named[0].names or _is_family_of(line.text, m, named[0]) for m in named):
             if not OTHERWISE.search(line.text[: named[0].column]) and not is_of_their_own(scene, index):
@@ -79,7 +70,6 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             since = index if found else since
             block += found
     yield from _judge(scene, block, subject)
-    yield from _lone_totals(scene, tabled)
 
 
 _OF_CODE = re.compile(
@@ -130,96 +120,11 @@ def _setting(scene: Scene, row: Row, subject: Subject) -> list[Listed]:
     if figure is None or (kind != "total" and whole_number(value) is None and kind != "positions"):
         return []
     item = Item(kind, value.start + figure.start(1), value.start + figure.end(1))
-    listed = _hold_item(scene.lines[value.line].text, value.line, item, subject)
+    listed = hold_item(scene.lines[value.line].text, value.line, item, subject)
     return [listed] if listed is not None else []
 
 
 _FIGURE = re.compile(r"[~≈约* ]*(\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|亿|万))?)", re.IGNORECASE)
-
-
-def _lone_totals(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
-    """Check lists of names with nothing but a count each: what two and more rows settle makes another wrong."""
-    group: list[tuple[Listed, Subject]] = []
-    last = -9
-    for index, named in sorted(scene.mentions.items()):
-        text = scene.lines[index].text
-        if index in tabled or len(named) != 1 or named[0].kind != MODEL or not _LISTED.match(text[: named[0].column]):
-            continue
-        if not _ALONE.match(text, named[0].end):
-            continue
-        subject = of_mention(scene, named[0], firm=True)
-        found = list_sizes(scene, index, named[0].end, len(text), subject) if subject is not None else []
-        if len(found) == 1 and found[0].item.kind == "total" and _ALONE.fullmatch(text[named[0].end : found[0].token.start]):
-            if index - last > 2:
-                yield from _judge_totals(scene, group)
-                group = []
-            group.append((found[0], subject))  # type: ignore[arg-type]
-            last = index
-    yield from _judge_totals(scene, group)
-    yield from _judge_totals(scene, [(listed, subject) for _, listed, subject in _led_by_sizes(scene, tabled)])
-    for index, line in enumerate(scene.lines):
-        if index not in tabled and len(line.text) <= _LONGEST:
-            yield from _judge_totals(scene, _in_parentheses(scene, index))
-
-
-def _in_parentheses(scene: Scene, index: int) -> list[tuple[Listed, Subject]]:
-    """Return the counts in parentheses behind names and sizes of one line: ``T5 comes as Small (60M), Base (220M) and ViT-Huge (632M)``."""
-    text, named = scene.lines[index].text, scene.mentions.get(index, ())
-    found = []
-    for match in _COUNT_BEHIND.finditer(text):
-        mention = next((m for m in named if m.kind in (MODEL, FAMILY) and m.end == match.end("size")), None)
-        subject = of_mention(scene, mention, firm=mention.kind == MODEL) if mention is not None else None
-        if mention is None:
-            families = _families_before(scene, index, match.start())
-            subject = member_of(scene, re.sub(r"\s", "", match["size"]), families, firm=True) if families else None
-        listed = _hold_item(text, index, Item("total", *match.span("count")), subject) if subject is not None else None
-        if listed is not None and subject is not None:
-            found.append((listed, subject))
-    return found
-
-
-def _families_before(scene: Scene, index: int, column: int) -> list[str]:
-    """Return the family that is named last before a place, on its line or a few above."""
-    for above in range(index, max(-1, index - FAMILY_REACH), -1):
-        words = [scene.lines[above].text[m.column : m.end] for m in scene.mentions.get(above, ()) if above < index or m.end <= column]
-        names = [word for word in words if SIZE_WORDS.fullmatch(word) is None]
-        if names:
-            return [family_of(names[-1])]
-    return []
-
-
-_COUNT_BEHIND = re.compile(
-    r"(?<![\w.])(?P<size>(?:[A-Za-z][\w.]*[-/ ])*(?:tiny|mini|small|base|medium|large|huge|giant|turbo|x+l|\d+(?:\.\d+)?B|[A-Za-z][\w./]*-[A-Za-z0-9./]+))[*_`]*\s?"
-    r"(?:[(（:：=约是为~≈]|(?<=\s)(?:has|is|at)\s)\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s| 参数)?\s?(?:[)）,，;；、.]|$)",
-    re.IGNORECASE,
-)
-
-
-def _led_by_sizes(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[int, Listed, Subject]]:
-    """Yield the lines that a member's size begins and its count follows, in a text on one family: ``tiny 39 M tiny.en``."""
-    families = {family_of(scene.lines[index].text[m.column : m.end]) for index, found in scene.mentions.items() for m in found}
-    for index, line in enumerate(scene.lines if len(families) == 1 else ()):
-        match = _SIZE_AND_COUNT.match(line.text) if index not in tabled and index not in scene.mentions else None
-        subject = member_of(scene, match[1], list(families), firm=True) if match is not None else None
-        listed = _hold_item(line.text, index, Item("total", *match.span(2)), subject) if match is not None and subject is not None else None
-        if listed is not None and subject is not None:
-            yield index, listed, subject
-
-
-_SIZE_AND_COUNT = re.compile(
-    r"[\s*`|-]*(tiny|mini|small|base|medium|large|huge|turbo|x+l|x+large|\d+(?:\.\d+)?B)[*`]*[\s|:]+(\d[\d,.]*\s?(?:[MB]\b|million|billion))",
-    re.IGNORECASE,
-)
-
-
-def _judge_totals(scene: Scene, group: Sequence[tuple[Listed, Subject]]) -> Iterator[Claim]:
-    right = sum(listed.own for listed, _ in group)
-    for listed, subject in group if len(group) > 1 else ():
-        yield from hold(scene, listed, subject, sure=right >= SURE_COUNTS and right * 2 > len(group))
-
-
-_LISTED = re.compile(r"[\s>]*(?:[-*+•·]|\d{1,2}[.)、])?[\s*_`]*$")
-_ALONE = re.compile(r"[\s*_`\"]*(?:[:：(（\-–—=→#]|(?=\s))[\s*_`~≈约]*(?:(?:total )?(?:params?|parameters|参数量?)[:：]? ?)?[~≈约]?")
 
 
 def _pieces(scene: Scene, index: int, named: Sequence[Mention]) -> Iterator[Claim]:
@@ -228,8 +133,15 @@ def _pieces(scene: Scene, index: int, named: Sequence[Mention]) -> Iterator[Clai
     for place, (mention, end) in enumerate(zip(named, ends, strict=True)):
         based = place > 0 and is_base(scene.lines[index].text, named[place - 1], mention)
         subject = of_mention(scene, named[place - 1] if based else mention, firm=True) if mention.kind == MODEL else None
-        if subject is not None and scene.lines[index].text[mention.end :].lstrip(" *`_")[:1] in ("(", "（", ":", "："):
-            yield from _judge(scene, list_sizes(scene, index, mention.end, end, subject), subject)
+        text = scene.lines[index].text
+        if subject is not None and text[mention.end :].lstrip(" *`_")[:1] in ("(", "（", ":", "："):
+            block = list_sizes(scene, index, mention.end, end, subject)
+            pair = _PAIR.match(text, mention.end, end)
+            yield from _judge(scene, block, subject, apposed=pair is not None and all(one.token.end < pair.end() for one in block))
+
+
+_PAIR = re.compile(r"[*_`]{0,3}\s?[(（][^()（）]{4,60}[)）]")
+"""Right behind a name, what it is: ``Llama-3.2-1B (16 layers, 1.24B)``."""
 
 
 def _leads(scene: Scene, index: int, named: Sequence[Mention]) -> bool:
@@ -259,7 +171,7 @@ def list_sizes(scene: Scene, index: int, start: int, end: int, subject: Subject)
     if OTHERWISE.search(words) or ANOTHER.search(text, start, end):
         return []
     own = [item for item in items if not start or not goes_on_elsewhere(text, scene.mentions.get(index, ()), item.start)]
-    return [listed for item in own if (listed := _hold_item(text, index, item, subject)) is not None]
+    return [listed for item in own if (listed := hold_item(text, index, item, subject)) is not None]
 
 
 _REMARK_BEHIND = re.compile(
@@ -271,58 +183,27 @@ _OPENING_REMARK = re.compile(r"\s*(?:[-*+•·]\s*)?[(（][^()（）\d]{2,60}[)�
 _HARMLESS = re.compile(r"\b(?:each|per layer|per head|group|groups|only|up to|first|from)\b|每层|每个?头|约", re.IGNORECASE)
 
 
-_OF_ONE = re.compile(r"\b(?:each|every|per|one|single|expert)\b(?! token)|每(?!个?\s?token)|单|embedding|嵌入", re.IGNORECASE)
-"""Words before a count that make it a part's: ``Each expert has 5.6B parameters``."""
+def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None, *, apposed: bool = False) -> Iterator[Claim]:
+    """Confirm what is the model's; one item that is not is wrong where at least two others are, of other kinds.
 
-
-def _hold_item(text: str, index: int, item: Item, subject: Subject) -> Listed | None:
-    found = tokens(text[item.start : item.end], index)
-    if not found or found[0].kind != "num" or found[0].value is None:
-        return None
-    token = found[0]._replace(start=item.start, end=item.end)
-    if item.kind in ("total", "active"):
-        if _OF_ONE.search(re.split(r"[,，;；。(（]|\.(?!\d)", text[: item.start])[-1]):
-            return None
-        return Listed(item, token, settle(token, subject.models, item.kind) is not None) if totals.is_count(token) else None
-    number = token.value or Fraction(0)
-    item = _meant_letter(text, item, int(number), subject)
-    values = set(lengths_of(number, token.unit)) if item.kind == "positions" else {int(number)}
-    if not values or (item.kind != "positions" and (token.places or token.unit)) or token.unit not in ("", "k", "m"):
-        return None
-    word = KEYS.get(item.kind, item.kind)
-    own = any(values & field_values(model).get(word, frozenset()) for model in subject.models)
-    right = main_values(subject.models[0]).get(word)
-    if not own and right is not None and may_be_otherwise(subject.models[0], item.kind, min(values), right):
-        return None
-    if item.kind == "hidden" and any(values & field_values(model).get("mlp", frozenset()) for model in subject.models):
-        return None  # a hidden dimension of the feed-forward network
-    return Listed(item, token, own)
-
-
-def _meant_letter(text: str, item: Item, number: int, subject: Subject) -> Item:
-    """Take ``d = 128`` for the width of a head and ``H = 32`` for the heads, where those are the model's and what the letter stands for first is not."""
-    if not item.lettered or any(number in values_of(model, item.kind) for model in subject.models):
-        return item
-    letter = re.search(r"([A-Za-z])\W*$", text[: item.start])
-    word = _OTHER_LETTERS.get(letter[1], "") if letter is not None else ""
-    other = bool(word) and any(number in values_of(model, word) for model in subject.models)
-    return item._replace(kind=word) if other else item
-
-
-_OTHER_LETTERS = {"d": "head_dim", "H": "heads", "h": "hidden"}
-
-
-def _judge(scene: Scene, block: Sequence[Listed], subject: Subject | None) -> Iterator[Claim]:
-    """Confirm what is the model's; one item that is not is wrong where at least two others are, of other kinds."""
+    Args:
+        apposed: Whether the block is what stands in parentheses right behind a name: its count alone settles then that the model is meant.
+    """
     if subject is None or not block:
         return
     right = {listed.item.kind for listed in block if listed.own}
     said = Counter(listed.item.kind for listed in block)
     odd = [listed for listed in block if not listed.own and said[listed.item.kind] == 1]
     plain = bool(subject.models) and all(map(_is_of_one_piece, subject.models))
-    sure = plain and len(right) >= AGREED_FIELDS and len(odd) * 2 <= len(right)
+    settled = len(right) >= AGREED_FIELDS and len(odd) * 2 <= len(right)
+    sure = plain and (settled or (apposed and len(block) == AGREED_FIELDS and _has_exact_count(block)))
     for listed in block if len(block) > 1 else ():
         yield from hold(scene, listed, subject, sure=sure and (listed.own or (listed in odd and listed.item.kind not in right)))
+
+
+def _has_exact_count(block: Sequence[Listed]) -> bool:
+    """Tell whether a list has a count of two digits and more that is the model's."""
+    return any(one.own and one.item.kind == "total" and len(re.sub(r"\D", "", one.token.text)) >= AGREED_FIELDS for one in block)
 
 
 def _is_of_one_piece(model: ModelValue) -> bool:

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from weighbridge.auditing.checks import cache_tables
 from weighbridge.auditing.checks.amounts import SENTENCE, Amount, after_figure, hold, words_about
 from weighbridge.auditing.checks.caches import OF_CACHE, judge
+from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention, subject_of
 from weighbridge.auditing.checks.dtypes import DTYPES, bytes_each, dtype_sizes
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.table_places import head_of, length_of_row, member_of_row, stands_alone
-from weighbridge.auditing.checks.table_subjects import column_heads
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.checks.training_states import is_of_training, state_bytes
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tables import Table
-from weighbridge.auditing.thresholds import AGREED_ROWS, COLUMN_FAR, MEMORY_FAR, MEMORY_TOLERANCE
+from weighbridge.auditing.thresholds import AGREED_ROWS, COLUMN_FAR, MEMORY_FAR, MEMORY_TOLERANCE, WEIGHTS_FAR
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
@@ -60,6 +60,11 @@ _BROUGHT_TO = re.compile(
 _SERVED = re.compile(r"\b(?:to )?serv(?:e|ing)\b", re.IGNORECASE)
 """What the weights are held for, where the figure is said to be theirs alone."""
 _DEVICE = re.compile(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
+_ON_DEVICE = re.compile(
+    r"(?<![\w.])(?:[ABHLVT]\d{2,3}s?|GB\d{3}|MI\d{3}X?|RTX ?\d{4}(?: ?Ti)?|[2345]0[789]0(?: ?Ti)?|M[1-4](?: (?:Pro|Max|Ultra))?|TPU ?v\d\w?|gpus?|cards?|显卡|放[进入]|[装塞][进入]|\bfits? (?:in|into|on|within)(?: an?| the| one)?)[\s(（,-]{0,2}(?:with |has |of )?$",
+    re.IGNORECASE,
+)
+"""A card around its memory: ``a 24 GB GPU``, ``2×H100 80GB``."""
 _SAID_OF = re.compile(
     r"\d(?:\.\d+)?\s?(?:[BM]|billion|million|亿|十亿|百万)(?: |-)?(?:param(?:eter)?s?|个?参数(?:的?模型)?|模型|model)(?:\W{1,3}|(?=在))(?:(?:在|下|时|精度|加载|存储|weights?|takes?|needs?|is|=|in|at|of|权重|占用?|需要?|约|为|fp16|bf16|fp32|float\d\d|int8|的?模型|显存|内存)\W{0,3}){0,5}[~≈]?$",
     re.IGNORECASE,
@@ -134,12 +139,13 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
     around = _around(scene, token.line, table, own=OF_CACHE.search(head) is not None)
     if head:
         place = place._replace(near=f"{head} {place.near}", sentence=f"{head} {place.sentence}", text=f"{head} | {place.text}")
-    of_cache, of_weights = ([m.start() for m in pattern.finditer(text[start : token.end + 16])] for pattern in (OF_CACHE, _STORED))
+    clause = text[start : token.end] + re.split(r"[,，;；。、]|加上?|\band\b|\bplus\b", text[token.end : token.end + 16])[0]
+    of_cache, of_weights = ([m.start() for m in pattern.finditer(clause)] for pattern in (OF_CACHE, _STORED))
     if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (OF_CACHE.search(around) and not _WEIGHTS.search(place.sentence)):
         told = dtype_sizes(f"{place.sentence} {around}")
         other = table is not None and cache_tables.is_otherwise(scene, table, head)
         return judge(place, models, told, firm=sure and not other)
-    if _DEVICE.match(text, token.end):
+    if _DEVICE.match(text, token.end) or _ON_DEVICE.search(text, start, token.start):
         return None  # ``a 24 GB GPU`` holds so much, and the model need not
     sizes = _nearest_dtype(text, token, start) or dtype_sizes(place.sentence) or bytes_each(place.sentence)
     told, state = sizes or dtype_sizes(around), state_bytes(place)
@@ -163,9 +169,15 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
         return hold(place, amounts, firm=sure and not _has_other_sizes(scene, token.line, text, counts), base=1000)
     alone = _FOR_WEIGHTS.match(text, token.end)
     weighed = alone or brought or _WEIGHTS_TAKE.search(text[start : token.start])
-    words = _SERVED.sub("", place.sentence) if alone else place.sentence
+    words = (
+        place.sentence[: token.start - start + len(token.text)]
+        + re.split("[,，]", place.sentence[token.start - start + len(token.text) :])[0]
+    )
+    words = _SERVED.sub("", words) if alone else words
     if table is not None and not _STORED.search(head) and (min(sizes, default=1) < 1 or (_NEEDED.search(head) and far == MEMORY_FAR)):
         return hold(place, amounts, firm=False, base=1000)  # what a machine needs has more in it than the weights
+    if (weighed or said_of) and min(sizes, default=Fraction(0)) >= 1:
+        place = place._replace(far=min(far, WEIGHTS_FAR))
     certain = len(sizes) == 1 and not _PARTS.search(words) and (weighed is not None or not (state or _ELSE.search(place.sentence)))
     if said_of is not None and len(_SIZE.findall(place.sentence)) == 1 and not _PARTS.search(place.sentence):
         return hold(place, amounts, firm=certain, base=1000)  # ``7B params (14 GB in bf16)``: whatever the model is called
@@ -207,7 +219,7 @@ def _nearest_dtype(text: str, token: Token, start: int) -> list[Fraction]:
     """Return the bytes of the dtype that is said of a figure: right behind it, or else last before it."""
     for size, pattern in DTYPES:
         match = pattern.search(text, token.end, token.end + BEHIND)
-        if match and not re.search(r"[,，;；]", text[token.end : match.start()]):
+        if match and not re.search(r"[,，;；。:：]|\.(?=\s)", text[token.end : match.start()]):
             return [size]
     since = max(start, after_figure(text, token.start))
     before = [(match.start(), size) for size, pattern in DTYPES for match in pattern.finditer(text, since, token.start)]

@@ -12,33 +12,33 @@ from weighbridge.core.sizes import Size, product
 from weighbridge.explain.semantic_tree import HEADS, Leaf
 
 _QUERY = frozenset("query q_proj q q_lin wq query_proj linear_q".split())
-
-
 _KEY = frozenset("key k_proj k k_lin wk key_proj linear_k".split())
-
-
 _VALUE = frozenset("value v_proj v v_lin wv value_proj linear_v".split())
-
-
 _DOWN = frozenset("output down_proj fc2 c_proj wo lin2 dense_4h_to_h fc_out w2".split())
-
-
 _TYPES = ("token_type", "segment", "type_embed")
-
-
 _POSITIONS = ("position", "wpe", "embed_positions")
 
 
 class Cell(NamedTuple):
-    """One tensor of a component: in one layer, and how often there are such layers."""
+    """One tensor of a component: in one layer, and how often there are such layers; its formulas are made when one is asked for."""
 
     place: str
     bias: bool
     number: int
-    formula: Polynomial
+    shape: tuple[Size, ...]
     copies: int
-    all_copies: Polynomial
+    repeats: tuple[Size, ...]
     layered: bool
+
+    @property
+    def formula(self) -> Polynomial:
+        """What it holds in one layer, in letters."""
+        return _formula(product(self.shape))
+
+    @property
+    def all_copies(self) -> Polynomial:
+        """In how many layers it stands, in letters."""
+        return _formula(product(self.repeats)) if self.repeats else ONE
 
 
 def list_cells(found: Iterable[Leaf]) -> Iterator[Cell]:
@@ -46,17 +46,14 @@ def list_cells(found: Iterable[Leaf]) -> Iterator[Cell]:
     for leaf in found:
         topic, in_layer = leaf.topic, leaf.in_layer
         place = _place(leaf, topic)
-        copies = (
-            _formula(product(p.symbolic.repeat for p in (*leaf.around, leaf.pair) if p.symbolic.repeat is not None))
-            if leaf.is_repeated
-            else ONE
-        )
+        around = (*leaf.around, leaf.pair) if leaf.is_repeated else ()
+        repeats = tuple(p.symbolic.repeat for p in around if p.symbolic.repeat is not None)
         many = int(leaf.copies) if leaf.is_repeated else 1  # type: ignore[arg-type]
         for ours, theirs in leaf.pair.tensors():
             if ours.tied_to is None:
                 bias = ours.role == "bias" or (ours.role == "shift" and topic != "norm")
                 number = int(product(ours.shape))  # type: ignore[arg-type]
-                yield Cell(place, bias, number, _formula(product(theirs.shape)), many, copies, in_layer)
+                yield Cell(place, bias, number, theirs.shape, many, repeats, in_layer)
 
 
 def _formula(size: Size) -> Polynomial:
@@ -97,6 +94,5 @@ def _place(leaf: Leaf, topic: str) -> str:
 
 
 FEED = ("up", "gate", "down", "feed_forward")
-
 
 ATTENTION = ("query", "key", "value", "out", "attention")

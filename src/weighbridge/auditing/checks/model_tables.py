@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks import listed_sizes, towers, wrong_counts
+from weighbridge.auditing.checks import listed_sizes, tower_sizes, towers, wrong_counts
+from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values
 from weighbridge.auditing.checks.names import within
@@ -25,16 +26,7 @@ from weighbridge.auditing.checks.table_counts import (
     doubtful_columns,
     part_claims,
 )
-from weighbridge.auditing.checks.table_subjects import (
-    SIZE_COLUMNS,
-    ModelTable,
-    column_heads,
-    families_of,
-    is_grid,
-    kind_of,
-    named_in_cell,
-    whole_number,
-)
+from weighbridge.auditing.checks.table_subjects import ModelTable, families_of, is_grid, named_in_cell, whole_number
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.lengths import read_length
 from weighbridge.auditing.text.numbers import Token
@@ -125,7 +117,7 @@ def _of_tower(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str, 
         else:
             value = whole_number(cell)
             token = Token("num", cell.text, cell.line, cell.start, cell.end, Fraction(value or 0))
-            found = towers.hold_size(scene, token, model, tower, kind, sure=True) or [] if value is not None else []
+            found = tower_sizes.hold_size(scene, token, model, tower, kind, sure=True) or [] if value is not None else []
         plain = [one for one in found if one.verdict != "wrong"]
         if plain or (found and sure and len({one.source for one in subject.models}) == 1):
             yield from plain or found

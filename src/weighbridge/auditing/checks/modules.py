@@ -25,7 +25,7 @@ _SHOWN = re.compile(
     r"\((?P<name>\w+)\): (?:\w*Linear\w*\(in_features=(?P<inner>\d+), out_features=(?P<outer>\d+)"
     r"|Conv1D\(nf=(?P<nf>\d+), nx=(?P<nx>\d+)|\w*Embedding\w*\((?P<rows>\d+), (?P<width>\d+)|\w*Norm\w*\(\(?(?P<norm>\d+),?\)?)"
 )
-_REPEATED = re.compile(r"\(0-(?P<last>\d+)\): (?P<times>\d+) x \w+")
+_REPEATED = re.compile(r"\((?P<first>\d{1,4})-(?P<last>\d{1,4})\): (?P<times>\d{1,4}) x \w+")
 _CLASS = re.compile(r"^[\s#>*]*(?:\(\w+\): )?([A-Z]\w*(?:Model|LM\w*|For[A-Z]\w*))\(\s*$")
 
 
@@ -41,6 +41,7 @@ class PrintedModule(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Hold the sizes of printed modules against the model that is named, or else against the presets of the class printed."""
+    yield from _check_repeats(scene)
     shown = [one for one in _printed_modules(scene) if one.sizes]
     if not shown:
         return
@@ -61,6 +62,19 @@ def check(scene: Scene) -> Iterator[Claim]:
                 reason = because(mark("in the model its shape is {shape}"), shape=Sentence("[" + ", ".join(map(str, right)) + "]"))
                 facts: dict[str, object] = {"value": wrong, "expected": other, "difference": wrong - other, "reason": reason}
                 yield claim(scene.lines, token, token, "component", "wrong", **facts)
+
+
+def _check_repeats(scene: Scene) -> Iterator[Claim]:
+    """Hold how often a module is repeated against the indices printed beside it: ``(0-11): 12 x GPT2Block``."""
+    for index, line in enumerate(scene.lines):
+        match = _REPEATED.search(line.text) if " x " in line.text else None
+        if match is not None:
+            said, right = int(match["times"]), int(match["last"]) - int(match["first"]) + 1
+            token = Token("num", "", index, *match.span("times"))
+            verdict = "exact" if said == right else "wrong"
+            reason = () if said == right else because(mark("should be {right}"), right=right)
+            facts: dict[str, object] = {"value": said, "expected": right, "difference": said - right, "reason": reason}
+            yield claim(scene.lines, token, token, "component", verdict, **facts)
 
 
 def places(scene: Scene) -> frozenset[int]:

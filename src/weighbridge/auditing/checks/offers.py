@@ -132,6 +132,9 @@ def _formula(scene: Scene, statement: Sequence[Token], index: int, parsed: Parse
     before = statement[index - 1] if index else None
     if number is None or number < 500 or names(parsed.term) or (before is not None and before.kind == "op" and before.text != "-"):
         return None
+    following = statement[parsed.end] if parsed.end < len(statement) else None
+    if following is not None and following.kind == "name" and following.start == statement[parsed.end - 1].end:
+        return None  # ``32 个头×4096隐藏维度`` are two sizes
     first = statement[index]
     name, firm = _component(scene, _words_before(scene, statement, index), statement, parsed.end, about[first.line])
     product = all(t.value is not None and t.value.denominator == 1 for t in numbers(parsed.term)) and "/" not in {

@@ -6,17 +6,19 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere, of_mention
 from weighbridge.auditing.checks.field_values import main_values, values_of
-from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
+from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE, field_claim
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.checks.topics import CLAUSE, is_composite, is_size_of, topic, widths_of
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
+from weighbridge.auditing.text.field_words import read_fields
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
 from weighbridge.presets.aliases import MODEL
@@ -25,12 +27,12 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 _BUILT = re.compile(r"[*_`]*,? (?:with (?:only )?|using |having |reduced to |cut to |\()", re.IGNORECASE)
-_RIGHT = frozenset(("exact", "rounded", "convention"))
-_NEVER_WRONG = frozenset(("positions",))
-"""Sizes that a text may set as it likes: how long a sequence is."""
+_RIGHT = frozenset(("exact", "rounded", "convention", "note"))
+_LENGTHS = (32, 50)
+"""A text may set as it likes how long a sequence is, and sets it to a multiple of one of these: ``2048``, ``100``."""
 
 
-class _Said(NamedTuple):
+class SaidSize(NamedTuple):
     """A size with its line, the mention that it is said of, and whether the number is one of that model's."""
 
     line: int
@@ -49,9 +51,9 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     """
     counted = {claim.line for claim in claims if claim.kind in ("total", "component") and claim.verdict in _RIGHT}
     passages = list(_passages(scene, tabled))
-    of_model: dict[tuple[str, ...], list[_Said]] = {}
+    of_model: dict[str | None, list[SaidSize]] = {}
     for passage in passages:
-        of_model.setdefault(passage[0].mention.names, []).extend(passage)
+        of_model.setdefault(passage[0].mention.name, []).extend(passage)
     for passage in passages:
         kinds = {said.size.word for said in passage if said.own} | {"count" for said in passage if scene.lines[said.line].number in counted}
         others = [said for said in passage if not said.own and not is_size_of(said.models, said.size)]
@@ -60,37 +62,66 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
                 yield _claim(scene, said, "exact", said.size.value)
         if len(others) != 1:
             continue
-        enough = len(kinds - {others[0].size.word}) >= AGREED_FIELDS or _is_alone(others[0], of_model[passage[0].mention.names])
-        if enough and _is_sure(scene, others[0], passage):
+        enough = len(kinds - {others[0].size.word}) >= AGREED_FIELDS or _is_alone(others[0], of_model[passage[0].mention.name])
+        if enough and _is_sure(scene, others[0], passage, kinds):
             right = _right(others[0], passage)
             if right is not None:
                 yield _claim(scene, others[0], "wrong", right)
 
 
-def _is_alone(other: _Said, of_model: Sequence[_Said]) -> bool:
+def said_by_model(scene: Scene, tabled: Collection[int]) -> dict[str | None, list[SaidSize]]:
+    """Return the sizes of running text by the model that they are said of."""
+    found: dict[str | None, list[SaidSize]] = {}
+    for passage in _passages(scene, tabled):
+        found.setdefault(passage[0].mention.name, []).extend(passage)
+    return found
+
+
+def _is_alone(other: SaidSize, of_model: Sequence[SaidSize]) -> bool:
     """Tell whether a size is the only one of all that the text says of a model that is not the model's, and three others are."""
     kinds = {said.size.word for said in of_model if said.own} - {other.size.word}
     return len(kinds) > AGREED_FIELDS and all(said is other or said.own or is_size_of(said.models, said.size) for said in of_model)
 
 
-def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[_Said]]:
+def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
     """Group the sizes of a paragraph by the model that they are said of."""
-    groups: dict[tuple[str, ...], list[_Said]] = {}
+    groups: dict[str | None, list[SaidSize]] = {}
     for index, line in enumerate(scene.lines):
         if not line.text.strip() or line.heading:
             yield from groups.values()
             groups = {}
         if index in tabled or "|" in line.text:
             continue
-        for size in find_described_sizes(line.text):
+        for size in _sizes_said(line.text):
             found = topic(scene, index, size.first)
             mention = found.mention if found is not None else _mention_of_given_model(scene, size)
             subject = of_mention(scene, mention, firm=True) if mention is not None else None
             models = tuple(model for model in subject.models if model.description is not None) if subject is not None else ()
             if mention is not None and models:
-                own = any(size.value in widths_of(model, size.word) for model in models)
-                groups.setdefault(mention.names, []).append(_Said(index, size, mention, models, own))
+                own = any(size.value in widths_of(model, size.word) or _is_vocabulary(model, size) for model in models)
+                groups.setdefault(mention.name, []).append(SaidSize(index, size, mention, models, own))
     yield from groups.values()
+
+
+def _sizes_said(text: str) -> list[DescribedSize]:
+    """Return the sizes that a line says in running text, and those it lists as settings, each number once."""
+    found = {size.start: size for size in find_described_sizes(text)}
+    for field in read_fields(text) if len(text) <= LONGEST else ():
+        if field.word in SIZE_TITLES:
+            found.setdefault(field.start, DescribedSize(field.word, field.value, field.start, field.end, field.start, field.end))
+    return [
+        found[start] for start in sorted(found) if not (found[start].word == "layers" and _IN_LAYER.search(text, 0, found[start].first))
+    ]
+
+
+_IN_LAYER = re.compile(r"\b(?:each|every) (?:layer|block) (?:has|contains|consists of)\s?$|每一?层(?:有|包含|含)\s?$", re.IGNORECASE)
+"""Before a number of blocks that a layer has: ``each layer has 8 feed-forward blocks``."""
+
+
+def _is_vocabulary(model: ModelValue, size: DescribedSize) -> bool:
+    """Tell whether a number of words is a tokenizer's, or the model's rounded: ``128,000`` of 128,256 is no slip."""
+    rows = main_values(model).get("vocab")
+    return size.word == "vocab" and rows is not None and is_fair_vocabulary(size.value, rows)
 
 
 def _mention_of_given_model(scene: Scene, size: DescribedSize) -> Mention | None:
@@ -100,10 +131,12 @@ def _mention_of_given_model(scene: Scene, size: DescribedSize) -> Mention | None
     return Mention(0, scene.main.name, 0, (scene.main.name,), MODEL)
 
 
-def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:
+def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: Collection[str]) -> bool:
     """Tell whether a size is said of the model itself: no words of its clause, or beside the name, make it another's."""
     size, text = said.size, scene.lines[said.line].text
-    if size.word in _NEVER_WRONG or size.value <= 1 or is_of_their_own(scene, said.line):
+    if size.value <= 1 or is_of_their_own(scene, said.line) or (size.word == "positions" and not _is_mistyped_length(said)):
+        return False
+    if _SETTING.search(text, 0, size.start) and not _is_mistyped_setting(said, kinds):
         return False
     if goes_on_elsewhere(text, scene.mentions.get(said.line, ()), size.first, size.last):
         return False
@@ -129,6 +162,22 @@ def _is_sure(scene: Scene, said: _Said, passage: Sequence[_Said]) -> bool:
     return not (OTHERWISE.search(_IN_EACH.sub(" ", around)) or _UNLIKE.search(lead) or built)
 
 
+def _is_mistyped_length(said: SaidSize) -> bool:
+    """Tell whether a length is one that the model has but for a slip of the keys, and none that anybody would choose."""
+    chosen = any(said.size.value % step == 0 for step in _LENGTHS)
+    return not chosen and any(is_slip(str(said.size.value), str(right)) for right in values_of(said.models[0], "positions"))
+
+
+_SETTING = re.compile(r"\w\s?(?:: ?[\w\[\] |]{2,16})? ?=\s?$")
+"""What stands before a value that code gives a setting: others make a model of one's own."""
+
+
+def _is_mistyped_setting(said: SaidSize, kinds: Collection[str]) -> bool:
+    """Tell whether a setting is the model's but for a slip of the keys, and three others beside it are the model's."""
+    right = main_values(said.models[0]).get(said.size.word)
+    return right is not None and len(set(kinds) - {said.size.word}) > AGREED_FIELDS and is_slip(str(said.size.value), str(right))
+
+
 _HAS = re.compile(
     r"[*_`'\"]{0,3}\s?(?:(?:has|have)(?: only)?|only has|[:：]|uses|stacks|consists of|comprises|[只仅]?有|由|共)\s?(?:an?|the|共)?\s?[*_`]{0,3}",
     re.IGNORECASE,
@@ -145,18 +194,20 @@ _UNLIKE = re.compile(
 """Right before a name, what makes another model of it: ``our BERT-base``."""
 
 
-def _left_over(said: _Said, same: Sequence[_Said]) -> int | None:
+def _left_over(said: SaidSize, same: Sequence[SaidSize]) -> int | None:
     """Return the one size of its kind that a model has and the passage does not say: where a model has two widths, the second."""
     values = values_of(said.models[0], said.size.word)
     rest = values - {other.size.value for other in same}
     return next(iter(rest)) if len(values) > 1 and len(rest) == 1 else None
 
 
-def _right(said: _Said, passage: Sequence[_Said]) -> int | None:
+def _right(said: SaidSize, passage: Sequence[SaidSize]) -> int | None:
     model, word = said.models[0], said.size.word
     values = values_of(model, word)
     left = _left_over(said, [other for other in passage if other is not said and other.size.word == word])
     right = left if left is not None else main_values(model).get(word, max(values, default=0))
+    if word == "positions":
+        right = next((value for value in sorted(values) if is_slip(str(said.size.value), str(value))), 0)
     if left is None and len(values) > 1 and any(map(is_composite, said.models)):
         meant = [value for value in values if is_slip(str(said.size.value), str(value))]
         right = meant[0] if len(meant) == 1 else 0  # one of its models is meant: the one whose size this is but for a slip
@@ -170,6 +221,6 @@ def _right(said: _Said, passage: Sequence[_Said]) -> int | None:
     return right
 
 
-def _claim(scene: Scene, said: _Said, verdict: str, right: int) -> Claim:
+def _claim(scene: Scene, said: SaidSize, verdict: str, right: int) -> Claim:
     token = Token("num", "", said.line, said.size.start, said.size.end)
     return field_claim(scene, token, said.size.word, said.size.value, right, verdict)

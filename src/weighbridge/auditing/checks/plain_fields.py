@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.field_values import is_padded, main_values, values_of
 from weighbridge.auditing.checks.fields import OTHERWISE, field_claim, is_composite
@@ -15,6 +14,7 @@ from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.plain_totals import PRONOUN, model_of_heading
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.plain_sizes import NAME, PlainSize, read_plain_sizes
@@ -29,6 +29,8 @@ _CLAUSE = re.compile(r"[;；]|[,，](?!\d)(?:\s*(?:while|whereas|but|and|而|但
 _MOST_CLAUSES = 4
 _COUNTED_IN = re.compile(r"\b(?:count\w*|includ\w*|plus|when|after|before|except|without)\b|算上|包括|加上|去掉", re.IGNORECASE)
 """Words of a later clause by which a size counts more, or less, than the model's."""
+_NEARLY = re.compile(r"约|左右|\b(?:about|around)\b", re.IGNORECASE)
+"""Words that make a figure a rounding, and no other model's."""
 _IN_MLP = re.compile(r"\b(?:mlps?|ffn|feed[- ]?forward)", re.IGNORECASE)
 _HAS_ONE = re.compile(NAME + r"\s?(?:has|have|uses|有)\s?(?P<number>\d{1,7})\W*", re.IGNORECASE)
 """A clause that leaves out what it counts: ``BERT-base has 12 layers, while BERT-large has 24``."""
@@ -108,7 +110,7 @@ def _of_clauses(text: str, start: int, stop: int, named: Sequence[Mention]) -> I
 def _read(before: str, after: str) -> list[PlainSize]:
     """Read a clause, or else what of it is about the model where nothing behind that makes the model another."""
     whole = read_plain_sizes(f"{before}{NAME}{after}")
-    if whole or OTHERWISE.search(after) or _COUNTED_IN.search(after):
+    if whole or OTHERWISE.search(_NEARLY.sub("", after)) or _COUNTED_IN.search(after):
         return whole
     clauses = (read_plain_sizes(f"{before}{NAME}{after[: comma.start()]}") for comma in list(_CLAUSE.finditer(after))[:_MOST_CLAUSES])
     return next((sizes for sizes in clauses if sizes), [])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import FILLER, Subject, goes_on_elsewhere, opens_sentence
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import is_described, topic
 from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
@@ -96,7 +96,7 @@ def words_behind_description(scene: Scene, token: Token, subject: Subject) -> st
     begin = max([begin, *(m.end for m in scene.mentions.get(token.line, ()) if m.end <= token.start)])
     said = re.split("[。;；]", _COUNT.sub("", text[begin : token.start]))[-1]
     words = re.sub(r"\s", "", _GIVING.sub("", FILLER.sub("", said)))
-    if _OF_PART.search(said) or goes_on_elsewhere(text, scene.mentions.get(token.line, ()), token.start):
+    if OF_PART.search(said) or goes_on_elsewhere(text, scene.mentions.get(token.line, ()), token.start):
         return None
     plain = (len(words) <= LEFTOVER and not re.search(r"\d", said)) or OF_ITS.search(said) is not None
     return said if plain and is_described(scene, about, subject.models, token.line, token.start) else None
@@ -110,13 +110,13 @@ def _is_opening(text: str, column: int) -> bool:
 _SENTENCE = re.compile(r"[.。;；!?！？|](?!\d)")
 _CLAUSE = re.compile(r"[.,，。;；!?！？|:：)）](?!\d)|\b(?:while|whereas|and|but|to|with|from)\b|而(?!且)|(?<=参数)[和与]", re.IGNORECASE)
 _OPENING = re.compile(
-    r"[\W\d_]*(?:(?:the|an?|so|thus|however|note that|model|in fact|here|we|i|us(?:e|es|ed|ing)|load|loaded|small(?:er|est)|larg(?:er|est)|big(?:ger|gest)|original|first|standard|famous|popular|plain|newer|older|even|so-called|例如|比如|其中|我们|使用|采用|而|但|模型)"
+    r"[\W\d_]*(?:(?:the|an?|so|thus|however|note that|model|in fact|here|we|i|us(?:e|es|ed|ing)|load|loaded|small(?:er|est)|larg(?:er|est)|big(?:ger|gest)|original|first|standard|famous|popular|plain|newer|older|even|so-called|例如|比如|其中|对于?|针对|以|我们|使用|采用|而|但|模型)"
     r"(?![a-z])\W*)*",
     re.IGNORECASE,
 )
 _VERB = re.compile(
     r"[*_`'\"]{0,4}\s*(?:[:：,，(（]?\s*(?:has|have|with|contains|weighs|counts|totals|comes with|stands at|clocks in at|模型)?\s*|(?:模型)?\s*(?:一?共|总共)?(?:包?含有?|拥有|具?有|则有|只有|仅有|则达到?)\s*|"
-    r"的?\s*(?P<noun>(?:总|模型)?参数(?:总?量|总?数量?))\s*(?:是|为|有)?\s*)"
+    r"(?:模型)?(?:来说|而言)?\s*[,，]?\s*的?\s*(?P<noun>(?:总|模型)?参数(?:总?量|总?数量?))\s*(?:是|为|有)?\s*)"
     r"(?:only|just|some|exactly|about|around|approximately|roughly|a total of|in total|约为?|大约为?|大概|共)?\s*[*_`~≈]{0,3}\s*",
     re.IGNORECASE,
 )
@@ -135,7 +135,7 @@ _PAIRED = re.compile(
 PRONOUN = re.compile(r"\W*(?:it|the model|this model|该模型|它|模型|其)(?![a-z])", re.IGNORECASE)
 OF_ITS = re.compile(r"\bof (?:its|their|the model[’']s|all) \W*$|(?:其|它的)\W*$", re.IGNORECASE)
 """Before a count that is the model's own, of which something is told: ``half of its 559M parameters``."""
-_OF_PART = re.compile(
+OF_PART = re.compile(
     r"layers?\b|heads?\b|experts?\b|embedding|\beach\b|\bevery\b|\bper\b|blocks?\b|\bone\b|层|头|专家|嵌入|每(?!个?\s?token)|单",
     re.IGNORECASE,
 )

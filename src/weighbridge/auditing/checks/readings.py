@@ -47,6 +47,11 @@ def is_asked(chain: Chain) -> bool:
 FACTORS = tuple(Fraction(base**power) for base in (1000, 1024) for power in (1, 2, 3, 4))
 
 
+def is_sum(term: Term) -> bool:
+    """Tell whether a term is numbers with plus signs between them."""
+    return is_sum(term.left) and is_sum(term.right) if isinstance(term, Binary) and term.operation == "+" else isinstance(term, Token)
+
+
 def value_in_unit(token: Token, choice: int) -> Fraction | None:
     """Return a figure in one of the meanings of its unit."""
     return None if token.value is None else token.value * scales(token)[choice]

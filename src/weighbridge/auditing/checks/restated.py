@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cache
 
 from weighbridge.auditing.checks import modules
-from weighbridge.auditing.checks.components import TITLES
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
 from weighbridge.auditing.text.numbers import Token
@@ -91,7 +91,7 @@ def _parts(own: ReferenceCounts) -> dict[Fraction, Reason]:
     for name, holdings in own.components.items():
         for holding in holdings:
             if holding.number >= SMALLEST_RESTATED:
-                reason = because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=holding.number)
+                reason = because(mark("{what} holds {right}"), what=Sentence(COMPONENT_TITLES.get(name, name)), right=holding.number)
                 found.setdefault(holding.number, reason + holding.convention)
     return found
 

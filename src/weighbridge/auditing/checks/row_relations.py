@@ -8,10 +8,10 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
+from weighbridge.auditing.checks.column_kinds import column_heads
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
-from weighbridge.auditing.checks.table_subjects import column_heads
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token

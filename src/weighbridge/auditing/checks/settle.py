@@ -35,7 +35,9 @@ class Judgement(NamedTuple):
     reason: Reason
 
 
-def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, hedged: bool = False) -> Judgement | None:
+def settle(
+    token: Token, models: Sequence[ModelValue], what: str = "total", *, hedged: bool = False, whole: bool = False
+) -> Judgement | None:
     """Return the simplest reading under which a figure is true of one of *models*, or None if there is none.
 
     Args:
@@ -43,20 +45,21 @@ def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, h
         models: What it may be about, the likeliest first.
         what: ``total``, ``active``, ``embedding`` or ``non_embedding``.
         hedged: Whether it is said to be approximate.
+        whole: Whether its place says that it is the whole model's, so that no single part of it is meant: two digits agree with some part by chance.
 
     >>> from weighbridge.auditing.checks.own_counts import preset_model
     >>> from weighbridge.auditing.text.tokens import tokens
     >>> settle(tokens("124,337,664", 0)[0], [preset_model("gpt2")]).verdict
     'convention'
     """
-    return _settle(token._replace(line=0, start=0, end=0, spaced=False), tuple(models), what, hedged=hedged)
+    return _settle(token._replace(line=0, start=0, end=0, spaced=False), tuple(models), what, hedged=hedged, whole=whole)
 
 
 @lru_cache(maxsize=4096)
-def _settle(token: Token, models: tuple[ModelValue, ...], what: str, *, hedged: bool) -> Judgement | None:
+def _settle(token: Token, models: tuple[ModelValue, ...], what: str, *, hedged: bool, whole: bool) -> Judgement | None:
     """Settle a figure wherever it stands: tables and lists say the same ones again and again."""
-    whole = not token.unit and not token.places
-    for reading in _OF_WHOLE if whole else _OF_ROUNDED:
+    exact = not token.unit and not token.places
+    for reading in _OF_WHOLE if exact else _OF_ROUNDED_WHOLE if whole else _OF_ROUNDED:
         for model in models:
             for found in reading(token, model, what, hedged):
                 return found
@@ -85,13 +88,29 @@ def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> It
         for made in (plain_conventions_of(model).by_value.get(number) or conventions_of(model).by_value.get(number, ()))[:1]:
             yield Judgement("convention", Fraction(made.value), reason_for(made))
         return
-    table = plain_conventions_of(model)
+    for made in _rounded_conventions(token, model)[:1]:
+        yield Judgement("convention", Fraction(made.value), reason_for(made))
+
+
+def _conventions_of_whole(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
+    """The ways of counting the whole model, or all its layers, that a rounded figure may be; of no single part of it."""
+    if token.value is not None and what != "active":
+        for made in [made for made in _rounded_conventions(token, model) if made.view.scope in _WHOLE][:1]:
+            yield Judgement("convention", Fraction(made.value), reason_for(made))
+
+
+_WHOLE = frozenset(("", "layers", "image-tower", "text-tower", "audio-tower"))
+
+
+def _rounded_conventions(token: Token, model: ModelValue) -> list[Convention]:
+    """Return the simple conventions whose count a rounded figure may be, the simplest first."""
+    table, cheap = plain_conventions_of(model), []
     for scale in scales(token):
         low, high = value_bounds(token, scale)
         first, last = bisect_left(table.values, low), bisect_right(table.values, high)
-        cheap = [made for value in table.values[first:last] for made in table.by_value[value]]
-        for made in sorted(cheap, key=lambda made: (made.cost, made.order))[:1]:
-            yield Judgement("convention", Fraction(made.value), reason_for(made))
+        found = [made for value in table.values[first:last] for made in table.by_value[value]]
+        cheap += sorted(found, key=lambda made: (made.cost, made.order))
+    return cheap
 
 
 def _with_untied_head(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
@@ -221,5 +240,6 @@ def _figures_of_kin(name: str) -> tuple[tuple[Fraction, bool], ...]:
 
 
 _OF_WHOLE = (_counts, _conventions, _with_untied_head, _with_masks, _heads, _to_filled_zeros, _close, _published_figure)
+_OF_ROUNDED_WHOLE = (_counts, _close, _published_figure, _conventions_of_whole, _with_untied_head, _with_masks)
 _OF_ROUNDED = (_counts, _close, _published_figure, _conventions, _with_untied_head, _with_masks)
 """The readings of a whole number and of a rounded figure, the simplest first."""

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.checks.components import TITLES
+from weighbridge.auditing.checks.component_counts import ComponentCount
 from weighbridge.auditing.checks.offers import Offer
-from weighbridge.auditing.checks.reference_counts import ComponentCount, ReferenceCounts
+from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, subject
 from weighbridge.auditing.text.numbers import Token
@@ -184,4 +185,4 @@ def _facts(token: Token, right: Fraction) -> dict[str, object]:
 
 
 def _title(name: str) -> object:
-    return Sentence(TITLES.get(name, name))
+    return Sentence(COMPONENT_TITLES.get(name, name))

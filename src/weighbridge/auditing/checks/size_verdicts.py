@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values, is_padded, main_values
-from weighbridge.auditing.checks.fields import TITLES
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
+from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import TOKENIZER_SHORT
@@ -59,7 +59,7 @@ def size_claims(scene: Scene, token: Token, kind: str, value: int, subject: Subj
         and not may_be_otherwise(subject.models[0], kind, value, right)
     ):
         reason = because(mark("should be {right}"), right=right) + because(
-            mark("{what} of {name}"), what=Sentence(TITLES[word]), name=subject.name
+            mark("{what} of {name}"), what=Sentence(SIZE_TITLES[word]), name=subject.name
         )
         yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=reason)
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.components import TITLES
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.offers import is_plain_label
 from weighbridge.auditing.checks.own_counts import is_whole
@@ -16,6 +15,7 @@ from weighbridge.auditing.checks.reference_counts import ReferenceCounts
 from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, subject
@@ -97,7 +97,10 @@ def _judge(scene: Scene, held: Mapping[str, ReferenceCounts], token: Token) -> I
                 mark("should be {right} ({number} too high)") if number > choice.number else mark("should be {right} ({number} too low)")
             )
             reason = because(direction, right=shown, number=write_like(token, abs(number - choice.number)))
-            reason += because(mark("{what} holds {right}"), what=Sentence(TITLES.get(name, name)), right=choice.number) + choice.convention
+            reason += (
+                because(mark("{what} holds {right}"), what=Sentence(COMPONENT_TITLES.get(name, name)), right=choice.number)
+                + choice.convention
+            )
             facts = {"value": whole(number), "expected": whole(choice.number), "difference": whole(number - choice.number)}
             yield claim(scene.lines, token, token, "component", "wrong", **facts, reason=reason)
             return

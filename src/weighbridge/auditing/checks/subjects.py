@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
@@ -15,6 +15,10 @@ _LISTED = re.compile(r"\s*(?:,|、|/|and|&|和|与|及|or)\s*(?:and\s*)?", re.IG
 """Between the sizes of one family in a list: ``GPT-2 small, medium, large and XL``."""
 _OWN = re.compile(r"\b(?:our|own|my|an?|new|custom|another|any|some)\s+(?:\w+\s+)?$|自己的?$|我们的?$", re.IGNORECASE)
 """Before a size that is of a model of the author's own, and no member of the family."""
+_COMPARED = re.compile(
+    r"\b(?:compared (?:to|with)|unlike|than|versus|vs\.?|against|over|like)\W*$|(?:相比于?|不同于|比|对比)\W*$", re.IGNORECASE
+)
+"""Before a model that another is held against: a size behind it is of that other."""
 _EXAMPLE = re.compile(
     r"以.{1,60}为例|\bexample\b|worked|let['’]?s (?:take|use|start|consider)|\bconsider\b|\bblueprint\b|\bsettings?\b|配置|参数如下",
     re.IGNORECASE,
@@ -23,6 +27,8 @@ _FILLER = re.compile(
     r"models?|parameters?|params|config(?:uration)?s?|settings|architecture|模型|参数量?|配置|计算|分析|[\W\d_]+|[mb]\b|the|of|for|card|的|版",
     re.IGNORECASE,
 )
+_BEFORE = 64
+"""Characters before a name or a size that may say of what it is."""
 _ALONE = 6
 """Letters that may stand beside a name that is a line of its own."""
 _REACH = 60
@@ -38,12 +44,12 @@ def models_by_line(lines: Sequence[Line]) -> dict[int, list[Mention]]:
     found: dict[int, list[Mention]] = {}
     families: list[str] = []
     for index, line in enumerate(lines):
-        mentions = list(within(line.text)) if line.text else []
+        mentions = list(_owned_backbones(line.text, list(within(line.text)))) if line.text else []
+        mentions += _sizes_as_members(line.text, mentions, families[:1])
         for mention in mentions:
             family = family_of(line.text[mention.column : mention.end])
-            if mention.kind in (FAMILY, MODEL) and family:
-                families = [family, *(other for other in families if other != family)][:3]
-        mentions += _sizes_as_members(line.text, mentions, families[:1])
+            if mention.kind in (FAMILY, MODEL) and family and not SIZE_WORDS.fullmatch(family):
+                families = [family]
         if mentions:
             found[index] = _merge_mentions(sorted(mentions, key=lambda mention: mention.column))
     return found
@@ -77,18 +83,83 @@ def family_of(name: str) -> str:
     return join_runs(kept)
 
 
+def _owned_backbones(text: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
+    """Take plain vision transformers in a list that another model's name leads for that model's: ``DINOv2: ViT-S/14 (22M), ViT-B/14 (86M)``."""
+    owner, last = "", None
+    for mention in mentions:
+        written = text[mention.column : mention.end]
+        plain = _PLAIN_BACKBONE.search(written)
+        if plain is None:
+            owner = written if _LEADS.match(text, mention.end) else ""
+        elif plain.start():
+            owner = written[: plain.start()]
+        elif owner and (
+            last is None or _PLAIN_BACKBONE.match(text, last.column) is None or _NEXT_OF_LIST.fullmatch(text, last.end, mention.column)
+        ):
+            whole = next(within(f"{owner} {written}"), None)
+            known = whole is not None and whole.end == len(owner) + 1 + len(written)
+            mention = (
+                mention._replace(name=whole.name, names=whole.names, kind=whole.kind)
+                if known and whole
+                else Mention(mention.column, None, mention.end)
+            )
+        else:
+            owner = ""
+        last = mention
+        yield mention
+
+
+_PLAIN_BACKBONE = re.compile(r"(?<![a-z])vit[- ]?(?:ti|[smblhg])(?![a-z])", re.IGNORECASE)
+_LEADS = re.compile(r"(?:['’]s)?(?: [\w-]+){0,3}\s?(?:[:：(（]|\bwith an?\b|\buses an?\b)\s*(?=vit)", re.IGNORECASE)
+_NEXT_OF_LIST = re.compile(r"\s*(?:[(（][^()（）]{0,40}[)）])?\s*(?:[,，、;；/|]|and|or|和|与)+\s*(?:and\s*)?", re.IGNORECASE)
+"""Around the members of such a list: behind the name that leads it, and between two of them."""
+
+
+def _is_sister(text: str, size: re.Match[str]) -> bool:
+    """Tell whether a number of parameters is a model's name: ``the 7B has 32 layers``, ``The 70B: 80 layers``."""
+    return _THE.search(text, max(0, size.start() - _BEFORE), size.start()) is not None and _SAYS.match(text, size.end()) is not None
+
+
+def _is_counted(text: str, size: re.Match[str], named: Sequence[Mention]) -> bool:
+    """Tell whether a size word and a count go on a list that a model and its count begin: ``Whisper tiny has 39M parameters, base 74M``."""
+    if size[1][0].isdigit() or _COUNT.match(text, size.end()) is None:
+        return False
+    return any(
+        m.kind == MODEL
+        and m.end <= size.start()
+        and _COUNT.search(text, m.end, size.start())
+        and not _ENDS.search(text, m.end, size.start())
+        for m in named
+    )
+
+
+_THE = re.compile(r"(?:^|[\s(（])the $", re.IGNORECASE)
+_SAYS = re.compile(r"(?:\s(?:model|variant|version|one))?(?:\s(?:has|have|uses|stacks|keeps)\b|\s?[:：])", re.IGNORECASE)
+_COUNT = re.compile(r"\s?(?:has |with |[(（=:：])?\s?[~≈约]?\d[\d.]*\s?(?:[MB](?![A-Za-z])|million\b|billion\b|亿)", re.IGNORECASE)
+_ENDS = re.compile(r"[;；。|]|\.(?!\d)")
+
+
 def _sizes_as_members(text: str, mentions: Sequence[Mention], families: Sequence[str]) -> list[Mention]:
-    if not families or not text:
+    if not text:
         return []
     found: list[Mention] = []
+    carried = families
     for match in SIZE_WORDS.finditer(text):
         inside = any(m.column <= match.start() < m.end for m in mentions)
         listed = any(
             _LISTED.fullmatch(text, m.end, match.start()) for m in (*mentions, *found) if m.kind == MODEL and m.end <= match.start()
         )
-        if inside or match[1][0].isdigit() or _OWN.search(text, 0, match.start()) or not (listed or _VERSION.match(text, match.end())):
+        called = _VERSION.match(text, match.end()) if not match[1][0].isdigit() else _is_sister(text, match)
+        if (
+            inside
+            or _OWN.search(text, max(0, match.start() - _BEFORE), match.start())
+            or not (called or (listed and not match[1][0].isdigit()) or _is_counted(text, match, (*mentions, *found)))
+        ):
             continue
-        named = member(families, match[1])
+        before = [m for m in mentions if m.kind in (FAMILY, MODEL) and m.end <= match.start()]
+        before = [m for m in before if not _COMPARED.search(text, max(0, m.column - _BEFORE), m.column)] or before
+        families = [family_of(text[before[-1].column : before[-1].end])] if before else carried
+        named = member(families, match[1]) if families else None
         if named is not None:
             found.append(Mention(match.start(), named.names[0], match.end(), named.names, MODEL))
     return found

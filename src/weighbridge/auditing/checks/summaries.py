@@ -16,7 +16,7 @@ from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
 
 _PRINTED = re.compile(
-    r"(?<![A-Za-z])(?P<what>total|all|trainable|non[- ]?trainable|frozen|总|可训练|不可训练|冻结)\s?(?:params?|parameters|参数(?:量|数|总数)?)\W{0,12}(?P<count>\d[\d,_]{3,}|0(?![\d.,]))",
+    r"(?<![A-Za-z])(?P<what>total|all|trainable|non[- ]?trainable|frozen|总|可训练|不可训练|冻结)\s?(?:params?|parameters|参数(?:量|数|总数)?)\W{0,12}(?P<count>\d[\d,_]{3,}|\d{1,3}(?![\d.,])(?!\s?(?:[KMBT万亿%]|million|billion)))",
     re.IGNORECASE,
 )
 _LAYERED = re.compile(r"non[- ]?trainable params|layer \(type|param ?#", re.IGNORECASE)

@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from weighbridge.auditing.checks import wrong_counts
+from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
-from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, whole_number
+from weighbridge.auditing.checks.table_subjects import whole_number
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.head_units import in_unit_of
 from weighbridge.auditing.text.numbers import Token
@@ -52,7 +53,7 @@ def doubtful_columns(scene: Scene, cells: Sequence[Judged]) -> set[tuple[str, st
 def count_fits(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str) -> bool | None:
     """Tell whether the count in a cell is that of its row's models; None if there is none."""
     token = count_in(scene, cell, head)
-    return None if token is None else settle(token, subject.models, kind, hedged=_is_hedged(cell)) is not None
+    return None if token is None else settle(token, subject.models, kind, hedged=_is_hedged(cell), whole=True) is not None
 
 
 def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: str, *, sure: bool = False) -> Iterator[Claim]:
@@ -64,7 +65,7 @@ def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: st
     token = count_in(scene, cell, head)
     if token is None:
         return
-    settled = settle(token, subject.models, kind, hedged=_is_hedged(cell))
+    settled = settle(token, subject.models, kind, hedged=_is_hedged(cell), whole=True)
     if settled is not None:
         yield wrong_counts.total_claim(scene, token, settled.verdict, settled.expected, settled.reason)
     elif (

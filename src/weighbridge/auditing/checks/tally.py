@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.field_values import main_values
+from weighbridge.auditing.checks.layer_summaries import rows_of
 from weighbridge.auditing.checks.own_counts import own_count
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.size_verdicts import KEYS
-from weighbridge.auditing.checks.table_subjects import SIZE_COLUMNS, ModelTable, column_heads, is_grid, kind_of
+from weighbridge.auditing.checks.table_subjects import ModelTable, is_grid
 from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters
@@ -86,7 +88,7 @@ def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool], cells: _
         if s.word not in ("positions", "types") and (s.firm or s.label.start > s.token.start)
     }
     sized = sized if scene.mentions or scene.main is not None else {}
-    grids = {line for table in scene.tables if is_grid(table) for line in table.lines}
+    grids = {line for table in scene.tables if is_grid(table) for line in table.lines} | rows_of(scene)
     for statement in scene.statements:
         results = {
             chain.tokens[side.end - 1].start: side
@@ -127,8 +129,9 @@ def _unjudged_sizes(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterato
     if not scene.mentions and scene.main is None:
         return
     tabled = {line for table in scene.tables if table.head for line in table.lines}
+    summed = rows_of(scene)
     for index, line in enumerate(scene.lines):
-        if index in tabled or not re.search(r"\d", line.text):
+        if index in tabled or index in summed or not re.search(r"\d", line.text):
             continue
         named = scene.mentions.get(index, ())
         for seen in seen_sizes(line.text):

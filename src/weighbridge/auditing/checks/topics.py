@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.count_subjects import is_base
+from weighbridge.auditing.checks.count_subjects import is_base, pronoun_subject
 from weighbridge.auditing.checks.field_values import NO_PARTS, field_values, values_of
 from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.scene import Scene
@@ -37,38 +37,52 @@ def topic(scene: Scene, line: int, column: int) -> Topic | None:
     ends = [m.end() for m in SENTENCE.finditer(text) if not any(n.column < m.end() <= n.end for n in named)]
     start = max((end for end in ends if end <= column), default=0)
     stop = min((end for end in ends if end > column), default=len(text))
-    inside = [m for m in named if start <= m.column < stop]
+    inside = [m for m in named if start <= m.column < stop and not _COMMENT.search(text, column, max(column, m.column))]
     before = [m for m in inside if m.end <= column]
     if before:
         place = len(before) - (2 if before[-1].kind == FAMILY and len(before) > 1 else 1)  # a family's name behind one of its members
         place -= place > 0 and is_base(text, before[place - 1], before[place])
-        last, others = before[place], {m.names for m in before if m.kind != FAMILY}
+        last, others = before[place], {m.name for m in before if m.kind != FAMILY}
         apart = (
-            others == {last.names}
+            others == {last.name}
             or place < len(before) - 1
             or (place > 0 and CLAUSE.search(text, before[place - 1].end, last.column) is not None)
         )
-        return Topic(line, last) if last.kind == MODEL and apart and not ANOTHER.search(text, last.end, column) else None
+        return Topic(line, last) if last.kind == MODEL and apart and not _goes_on(text, last.end, column) else None
+    earlier = [m for m in named if m.column < start]
+    meant = pronoun_subject(text, start, earlier) if earlier and not inside else None
+    if meant is not None:
+        return Topic(line, meant)
     if inside:
-        opens = len({m.names for m in inside}) == 1 and re.match(r"\W*(?:with|at|having|有|凭借)\b", text[start:column], re.IGNORECASE)
+        opens = len({m.name for m in inside}) == 1 and re.match(r"\W*(?:with|at|having|有|凭借)\b", text[start:column], re.IGNORECASE)
         return Topic(line, inside[0]) if opens and inside[0].kind == MODEL else None
-    return _topic_above(scene, line, column, [m for m in named if m.column < start])
+    return _topic_above(scene, line, column, earlier)
+
+
+def _goes_on(text: str, first: int, last: int) -> bool:
+    """Tell whether words go on to a model that they do not name; ``Phi-2 is a 2.7B model`` and ``is the largest`` speak of the one at hand."""
+    return any(_IS_ONE.search(text, 0, found.start()) is None for found in ANOTHER.finditer(text, first, last))
+
+
+_IS_ONE = re.compile(r"\b(?:is|was) $", re.IGNORECASE)
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//)\s")
+"""Where code ends and a comment on it begins, which names what it likes."""
 
 
 def _topic_above(scene: Scene, line: int, column: int, earlier: Sequence[Mention]) -> Topic | None:
     """Return the one model that the sentences before, on this line or above in the paragraph, or else the heading, name."""
     text = scene.lines[line].text
     if earlier:
-        one = earlier[-1].kind == MODEL and len({m.names for m in earlier if m.kind != FAMILY}) == 1
-        return Topic(line, earlier[-1]) if one and not ANOTHER.search(text, earlier[-1].end, column) else None
+        one = earlier[-1].kind == MODEL and len({m.name for m in earlier if m.kind != FAMILY}) == 1
+        return Topic(line, earlier[-1]) if one and not _goes_on(text, earlier[-1].end, column) else None
     section = False
     for above in range(line - 1, -1, -1):
         named = scene.mentions.get(above, ())
         heading = scene.lines[above].heading
         if named:
             models = [m for m in named if m.kind != FAMILY]
-            one = len({m.names for m in models}) == 1 and models[0].kind == MODEL
-            if not one or ANOTHER.search(text, 0, column) or (section and not _is_only(scene, models[0], above)):
+            one = len({m.name for m in models}) == 1 and models[0].kind == MODEL
+            if not one or _goes_on(text, 0, column) or (section and not _is_only(scene, models[0], above)):
                 return None
             return Topic(above, models[0])
         section = section or bool(heading)  # a heading that names nothing goes on with the one model of all that stands above it
@@ -78,7 +92,7 @@ def _topic_above(scene: Scene, line: int, column: int, earlier: Sequence[Mention
 def _is_only(scene: Scene, mention: Mention, line: int) -> bool:
     """Tell whether the lines down to one name this model and no other."""
     above = (m for index, found in scene.mentions.items() if index <= line for m in found)
-    return all(m.names == mention.names or (m.kind == FAMILY and set(m.names) >= set(mention.names)) for m in above)
+    return all((m.kind != FAMILY and m.name == mention.name) or (m.kind == FAMILY and set(m.names) >= set(mention.names)) for m in above)
 
 
 def is_composite(model: ModelValue) -> bool:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from weighbridge.auditing.checks.configuration import is_of_their_own
 from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.plain_totals import OF_ITS, words_behind_description
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.summaries import is_summed
 from weighbridge.auditing.checks.wrong_counts import total_claim, wrong
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.component_words import find_components
+from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import COUNTING
 from weighbridge.auditing.thresholds import LEFTOVER
@@ -39,10 +40,10 @@ _SUMMED = re.compile(
 _OF_A_TOTAL = re.compile(
     r"\b(?:for|with|to|is|has|have|and|gives?) (?:a )?(?:grand )?total of\W*(?:about |around |roughly |approximately )?\W*$", re.IGNORECASE
 )
-_ACTIVE = re.compile(r"activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
+_ACTIVE = re.compile(r"activ|激活|per token|each token(?! (?:thus )?has access)|used? (?:during|for|per)", re.IGNORECASE)
 _NON_EMBEDDING = re.compile(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
 _BLOCKED = re.compile(
-    r"\bthan\b|all params|compar|\btimes\b|more|增加|增大|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
+    r"\bthan\b|\bmodels (?:of|with|at|having)\b|all params|compar|\btimes\b|more|增加|增大|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
     r"embedding|attention|adapter|trainable|可训练|\blora\b|\bhead\b(?!s)|without|exclud|except|不含|不包括|up to|over|exceed|nearly|almost|超过|不到|接近|近\s*$|sentences?|words|images?|steps?|"
     r"examples?|samples?|downloads?|speed|faster|cost|price|\$|flop|显存|memory|\bgb\b|vram|decoder|encoder|teacher|student|distill|quantiz|vocab|词表|layer (?:has|contains)|每层|单层|"
     r"reduc|sav|减少|节省|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different",
@@ -83,7 +84,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
         for index, token in enumerate(statement):
             if token.kind != "num" or token.line in tabled or token.start in sides:
                 continue
-            if is_count(token) and not _is_operand(statement, index):
+            if is_count(token) and not is_operand(statement, index):
                 yield from _judge(scene, token)
 
 
@@ -97,7 +98,8 @@ def is_count(token: Token) -> bool:
     return not token.places and value.numerator >= 100_000 * value.denominator  # a fraction compares itself four times as slowly
 
 
-def _is_operand(statement: Sequence[Token], index: int) -> bool:
+def is_operand(statement: Sequence[Token], index: int) -> bool:
+    """Tell whether a number is part of a formula or of a range, and says no count by itself."""
     beside = [statement[i] for i in (index - 1, index + 1) if 0 <= i < len(statement) and statement[i].line == statement[index].line]
     if (
         index > 1
@@ -125,7 +127,8 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     beside_name = token.unit in ("m", "b") and any(m.kind != UNKNOWN and _BESIDE.fullmatch(text, m.end, token.start) for m in named)
     counted = counted or (beside_name and _SAID_BY_VERB.search(text[: token.start]) is not None and _PARAMETERS.search(text) is not None)
     labelled = bool(token.unit) and _SUMMED.search(before) is not None
-    if not counted and not labelled and not (bracketed and token.unit) and not (beside_name and not _OF_DATA.search(after[:24])):
+    apposed = (bracketed and token.unit) or (beside_name and not _OF_DATA.search(after[:24])) or _ends_sizes(text, token)
+    if not counted and not labelled and not apposed:
         return
     subject = subject_of(scene, token, start, stop)
     if subject is None or not subject.models:
@@ -139,11 +142,11 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     what = "total"
     if re.match(r"\W{0,2}(?:(?:in )?total\b|个?总参数|的总参数)", after, re.IGNORECASE) or _OUT_OF.search(before):
         pass  # ``12.9B active per token out of 46.7B total``
-    elif _is_active(before, after):
+    elif is_active(before, after) and not _NON_EMBEDDING.search(_TURN.split(before)[-1]):
         what = "active"
     elif _NON_EMBEDDING.search(beside):
         what = "non_embedding"
-    elif _is_of_a_part(before, after):
+    elif is_of_a_part(before, after):
         return
     hedged = bool(_HEDGES.search(before))
     found = settle(token, subject.models, what, hedged=hedged)
@@ -153,12 +156,23 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         subject.firm
         and counted
         and (token.unit or not _BYTES.search(beside))
-        and not _is_blocked(before, after, what)
+        and not is_blocked(before, after, what)
         and not is_summed(scene, token.line)
     ):
         yield from wrong(scene, token, subject, what)
 
 
+def _ends_sizes(text: str, token: Token) -> bool:
+    """Tell whether a count is the last item of a list of sizes, as an aside gives them: ``24 层,1024 维,约 3.55 亿。``."""
+    if token.unit not in ("m", "b", "亿", "million", "billion") or not _LAST_ITEM.match(text, token.end):
+        return False
+    item = _ITEM_BEFORE.search(text, max(0, token.start - _ITEM_REACH), token.start)
+    return item is not None and any(item.start() <= size.last <= item.end() + 1 for size in find_described_sizes(text))
+
+
+_LAST_ITEM = re.compile(r"\s?(?:$|[。；;)）]|\.(?!\d))")
+_ITEM_BEFORE = re.compile(r"[^\s,，、]{0,12}[,，、]\s?(?:(?:and|共|总共|约|大约|about|around|roughly|[~≈])\s?)*$", re.IGNORECASE)
+_ITEM_REACH = 32
 _OWNED = re.compile(
     r"(?:(?:^|[,，。]|模型)\s*(?:拥有|具有|共有)|(?:总?参数量|总参数)(?:约?为|是|达到?)|\b(?:the|this) model (?:has|contains|comprises))"
     r"\s*(?:约|大约|about |around |a total of )?[*_ ]*$",
@@ -179,7 +193,7 @@ def _is_inside(text: str, place: int) -> bool:
     return before.rfind("(") > before.rfind(")") and ")" in text[place : place + SENTENCE]
 
 
-def _is_active(before: str, after: str) -> bool:
+def is_active(before: str, after: str) -> bool:
     """Tell whether a count is of what works on a token, by the words of its own clause behind it, or right before it."""
     behind, ahead = _TURN.split(after)[0][:32], _BEGUN.split(before)[-1][-28:]
     clause = _TURN.split(ahead)[-1]
@@ -198,14 +212,14 @@ _OF_EXPERTS = re.compile(
     re.IGNORECASE,
 )
 """A number of experts, whose word for working is not the next count's: ``8 are active, 671B parameters in total``."""
-_ACTIVE_OR_TOTAL = re.compile(r"总|total|activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
+_ACTIVE_OR_TOTAL = re.compile(r"总|total|activ|激活|per token|each token(?! (?:thus )?has access)|used? (?:during|for|per)", re.IGNORECASE)
 _TURN = re.compile(
     r"[\d,，;；。(（]|\bbut\b|\bwhile\b|\bwith\b|\bof which\b|\band\b|\byet\b|\bonly\b|但|而|其中|仅|只|却|并", re.IGNORECASE
 )
 """Where another count begins to be spoken of: ``305B parameters in total but 33B of them active``."""
 
 
-def _is_blocked(before: str, after: str, what: str) -> bool:
+def is_blocked(before: str, after: str, what: str) -> bool:
     """Tell whether anything in the words about a count leaves room for another meaning."""
     plain = _ASIDE.sub("", re.sub(r"[(（][^()（）]*[)）]", "", before))
     clause = re.split(r"[,，、](?!\d{3})|\band\b|\bbut\b|并|且", plain)[-1]
@@ -233,7 +247,7 @@ def _first_cell(text: str, token: Token) -> str:
     return f"{cells[0]}: " if len(cells) == 2 and text.rfind("|", 0, token.start) > text.find(cells[0]) >= 0 else ""
 
 
-def _is_of_a_part(before: str, after: str) -> bool:
+def is_of_a_part(before: str, after: str) -> bool:
     """Tell whether words between name and number speak of a component."""
     clause = re.split(r"[,，(（、](?!\d{3})|\band\b|和|以及", before)[-1]
     near = f"{clause} {re.split(r'[,，。.]', after[:24])[0]}"

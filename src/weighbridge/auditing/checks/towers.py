@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.field_values import sizes_of_part
 from weighbridge.auditing.checks.results import is_slip
-from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.checks.wrong_counts import total_claim
 from weighbridge.auditing.claims import Claim, Reason, Sentence, because
-from weighbridge.auditing.text.field_words import Field, read_fields
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.openings import sentence_of
 from weighbridge.auditing.text.rounding import fit, likeliest_value, significant_digits, write_like
-from weighbridge.auditing.thresholds import AGREED_FIELDS, SAME_COUNT
+from weighbridge.auditing.thresholds import SAME_COUNT
 from weighbridge.core.messages import mark
 from weighbridge.core.sizes import product
 from weighbridge.core.tree import list_rows
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 _NOUN = r"(?:encoder|tower|transformer|backbone|branch|model|stack|part)s?\b"
-_WORDS = {
+WORDS = {
     "vision": re.compile(
         rf"\b(?:vision|visual|image|ViT)[\- ]+{_NOUN}|\bvision transformer\b|(?:图像|视觉|图片)(?:端|侧)?的?(?:编码器|塔|分支|部分|模型)",
         re.IGNORECASE,
@@ -40,7 +37,6 @@ _WORDS = {
 }
 _ANY = re.compile(r"vi(?:sion|sual|t)|image|text|language|encoder|decoder|[\u4e00-\u9fff]", re.IGNORECASE)
 """What a line must have before it can name a tower."""
-_TOWER = re.compile(r"vision|visual|image|text|language|图像|视觉|图片|文本", re.IGNORECASE)
 _PREFIXES = {"vision": ("vision", "visual"), "text": ("text",), "encoder": ("encoder",), "decoder": ("decoder",)}
 _TITLES = {
     "vision": mark("the image tower"),
@@ -74,23 +70,27 @@ def check(scene: Scene) -> Iterator[Claim]:
         for token in statement:
             if token.kind == "num" and token.value and is_count(token):
                 found = _said_of(scene, token)
-                model = _model(scene, token) if found else None
+                model = model_named(scene, token) if found else None
                 if found and model is not None:
                     yield from _count(scene, token, model, found)
-    yield from _sizes(scene)
-    yield from _configs(scene)
 
 
 def _said_of(scene: Scene, token: Token) -> str | None:
     """Return the tower that a count is said of, by the words of its own clause."""
     text = scene.lines[token.line].text
-    if not _ANY.search(text):
+    if not _may_name_one(text):
         return None
     before = _BREAKS.split(text[max(0, token.start - 80) : token.start])[-1]
     behind = _BREAKS.split(text[token.end : token.end + 60])[0]
     if _OTHER.search(f"{before} {behind}"):
         return None
-    return _tower_in(behind) or _tower_in(before)
+    return tower_in(behind) or tower_in(before)
+
+
+@lru_cache(maxsize=64)
+def _may_name_one(text: str) -> bool:
+    """Tell whether a line can name a tower at all; each of its numbers asks."""
+    return _ANY.search(text) is not None
 
 
 def tower_of_head(head: str) -> str | None:
@@ -116,23 +116,14 @@ def hold_count(scene: Scene, token: Token, model: ModelValue, kind: str) -> Iter
     yield from _count(scene, token, model, kind)
 
 
-def hold_size(scene: Scene, token: Token, model: ModelValue, kind: str, word: str, *, sure: bool) -> list[Claim] | None:
-    """Hold a size that the head of its column gives to a tower; None if the model has no such tower or the tower no such size."""
-    own = _tower_values(model, kind)
-    if not own.get(word):
-        return None
-    field = Field(word, int(token.value or 0), token.start, token.end, True)
-    return list(_size(scene, token.line, field, own, sure=sure))
-
-
-def _tower_in(words: str) -> str | None:
+def tower_in(words: str) -> str | None:
     """Return the one tower that words name; an encoder of text is the text's."""
-    kinds = [kind for kind, pattern in _WORDS.items() if pattern.search(words)]
+    kinds = [kind for kind, pattern in WORDS.items() if pattern.search(words)]
     towers = [kind for kind in kinds if kind in ("vision", "text")] or kinds
     return towers[0] if len(towers) == 1 else None
 
 
-def _model(scene: Scene, token: Token) -> ModelValue | None:
+def model_named(scene: Scene, token: Token) -> ModelValue | None:
     """Return the model that a place is about, if it is given, or a model that is named and no guess."""
     model = scene.model_at(token.line, token.start)
     named = any(m.kind == MODEL for m in scene.mentions.get(token.line, ()))
@@ -151,7 +142,7 @@ def _count(scene: Scene, token: Token, model: ModelValue, kind: str) -> Iterator
             yield total_claim(scene, token, verdict, Fraction(count), found.reason + _holds(kind, count))
             return
     near = max(number, Fraction(tower.parameters)) < SAME_COUNT * min(number, Fraction(tower.parameters))
-    plainly = significant_digits(token) >= _SURE_DIGITS and _FIRM.search(scene.lines[token.line].text[: token.start]) is None
+    plainly = significant_digits(token) >= _SURE_DIGITS and FIRM.search(scene.lines[token.line].text[: token.start]) is None
     far = all(abs(number - count) * _NEAREST > count for count in tower.counts if token.unit)
     if near and plainly and (far or _is_a_digit_off(token, tower)):
         right = write_like(token, Fraction(tower.parameters)) if token.unit else tower.parameters
@@ -159,7 +150,7 @@ def _count(scene: Scene, token: Token, model: ModelValue, kind: str) -> Iterator
         yield total_claim(scene, token, "wrong", Fraction(tower.parameters), reason)
 
 
-_FIRM = re.compile(r"\b(?:if|would|suppose|our|custom|replac\w*|instead|like)\b|如果|假设|我们", re.IGNORECASE)
+FIRM = re.compile(r"\b(?:if|would|suppose|our|custom|replac\w*|instead|like)\b|如果|假设|我们", re.IGNORECASE)
 _NEAREST = 20
 """A rounded figure nearer than a twentieth to any count of a tower is a looser rounding of it."""
 
@@ -214,82 +205,3 @@ def _tower(plain: list[int], apart: list[int], shared: int) -> Tower:
 
 
 _MOST = 8
-
-
-def _sizes(scene: Scene) -> Iterator[Claim]:
-    """Hold the sizes that a line gives a tower, named before them or alone on the line above, against that tower's."""
-    for index, line in enumerate(scene.lines):
-        above = scene.lines[index - 1].text.strip(" *#:：-") if index else ""
-        if len(line.text) > _LONGEST or not (_TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
-            continue
-        fields = list(read_fields(line.text))
-        label = _tower_in(above) if len(above) < _LABEL else None
-        by_tower: dict[str | None, list[Field]] = {}
-        for field in fields:
-            by_tower.setdefault(_last_named(line.text, field.start) or label, []).append(field)
-        for kind, said in by_tower.items():
-            model = _model(scene, Token("num", "", index, said[0].start, said[0].end)) if kind is not None else None
-            own = _tower_values(model, kind) if model is not None and kind is not None else {}
-            agreed = sum(field.value in own.get(field.word, ()) for field in said)
-            for field in said:
-                yield from _size(scene, index, field, own, sure=agreed >= 1 and _FIRM.search(line.text) is None)
-
-
-def _configs(scene: Scene) -> Iterator[Claim]:
-    """Hold the settings between the braces of a tower's config, ``"vision_cfg": {``, against that tower's sizes."""
-    kind, model, block = None, None, list[tuple[int, Field]]()
-    for index, line in enumerate(scene.lines):
-        opening = _OPENS.search(line.raw) if len(line.raw) < _LONGEST else None
-        if opening is not None or (kind is not None and _CLOSES.search(line.raw)):
-            yield from _of_config(scene, model, kind, block)
-            kind, block = (_KINDS[opening[1][0].lower()], []) if opening is not None else (None, [])
-            model = scene.model_at(index, len(line.text)) if opening is not None else None
-        elif kind is not None and len(line.text) < _LONGEST:
-            block += [(index, field) for field in (*read_fields(line.text), *_read_width(line.text))]
-    yield from _of_config(scene, model, kind, block)
-
-
-def _of_config(scene: Scene, model: ModelValue | None, kind: str | None, block: Sequence[tuple[int, Field]]) -> Iterator[Claim]:
-    own = _tower_values(model, kind) if model is not None and kind is not None else {}
-    agreed = sum(field.value in own.get(field.word, ()) for _, field in block)
-    for index, field in block:
-        yield from _size(scene, index, field, own, sure=agreed >= AGREED_FIELDS and len(block) - agreed < agreed)
-
-
-def _read_width(text: str) -> list[Field]:
-    """Return the width that a line of a tower's config says, which is its hidden size."""
-    match = _WIDTH.fullmatch(text)
-    return [Field("hidden", int(match[1]), *match.span(1), True)] if match else []
-
-
-_CLOSES = re.compile(r"^\s*[})]|[})]\s*,?\s*$")
-_WIDTH = re.compile(r"[\s\"']*(?:\w+_)?width[\"']?\s*[:=]\s*(\d{1,6})\s*,?\s*")
-
-
-def _last_named(text: str, end: int) -> str | None:
-    """Return the tower whose name stands last before a place in its sentence."""
-    start, _ = sentence_of(text, end)
-    found = [(match.start(), kind) for kind in ("vision", "text") for match in _WORDS[kind].finditer(text, start, end)]
-    return max(found)[1] if found else None
-
-
-_OPENS = re.compile(r"(?<![a-z])(vision|visual|text)_?(?:cfg|config\w*|model|tower)?[\"']?\s*[:=]\s*(?:dict)?[{(]\s*$", re.IGNORECASE)
-"""What opens the config of a tower in that of its model: ``"vision_cfg": {``."""
-_KINDS = {"v": "vision", "t": "text"}
-_LONGEST, _LABEL = 2000, 32
-
-
-def _tower_values(model: ModelValue, kind: str) -> Mapping[str, frozenset[int]]:
-    sizes = getattr(model.description.sizes, kind, None) if model.description is not None and kind in ("vision", "text") else None
-    return sizes_of_part(sizes) if sizes is not None else {}
-
-
-def _size(scene: Scene, index: int, field: Field, own: Mapping[str, frozenset[int]], *, sure: bool) -> Iterator[Claim]:
-    rights = own.get(field.word, frozenset())
-    token = Token("num", "", index, field.start, field.end)
-    if field.value in rights:
-        yield claim(scene.lines, token, token, "configuration", "exact", value=field.value, expected=field.value, difference=0)
-    elif sure and rights and field.value > 0:
-        right = min(own.get("hidden", rights) if field.word == "width" else rights)
-        facts: dict[str, object] = {"value": field.value, "expected": right, "difference": field.value - right}
-        yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=because(mark("should be {right}"), right=right))

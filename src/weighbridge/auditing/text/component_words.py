@@ -9,7 +9,7 @@ from typing import NamedTuple
 _PHRASES = {
     "word": r"(?:word|token|input|vocabulary|vocab)[ _-]?(?:emb?edd?ings?)(?: table| matrix| layer)?|embed_tokens|\bwte\b|词嵌入|词向量(?!的?(?:维度|大小))|输入嵌入|token ?嵌入|词表嵌入|词嵌入层",
     "position": r"position(?:al)?[ _-]?(?:emb?edd?ings?|encodings?)(?: table| matrix| layer)?|\bwpe\b|位置嵌入|位置编码|位置向量",
-    "type": r"(?:segment|token[ _-]?type|type)[ _-]?(?:emb?edd?ings?)(?: table| matrix| layer)?|分段嵌入|段嵌入|标记类型嵌入|句子嵌入|片段嵌入|类型嵌入",
+    "type": r"(?:segment|token[ _-]?type|type)[ _-]?(?:emb?edd?ings?)(?: table| matrix| layer)?|分段嵌入|段嵌入|标记类型嵌入|词元类型嵌入|句子嵌入|片段嵌入|类型嵌入",
     "embedding_norm": r"embeddings?[ .](?:layer ?)?norm(?:ali[sz]ation)?|嵌入层归一化|嵌入层的归一化|embedding层归一化|嵌入归一化",
     "tables": r"嵌入表|embedding tables|three embeddings",
     "embeddings": r"emb?edd?ings?(?: layers?| block)?|嵌入层|嵌入部分|词嵌入部分|embedding ?层",

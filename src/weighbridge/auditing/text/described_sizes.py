@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from weighbridge.auditing.text.size_words import LOOSE, SIZES
+from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.size_words import LOOSE
 
 
 class DescribedSize(NamedTuple):
@@ -42,7 +43,14 @@ _MORE = {
     "q 头": "heads", "kv 头": "kv_heads", "q头": "heads", "kv头": "kv_heads", "查询头": "heads", "键值头": "kv_heads", "激活": "active", "每个 token 选": "active", "每个token选": "active", "residual stream": "hidden", "feed-forward layer": "mlp", "feed-forward network": "mlp", "ffn layer": "mlp", "前馈网络": "mlp", "中间维": "mlp",
     "vocab": "vocab", "hidden": "hidden", "上下文长度": "positions", "context": "positions", "context window": "positions", "context length": "positions",
 }  # fmt: skip
-_OWN_WORDS = {**{phrase: word for phrase, word in SIZES.items() if phrase not in LOOSE and word not in ("types",)}, **_MORE}
+_OWN_WORDS = {
+    **{
+        phrase: word
+        for phrase, word in LABELS.items()
+        if phrase not in LOOSE | {"state", "depth", "experts"} and word not in ("types", "patch")
+    },
+    **_MORE,
+}
 """Names of a size that stand in front of its number."""
 _LABEL = re.compile(
     r"(?<![A-Za-z_])(?:"
@@ -58,9 +66,9 @@ _COUNTED = (
     ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value)[- ]?(?:attention )?(?:heads?|groups)\b|\sfor (?:keys and values|k and v|kv)\b|\s?个?\s?(?:kv|键值)\s?头"),
     ("positions", r"[- ]positions\b"),
     ("shared", r"[- ](?:always[- ]on |always[- ]active )?shared experts?\b|\s?个\s?共享专家"),
-    ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sof (?:the|its) \d+ experts\b|\s?个?激活(?!参数|的参数)"),
+    ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sexperts? (?:(?:are|is|being) )?(?:active|activated|selected|chosen|used)\b|\sof (?:the|its) \d+ experts\b|\s?个?激活(?!参数|的参数)"),
     ("heads", rf"[- ]?{_ADJECTIVES}heads\b|\s?个\s?(?:注意力|查询|q|query|self-attention)?\s?头"),
-    ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家"),
+    ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家(?![人个总]?数)"),
     ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器|解码器)?\s?层(?![面次级归叠])"),
     ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b"),
     ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
@@ -77,6 +85,7 @@ _BY = re.compile(
 _TOKENS = re.compile(
     r"\s?(?:bpe |wordpiece |sentencepiece |subword )?(?:units|tokens|entries|words|wordpieces|subwords|个)?", re.IGNORECASE
 )
+_OF_HEADS = re.compile(r"\bheads of $", re.IGNORECASE)
 _LONGEST = 4_000
 _DIGITS = 6
 """Of the largest size: what is longer behind such a word is a count (``the MLP 4,722,432``)."""
@@ -114,7 +123,8 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     for figure in _FIGURE.finditer(text):
         behind = _BEHIND.match(text, figure.end())
         if behind is not None and figure.start() not in found:
-            found[figure.start()] = _size(str(behind.lastgroup), figure, figure.start(), behind.end())
+            word = "head_dim" if behind.lastgroup == "hidden" and _OF_HEADS.search(text, 0, figure.start()) else str(behind.lastgroup)
+            found[figure.start()] = _size(word, figure, figure.start(), behind.end())
     return tuple(found[start] for start in sorted(found))
 
 

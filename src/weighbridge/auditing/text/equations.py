@@ -110,7 +110,7 @@ def _left_side(statement: Sequence[Token], floor: int, sign: int) -> Side | None
             continue
         parsed = parse(statement, begin, sign)
         if parsed is not None and parsed.end == sign and not parsed.dangling:
-            if _is_name_of_it(statement, parsed.term, begin, floor):
+            if _is_name_of_it(statement, parsed.term, begin, floor) or _is_remark(statement, parsed.term, begin, floor):
                 return None
             if begin > floor and statement[begin - 1].kind == "op" and not _is_bullet(statement, begin - 1):
                 return None
@@ -146,9 +146,18 @@ def _is_name_of_it(statement: Sequence[Token], term: Term, begin: int, floor: in
     return worded and term.value is not None and term.value < 1000 and not term.unit
 
 
+def _is_remark(statement: Sequence[Token], term: Term, begin: int, floor: int) -> bool:
+    """Tell whether a small number in parentheses only says what the word before it is: ``× precision_size (2 Bytes) =``."""
+    small = isinstance(term, Token) and term.kind == "num" and term.value is not None and term.value < _SMALL
+    return small and statement[begin].kind == "(" and begin > floor and statement[begin - 1].kind in ("word", "name")
+
+
+_SMALL = 1000
+
+
 def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
     parsed = parse(statement, start, limit)
-    if parsed is None or (parsed.dangling and not _is_dash(statement, parsed.end, limit)):
+    if parsed is None or (parsed.dangling and not (_is_dash(statement, parsed.end, limit) or _is_rate(statement, parsed.end))):
         return None
     end = parsed.end
     following = statement[end] if end < len(statement) else None
@@ -156,8 +165,7 @@ def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
         glued = following.start == statement[end - 1].end
         if glued and (following.kind == "num" or (following.text == "," and _has_digit_after(statement, end))):
             return None
-        per = following.text == "/" and end + 1 < len(statement) and statement[end + 1].kind == "word"  # ``0.5 MB/token``
-        if following.kind == "op" and not per and not _is_dash(statement, end, limit):
+        if following.kind == "op" and not _is_rate(statement, end) and not _is_dash(statement, end, limit):
             return None
         if following.kind == "word" and _goes_on_behind(statement, end):
             return None
@@ -166,6 +174,11 @@ def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
         if following.kind in ("word", "name") and glued and statement[end - 1].kind in ("name", "num") and following.text.isascii():
             return None  # ``5rh`` is no 5
     return Side(parsed.term, start, end)
+
+
+def _is_rate(statement: Sequence[Token], at: int) -> bool:
+    """Tell whether a stroke only says what an amount is for: ``0.5 MB/token``."""
+    return at + 1 < len(statement) and statement[at].text == "/" and statement[at + 1].kind == "word"
 
 
 def _goes_on_behind(statement: Sequence[Token], end: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from weighbridge.auditing.text.size_words import SIZES
@@ -37,17 +38,21 @@ _ADJECTIVES = (
 )
 _KEYS = r"(?:kv|k/v|key[\-/ ]?(?:and[\- ])?value(?: \(kv\))?)"
 _COUNTED = (
+    (
+        "head_dim",
+        r"(?:dim(?:ension(?:al)?)?|维(?:的|度)?)[\- ]?(?:heads?\b|头)|dim(?:ension)?s? (?:per|for each|in each|a) head\b|head[\- ](?:dim(?:ension)?|size)s?\b",
+    ),
     ("kv_heads", rf"(?:shared |grouped )?{_KEYS}[\- ]?(?:attention )?(?:heads?\b|头)|个? ?(?:kv|键值) ?头"),
     ("shared", r"个? ?(?:always[\- ]on |always[\- ]active )?(?:shared experts?\b|共享专家)"),
     ("active", r"个? ?(?:activ(?:e|ated)|selected|chosen)\b(?! param)(?: experts?\b)?|个?激活(?!参数|的参数)"),
-    ("experts", rf"个? ?{_ADJECTIVES}(?:experts?\b|feed-?forward blocks\b|(?:路由|混合)?专家)"),
+    ("experts", rf"个? ?{_ADJECTIVES}(?:experts?\b|feed-?forward blocks\b|(?:路由|混合)?专家(?![人个总]?数))"),
     ("heads", rf"{_ADJECTIVES}heads?\b|个? ?(?:注意力|查询|attention|query|q|self-attention)? ?(?:头|heads?\b)"),
     (
         "layers",
         rf"{_ADJECTIVES}(?:layers?|blocks?|encoders|decoders)\b|个? ?(?:transformer|encoder|decoder|编码器|解码器|网络|隐藏)? ?(?:层(?![面次级维大尺神单宽])|blocks?\b|块)",
     ),
     ("vocab", r"个? ?(?:tokens?|words?|entries|词|字)?[ \-]*(?:vocabulary|vocab|词表)\b"),
-    ("hidden", r"hidden (?:units|size|dimensions?)\b|hidden\b(?! states?)|个? ?隐藏(?:单元|层神经元)"),
+    ("hidden", r"hidden (?:units|size|dimensions?)\b|hidden\b(?! states?)|个? ?隐藏(?:单元|层神经元|维度?)"),
     ("width", r"(?:dimension(?:s|al)?\b|dim\b|hidden states?\b|width\b|维)"),
 )
 """What may follow a number of each size."""
@@ -56,22 +61,26 @@ _FIGURE = re.compile(_NUMBER)
 _LETTERED = re.compile(
     r"(?<![A-Za-z])(?P<key>KV?|Q)\s?(?:为|:|=)\s?(?P<after>\d{1,4})(?![\d.])|(?<![A-Za-z0-9_.,])(?P<before>\d{1,4}) for (?P<word>Q|KV)\b"
 )
+_FACTOR = re.compile(r"(?<=[^\W\d_]) ?[×*·](?:(?<=[×·])|(?<= \*)) ?(?P<number>\d{1,3}(?:,\d{3})+|\d{1,7})(?![\d.,]*\d)(?![kKMBTG]\b|\s?%)")
+"""A number behind a sign of multiplication, where a word stands before the sign: ``8 KV heads × 128-dim heads × 126 layers``."""
+_RESULT = re.compile(r"[×x*·+/][^=,，;；]*=\s?$")
+"""Before the result of an equation, whose words are those of its factors: ``128 heads × 128-dim heads = 16384``."""
 _TOP = re.compile(r"\btop[- ](?P<number>\d{1,3})\b(?! acc)(?=.{0,24}(?:rout|expert|gat|专家))", re.IGNORECASE)
 _ACTIVE = re.compile(r"activ|select|\bused?\b|\buses\b only|per token|each token|chosen|激活|选择|per forward", re.IGNORECASE)
 _CLAUSE = re.compile(r"[,;，；。:：()（）|]|\d|\bof\b|\bout of\b|\bfrom\b|中")
 
 _LABELS = {
     "experts": """experts, number of experts, num experts, num local experts, n routed experts, routed experts, total experts, expert count, experts per layer, moe experts,
-        专家数量, 专家数, 专家人数, 专家总数, 总专家数, 路由专家数, 专家个数""",
+        专家数量, 专家数, 专家人数, 专家总数, 总专家数, 路由专家数, 路由专家数量, 专家个数, expert 数量""",
     "active": """active experts, activated experts, experts per token, num experts per tok, number of activated experts, number of active experts, selected experts per token,
-        experts active per token, experts selected per token, active experts per token, moe topk, 激活专家数量, 已激活专家数量, 激活专家数, 活跃专家, 激活专家, 激活的专家数""",
+        experts active per token, experts selected per token, active experts per token, moe topk, 激活专家数量, 已激活专家数量, 激活专家数, 活跃专家, 激活专家, 激活的专家数, 激活的专家数量, 激活的 expert 数量, 激活 expert 数量, 激活专家个数""",
     "shared": "shared experts, number of shared experts, n shared experts, num shared experts, 共享专家, 共享专家数, 共享专家数量",
     "heads": "query heads, q heads, number of query heads, nheads, attn heads, head num, 查询头数, 注意力头, 注意力头数量, q 头数, 头数量",
     "kv_heads": "key-value heads, number of key value heads, kv heads mha, kv heads gqa, 键值头, 键值头数, kv头数量",
-    "layers": "total layers, nlayers, depth, transformer块数, transformer 块数",
+    "layers": "total layers, nlayers, depth, transformer块数, transformer 块数, 解码器层数",
     "positions": "n ctx, num positions",
     "hidden": "n state, state, dmodel, model width, residual dimension, hidden dims, 隐藏维度大小, 向量维度",
-    "head_dim": "attention head dimension, dim per head, dimension per head, key query dimension, dhead, 每头维度",
+    "head_dim": "attention head dimension, dim per head, dimension per head, key query dimension, dhead, 每头维度, 每头, 每个头, 每个注意力头",
     "mlp": "ffn intermediate size, feed forward dimension, ffn hidden dimension",
     "vocab": "词汇表",
     "patch": "patch size",
@@ -82,7 +91,7 @@ _WORD = re.compile(r"[A-Za-z/]+|\d+|[\u4e00-\u9fff]+")
 _LAST_WORDS = frozenset(words[-1] for phrase in LABELS if (words := _WORD.findall(phrase)))
 """The words that a label ends in: most words in front of a number are none of them."""
 _LABELLED = re.compile(
-    rf"(?<![*_`\"' ])[*_`\"' ]*(?:[(（][^()（）]{{0,24}}[)）][*_`\"' ]*)?(?:[:：=|]|\bis\b|\bare\b|\bof\b|为|是)[*_`\"'$ ]*(?:[~≈][*_`\" ]*)?{_NUMBER}",
+    rf"(?<![*_`\"' ])[*_`\"' ]*(?:[(（][^()（）]{{0,24}}[)）][*_`\"' ]*)?(?:: ?(?:int|Optional\[int\]|int \| None) ?=|[:：=|]|\bis\b|\bare\b|\bof\b|为|是)[*_`\"'$ ]*(?:[~≈][*_`\" ]*)?{_NUMBER}",
     re.IGNORECASE,
 )
 _OF_A_TOWER = frozenset("audio text vision image visual encoder decoder".split())
@@ -98,6 +107,14 @@ def read_fields(text: str) -> Iterator[Field]:
     >>> [(found.word, found.value) for found in read_fields("- Attention Heads (GQA): 32 for Q and 4 for KV")]
     [('heads', 32), ('kv_heads', 4)]
     """
+    yield from _fields_of(text)
+
+
+@lru_cache(maxsize=4096)
+def _fields_of(text: str) -> tuple[Field, ...]:
+    """Return the sizes of a line, which several checks ask for."""
+    if not any(map(str.isdigit, text)):
+        return ()
     found: dict[int, Field] = {}
     for match in _LETTERED.finditer(text):
         group = "after" if match["after"] else "before"
@@ -106,9 +123,9 @@ def read_fields(text: str) -> Iterator[Field]:
             found[match.start(group)] = Field(word, int(match[group]), *match.span(group), True)
     for match in _LABELLED.finditer(text):
         named = label_before(text, match.start())
-        if named is not None:
+        if named is not None and not _RESULT.search(text, 0, match.start("number")):
             _keep(found, Field(named, _value(match), *match.span("number"), True))
-    for match in _FIGURE.finditer(text):
+    for match in (*_FIGURE.finditer(text), *_FACTOR.finditer(text)):
         behind = _BEHIND.match(text, match.end())
         if behind is not None:
             word = str(behind.lastgroup)
@@ -117,7 +134,7 @@ def read_fields(text: str) -> Iterator[Field]:
             _keep(found, Field(word, _value(match), *match.span("number"), False))
     for match in _TOP.finditer(text):
         _keep(found, Field("active", int(match["number"]), *match.span("number"), False))
-    yield from sorted(found.values(), key=lambda field: field.start)
+    return tuple(sorted(found.values(), key=lambda field: field.start))
 
 
 def _keep(found: dict[int, Field], field: Field) -> None:

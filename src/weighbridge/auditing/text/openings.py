@@ -24,12 +24,15 @@ _KNOWN = frozenset(
     residual respectively rest result results rms rmsnorm rmsnorms roughly round rounded rounding routed router routers routes row rows s same say scale segment select selected selects self sentencepiece sequence serve serving set sets setting settings seven several shape shapes share
     shared shares show shown shows simple simply since single six size sized sizes small so softmax some special specifically specification specifications specs stack stacked stacks stage standard stands start state stated states step still storage store stored stream structure style sub sublayer sublayers subword such
     sum summary sums swiglu table tables tail take taken takes ten tensor tensors term terms than that the them then there therefore these things this those three thus tie tied times tiny to together token tokenizer tokenizers tokens top total totaling totalling totals transformer transformers turn twelve twice two
+    architecturally structured structurally employed featured featuring features mechanism mechanisms despite although though within technically concretely internally basically essentially particular particularly configured
+    utilize utilizes utilise utilises utilizing leverage leverages adopt adopts incorporate incorporates apply applies causal autoregressive pretrained accordingly consequently therefore hence access total totalling developed released publicly seq len nparams nlayers nheads nlayer nhead dmodel nembd dhead
     type types typical typically under unit units untied up upon us use used uses using usual v value values vector vectors via vocab vocabulary vs want was we weigh weighing weighs weight weights were what when where which while whole whose why wide widen widens width widths will window windows with within without word wordpiece
     words work works would x y yes yet yield yields you your z zero
     """.split()
 )
 """Words of sentences that go on about the same model. Any word before the first number may be what the sentence is about."""
 _KNOWN_CHINESE = re.compile(
+    "层面|方面|拥有|具备|预培训|后培训|培训|预训练|后训练|阶段|设计|优化|实现|通过|支持|结合|配合|机制|技术报告|技术|特点|因果|语言|自回归|深度|总体|核心|关键|基于|构建|论文|报告|给出|提到|总参|"
     "隐藏层|隐藏|隐层|参数个数|参数数量|参数总量|参数量|参数|模型|网络|结构|架构|编码器|编码层|注意力|前馈|中间|维度|维|层数|层|头数|头|词表|词汇表|词汇|词典|字典|词向量|词嵌入|嵌入|位置|长度|最大|序列|上下文|窗口|大小|规模|数量|总数|总量|总计|总共|总|共计|"
     "一共|共有|共|合计|加起来|大约|大概|差不多|约|左右|其中|分别|每一个|每一|每个|每|一个|这个|这些|这里|这样|这|该|它的|它|其|由|组成|堆叠|包含|包括|含有|含|具有|采用|使用|用|设置|设为|设|配置|为|是|有|的|和|与|以及|及|而|则|也|就|都|了|又|再|还|加上|加|"
     "所以|因此|于是|那么|那|即|也就是|就是|也就|说|可以|得到|得出|得|等于|等|如下|如|例如|比如|下面|上面|以上|对应|对于|对|于|在|里|中|上|下|内|个|块|组|种|份|次|第|标准|基础|原始|官方|完整|整个|整体|全部|所有|单个|单|多头|多|查询|键值|键|值|矩阵|向量|"

@@ -31,7 +31,7 @@ _PHRASES = {
     "positions": """max position embeddings, n positions, max sequence length, maximum sequence length, max seq length, max seq len, seq length, seq len, sequence length,
         maximum position embeddings, max positions, maximum length, max length, context length, context window, context size, n ctx, positions, maximum positions, 最大位置编码, 文本最大长度, 最大序列长度, 最大长度, 序列长度,
         序列最大长度, 最大位置数, 最大位置, 位置数, 最大位置嵌入, 句子最大长度, 最大句长""",
-    "types": """type vocab size, token types, segment types, number of segments, number of token types, segments, types, 标记类型数, 句子类型数, 分段数, 片段类型数, 片段数, 类型数, 类型词表大小""",
+    "types": """type vocab size, token types, segment types, number of segments, number of token types, segments, types, 标记类型数, 词元类型数, 句子类型数, 分段数, 片段类型数, 片段数, 类型数, 类型词表大小""",
     "kv_heads": "kv heads, num key value heads, n kv heads, num kv heads, key value heads, number of kv heads, kv head num, kv 头数, kv头数",
     "head_dim": "head dim, head size, head dimension, d k, d head, dim head, 每个头的维度, 头维度, 单头维度, 头的维度",
 }

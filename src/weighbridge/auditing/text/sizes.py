@@ -32,7 +32,7 @@ class StatedSize(NamedTuple):
     listed: tuple[Token, ...] = ()
 
 
-_LINKS = frozenset("是 为 is of are = : 等于 分别是 分别为 | to equals 为: 是: was | ≈ 取 设为 设置为 即".split()) | {'"', "'"}
+_LINKS = frozenset("int 是 为 is of are = : 等于 分别是 分别为 | to equals 为: 是: was | ≈ 取 设为 设置为 即".split()) | {'"', "'"}
 _HYPHENED = {"layer": "layers", "layers": "layers", "hidden": "hidden", "heads": "heads", "head": "heads"}
 _COUNTED = {"kv_heads": "kv_heads", "layers": "layers", "heads": "heads", "层": "layers", "个头": "heads"}
 _HAS = ("共", "共有", "总共", "has", "have")
@@ -113,6 +113,9 @@ def _read_labelled(statement: Sequence[Token], index: int, label: Token, word: s
     after = statement[index + 1] if index + 1 < len(statement) else None
     if before is not None and before.kind == "num" and before.line == label.line and after is not None and after.text == "|":
         return None  # ``768 embedding dim | 12 layers``: the number before it is its own
+    inside = index > 1 and statement[index - 2].line == label.line
+    if before is not None and before.kind == "num" and inside and before.line == label.line and after is not None and after.text == ":":
+        return None  # ``LFM2: 16 layers: 10 of convolution``: the number before the label is its own
     if before is not None and before.kind in ("op", "rel") and before.line == label.line:
         bullet = before.text in "-*+" and before.end < label.start and (index == 1 or statement[index - 2].line != label.line)
         if not bullet:

@@ -1,0 +1,109 @@
+"""Counts in lists of models: behind names with nothing else, in parentheses behind sizes; what most of them settle makes one wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.listed_items import Listed, hold_item
+from weighbridge.auditing.checks.listed_sizes import LONGEST, hold, list_sizes
+from weighbridge.auditing.checks.names import SIZE_WORDS
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.subjects import family_of
+from weighbridge.auditing.checks.table_subjects import member_of
+from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.items import Item
+from weighbridge.auditing.thresholds import FAMILY_REACH, SURE_COUNTS
+from weighbridge.presets.aliases import FAMILY, MODEL
+
+if TYPE_CHECKING:
+    pass
+
+
+def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Check lists of names with nothing but a count each: what two and more rows settle makes another wrong."""
+    group: list[tuple[Listed, Subject]] = []
+    last = -9
+    for index, named in sorted(scene.mentions.items()):
+        text = scene.lines[index].text
+        if index in tabled or len(named) != 1 or named[0].kind != MODEL or not _LISTED.match(text[: named[0].column]):
+            continue
+        if not _ALONE.match(text, named[0].end):
+            continue
+        subject = of_mention(scene, named[0], firm=True)
+        found = list_sizes(scene, index, named[0].end, len(text), subject) if subject is not None else []
+        if len(found) == 1 and found[0].item.kind == "total" and _ALONE.fullmatch(text[named[0].end : found[0].token.start]):
+            if index - last > 2:
+                yield from _judge_totals(scene, group)
+                group = []
+            group.append((found[0], subject))  # type: ignore[arg-type]
+            last = index
+    yield from _judge_totals(scene, group)
+    yield from _judge_totals(scene, [(listed, subject) for _, listed, subject in _led_by_sizes(scene, tabled)])
+    for index, line in enumerate(scene.lines):
+        if index not in tabled and len(line.text) <= LONGEST:
+            yield from _judge_totals(scene, _in_parentheses(scene, index))
+
+
+def _in_parentheses(scene: Scene, index: int) -> list[tuple[Listed, Subject]]:
+    """Return the counts in parentheses behind names and sizes of one line: ``T5 comes as Small (60M), Base (220M) and ViT-Huge (632M)``."""
+    text, named = scene.lines[index].text, scene.mentions.get(index, ())
+    found = []
+    for match in _COUNT_BEHIND.finditer(text):
+        mention = next((m for m in named if m.kind in (MODEL, FAMILY) and m.end == match.end("size")), None)
+        subject = of_mention(scene, mention, firm=mention.kind == MODEL) if mention is not None else None
+        if mention is None:
+            families = _families_before(scene, index, match.start())
+            subject = member_of(scene, re.sub(r"\s", "", match["size"]), families, firm=True) if families else None
+        listed = hold_item(text, index, Item("total", *match.span("count")), subject) if subject is not None else None
+        if listed is not None and subject is not None:
+            found.append((listed, subject))
+    return found
+
+
+def _families_before(scene: Scene, index: int, column: int) -> list[str]:
+    """Return the family that is named last before a place, on its line or a few above."""
+    for above in range(index, max(-1, index - FAMILY_REACH), -1):
+        words = [scene.lines[above].text[m.column : m.end] for m in scene.mentions.get(above, ()) if above < index or m.end <= column]
+        names = [word for word in words if SIZE_WORDS.fullmatch(word) is None]
+        if names:
+            return [family_of(names[-1])]
+    return []
+
+
+_COUNT_BEHIND = re.compile(
+    r"(?<![\w.])(?P<size>(?:[A-Za-z][\w.]*[-/ ])*(?:tiny|mini|small|base|medium|large|huge|giant|turbo|x+l|\d+(?:\.\d+)?B|[A-Za-z][\w./]*-[A-Za-z0-9./]+))[*_`]*\s?"
+    r"(?:[(（:：=约是为~≈]|(?<=\s)(?:has|is|at)\s)\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s| 参数)?\s?(?:[)）,，;；、.]|$)",
+    re.IGNORECASE,
+)
+
+
+def _led_by_sizes(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[int, Listed, Subject]]:
+    """Yield the lines that a member's size begins and its count follows, in a text on one family: ``tiny 39 M tiny.en``."""
+    families = {family_of(scene.lines[index].text[m.column : m.end]) for index, found in scene.mentions.items() for m in found}
+    for index, line in enumerate(scene.lines if len(families) == 1 else ()):
+        match = _SIZE_AND_COUNT.match(line.text) if index not in tabled and index not in scene.mentions else None
+        subject = member_of(scene, match[1], list(families), firm=True) if match is not None else None
+        listed = hold_item(line.text, index, Item("total", *match.span(2)), subject) if match is not None and subject is not None else None
+        if listed is not None and subject is not None:
+            yield index, listed, subject
+
+
+_SIZE_AND_COUNT = re.compile(
+    r"[\s*`|-]*(tiny|mini|small|base|medium|large|huge|turbo|x+l|x+large|\d+(?:\.\d+)?B)[*`]*[\s|:]+(\d[\d,.]*\s?(?:[MB]\b|million|billion))",
+    re.IGNORECASE,
+)
+
+
+def _judge_totals(scene: Scene, group: Sequence[tuple[Listed, Subject]]) -> Iterator[Claim]:
+    right = sum(listed.own for listed, _ in group)
+    for listed, subject in group if len(group) > 1 else ():
+        yield from hold(scene, listed, subject, sure=right >= SURE_COUNTS and right * 2 > len(group))
+
+
+_LISTED = re.compile(r"[\s>]*(?:[-*+•·]|\d{1,2}[.)、])?[\s*_`]*$")
+
+
+_ALONE = re.compile(r"[\s*_`\"]*(?:[:：(（\-–—=→#]|(?=\s))[\s*_`~≈约]*(?:(?:total )?(?:params?|parameters|参数量?)[:：]? ?)?[~≈约]?")

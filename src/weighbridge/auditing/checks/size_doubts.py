@@ -1,0 +1,154 @@
+"""Whether a stated size that is not the model's is wrong beyond doubt."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
+from weighbridge.auditing.checks.field_values import is_padded
+from weighbridge.auditing.checks.names import ANOTHER
+from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.scene import Scene, words_of
+from weighbridge.auditing.checks.titles import SIZE_TITLES
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.sizes import StatedSize
+from weighbridge.auditing.thresholds import AGREED_SETTINGS, BESIDE_LINES
+from weighbridge.presets.aliases import MODEL
+
+
+class JudgedSize(NamedTuple):
+    """A number of a statement: what it says, and what is right if it is not that."""
+
+    token: Token
+    said: int
+    right: int | None
+
+
+def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
+    """Tell whether a stated size that is not the model's is wrong, and no other reading is left."""
+    place = min(size.label.start, size.token.start) if size.label.line == size.token.line else size.token.start
+    if goes_on_elsewhere(scene.lines[size.token.line].text, scene.mentions.get(size.token.line, ()), place):
+        return False
+    named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
+    if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
+        return False  # ``the base model ..., and the large one has a hidden size of 1,024``
+    padded = size.word == "vocab" and is_padded(judged.said, judged.right or 0)
+    if padded or (size.word in ("positions", "types") and judged.right not in used):
+        return False
+    if judged.right not in used and not is_slip(str(judged.said), str(judged.right)) and is_of_their_own(scene, size.token.line):
+        return False
+    if not (size.firm or is_said_of_the_named(scene, size)) or _is_of_some(scene, size.token.line, judged.right):
+        return False  # ``all 5 layers: (6 − 1) × ...`` is said of some of them
+    if size.word == "layers" and judged.right is not None and ("layers", judged.right - judged.said) in scene.stated_index.values:
+        return False  # 12 layers of one kind and 36 of another
+    if (judged.said in used and judged.right not in used) or (size.word != "kv_heads" and judged.said in _other_sizes(scene, size)):
+        return False
+    if (size.word, judged.right) in scene.stated_index.values and not is_slip(str(judged.said), str(judged.right)):
+        return False  # the text states two such sizes: it has two models, and this one need not be that one's
+    if size.word != "hidden" and scene.is_at_other_sizes(size.token.line):
+        return False
+    model = scene.model_at(size.label.line, size.label.start)
+    own = words_of(model) if model is not None else {}
+    if model is not None and model.description is not None and any(isinstance(part, dict) for part in model.description.raw.values()):
+        return False  # a model of several models has several sizes of each kind
+    agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
+    near = {other.word for other in _beside(scene, size) if own.get(other.word) == other.value}
+    passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
+    if passed:
+        mistyped = judged.right is not None and is_slip(str(judged.said), str(judged.right))
+        return mistyped and len(near) >= AGREED_SETTINGS and _is_named_above(scene, size.token.line)
+    if judged.right in used:
+        return True
+    return bool(near) or agreed >= 2
+
+
+def is_of_their_own(scene: Scene, line: int) -> bool:
+    """Tell whether the lines above speak of a model of the author's own, for all that it is called: ``our BERT-base from scratch``."""
+    return not scene.given and any(_OWN.search(scene.lines[index].text) for index in range(max(0, line - BESIDE_LINES), line + 1))
+
+
+_IS_ONE = re.compile(r"an? ", re.IGNORECASE)
+"""``Phi-2 is a 2.7B model with 32 layers`` speaks of no other."""
+_OWN = re.compile(
+    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*)\b|自己|我们的|简化|从零|实现",
+    re.IGNORECASE,
+)
+
+
+def is_said_of_the_named(scene: Scene, size: StatedSize) -> bool:
+    """Tell whether a number is one of the sizes that a sentence gives its one model: ``BERT-large has 24 layers, 12 heads and hidden size 768``."""
+    text, named = scene.lines[size.token.line].text, scene.mentions.get(size.token.line, ())
+    if len(named) != 1 or named[0].kind != MODEL or named[0].end > min(size.token.start, size.label.start):
+        return False
+    if size.label.start < size.token.start and not (
+        _BEGINS.search(text, named[0].end, size.label.start) and _BESIDE.fullmatch(text, size.label.end, size.token.start)
+    ):
+        return False  # a label in front may be that of another number, but at the beginning of an item
+    between = text[named[0].end : max(size.token.end, size.label.end)]
+    model = scene.model_at(size.label.line, size.label.start)
+    own = words_of(model) if model is not None else {}
+    on_line = scene.stated_index.on[size.token.line]
+    others = [one for one in on_line if one.word != size.word]
+    alone = len(on_line) - len(others) == 1
+    translates = model is None or model.description is None or hasattr(model.description.sizes, "decoder_layers")
+    agreed = sum(own.get(one.word) == one.value for one in others)
+    return alone and not translates and agreed == len(others) >= 1 and not _OF_A_PART.search(between) and not _NEXT_SENTENCE.search(between)
+
+
+_BEGINS = re.compile(r"(?:^|[,，、:：(（;；|]|\b(?:and|with|an?|its|has|have|的|和|及|与|为|有))[\s*`_]*$", re.IGNORECASE)
+
+
+_BESIDE = re.compile(r"[\s*`_]*(?:of|is|=|:|：|为|是)?[\s*`_]*")
+"""Before the label of an item of a list, and between the label and its number."""
+
+
+_OF_A_PART = re.compile(
+    r"\b(?:first|last|top|bottom|only|freez\w*|each|every|per|more|fewer|less|extra|another|shared?|student|teacher|prun\w*|remov\w*|drop\w*|than|instead|vs|"
+    r"versus|compared|like|unlike|if|would|could|our|ours|my|custom|distil\w*|into|from|to|of the|out of|with only|draft|encoder|decoder|cross|query|kept|keep\w*)\b|"
+    r"前(?!馈)|后|每|只|仅|冻结|剪|比|若|如果|我们|自己|改|减|加|新|而",
+    re.IGNORECASE,
+)
+"""Words by which a number of layers or heads is another than the model's."""
+
+
+_NEXT_SENTENCE = re.compile(r"[。;；!?|]|\.(?!\d)")
+
+
+_UNLETTERED = {"kv_heads", "experts", "active", "shared", "moe_layers", "dense_layers"}
+"""Sizes that no letter stands for."""
+
+
+def _is_named_above(scene: Scene, line: int) -> bool:
+    return any(m.kind == MODEL for above in range(max(0, line - BESIDE_LINES), line + 1) for m in scene.mentions.get(above, ()))
+
+
+_ARGUMENT = re.compile(r"[(,]\s*\w+\s*=\s*$|: int =\s*$|\w=$|[\"']\s*:\s*$")
+"""What stands before a value that is passed to a call: a setting, which claims nothing of the model by itself."""
+
+
+def _beside(scene: Scene, size: StatedSize) -> Iterator[StatedSize]:
+    """Yield the sizes of other kinds that are stated on the lines about one."""
+    for line in range(size.token.line - BESIDE_LINES, size.token.line + BESIDE_LINES + 1):
+        yield from (other for other in scene.stated_index.on.get(line, ()) if other.word != size.word)
+
+
+def _is_of_some(scene: Scene, line: int, right: int | None) -> bool:
+    """Tell whether a number of layers is computed as all but some, here or on the next lines: ``(6 - 1) × ...``."""
+    near = " ".join(one.text for one in scene.lines[line : line + _NEXT])
+    return re.search(rf"(?<!\d){right} ?- ?\d+ ?\)", near) is not None
+
+
+_NEXT = 6
+"""Lines that a formula may be spread over."""
+
+
+def _other_sizes(scene: Scene, size: StatedSize) -> set[int]:
+    """Return the model's sizes that have no letter here, such as key-value heads: a label may well mean one of them."""
+    model = scene.model_at(size.label.line, size.label.start)
+    if model is None or model.description is None:
+        return set()
+    values = vars(model.description.sizes)
+    return {value for word, value in values.items() if word not in SIZE_TITLES.keys() - _UNLETTERED and type(value) is int}

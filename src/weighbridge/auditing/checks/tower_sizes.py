@@ -1,0 +1,138 @@
+"""Sizes of the halves of a model: in sentences, below a line that is a tower's name, and in its config."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from weighbridge.auditing.checks.field_values import sizes_of_part
+from weighbridge.auditing.checks.fields import OTHERWISE
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.towers import FIRM, WORDS, model_named, tower_in
+from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.field_words import Field, read_fields
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.openings import sentence_of
+from weighbridge.auditing.thresholds import AGREED_FIELDS
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+
+_TOWER = re.compile(r"vision|visual|image|text|language|图像|视觉|图片|文本", re.IGNORECASE)
+
+
+def hold_size(scene: Scene, token: Token, model: ModelValue, kind: str, word: str, *, sure: bool) -> list[Claim] | None:
+    """Hold a size that the head of its column gives to a tower; None if the model has no such tower or the tower no such size."""
+    own = _tower_values(model, kind)
+    if not own.get(word):
+        return None
+    field = Field(word, int(token.value or 0), token.start, token.end, True)
+    return list(_size(scene, token.line, field, own, sure=sure))
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check the sizes that sentences, labelled lines and configs give to a tower."""
+    yield from _sizes(scene)
+    yield from _configs(scene)
+
+
+def _sizes(scene: Scene) -> Iterator[Claim]:
+    """Hold the sizes that a line gives a tower, named before them or alone on the line above, against that tower's."""
+    for index, line in enumerate(scene.lines):
+        above = scene.lines[index - 1].text.strip(" *#:：-") if index else ""
+        if len(line.text) > _LONGEST or not (_TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
+            continue
+        fields = list(read_fields(line.text))
+        label = tower_in(above) if len(above) < _LABEL else None
+        by_tower: dict[str | None, list[Field]] = {}
+        for field in fields:
+            by_tower.setdefault(_last_named(line.text, field.start) or label, []).append(field)
+        for kind, said in by_tower.items():
+            model = model_named(scene, Token("num", "", index, said[0].start, said[0].end)) if kind is not None else None
+            own = _tower_values(model, kind) if model is not None and kind is not None else {}
+            agreed = sum(field.value in own.get(field.word, ()) for field in said)
+            for field in said:
+                sure = agreed >= 1 and FIRM.search(line.text) is None and not _is_of_others(line.text, field)
+                yield from _size(scene, index, field, own, sure=sure)
+
+
+def _is_of_others(text: str, field: Field) -> bool:
+    """Tell whether the clause of a size makes it that of some layers, or of another model: ``the first 12 layers of the image encoder``."""
+    first = max((m.end() for m in _CLAUSE.finditer(text, 0, field.start)), default=0)
+    stop = next((m.start() for m in _CLAUSE.finditer(text, field.end)), len(text))
+    clause = text[first : field.start] + " " + text[field.end : stop]
+    for pattern in WORDS.values():
+        clause = pattern.sub(" ", clause)
+    return OTHERWISE.search(clause) is not None
+
+
+_CLAUSE = re.compile(r"[,，;；:：()（）。]|\.(?!\d)|\band\b")
+
+
+def _configs(scene: Scene) -> Iterator[Claim]:
+    """Hold the settings between the braces of a tower's config, ``"vision_cfg": {``, against that tower's sizes."""
+    kind, model, block = None, None, list[tuple[int, Field]]()
+    for index, line in enumerate(scene.lines):
+        opening = _OPENS.search(line.raw) if len(line.raw) < _LONGEST else None
+        if opening is not None or (kind is not None and _CLOSES.search(line.raw)):
+            yield from _of_config(scene, model, kind, block)
+            kind, block = (_KINDS[opening[1][0].lower()], []) if opening is not None else (None, [])
+            model = scene.model_at(index, len(line.text)) if opening is not None else None
+        elif kind is not None and len(line.text) < _LONGEST:
+            block += [(index, field) for field in (*read_fields(line.text), *_read_width(line.text))]
+    yield from _of_config(scene, model, kind, block)
+
+
+def _of_config(scene: Scene, model: ModelValue | None, kind: str | None, block: Sequence[tuple[int, Field]]) -> Iterator[Claim]:
+    own = _tower_values(model, kind) if model is not None and kind is not None else {}
+    agreed = sum(field.value in own.get(field.word, ()) for _, field in block)
+    for index, field in block:
+        yield from _size(scene, index, field, own, sure=agreed >= AGREED_FIELDS and len(block) - agreed < agreed)
+
+
+def _read_width(text: str) -> list[Field]:
+    """Return the width that a line of a tower's config says, which is its hidden size."""
+    match = _WIDTH.fullmatch(text)
+    return [Field("hidden", int(match[1]), *match.span(1), True)] if match else []
+
+
+_CLOSES = re.compile(r"^\s*[})]|[})]\s*,?\s*$")
+
+
+_WIDTH = re.compile(r"[\s\"']*(?:\w+_)?width[\"']?\s*[:=]\s*(\d{1,6})\s*,?\s*")
+
+
+def _last_named(text: str, end: int) -> str | None:
+    """Return the tower whose name stands last before a place in its sentence."""
+    start, _ = sentence_of(text, end)
+    found = [(match.start(), kind) for kind in ("vision", "text") for match in WORDS[kind].finditer(text, start, end)]
+    return max(found)[1] if found else None
+
+
+_OPENS = re.compile(r"(?<![a-z])(vision|visual|text)_?(?:cfg|config\w*|model|tower)?[\"']?\s*[:=]\s*(?:dict)?[{(]\s*$", re.IGNORECASE)
+"""What opens the config of a tower in that of its model: ``"vision_cfg": {``."""
+
+
+_KINDS = {"v": "vision", "t": "text"}
+
+
+_LONGEST, _LABEL = 2000, 32
+
+
+def _tower_values(model: ModelValue, kind: str) -> Mapping[str, frozenset[int]]:
+    sizes = getattr(model.description.sizes, kind, None) if model.description is not None and kind in ("vision", "text") else None
+    return sizes_of_part(sizes) if sizes is not None else {}
+
+
+def _size(scene: Scene, index: int, field: Field, own: Mapping[str, frozenset[int]], *, sure: bool) -> Iterator[Claim]:
+    rights = own.get(field.word, frozenset())
+    token = Token("num", "", index, field.start, field.end)
+    if field.value in rights:
+        yield claim(scene.lines, token, token, "configuration", "exact", value=field.value, expected=field.value, difference=0)
+    elif sure and rights and field.value > 0:
+        right = min(own.get("hidden", rights) if field.word == "width" else rights)
+        facts: dict[str, object] = {"value": field.value, "expected": right, "difference": field.value - right}
+        yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=because(mark("should be {right}"), right=right))
