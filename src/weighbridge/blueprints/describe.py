@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of, why_undescribed
+from weighbridge.blueprints.inner_classes import builders
 from weighbridge.blueprints.learned_activations import with_learned_activations
+from weighbridge.blueprints.other_files import unwrap
 from weighbridge.blueprints.refused_values import is_suspicious, refuse_values
-from weighbridge.blueprints.stated_type import architectures, stated_type
+from weighbridge.blueprints.stated_type import architectures, refuse_deep, stated_type, type_of_published_code
 from weighbridge.config.alias import TYPES, known_class
-from weighbridge.config.bind import UNREADABLE, with_overrides, within
-from weighbridge.config.check import check_and_bind, refuse_deep, unknown_keys
+from weighbridge.config.bind import UNREADABLE, with_overrides
+from weighbridge.config.check import check_and_bind, unknown_keys
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -46,6 +48,7 @@ PACKAGES = {
 def from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
     """Weigh a config by the blueprint of its model type."""
     refuse_deep(raw)
+    raw = dict(unwrap(raw))
     model_type, stated, notes = _find_type(raw, model_class, overrides or {})
     known = _family(model_type, raw)
     stated, raw = _apply_overrides(known, stated, overrides or {})
@@ -84,6 +87,8 @@ def _find_type(raw: dict[str, Any], model_class: str | None, overrides: Mapping[
     if not isinstance(model_type, str):
         model_type = (model_class and model_type_of(model_class)) or stated_type(asked)
         notes = tuple(_note_source(asked, model_class, model_type))
+    elif (own := type_of_published_code(model_type, asked)) != model_type:
+        return own, {**raw, "model_type": own}, notes
     means = None if model_type in MODULES else TYPES.get(model_type)
     if means is None:
         return model_type, raw, notes
@@ -209,7 +214,7 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
     found = stated if stated in known.classes else known_class(stated, known.classes)
     if found is not None:
         return found
-    if model_class is not None and model_type_of(model_class) in _inner_types(known, raw):
+    if model_class is not None and builders(model_class, known.model_type, known.fields, raw)[1]:
         return None
     code, listed = _own_code(raw), Text("known: {names}", names=", ".join(known.classes))
     message = Text("no class {name!r} of model type {model_type!r}", name=stated, model_type=known.model_type)
@@ -222,33 +227,25 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
     raise UnknownArchitecture(message, key="architectures" if model_class is None else "class", value=stated, hint=hint)
 
 
-def _inner_types(known: Family, raw: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """Return the model types of a config's sub-configs, each with its key and what it says."""
-    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
-    for field in known.fields:
-        inner = within(field, raw) if field.kind == "nested" else None
-        if inner is None:
-            continue
-        name = field.key.removesuffix("_config")
-        for model_type in (inner.model_type, f"{known.model_type}_{name}_model", f"{known.model_type}_{name}"):
-            if model_type and model_type in MODULES and model_type not in found:
-                found[model_type] = (field.key, inner.raw)
-    return found
-
-
 def _inner(known: Family, raw: Mapping[str, Any], source: str, model_class: str) -> ModelValue:
     """Weigh a class of one of a config's sub-configs, such as the text half of CLIP."""
-    model_type = model_type_of(model_class)
-    assert model_type is not None
-    key, inner = _inner_types(known, raw)[model_type]
-    own = {name: value for name, value in inner.items() if name != "architectures"}
+    model_type, (first, *others) = builders(model_class, known.model_type, known.fields, raw)
+    own = {name: value for name, value in first.raw.items() if name != "architectures"}
     found = from_config({**own, "model_type": model_type}, source, model_class, None)
-    return found.replace(
-        notes=(
-            *found.notes,
-            Text("{name} is built from {key}; the whole config is one of {base}", name=model_class, key=key, base=known.base),
-        )
-    )
+    notes = [Text("{name} is built from {key}; the whole config is one of {base}", name=model_class, key=first.path, base=known.base)]
+    if others:
+        notes.append(Text("{keys} would build another {name}", keys=", ".join(other.path for other in others), name=model_class))
+    return found.replace(notes=(*found.notes, *notes))
+
+
+def builders_in(raw: Mapping[str, Any], class_name: str) -> list[str]:
+    """Return the key paths of the sub-configs that a class can be built from, the one that is counted first.
+
+    >>> builders_in({"model_type": "clip"}, "CLIPTextModel")
+    ['text_config']
+    """
+    known = family(raw["model_type"])
+    return [inner.path for inner in builders(class_name, known.model_type, known.fields, raw)[1]]
 
 
 def _inside(known: Family, raw: Mapping[str, Any], key: str) -> Text | str:

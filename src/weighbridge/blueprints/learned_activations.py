@@ -137,14 +137,14 @@ def _with(blueprint: Blueprint, chosen: list[tuple[Place, str]]) -> Blueprint:
 
 
 def _all_placed(tree: Part, chosen: list[tuple[Place, str]]) -> Part:
-    found = _placed(tree, chosen)
+    found = _with_activations(tree, chosen)
     if found is tree:
         value = chosen[0][1]
         raise ConfigError(Text("{value} has parameters of its own, which are not described for this class", value=value))
     return found
 
 
-def _placed(tree: Part, chosen: list[tuple[Place, str]], path: tuple[str, ...] = ()) -> Part:
+def _with_activations(tree: Part, chosen: list[tuple[Place, str]], path: tuple[str, ...] = ()) -> Part:
     """Put the activations into the modules whose names they have."""
     children: tuple[Node, ...] = ()
     for child in tree.children:
@@ -158,7 +158,7 @@ def _placed(tree: Part, chosen: list[tuple[Place, str]], path: tuple[str, ...] =
 
 def _of_child(child: Part, chosen: list[tuple[Place, str]], path: tuple[str, ...]) -> tuple[Part, ...]:
     """Return a child with its activations; one that fused experts share stands beside them, since it is not divided among them."""
-    found = _placed(child, chosen, path)
+    found = _with_activations(child, chosen, path)
     if child.experts is None or child.repeat is not None or len(found.children) == len(child.children):
         return (found,)
     added = [node for node in found.children if isinstance(node, Part) and node.kind == "activation" and node not in child.children]

@@ -1,4 +1,4 @@
-"""Which model type and classes a config states, or leaves no doubt about by its keys."""
+"""What is read of a config before its fields are known: whether it has an end, which model type and classes it states or leaves no doubt about."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from weighbridge.blueprints import model_type_of
 from weighbridge.blueprints.modules.timm_models import built_with, is_timm
+from weighbridge.blueprints.other_files import refuse_other_file
 from weighbridge.config.bind import say_value
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
@@ -30,6 +31,28 @@ MEGATRON_KEYS = frozenset(
     tensor_model_parallel_size untie_embeddings_and_output_weights""".split()
 )
 """Arguments of Megatron-LM that no other config has."""
+
+
+DEEPEST = 60
+"""Mappings and lists within each other; configs that are published have eight at most."""
+
+MOST_KEYS = 5000
+"""Keys of a config, beside those of its sub-configs; what is published has two hundred at most."""
+
+
+def refuse_deep(value: Any, depth: int = 0) -> None:
+    """Refuse a config nested without end, such as one that holds itself.
+
+    Raises:
+        ConfigError: It is nested deeper than :data:`DEEPEST`, or has more than :data:`MOST_KEYS` keys.
+    """
+    if not depth and len(value) > MOST_KEYS:
+        raise ConfigError(Text("{count:,} keys, more than any config has", count=len(value)))
+    if depth > DEEPEST:
+        raise ConfigError(Text("the config is nested deeper than {deepest} levels", deepest=DEEPEST))
+    for inner in value.values() if isinstance(value, Mapping) else value:
+        if type(inner) is dict or type(inner) is list or isinstance(inner, Mapping):
+            refuse_deep(inner, depth + 1)
 
 
 def stated_type(raw: Mapping[str, Any]) -> str:
@@ -70,10 +93,13 @@ def stated_type(raw: Mapping[str, Any]) -> str:
             key="weight_map",
             hint="name it as it was saved, such as model.weights.json, beside its shards",
         )
+    if {"added_tokens", "model"} <= keys or {"tokenizer_class", "model_max_length"} <= keys:
+        raise ConfigError("a tokenizer's file, and no config", key="model_type", hint="name the config.json beside it")
     if "weightsManifest" in keys:
         raise ConfigError(
             "a model of TensorFlow.js, which is not read", key="weightsManifest", hint="weigh the model that it was converted from"
         )
+    refuse_other_file(raw)
     if stated and not isinstance(stated, str):
         raise ConfigError(Text('expected the name of a model type, such as "bert", found {what}', what=say_value(stated)), key="model_type")
     raise ConfigError(
@@ -97,3 +123,16 @@ def architectures(raw: Mapping[str, Any]) -> list[str]:
     if not isinstance(stated, list) or not all(isinstance(name, str) for name in stated):
         raise ConfigError(Text("expected a list of class names, found {stated!r:.60}", stated=stated), key="architectures", value=stated)
     return stated
+
+
+def type_of_published_code(stated: str, raw: Mapping[str, Any]) -> str:
+    """Return the type of a config whose own code borrows another's: Jina's BERT with ALiBi, and Nomic's with experts.
+
+    >>> type_of_published_code("bert", {"architectures": ["JinaBertForMaskedLM"]}), type_of_published_code("nomic_bert", {"num_experts": 8})
+    ('jina_bert', 'nomic_bert_moe')
+    """
+    if stated == "nomic_bert":
+        return "nomic_bert_moe" if raw.get("num_experts") else stated
+    named = raw.get("architectures") if stated == "bert" else None
+    own = isinstance(named, list) and any(isinstance(name, str) and model_type_of(name) == "jina_bert" for name in named)
+    return "jina_bert" if own else stated

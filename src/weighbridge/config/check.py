@@ -36,28 +36,6 @@ def check_and_bind(
     return sizes, notes, unknown_keys(fields, raw, ignored_keys)
 
 
-DEEPEST = 60
-"""Mappings and lists within each other; configs that are published have eight at most."""
-
-MOST_KEYS = 5000
-"""Keys of a config, beside those of its sub-configs; what is published has two hundred at most."""
-
-
-def refuse_deep(value: Any, depth: int = 0) -> None:
-    """Refuse a config nested without end, such as one that holds itself.
-
-    Raises:
-        ConfigError: It is nested deeper than :data:`DEEPEST`, or has more than :data:`MOST_KEYS` keys.
-    """
-    if not depth and len(value) > MOST_KEYS:
-        raise ConfigError(Text("{count:,} keys, more than any config has", count=len(value)))
-    if depth > DEEPEST:
-        raise ConfigError(Text("the config is nested deeper than {deepest} levels", deepest=DEEPEST))
-    for inner in value.values() if isinstance(value, Mapping) else value:
-        if type(inner) is dict or type(inner) is list or isinstance(inner, Mapping):
-            refuse_deep(inner, depth + 1)
-
-
 IGNORED_KEYS = frozenset(
     """_attn_implementation _commit_hash _name_or_path activation_dropout adapters architectures attention_dropout
     attention_probs_dropout_prob attn_dropout attn_implementation attn_pdrop auto_map bad_words_ids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from weighbridge.config.arguments import MARK, parse_arguments
@@ -23,11 +24,17 @@ CONFIG_NAMES = ("config.json", "bert_config.json", "open_clip_config.json")
 def find_config(directory: Path) -> Path | None:
     """Return the config of a directory, the first of :data:`CONFIG_NAMES` that is a file, or None.
 
+    Where there is none, a ``config.json`` that is something else (a pipe, a broken link) is returned: reading it tells what it is.
+
     >>> from pathlib import Path
     >>> find_config(Path("no/such/directory")) is None
     True
     """
-    return next((directory / name for name in CONFIG_NAMES if (directory / name).is_file()), None)
+    found = next((directory / name for name in CONFIG_NAMES if (directory / name).is_file()), None)
+    on_disk = hasattr(directory, "lstat")  # a folder of a server has none, and says itself what it holds
+    if found is None and on_disk and os.path.lexists(directory / CONFIG_NAMES[0]):
+        return directory / CONFIG_NAMES[0]
+    return found
 
 
 def read_config(path: Path | str) -> dict[str, Any]:
@@ -92,6 +99,8 @@ def parse_config(data: bytes, name: str) -> dict[str, Any]:
     except ConfigError:
         raise
     except ValueError as error:
+        if text.lstrip()[:15].lower().startswith(("<!doctype html", "<html")):
+            raise ConfigError(Text("{name} is a web page, in place of a config; fetch the file itself", name=name)) from None
         if hasattr(error, "lineno"):  # only json.JSONDecodeError has one; importing json to name it would cost more than the rest
             where = {"line": error.lineno, "column": error.colno}  # type: ignore[attr-defined]
             what = Text(error.msg)  # type: ignore[attr-defined]

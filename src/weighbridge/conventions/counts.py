@@ -75,7 +75,7 @@ CUSTOMS = (
            mark("“non-embedding” figures in model cards, such as those of Qwen2.5 and Qwen3"), _of(lambda atom: atom.component != "word")),
     GeneralConvention("position-embeddings", "left out", mark("without position embeddings"), mark("the position table left out, the vocabulary kept, as the head uses it"),
            mark("get_num_params(non_embedding=True) in model.py of nanoGPT"), _of(lambda atom: atom.component != "position")),
-    GeneralConvention("biases", "left out", mark("without biases"), mark("the addends of linear maps left out, norms kept"),
+    GeneralConvention("biases", "left out", mark("without biases"), mark("biases of linear maps left out, norms kept"),
            mark("hand calculations that write 4H² for attention and 8H² for the feed-forward network, and add the norms"), _of(lambda atom: atom.role != "bias")),
     GeneralConvention("norms", "left out", mark("without norms"), mark("gains and shifts of all norms left out, biases kept"),
            mark("hand calculations that call the norms negligible"), _of(lambda atom: not atom.of_norm)),

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from weighbridge.accounts.parameters import count
 from weighbridge.config.bind import bind, with_overrides
 from weighbridge.config.fields import Config
+from weighbridge.conventions.older_configs import as_older
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor, list_rows
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from weighbridge.value import ModelValue
 
 
@@ -24,27 +27,33 @@ def older_tree(model: ModelValue) -> Part:
     """
     if model.description is None:
         return model.tree
+    known, raw, _ = model.description
+    try:
+        read = as_older(known.model_type, raw)
+        if read == raw:
+            return _build_older(model)
+        sizes = bind(known.fields, read)
+        as_read = model.replace(tree=known.classes[model.class_name](sizes), description=model.description._replace(raw=read, sizes=sizes))
+    except (WeighbridgeError, KeyError):
+        return model.tree
+    older = _build_older(as_read)
+    return model.tree if count(older) == count(model.tree) else older
+
+
+def _build_older(model: ModelValue) -> Part:
+    """Return the tree that version 4.57 builds from a config that both releases read alike."""
+    assert model.description is not None
+    own = _with_own_code(model)
+    if own is not None:
+        return own
     known, raw, sizes = model.description
-    if known.model_type in SETTINGS:
-        return _with_settings(model, SETTINGS[known.model_type])
-    if known.model_type == "longcat_flash":
-        return _without_zero_experts(model.tree, sizes.experts)
-    if model.class_name in TIES and raw.get("tie_word_embeddings") is not False:
-        tree = model.tree
-        for name, owner in TIES[model.class_name]:
-            tree = _tie(tree, name, owner)
-        return tree
-    if model.class_name in POSITIONS_AS_BUFFERS:
-        return _with_buffers(model.tree)
-    if (swin := without_last_norm(model.tree)) != model.tree:
-        return swin
     inner = getattr(sizes, "text", None)
     composite = isinstance(inner, Config)
     text = raw.get("text_config", {}) if composite else raw
     silent = getattr(inner, "tied", None) if composite else known.model_type not in UNTIED_BY_DEFAULT
     flag = text.get("tie_word_embeddings", silent) if isinstance(text, Mapping) else None
     outer = raw.get("tie_word_embeddings", flag)
-    if known.model_type in OWN_HEADS or flag not in (True, False) or (flag and outer is not False):
+    if known.model_type in OWN_HEADS or flag not in (True, False) or (flag and outer is not False and not composite):
         return model.tree
     keys = ("tie_word_embeddings", *(("text_config.tie_word_embeddings",) if composite and "text_config" in raw else ()))
     try:
@@ -54,7 +63,46 @@ def older_tree(model: ModelValue) -> Part:
     if flag:
         return model.tree if count(tied) == count(model.tree) else tied
     older = untie(tied)
+    for name, owner in TIED_NONETHELESS.get(model.class_name, ()):
+        older = _tie(older, name, owner)
     return model.tree if count(older) == count(model.tree) else older
+
+
+def _with_own_code(model: ModelValue) -> Part | None:
+    """Return the tree of a type or class that 4.57 builds by rules of its own; None for one that only the tie flag changes."""
+    assert model.description is not None
+    known, raw, sizes = model.description
+    if known.model_type in SETTINGS:
+        return _with_settings(model, SETTINGS[known.model_type])
+    if raw.get(BIASED_EXPERTS.get(known.model_type, "")) is True:
+        return _with_biased_experts(model.tree)
+    if known.model_type == "blt" and raw.get("tie_word_embeddings") is True:  # the table's sizes there, the head's since
+        untied = known.classes[model.class_name](bind(known.fields, {**raw, "tie_word_embeddings": False}))
+        return _tie(untied, "lm_head.weight", "model.local_encoder.embed_tokens.weight")
+    text = raw.get("text_config")
+    if known.model_type == "qwen2_audio" and isinstance(text, Mapping) and text.get("tie_word_embeddings") is True:
+        return _tie(model.tree, "lm_head.weight", "model.language_model.embed_tokens.weight")
+    if known.model_type == "mvp" and raw.get("use_prompt") is True:
+        return _with_prompts(model.tree, sizes.layers)
+    if known.model_type == "longcat_flash":
+        return _without_zero_experts(model.tree, sizes.experts)
+    if model.class_name in ("ColQwen2ForRetrieval", "Ovis2ForConditionalGeneration"):
+        return _with_outer_head(model.tree, raw)
+    if model.class_name == "Pix2StructForConditionalGeneration":  # whose outer flag alone counts there
+        return _tie(model.tree, "decoder.lm_head.weight", "decoder.embed_tokens.weight" if raw.get("tie_word_embeddings") is True else None)
+    if model.class_name in TIES and (model.class_name in ALWAYS_TIED or raw.get("tie_word_embeddings") is not False):
+        tree = model.tree
+        for name, owner in TIES[model.class_name]:
+            tree = _tie(tree, name, owner)
+        return tree
+    if model.class_name in POSITIONS_AS_BUFFERS:
+        return _with_buffers(model.tree)
+    swin = without_last_norm(model.tree)
+    if _has_absolute_swin(known.model_type, raw):
+        swin = _with_one_more_position(swin)
+    if known.model_type == "mask2former":
+        swin = _without_projections(swin)
+    return swin if swin != model.tree else None
 
 
 SETTINGS: dict[str, dict[str, object]] = {
@@ -91,9 +139,13 @@ UDOP_PATCHES = (
 UDOP_BIAS = "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
 TIES: dict[str, tuple[tuple[str, str | None], ...]] = {
     "BigBirdPegasusForCausalLM": (("lm_head.weight", "model.decoder.embed_tokens.weight"),),
+    "BridgeTowerForMaskedLM": (("mlm_score.decoder.weight", "bridgetower.text_model.embeddings.word_embeddings.weight"),),
     "CpmAntForCausalLM": (("lm_head.weight", "cpmant.input_embedding.weight"),),
+    "FSMTForConditionalGeneration": (("model.decoder.output_projection.weight", "model.decoder.embed_tokens.weight"),),
+    "FSMTModel": (("decoder.output_projection.weight", "decoder.embed_tokens.weight"),),
     "LukeForMaskedLM": (("lm_head.decoder.weight", "luke.embeddings.word_embeddings.weight"),),
     "Pop2PianoForConditionalGeneration": (("lm_head.weight", "shared.weight"),),
+    "ShieldGemma2ForImageClassification": (("model.lm_head.weight", None),),
     "UdopForConditionalGeneration": UDOP_PATCHES,
     "UdopModel": (
         *UDOP_PATCHES,
@@ -103,8 +155,40 @@ TIES: dict[str, tuple[tuple[str, str | None], ...]] = {
     "VisualBertForRegionToPhraseAlignment": (("cls.predictions.decoder.weight", None),),
 }
 """Tensors that 4.57 ties otherwise than 5.23.0, unless the config says that nothing is tied: each with its owner there, or None if it has none."""
+TIED_NONETHELESS: dict[str, tuple[tuple[str, str | None], ...]] = {
+    "LukeForMaskedLM": (("entity_predictions.decoder.weight", "luke.entity_embeddings.entity_embeddings.weight"),),
+    "LxmertForPreTraining": (("cls.predictions.decoder.weight", "lxmert.embeddings.word_embeddings.weight"),),
+}
+"""Tensors that 4.57 ties though the config says that nothing is tied, in code of the class's own."""
+ALWAYS_TIED = frozenset(("FSMTForConditionalGeneration", "FSMTModel"))
+"""Classes whose ties of :data:`TIES` no config undoes."""
 POSITIONS_AS_BUFFERS = ("SamModel", "SamHQModel")
 """Classes whose random positions are a buffer in 4.57, and a frozen parameter since."""
+
+
+def _with_outer_head(tree: Part, raw: Mapping[str, object]) -> Part:
+    """Return the tree of a composite whose head 5.23.0 builds from the text config, or not at all.
+
+    Ovis 2's head is made of ``vocab_size`` and ``hidden_size`` of the outer config; what ColQwen 2 holds is a language model with its head.
+
+    >>> from weighbridge import model
+    >>> count(older_tree(model({"model_type": "ovis2"}, "Ovis2ForConditionalGeneration")))
+    12011608566
+    """
+    outer = raw.get("vlm_config", {}) if raw.get("model_type") == "colqwen2" else {}
+    text = (outer if isinstance(outer, Mapping) and outer else raw).get("text_config", {})
+    if any(isinstance(one, Mapping) and one.get("tie_word_embeddings") is True for one in (outer, text)):
+        return tree
+    if raw.get("model_type") == "ovis2":
+        vocab, hidden = raw.get("vocab_size", 151643), raw.get("hidden_size", 1536)
+        return _change(tree, "lm_head.weight", shape=(vocab, hidden), tied_to=None)
+    table = next(row for row in list_rows(tree) if row.name.endswith("embed_tokens.weight"))
+    head = Part("lm_head", (Tensor("weight", table.shape, "weight"),), kind="linear")
+    children = (
+        child._replace(children=(*child.children, head)) if isinstance(child, Part) and child.name == "vlm" else child
+        for child in tree.children
+    )
+    return tree._replace(children=tuple(children))
 
 
 def _tie(tree: Part, name: str, owner: str | None) -> Part:
@@ -114,13 +198,18 @@ def _tie(tree: Part, name: str, owner: str | None) -> Part:
     >>> count(_tie(model({"model_type": "pop2piano"}, "Pop2PianoForConditionalGeneration").tree, "lm_head.weight", "shared.weight"))
     57879552
     """
+    return _change(tree, name, tied_to=owner)
+
+
+def _change(tree: Part, name: str, **changes: Any) -> Part:
+    """Return a tree in which the tensor at the dotted path *name* is another."""
     first, _, rest = name.partition(".")
     children: list[Node] = []
     for child in tree.children:
         if child.name == first and isinstance(child, Part) and rest:
-            children.append(_tie(child, rest, owner))
+            children.append(_change(child, rest, **changes))
         elif child.name == first and isinstance(child, Tensor):
-            children.append(child._replace(tied_to=owner))
+            children.append(child._replace(**changes))
         else:
             children.append(child)
     return tree._replace(children=tuple(children))
@@ -141,6 +230,46 @@ def _with_buffers(tree: Part) -> Part:
             child = child._replace(role="buffer")
         children.append(child)
     return tree._replace(children=tuple(children))
+
+
+BIASED_EXPERTS = {"deepseek_v2": "mlp_bias", "ernie4_5_moe": "use_bias"}
+"""Types whose experts have biases in 4.57 under a key, and none since."""
+
+
+def _with_biased_experts(tree: Part) -> Part:
+    """Return a mixture's tree with biases for the maps of its experts.
+
+    >>> from weighbridge import model
+    >>> ernie = model({"model_type": "ernie4_5_moe", "use_bias": True, "num_hidden_layers": 2})
+    >>> count(older_tree(ernie)) - count(ernie.tree)
+    360448
+    """
+    children: list[Node] = []
+    for child in tree.children:
+        children.append(_with_biased_experts(child) if isinstance(child, Part) else child)
+        if isinstance(child, Tensor) and child.name in ("gate_up_proj", "down_proj"):
+            children.append(child._replace(name=f"{child.name}_bias", shape=child.shape[:2], role="bias"))
+    return tree._replace(children=tuple(children))
+
+
+def _with_prompts(tree: Part, layers: Size) -> Part:
+    """Return MVP's tree with prompts for its encoder too; 5.23.0 builds those of the decoder alone.
+
+    >>> from weighbridge import model
+    >>> mvp = model({"model_type": "mvp", "use_prompt": True})
+    >>> count(older_tree(mvp)) - count(mvp.tree)
+    20607776
+    """
+    named = {child.name: child for child in tree.children if isinstance(child, Part)}
+    if not {"encoder", "decoder"} <= set(named):
+        return tree._replace(children=tuple(_with_prompts(child, layers) if isinstance(child, Part) else child for child in tree.children))
+    prompt = next(child for child in named["decoder"].children if child.name == "self_attn_prompt" and isinstance(child, Part))
+    rows = {row.name: row.shape for row in list_rows(prompt)}
+    width = rows["prompt_embedding.weight"][1]
+    own = _change(prompt, "prompt_trans.2.weight", shape=(2 * layers * width, rows["prompt_trans.2.weight"][1]))
+    own = _change(own, "prompt_trans.2.bias", shape=(2 * layers * width,))
+    encoder = named["encoder"]._replace(children=(*named["encoder"].children, own))
+    return tree._replace(children=tuple(encoder if child.name == "encoder" else child for child in tree.children))
 
 
 def _without_zero_experts(tree: Part, experts: Size) -> Part:
@@ -179,9 +308,49 @@ def without_last_norm(tree: Part) -> Part:
     return tree._replace(children=tuple(children))
 
 
-OWN_HEADS = frozenset(("imagegpt", "kyutai_speech_to_text"))
+def _has_absolute_swin(model_type: str, raw: Mapping[str, object]) -> bool:
+    inner = raw if model_type == "swin" else raw.get("backbone_config")
+    return (
+        isinstance(inner, Mapping)
+        and (model_type == "swin" or inner.get("model_type") == "swin")
+        and inner.get("use_absolute_embeddings") is True
+    )
+
+
+def _with_one_more_position(tree: Part) -> Part:
+    """Return Swin's tree with a row of positions for a class token that it has not, as 4.57 builds it.
+
+    >>> from weighbridge import model
+    >>> swin = model({"model_type": "swin", "use_absolute_embeddings": True})
+    >>> count(older_tree(swin)) - count(swin.tree)
+    96
+    """
+    children: list[Node] = []
+    for child in tree.children:
+        if isinstance(child, Part):
+            child = _with_one_more_position(child)
+        elif isinstance(child, Tensor) and child.name == "position_embeddings" and len(child.shape) == 3 and tree.name == "embeddings":
+            child = child._replace(shape=(child.shape[0], child.shape[1] + 1, child.shape[2]))
+        children.append(child)
+    return tree._replace(children=tuple(children))
+
+
+def _without_projections(tree: Part) -> Part:
+    """Return Mask2Former's tree without the maps to the decoder's width, which 4.57 keeps in a plain list, where PyTorch finds no parameters.
+
+    >>> from weighbridge import model
+    >>> count(model({"model_type": "mask2former", "hidden_dim": 128}).tree) - count(older_tree(model({"model_type": "mask2former", "hidden_dim": 128})))
+    100224
+    """
+    children = (_without_projections(child) if isinstance(child, Part) else child for child in tree.children)
+    return tree._replace(
+        children=tuple(child for child in children if child.name != "input_projections" or tree.name != "transformer_module")
+    )
+
+
+OWN_HEADS = frozenset(("blt", "imagegpt", "kyutai_speech_to_text"))
 """Types whose head 4.57 never ties, or never unties, whatever the flag says."""
-UNTIED_BY_DEFAULT = frozenset(("mt5", "umt5", "vilt"))
+UNTIED_BY_DEFAULT = frozenset(("mt5", "vilt"))
 """Types whose config had ``tie_word_embeddings`` False where nothing was said; 5.23.0 forces it True."""
 
 
@@ -193,9 +362,10 @@ def untie(tree: Part) -> Part:
     247577856
     """
     rows = list_rows(tree)
-    return _untie(
-        tree, frozenset(row.name for row in rows if row.role == "embedding"), frozenset(row.name for row in rows if row.role == "weight")
-    )
+    heads = frozenset(
+        row.name for row in rows if row.role == "weight" or row.name.startswith("lm_head.")
+    )  # a head may stand first, and own the table
+    return _untie(tree, frozenset(row.name for row in rows if row.role == "embedding"), heads)
 
 
 def _untie(tree: Part, tables: frozenset[str], heads: frozenset[str]) -> Part:

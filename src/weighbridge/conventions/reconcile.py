@@ -17,6 +17,7 @@ from weighbridge.conventions.rules import MOST_COST, Convention, Conventions, co
 from weighbridge.conventions.views import unique_with_larger
 from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.messages import Say, translator
+from weighbridge.core.notation import with_sign
 from weighbridge.load import load
 from weighbridge.presets import preset, presets
 
@@ -45,7 +46,7 @@ class Match(NamedTuple):
         class_count: The unique parameters of the class.
         leaves_out: What it leaves out of them; *class_count* less these, plus *adds*, is *value*.
         adds: What it counts beyond them.
-        from_reference: The difference to the model's own count, part by part; it adds up exactly.
+        from_reference: The difference from the model's own count, part by part; it adds up exactly.
         cost: How far-fetched it is; the simplest is 0.
     """
 
@@ -359,11 +360,11 @@ def _known_vocabularies() -> dict[int, str]:
 
 
 def _shape(model: ModelValue, residual: int, name: str, say: Say) -> Iterator[str]:
-    """Yield what kind of number the difference to a convention is."""
+    """Yield what kind of number the difference from a convention is."""
     digits = str(abs(residual))
     if len(digits) > 1 and set(digits[1:]) == {"0"}:
-        yield say("the difference to {name} is {value}: one digit is off by {digit}").format(
-            name=name, value=f"{residual:+,}", digit=digits[0]
+        yield say("the difference from {name} is {value}: one digit is off by {digit}").format(
+            name=name, value=with_sign(residual), digit=digits[0]
         )
     sizes = vars(model.description.sizes) if model.description else {}
     hidden, mlp = sizes.get("hidden"), sizes.get("mlp")
@@ -372,8 +373,8 @@ def _shape(model: ModelValue, residual: int, name: str, say: Say) -> Iterator[st
     letters = {"H²": hidden * hidden, "H × I": hidden * mlp if isinstance(mlp, int) else 0, "H": hidden}
     for letter, size in letters.items():
         if size > 1 and residual % size == 0:
-            times = say("the difference to {name} is {value}, {times} × {letter}")
-            yield times.format(name=name, value=f"{residual:+,}", times=f"{abs(residual) // size:,}", letter=letter)
+            times = say("the difference from {name} is {value}, {times} × {letter}")
+            yield times.format(name=name, value=with_sign(residual), times=f"{abs(residual) // size:,}", letter=letter)
             return
 
 

@@ -57,6 +57,8 @@ def readings(text: str) -> list[Reading]:
     plain = unicodedata.normalize("NFKC", text).strip()
     match = _NUMBER.fullmatch(plain)
     unit = match["unit"].lower() if match else ""
+    if plain[:1] in ("-", "−") and plain[1:2].isdecimal():
+        raise UsageError(Text("{text!r} is negative; expected a count such as 109,482,240 or 110M or 1.1亿", text=text))
     if not match or not (unit in DECIMAL or unit in BINARY) or len(plain) > 60:
         raise UsageError(Text("{text!r} is not a number; expected one such as 109,482,240 or 110M or 1.1亿", text=text))
     digits = re.sub(r"\D", "", match["whole"])

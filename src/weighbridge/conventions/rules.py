@@ -141,30 +141,45 @@ def join_words(words: Sequence[str], say: Say) -> str:
 
 def _enumerate(view: View, order: int, most_cost: int) -> Iterator[Convention]:
     """Yield the view with nothing left out, with one thing, with two, and so on; of combinations that leave out the same the first."""
-    covers = [sum(1 << n for n, cell in enumerate(view.cells) if cell.covered >> index & 1) for index in range(len(view.omissions))]
+    covers = _cells_covered(view)
     usable = [index for index, cells in enumerate(covers) if cells]
     barred = {index for index in usable if view.omissions[index].key in view.barred}
     amounts = [cell.amount for cell in view.cells]
     start = sum(amounts) + sum(piece.amount for piece in view.added) - sum(piece.amount for piece in view.less)
-    sums: dict[tuple[int, ...], tuple[int, int]] = {(): (0, start)}  # by combination: the cells that are gone, and what is left
+    costs = [omission.cost for omission in view.omissions]
+    # By combination: the cells that are gone, what is left, what it costs.
+    sums: dict[tuple[int, ...], tuple[int, int, int]] = {(): (0, start, view.cost)}
     seen: set[int] = set()
     for size in range(min(view.depth, most_cost) + 1):
-        longer: dict[tuple[int, ...], tuple[int, int]] = {}
+        longer: dict[tuple[int, ...], tuple[int, int, int]] = {}
         for omitted in combinations(usable, size):
             if omitted:
-                gone, left = sums[omitted[:-1]]
-                left -= _sum_of(amounts, covers[omitted[-1]] & ~gone)
-                gone |= covers[omitted[-1]]
+                last = omitted[-1]
+                gone, left, cost = sums[omitted[:-1]]
+                left -= _sum_of(amounts, covers[last] & ~gone)
+                gone |= covers[last]
+                cost += costs[last]
             else:
-                gone, left = sums[omitted]
-            longer[omitted] = gone, left
+                gone, left, cost = sums[omitted]
+            longer[omitted] = gone, left, cost
             if gone in seen or not barred.isdisjoint(omitted):
                 continue
             seen.add(gone)
-            cost = view.cost + sum(view.omissions[index].cost for index in omitted)
             if cost <= most_cost:
                 yield Convention(cost, order, omitted, view, left)
         sums = longer
+
+
+def _cells_covered(view: View) -> list[int]:
+    """Return, for each omission, the cells that it covers: a bit for each."""
+    covers, every = [0] * len(view.omissions), (1 << len(view.omissions)) - 1
+    for n, cell in enumerate(view.cells):
+        left = cell.covered & every
+        while left:
+            lowest = left & -left
+            covers[lowest.bit_length() - 1] |= 1 << n
+            left ^= lowest
+    return covers
 
 
 def _sum_of(amounts: Sequence[int], cells: int) -> int:

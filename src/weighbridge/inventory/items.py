@@ -11,15 +11,17 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from weighbridge.core.errors import SourceError
-from weighbridge.core.files import open_file
+from weighbridge.core.files import LARGEST_CONFIG, open_file
 from weighbridge.core.messages import Text
 from weighbridge.readers.objects import is_object, keys_below
 
 LINES = 8_192
 """Configs of a table that make one item."""
+LARGEST_STRETCH = 1 << 26
+"""Bytes of lines beyond which they make one item, however few they are."""
 OTHER_CONFIGS = (
     "generation_config.json",
     "tokenizer_config.json",
@@ -38,6 +40,8 @@ WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".ker
 NEVER = frozenset(("training_args.bin", "optimizer.bin", "optimizer.pt", "scheduler.pt", "scaler.pt", "rng_state.pth"))
 """Files that a trainer leaves beside weights."""
 SHARD = re.compile(r".+-\d{5}-of-\d{5}\.\w+")
+PIECE = 1 << 20
+"""Bytes that are read at a time of a line that is passed over."""
 REMOTE = re.compile(r"(?:https?|s3|gs|az|hub|modelscope)://|modelscope:")
 
 
@@ -170,10 +174,17 @@ def _stretches(path: str) -> Iterator[Item]:
     start, line, count, position = 0, 1, 0, 0
     try:
         with open_file(path) as file:
-            for text in file:
+            while text := file.readline(LARGEST_CONFIG + 1):
+                if len(text) > LARGEST_CONFIG:
+                    if count:
+                        yield Item("lines", path, start, position, line, rows=count)
+                    yield Item("unreadable", f"{path}:{line + count}")
+                    start = position = position + len(text) + _skip_line(file, text)
+                    line, count = line + count + 1, 0
+                    continue
                 position += len(text)
                 count += 1
-                if count == LINES:
+                if count == LINES or position - start > LARGEST_STRETCH:
                     yield Item("lines", path, start, position, line, rows=count)
                     start, line, count = position, line + count, 0
     except OSError:
@@ -183,12 +194,28 @@ def _stretches(path: str) -> Iterator[Item]:
         yield Item("lines", path, start, position, line, rows=count)
 
 
+def _skip_line(file: BinaryIO, text: bytes) -> int:
+    """Pass over what is left of a line that no config is as long as; returns its bytes."""
+    passed = 0
+    while text and not text.endswith(b"\n"):
+        text = file.read(PIECE)
+        end = text.find(b"\n") + 1
+        if end:
+            file.seek(end - len(text), os.SEEK_CUR)
+            text = text[:end]
+        passed += len(text)
+    return passed
+
+
 def _row_groups(path: str) -> Iterator[Item]:
     try:
         import pyarrow.parquet as pq
 
+        open_file(path).close()  # no pipe, no device: pyarrow would wait for it
         metadata = pq.ParquetFile(path).metadata
         groups = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+    except OSError as error:
+        raise SourceError(Text("{path}: cannot be read: {strerror}", path=path, strerror=error.strerror or error), source=path) from None
     except Exception as error:  # pyarrow raises its own, OSError and ValueError
         raise SourceError(f"{path}: no Parquet file: {error}"[:300], source=path) from None
     for number, rows in enumerate(groups):

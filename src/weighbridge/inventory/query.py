@@ -79,7 +79,7 @@ def ask(folder: str | Path, question: str) -> Answer:
         import duckdb
     except ImportError:
         raise UsageError("census query needs DuckDB: pip install 'weighbridge[bulk]'") from None
-    parts = sorted(Path(folder).glob("part-*.parquet"))
+    parts = sorted(part for part in Path(folder).glob("part-*.parquet") if part.is_file())  # DuckDB would wait for a pipe
     if not parts:
         raise UsageError(Text("{folder}: no census here; weigh census SOURCES -o {folder} makes one", folder=folder))
     sql = QUESTIONS[question].sql if question in QUESTIONS else question

@@ -5,17 +5,13 @@ from __future__ import annotations
 import gc
 import json
 import os
-import signal
-import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import ZipFile
 from zlib import crc32
 
 from weighbridge import __version__
@@ -23,39 +19,23 @@ from weighbridge.config.read import parse_config
 from weighbridge.core.errors import ReadError, WeighbridgeError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
+from weighbridge.inventory.alarm import TooSlowError, alarm, answering_alarms, set_alarm
 from weighbridge.inventory.batch import NamedConfig, rows_of_configs
-from weighbridge.inventory.items import OTHER_CONFIGS, Item, identity
+from weighbridge.inventory.entries import ENTRIES, Entry
+from weighbridge.inventory.items import Item, identity
 from weighbridge.inventory.rows import row_of_checkpoint, row_of_config, row_of_directory, with_claim
 from weighbridge.inventory.schema import VERSION, Row, arrow_schema, failure_row
-from weighbridge.inventory.years import STATED, stated_year, year_at
+from weighbridge.inventory.years import year_at
 from weighbridge.readers.hub import place
 
 FILES = {"config": 16_384, "source": 64}
 """Items of one shard, by kind: configs are quickest together, and what is far away is slow. A stretch of a table is a shard of its own."""
 OTHERS = 1_024
 """Items of one shard of any other kind."""
-ALONE = ("lines", "rows", "archive")
+ALONE = tuple(ENTRIES)
 """Kinds of items that are a shard each."""
 AT_ONCE = 16
 """Items far away that one process reads at a time."""
-LARGEST_CONFIG = 64 << 20
-"""Bytes of a config in an archive or a table, beyond which it is refused."""
-IDS = ("id", "modelId", "model_id", "path", "name", "_id")
-"""Columns of a table that say what a row is called."""
-
-
-CLAIMS = ("total_parameters", "num_parameters", "n_parameters", "parameters", "params")
-"""Columns of a table that say how many parameters a model has; so does ``safetensors.total``, as the Hub's API gives it."""
-
-
-class Entry(NamedTuple):
-    """A config out of a table or an archive: what its row is called, the parameters and the year that its record states, and from where."""
-
-    path: str
-    config: dict[str, Any]
-    claimed: int | None = None
-    year: int | None = None
-    year_from: str = "record"
 
 
 class Shard(NamedTuple):
@@ -133,7 +113,7 @@ def weigh_shard(shard: Shard, folder: str) -> ShardResult:
     collecting = gc.isenabled()
     gc.disable()  # thousands of configs live until the part is written: looking for cycles among them is time lost
     try:
-        with _answering_alarms():
+        with answering_alarms():
             rows = list(_rows(shard))
         return write_part(shard.name, rows, folder)
     finally:
@@ -182,12 +162,12 @@ def _rows(shard: Shard) -> Iterator[Row]:
             yield from _weigh(item, shard.seconds)
             continue
         try:  # as _guarded does; spelt out, since two context managers take as long as reading the file
-            _set_alarm(shard.seconds)
+            set_alarm(shard.seconds)
             configs.append((item.path, _config_at(item.path)))
         except Exception as error:
-            _set_alarm(0)
+            set_alarm(0)
             yield _failure(item.path, error, shard.seconds)
-    _set_alarm(0)
+    set_alarm(0)
     yield from (_with_file_year(row, row["path"]) for row in _of_configs(configs, shard.seconds))
 
 
@@ -220,9 +200,9 @@ def _result(future: Future[Row], seconds: float) -> Row:
 def _of_configs(configs: list[NamedConfig], seconds: float) -> list[Row]:
     """Weigh configs together; if one of them holds up the others, each alone."""
     try:
-        with _alarm(seconds + len(configs) / 100):
+        with alarm(seconds + len(configs) / 100):
             return rows_of_configs(configs)
-    except _TooSlowError:
+    except TooSlowError:
         return [row for path, raw in configs for row in _config_alone(path, raw, seconds)]
 
 
@@ -237,9 +217,8 @@ def _weigh(item: Item, seconds: float) -> Iterator[Row]:
     """Yield the rows of one item: of a file that holds many configs one for each, of a directory or a checkpoint its own."""
     if item.kind in ALONE:
         entries: list[Entry] = []
-        reader = {"lines": _lines, "rows": _table_rows, "archive": _members}[item.kind]
         with _guard(item.path, 60 * seconds) as outcome:
-            for entry in reader(item):
+            for entry in ENTRIES[item.kind](item):
                 if isinstance(entry, dict):
                     yield entry
                 else:
@@ -280,7 +259,9 @@ def _from_afar(source: str) -> Row:
     path: Any = place(source)
     if not path.is_dir():
         return (
-            rows_of_configs([(source, _parse(path.read_bytes(), source))])[0] if path.suffix == ".json" else row_of_checkpoint(path, source)
+            rows_of_configs([(source, parse_config(path.read_bytes(), source))])[0]
+            if path.suffix == ".json"
+            else row_of_checkpoint(path, source)
         )
     config = path / "config.json"
     if not config.is_file():
@@ -293,7 +274,7 @@ def _guard(path: str, seconds: float) -> Iterator[list[Row]]:
     """Turn whatever goes wrong inside into a row, and end what takes too long."""
     outcome: list[Row] = []
     try:
-        with _alarm(seconds):
+        with alarm(seconds):
             yield outcome
     except Exception as error:
         outcome.append(_failure(path, error, seconds))
@@ -303,164 +284,16 @@ def _failure(path: str, error: Exception, seconds: float) -> Row:
     """Return the row of what went wrong."""
     if isinstance(error, (WeighbridgeError, OSError)):
         return failure_row(path, error)
-    if isinstance(error, _TooSlowError):
+    if isinstance(error, TooSlowError):
         return failure_row(path, RuntimeError(f"took more than {seconds:g} seconds"))
     if isinstance(error, MemoryError):
         return failure_row(path, RuntimeError("took more memory than there is"))
     return failure_row(path, RuntimeError(f"internal fault: {type(error).__name__}: {error}"))  # it must not lose the other rows
 
 
-class _TooSlowError(Exception):
-    """An item took longer than it may."""
-
-
-def _ring(*_: object) -> None:
-    raise _TooSlowError
-
-
-@contextmanager
-def _answering_alarms() -> Iterator[None]:
-    """Let an alarm end what takes too long, where the platform and the thread allow it."""
-    try:
-        before = signal.signal(signal.SIGALRM, _ring)
-    except (AttributeError, ValueError):  # no such signal here, or not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """End what is inside after *seconds*, where alarms are answered."""
-    _set_alarm(seconds)
-    try:
-        yield
-    finally:
-        _set_alarm(0)
-
-
-def _set_alarm(seconds: float) -> None:
-    """Ring after *seconds*, in place of any time set before; 0 is never. In another thread nothing would hear it."""
-    if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-
-
 def _config_at(path: str) -> dict[str, Any]:
     """Read a config of bounded size from an ordinary file."""
     try:
-        return _parse(read_whole(path), path)
+        return parse_config(read_whole(path), path)
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=path) from None
-
-
-def _parse(data: bytes, name: str) -> dict[str, Any]:
-    return parse_config(data, name)
-
-
-def _lines(item: Item) -> Iterator[Row | Entry]:
-    """Yield the configs of a stretch of lines; a line is a config, or an object with one under ``config``."""
-    with open(item.path, "rb") as file:
-        file.seek(item.start)
-        lines = file.read(item.end - item.start).split(b"\n")
-    for number, line in enumerate(lines, item.line):
-        if not line.strip():
-            continue
-        where = f"{item.path}:{number}"
-        try:
-            yield _entry(_parse(line, where), where)
-        except WeighbridgeError as error:
-            yield failure_row(where, error)
-
-
-def _entry(record: dict[str, Any], where: str) -> Entry:
-    """Return a record's config, what to call it, and how many parameters it says that there are."""
-    inner = record.get("config")
-    name = next((record[key] for key in IDS if isinstance(record.get(key), str) and record[key]), None) if inner is not None else None
-    if isinstance(inner, str):
-        inner = _parse(inner.encode(), where)
-    if isinstance(inner, dict):
-        return Entry(f"{where} {name}" if name else where, inner, _stated_parameters(record), stated_year(record))
-    return Entry(where, record)
-
-
-def _stated_parameters(record: Mapping[str, Any]) -> int | None:
-    """Return the parameters that a record states beside its config: in a column of its own, or as the Hub's API does."""
-    stated = [record.get(key) for key in CLAIMS]
-    if isinstance(record.get("safetensors"), dict):
-        stated.append(record["safetensors"].get("total"))
-    return next((value for value in stated if type(value) is int and value > 0), None)
-
-
-def _table_rows(item: Item) -> Iterator[Row | Entry]:
-    """Yield the configs of a row group: its column ``config``, as JSON text or as a struct."""
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(item.path)
-    names = file.schema_arrow.names
-    if "config" not in names:
-        raise ReadError(f"no column config; it has {', '.join(names)}"[:300], path=item.path)
-    named = next((name for name in IDS if name in names), None)
-    claims = [name for name in (*CLAIMS, "safetensors", *STATED) if name in names]
-    table = file.read_row_group(item.start, columns=["config", *([named] if named else []), *claims])
-    for number, record in enumerate(table.slice(item.line, item.end - item.line).to_pylist(), item.line):
-        where = f"{item.path}:{item.start}:{number}" + (f" {record[named]}" if named else "")
-        config = record["config"]
-        try:
-            if config is None:
-                raise ReadError("the config is null", path=where)
-            raw = _parse(config.encode(), where) if isinstance(config, str) else _without_nulls(config)
-            yield Entry(where, raw, _stated_parameters(record), stated_year(record))
-        except WeighbridgeError as error:
-            yield failure_row(where, error)
-
-
-def _without_nulls(record: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what is null: in a struct, a key that one config lacks is null there."""
-    return {key: _without_nulls(value) if isinstance(value, dict) else value for key, value in record.items() if value is not None}
-
-
-def _members(item: Item) -> Iterator[Row | Entry]:
-    """Yield the configs in an archive; weights inside are not read."""
-    for name, size, year, read in _open_archive(item.path):
-        if not name.endswith("config.json") or name.endswith(OTHER_CONFIGS):
-            continue
-        where = f"{item.path}!{name}"
-        try:
-            if size > LARGEST_CONFIG:
-                raise ReadError(Text("{size:,} bytes are too many for a config", size=size), path=where)
-            yield Entry(where, _parse(read(), where), None, year, "file")
-        except (WeighbridgeError, OSError) as error:
-            yield failure_row(where, error)
-
-
-def _unzip(archive: ZipFile, name: str) -> bytes:
-    with archive.open(name) as file:
-        return file.read(LARGEST_CONFIG)
-
-
-def _open_archive(path: str) -> Iterator[tuple[str, int, int, Any]]:
-    """Yield the members of a ZIP or TAR archive: name, size, year, and how to read one, bounded whatever the header says."""
-    if path.lower().endswith(".zip"):
-        from zipfile import BadZipFile
-
-        try:
-            with ZipFile(path) as archive:
-                for info in archive.infolist():
-                    yield info.filename, info.file_size, info.date_time[0], partial(_unzip, archive, info.filename)
-        except (BadZipFile, NotImplementedError, RuntimeError) as error:
-            raise ReadError(Text("not a readable ZIP archive: {error}", error=error), path=path) from None
-        return
-    from tarfile import TarError
-    from tarfile import open as open_tar
-
-    try:
-        with open_tar(path) as tape:
-            for entry in tape:
-                file = tape.extractfile(entry) if entry.isfile() else None
-                if file is not None:
-                    yield entry.name, entry.size, year_at(entry.mtime), partial(file.read, LARGEST_CONFIG)
-    except (TarError, EOFError) as error:
-        raise ReadError(Text("not a readable TAR archive: {error}", error=error), path=path) from None

@@ -45,7 +45,7 @@ def adapter_config(folder: Path) -> dict[str, Any] | None:
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
     except ReadError as error:
-        raise ReadError(str(error), path=str(path)) from None
+        raise error.at(str(path)) from None
 
 
 def with_notes(listing: Listing, config: Mapping[str, Any]) -> Listing:

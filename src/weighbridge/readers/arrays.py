@@ -21,7 +21,14 @@ _ITEMS = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8, 16), "
 _BYTES = (Global("_codecs", "encode"), Global("__builtin__", "bytes"), Global("builtins", "bytearray"), Global("__builtin__", "bytearray"))
 """Calls by which protocols before 3, and 5, write bytes."""
 
-_NAMED = {"bfloat16": ("BF16", 2), "float8_e4m3fn": ("F8_E4M3", 1), "float8_e5m2": ("F8_E5M2", 1)}
+_NAMED = {
+    "bfloat16": ("BF16", 2),
+    "float8_e4m3fn": ("F8_E4M3", 1),
+    "float8_e5m2": ("F8_E5M2", 1),
+    "float8_e4m3fnuz": ("F8_E4M3FNUZ", 1),
+    "float8_e5m2fnuz": ("F8_E5M2FNUZ", 1),
+    "float8_e8m0fnu": ("F8_E8M0", 1),
+}
 """Types of the package ml_dtypes, which are written by name."""
 
 

@@ -8,7 +8,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.fold import fold
 from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row
-from weighbridge.readers.adapter import adapter_config, with_notes
+from weighbridge.readers.adapter import BASE_MODEL, adapter_config, with_notes
 from weighbridge.readers.coreml import list_package, package
 from weighbridge.readers.directory import INDEXES, KERAS_SHARD, SHARD, list_directory, list_index
 from weighbridge.readers.distributed import is_distributed, list_distributed
@@ -95,6 +95,17 @@ def rows(listing: Listing) -> list[Row]:
         Row(name, shape, role or role_of(name, shape, dtype, gains), tied_to, dtype, False)
         for name, dtype, shape, _, role, tied_to, _, _ in listing.tensors
     ]
+
+
+def read_model(path: Path) -> tuple[ModelValue, str | None]:
+    """Read what stands at *path* as a model; of an adapter, return also what it says is below it.
+
+    Raises:
+        ReadError: Nothing to read, a damaged file, or a format that no reader knows.
+    """
+    listing = listing_at(path)
+    base = listing.metadata.get(BASE_MODEL)
+    return as_model(listing, str(path)), base if isinstance(base, str) else None
 
 
 def as_model(listing: Listing, source: str) -> ModelValue:

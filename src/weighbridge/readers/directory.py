@@ -94,7 +94,16 @@ def list_directory(folder: Path) -> Listing:
         return listing._replace(notes=(*listing.notes, Text("the variables of a SavedModel, read from {path}", path=VARIABLES)))
     if not found:
         inside = _sub_directories(folder)
-        hint = Text("; weights lie in {folders}: name one", folders=", ".join(inside)) if inside else ""
+        hint = (
+            Text("; weights lie in {folders}: name one", folders=", ".join(inside))
+            if inside
+            else Text("; name one with a checkpoint in it, or a config.json")
+        )
+        closed = min(
+            (one.name for one in folder.iterdir() if one.name.endswith(_endings()) and not one.is_file() and not one.is_dir()), default=""
+        )
+        if closed and not inside:
+            hint = Text("; {name} is no file that can be read, but a pipe, a device, or a link that leads nowhere", name=printable(closed))
         raise ReadError(Text("the directory holds no weights{hint}", hint=hint), path=str(folder))
     first, *others = found
     if others and first.name not in PREFERRED:
@@ -157,7 +166,7 @@ def _read_map(path: Path) -> tuple[dict[str, Any], dict[str, object]]:
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     except ReadError as error:
-        raise ReadError(str(error), path=error.path or str(path)) from None
+        raise error.at(str(path)) from None
     weight_map, metadata = raw.get("weight_map"), raw.get("metadata") or {}
     if not isinstance(weight_map, dict) or not isinstance(metadata, dict):
         raise ReadError("an index needs a weight_map from each tensor's name to a file", path=str(path))
@@ -399,9 +408,18 @@ def _merge(listings: Mapping[str, Listing], tensors: list[StoredTensor]) -> List
 
 def _sub_directories(folder: Path) -> list[str]:
     """Return the names of sub-directories that hold weights, as pipelines and sentence encoders have."""
-    endings = _endings()
     inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    return [path.name for path in inner if any(name.name.endswith(endings) and not BESIDE.fullmatch(name.name) for name in path.iterdir())]
+    return [path.name for path in inner if _holds_weights(path)]
+
+
+def _holds_weights(folder: Path) -> bool:
+    """Tell whether a folder that may be read holds a checkpoint; an XML is one where its weights lie beside it."""
+    try:
+        names = [path.name for path in folder.iterdir()]
+    except PermissionError:
+        return False
+    named = [name for name in names if name.endswith(_endings()) and not BESIDE.fullmatch(name)]
+    return any(not name.endswith(".xml") or f"{name.removesuffix('.xml')}.bin" in names for name in named)
 
 
 def _endings() -> tuple[str, ...]:

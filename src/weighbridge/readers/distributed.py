@@ -44,7 +44,7 @@ def list_distributed(folder: Path) -> Listing:
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     except ReadError as error:
-        raise ReadError(str(error), path=error.path or str(path)) from None
+        raise error.at(str(path)) from None
     return listing
 
 

@@ -3,7 +3,10 @@
 Every expert-parallel rank holds all of the model but for the experts, of which it holds as many as each other; it numbers its own from 0, and those of the
 next rank count on. A stage of a virtual pipeline writes a state dict for each of its parts, ``model0``, ``model1``, each with layers from 0.
 
-Source: NVIDIA/Megatron-LM, megatron/core/transformer/moe/experts.py (``SequentialMLP``: ``local_experts_indices_offset``),
+Experts are modules of their own, or numbered matrices of one module, or all of a rank's stand in one matrix: then the ranks' matrices stand side by side.
+
+Source: NVIDIA/Megatron-LM, megatron/core/transformer/moe/experts.py (``SequentialMLP``: ``local_experts_indices_offset``; ``TEGroupedMLP``:
+``linear_fc1.weight0`` and so on; ``GroupedMLP``: ``weight1`` as ``[hidden, experts * inner]``, ``weight2`` as ``[experts * inner, hidden]``),
 megatron/training/checkpointing.py (``generate_state_dict``), megatron/core/transformer/transformer_layer.py (``get_transformer_layer_offset``)
 """
 
@@ -25,7 +28,10 @@ WAY = Text(
 MOST_PARTS = 1_024
 """Parts of a pipeline stage that are looked for."""
 
-_EXPERT = re.compile(r"(?P<before>.*\.experts\.local_experts\.)(?P<number>\d{1,6})(?P<behind>\..*)")
+_EXPERT = re.compile(
+    r"(?P<before>.*\.experts\.(?:local_experts\.(?=\d+\.)|linear_fc[12]\.(?:weight|bias)(?=\d+$)))(?P<number>\d{1,6})(?P<behind>\..*|)"
+)
+_FUSED = re.compile(r".*\.experts\.weight(?P<number>[12])")
 _PART = re.compile(r"model(?P<number>\d{1,4})\.(?P<name>.*)")
 
 
@@ -55,10 +61,13 @@ def join_experts(ranks: Sequence[list[StoredTensor]]) -> list[StoredTensor]:
         return ranks[0]
     joined = {tensor.name: tensor for tensor in ranks[0]}
     experts: dict[str, set[int]] = {}
+    fused: list[StoredTensor] = []
     for tensor in ranks[0]:
         match = _EXPERT.fullmatch(tensor.name)
         if match:
             experts.setdefault(match["before"], set()).add(int(match["number"]))
+        elif len(tensor.shape) == 2 and tensor.elements is None and cut_of_fused(tensor.name) is not None:
+            fused.append(tensor)
         elif ".experts." in tensor.name:
             raise ReadError(
                 Text("it is not known how the experts in {name} count on from rank to rank: {way}", name=printable(tensor.name), way=WAY)
@@ -74,7 +83,25 @@ def join_experts(ranks: Sequence[list[StoredTensor]]) -> list[StoredTensor]:
             if name != tensor.name:
                 owner = tensor.tied_to and _count_on(tensor.tied_to, number, experts)
                 joined[name] = tensor._replace(name=name, tied_to=owner)
+    joined |= {tensor.name: _side_by_side(tensor, len(ranks)) for tensor in fused}
     return list(joined.values())
+
+
+def cut_of_fused(name: str) -> int | None:
+    """Return along which dimension a matrix of all of a rank's experts goes on in the next rank's, or None if it is no such matrix.
+
+    >>> cut_of_fused("mlp.experts.weight1"), cut_of_fused("mlp.experts.weight2"), cut_of_fused("mlp.weight1")
+    (1, 0, None)
+    """
+    match = _FUSED.fullmatch(name)
+    return None if match is None else 2 - int(match["number"])
+
+
+def _side_by_side(tensor: StoredTensor, ranks: int) -> StoredTensor:
+    """Return the matrix that those of all ranks, which are alike, make up."""
+    dimension = cut_of_fused(tensor.name)
+    shape = tuple(size * ranks if place == dimension else size for place, size in enumerate(tensor.shape))
+    return tensor._replace(shape=shape, size_bytes=tensor.size_bytes * ranks)
 
 
 def _count_on(name: str, rank: int, experts: Mapping[str, set[int]]) -> str:

@@ -8,8 +8,9 @@ from typing import BinaryIO, NamedTuple, cast
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import open_file
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.readers.listing import Listing, Reader, refuse_immense
+from weighbridge.readers.roles import mark_buffers_beside
 
 
 class Format(NamedTuple):
@@ -47,6 +48,14 @@ FORMATS: tuple[Format, ...] = (
 )
 """Asked in this order; the first stands for formats that are recognised to be refused."""
 
+OTHER_FILES = (
+    (b"\x89PNG", mark("a picture (PNG)")),
+    (b"\xff\xd8\xff", mark("a picture (JPEG)")),
+    (b"GIF8", mark("a picture (GIF)")),
+    (b"%PDF-", mark("a document (PDF)")),
+)
+"""How files begin that people name by mistake, and what they are."""
+
 HEAD = 4096
 """Bytes of a file that :meth:`Reader.sniff` sees."""
 
@@ -63,7 +72,7 @@ def read_file(path: Path) -> Listing:
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     except ReadError as error:
-        raise with_path(error, str(path)) from None
+        raise error.at(str(path)) from None
 
 
 def list_open(file: BinaryIO, name: str) -> Listing:
@@ -76,7 +85,7 @@ def list_open(file: BinaryIO, name: str) -> Listing:
     head = file.read(HEAD)
     if not head:
         raise ReadError("the file is empty")
-    return refuse_immense(_reader_of(head, name).read(file))
+    return mark_buffers_beside(refuse_immense(_reader_of(head, name).read(file)))
 
 
 def _reader_of(head: bytes, name: str) -> Reader:
@@ -93,13 +102,8 @@ def _reader_of(head: bytes, name: str) -> Reader:
             return reader
     if name.endswith(".json") and head.lstrip()[:1] == b"{":
         raise ReadError("a config or another JSON file, where weights are expected; name the checkpoint, or the directory that holds both")
-    raise ReadError(Text("no reader knows this format; known: {formats}", formats=", ".join(entry.name for entry in FORMATS if entry.name)))
-
-
-def with_path(error: ReadError, path: str) -> ReadError:
-    """Return *error* with the path it happened at, unless it names one."""
-    if error.path:
-        return error
-    result = ReadError(str(error), path=path)
-    result.offset = error.offset
-    return result
+    formats = ", ".join(entry.name for entry in FORMATS if entry.name)
+    kind = next((kind for magic, kind in OTHER_FILES if head.startswith(magic)), "")
+    if kind:
+        raise ReadError(Text("{kind}, which holds no model; known formats: {formats}", kind=kind, formats=formats))
+    raise ReadError(Text("no reader knows this format; known: {formats}", formats=formats))

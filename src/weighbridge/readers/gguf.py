@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.gguf_table import BORROWED, KNOWN
+from weighbridge.readers.gguf_table import BORROWED, KNOWN, UNJUDGED, not_judged
 from weighbridge.readers.listing import LONGEST, MOST_TENSORS, Listing, StoredTensor
 
 MAGIC = b"GGUF"
@@ -191,7 +191,9 @@ def _architecture_notes(architecture: object) -> Iterator[str]:
     """Say if no blueprint describes an architecture, or one of another family with the same tensors."""
     if not isinstance(architecture, str):
         return
-    if architecture not in KNOWN or " " in architecture:
+    if architecture in UNJUDGED:
+        yield not_judged(architecture)
+    elif architecture not in KNOWN or " " in architecture:
         yield Text("the architecture {name!r:.60} is not described: its tensors are counted as they are", name=architecture)
     elif architecture in BORROWED:
         yield Text(

@@ -173,6 +173,8 @@ class Architecture(NamedTuple):
         settled: Makes of the metadata (keys without the architecture's name) and the names what no single key says.
         apart: Names of tensors that hold several of the reference's in one, and those, by a file's metadata; a star is a layer's number.
         in_metadata: How the reference's names of parameters end that a file keeps in its metadata.
+        left_out: How the reference's names begin, or end, of what the converter leaves out.
+        added: Names of tensors (a star is a layer's number) that the converter adds and the reference has not.
     """
 
     model_type: str
@@ -185,6 +187,8 @@ class Architecture(NamedTuple):
     settled: Settle | None = None
     apart: Callable[[Mapping[str, Any]], dict[str, tuple[str, ...]]] = lambda stated: {}
     in_metadata: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
 
 ATTENTION_BIAS = (("attention_bias", "attn_q.bias"),)
@@ -308,6 +312,7 @@ VARIANTS: dict[str, tuple[tuple[str, Callable[[Mapping[str, Any], Container[str]
     "falcon": (("falcon with two norms", lambda stated, names: "blk.0.attn_norm_2.weight" in names),),
     "t5": (("t5 without gates", lambda stated, names: "enc.blk.0.ffn_gate.weight" not in names),),
     "t5encoder": (("t5encoder without gates", lambda stated, names: "enc.blk.0.ffn_gate.weight" not in names),),
+    "jina-bert-v2": (("jina-bert-v2 with norms on queries and keys", lambda stated, names: "blk.0.attn_q_norm.weight" in names),),
     "chatglm": (("chatglm with its matrices apart", lambda stated, names: "blk.0.attn_q.weight" in names),),
     "deepseek2": (("deepseek2 of version 3", lambda stated, names: stated.get("deepseek2.expert_gating_func") == 2),),
 }

@@ -186,7 +186,7 @@ def _minicpm3(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any
     return {**known, **shared, "qk_rope_head_dim": rope, "qk_nope_head_dim": key - rope}
 
 
-def _window_pattern(stated: Mapping[str, Any]) -> dict[str, Any]:
+def window_pattern(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return which layers see a window, as the file's pattern says, without those that predict further tokens."""
     pattern = stated.get("attention.sliding_window_pattern")
     if not isinstance(pattern, tuple):
@@ -194,12 +194,12 @@ def _window_pattern(stated: Mapping[str, Any]) -> dict[str, Any]:
     return {"layer_types": ["sliding_attention" if limited else "full_attention" for limited in pattern[: layers_of(stated)]]}
 
 
-def _of_kind(stated: Mapping[str, Any], key: str, kind: str) -> Any:
+def of_kind(stated: Mapping[str, Any], key: str, kind: str) -> Any:
     """Return the value that layers of a kind share, of a key that is given layer by layer, or None."""
     values = stated.get(key)
     if not isinstance(values, tuple):
         return values
-    kinds = _window_pattern(stated).get("layer_types", ())
+    kinds = window_pattern(stated).get("layer_types", ())
     found = {value for value, of in zip(values, kinds, strict=False) if of == kind}
     return found.pop() if len(found) == 1 else None
 
@@ -207,15 +207,15 @@ def _of_kind(stated: Mapping[str, Any], key: str, kind: str) -> Any:
 def _gemma4(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
     """Tell the two kinds of attention apart: those that see all have heads of another width, and may have other key heads."""
     known = {
-        "num_key_value_heads": _of_kind(stated, "attention.head_count_kv", "sliding_attention"),
-        "num_global_key_value_heads": _of_kind(stated, "attention.head_count_kv", "full_attention"),
+        "num_key_value_heads": of_kind(stated, "attention.head_count_kv", "sliding_attention"),
+        "num_global_key_value_heads": of_kind(stated, "attention.head_count_kv", "full_attention"),
         "head_dim": stated.get("attention.key_length_swa", stated.get("attention.key_length")),
         "global_head_dim": stated.get("attention.key_length"),
         "hidden_size_per_layer_input": stated.get("embedding_length_per_layer_input", 0),
         "enable_moe_block": "blk.0.ffn_gate_inp.weight" in names,
         "attention_k_eq_v": not all(f"blk.{number}.attn_v.weight" in names for number in range(_own_keys(stated))),
         **_widths(stated),
-        **_window_pattern(stated),
+        **window_pattern(stated),
     }
     return {key: value for key, value in known.items() if value is not None}
 
@@ -237,7 +237,7 @@ def _widths(stated: Mapping[str, Any]) -> dict[str, Any]:
 def _gemma3n(stated: Mapping[str, Any], shapes: Shapes) -> dict[str, Any]:
     widths, rank = stated.get("feed_forward_length"), shapes.get("blk.0.laurel_l.weight")
     return {
-        **_window_pattern(stated),
+        **window_pattern(stated),
         "intermediate_size": list(widths) if isinstance(widths, tuple) else widths,
         **({"laurel_rank": rank[0]} if rank else {}),
     }
@@ -272,9 +272,9 @@ def _largest(value: Any) -> Any:
 def _mimo(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
     held = layers_with(stated, names, "ffn_gate_inp.weight")
     return {
-        **_window_pattern(stated),
+        **window_pattern(stated),
         "num_hidden_layers": layers_of(stated),
-        "num_key_value_heads": _of_kind(stated, "attention.head_count_kv", "full_attention"),
+        "num_key_value_heads": of_kind(stated, "attention.head_count_kv", "full_attention"),
         "mlp_layer_types": ["sparse" if here else "dense" for here in held],
     }
 

@@ -15,7 +15,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.gguf import SkippedValue
 from weighbridge.readers.gguf_architectures import VARIANTS, Architecture
-from weighbridge.readers.gguf_table import KNOWN
+from weighbridge.readers.gguf_table import KNOWN, UNJUDGED, not_judged
 from weighbridge.readers.listing import Listing
 
 ROWS = {"token_types.weight": "type_vocab_size", "per_layer_token_embd.weight": "vocab_size_per_layer_input"}
@@ -47,6 +47,8 @@ def config_of(listing: Listing) -> dict[str, Any]:
     name = listing.metadata.get("general.architecture")
     known = architecture_of(listing)
     if known is None:
+        if isinstance(name, str) and name in UNJUDGED:
+            raise ReadError(not_judged(name))
         why = Text(
             "the architecture {name!r:.60} is not described; its tensors are counted, and a config named beside the file verifies them",
             name=name,
@@ -87,7 +89,7 @@ def _vocabulary(listing: Listing, key: str) -> object:
     if stated is None and isinstance(tokens, SkippedValue):
         return tokens.length
     if stated is None:
-        return next((tensor.shape[0] for tensor in listing.tensors if tensor.name == "token_embd.weight"), None)
+        return next((tensor.shape[0] for tensor in listing.tensors if tensor.name == "token_embd.weight" and tensor.shape), None)
     return stated
 
 
@@ -107,6 +109,18 @@ def kept_in_metadata(listing: Listing) -> tuple[str, ...]:
     return () if known is None else known.in_metadata
 
 
+def left_out_of(listing: Listing) -> tuple[str, ...]:
+    """Return how the names of parameters begin, or end, that the converter leaves out of a file."""
+    known = architecture_of(listing)
+    return () if known is None else known.left_out
+
+
+def added_to(listing: Listing) -> tuple[str, ...]:
+    """Return the names, as patterns, of tensors that the converter adds to a file."""
+    known = architecture_of(listing)
+    return () if known is None else tuple(_whole(name) for name in known.added)
+
+
 def steps_for_names(names: Iterable[str]) -> Iterator[tuple[tuple[str, tuple[str, ...]], ...]]:
     """Yield the renamings of every architecture, if *names* are those of a GGUF file, of which nothing else is known.
 
@@ -119,8 +133,13 @@ def steps_for_names(names: Iterable[str]) -> Iterator[tuple[tuple[str, tuple[str
 
 def _steps(known: Architecture, stated: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     apart = known.apart(stated)
-    several = ((f"^{name.replace('.', '[.]').replace('*', LAYER)}$", targets) for name, targets in apart.items())
-    return (*(_step(piece, name) for piece, name in known.names.items()), *several)
+    several = ((_whole(name), targets) for name, targets in apart.items())
+    return (*several, *(_step(piece, name) for piece, name in known.names.items()))
+
+
+def _whole(name: str) -> str:
+    """Return a pattern of a whole name, in which a star is a layer's number."""
+    return f"^{name.replace('.', '[.]').replace('*', LAYER)}$"
 
 
 def _step(piece: str, name: str) -> tuple[str, tuple[str, ...]]:

@@ -18,12 +18,16 @@ from urllib.parse import quote, urlsplit
 
 from weighbridge.config.read import find_config
 from weighbridge.core.errors import ReadError, SourceError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers import objects
 from weighbridge.readers.connections import Connections
 from weighbridge.readers.remote import FILE, Access, RemotePath, fetch
 
 HUB_ID = re.compile(r"(?P<service>hf:|modelscope:)?(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(@(?P<revision>[\w./-]+))?")
+LONGEST_WORD = 10_000
+"""Bytes of a file that holds one word, a token or a commit."""
+
 LARGEST_LIST = 32_000_000
 MOST_FILES = 100_000
 """Files of a repository beyond which it is no model's."""
@@ -118,7 +122,7 @@ def _list_files(found: Repository, source: str) -> RemotePath:
     try:
         names = _names(json.loads(fetch(url, 0, LARGEST_LIST, access._replace(whole=LARGEST_LIST))[0]))
     except ReadError as error:
-        reason = str(error).removeprefix(f"{url}: ")
+        reason = error.message if error.path == url else error
         raise SourceError(
             Text("{source}: no such file here, and on {endpoint}: {reason}", source=source, endpoint=endpoint, reason=reason), source=source
         ) from None
@@ -167,7 +171,7 @@ def _access(service: str) -> Access:
     token = os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN")
     if not token and os.environ.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "") in ("", "0"):
         try:
-            token = Path(os.environ.get("HF_TOKEN_PATH", _home() / "token")).read_text("utf-8").strip()
+            token = read_whole(os.path.expanduser(os.environ.get("HF_TOKEN_PATH", _home() / "token")), LONGEST_WORD).decode("utf-8").strip()
         except (OSError, UnicodeDecodeError):
             token = None
     return Access(_sendable(token, "HF_TOKEN"), connections=Connections())
@@ -192,7 +196,7 @@ def _folder_in_cache(found: Repository) -> Path | None:
     cache = Path(os.path.expanduser(os.environ.get("HF_HUB_CACHE", os.environ.get("HUGGINGFACE_HUB_CACHE", _home() / "hub"))))
     folder = cache / f"models--{found.name.replace('/', '--')}"
     try:
-        commit = (folder / "refs" / found.revision).read_text("utf-8").strip()
+        commit = read_whole(folder / "refs" / found.revision, LONGEST_WORD).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         commit = found.revision
     snapshot = folder / "snapshots" / commit

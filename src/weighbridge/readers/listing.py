@@ -39,6 +39,9 @@ LONGEST_PATH = 1 << 13
 DEEPEST = 64
 """Dimensions that a tensor can have at most (NumPy's and PyTorch's own limit)."""
 
+PACKED = "packed by "
+"""How the note of a tensor begins whose elements are packed weights; the scheme follows."""
+
 PART = "one part of several: "
 """How a reader's note begins that holds only until all parts have been put together."""
 

@@ -196,7 +196,7 @@ class Bucket(NamedTuple):
         try:
             objects = self._ask_stores(lambda store: store.list_with_delimiter(folder or None)["objects"], address)
         except ReadError as error:
-            reason = str(error).removeprefix(f"{address}: ")
+            reason = error.message if error.path == address else error
             raise SourceError(
                 Text("{address}: the folder cannot be listed: {reason}; name a file", address=address, reason=reason), source=address
             ) from None
@@ -237,8 +237,8 @@ class Bucket(NamedTuple):
     def _refusal(self, url: str, error: Exception) -> ReadError:
         code = _status(error)
         if code in (401, 403):
-            verb = "do" if "credentials" in self.signer else "does"
-            what = f"{self.signer} {verb} not open it" if self.signer else f"set {self.service.set} to what may read it"
+            unset = Text("set {variables} to what may read it", variables=self.service.set)
+            what = Text("{signer} may not read it", signer=self.signer) if self.signer else unset
             return ReadError(Text("private or missing (HTTP {code}): {what}", code=code, what=what), path=url)
         if code is not None:
             return refusal(url, code, Access())

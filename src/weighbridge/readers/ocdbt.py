@@ -102,7 +102,7 @@ def metadata_of(folder: Path) -> Iterator[tuple[str, bytes]]:
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(folder)) from None
     except ReadError as error:
-        raise ReadError(str(error), path=error.path or str(folder)) from None
+        raise error.at(str(folder)) from None
 
 
 class _Database:

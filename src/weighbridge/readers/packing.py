@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import Listing, StoredTensor
+from weighbridge.readers.listing import PACKED, Listing, StoredTensor
 from weighbridge.readers.roles import role_of
 from weighbridge.readers.schemes import KINDS, SCHEMES, Arrays, Matrix, Settings, UnclearPacking, bitsandbytes4, blocks, is_low
 from weighbridge.readers.text import parse_object
@@ -147,7 +147,7 @@ def settings(config: Mapping[str, Any] | None, module: str = "") -> Settings:
 KEYS = ("quantization_config", "quantization", "compression_config")
 """Where a config keeps it: transformers, MLX, and early compressed-tensors."""
 
-PACKED, UNCLEAR = "packed by ", "packed in a way that is not clear: "
+UNCLEAR = "packed in a way that is not clear: "
 OVERHEAD = frozenset(KINDS.values())
 
 
@@ -189,7 +189,11 @@ def _plain_or_unclear(arrays: Arrays, found: Mapping[str, StoredTensor]) -> dict
     scaled = any(other.note == KINDS["weight_scale"] for other in found.values())
     told: dict[str, StoredTensor] = {}
     for name, tensor in ((tensor.name, tensor) for tensor in arrays.values() if tensor.name not in found and tensor.role is None):
-        if role_of(name, tensor.shape, tensor.dtype) == BUFFER:
+        role = role_of(name, tensor.shape, tensor.dtype)
+        if role == BUFFER:
+            continue
+        if tensor.note.startswith(PACKED):
+            told[name] = tensor._replace(role=role)
             continue
         if scaled and (tensor.dtype == "I8" or tensor.dtype.startswith("F8_")):
             told[name] = tensor._replace(note=PACKED + ("INT8" if tensor.dtype == "I8" else "FP8"))

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import open_file
 from weighbridge.core.messages import Text
-from weighbridge.readers.expert_ranks import WAY, count_experts, join_experts, split_virtual, stated_size
+from weighbridge.readers.expert_ranks import WAY, count_experts, cut_of_fused, join_experts, split_virtual, stated_size
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.pickles import Stub
@@ -76,7 +76,7 @@ def join(folder: Path, files: Mapping[Place, Path]) -> Listing:
         check_ranks(files)
         return join_listings({place: read_file(path) for place, path in files.items()}, _facts(files[0, 0, 0]))
     except ReadError as error:
-        raise ReadError(str(error), path=error.path or str(folder)) from None
+        raise error.at(str(folder)) from None
 
 
 def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
@@ -220,7 +220,12 @@ def cut_in_megatron(name: str) -> int | None:
     >>> [cut_in_megatron(f"decoder.layers.0.mlp.{name}") for name in ("linear_fc1.bias", "linear_fc2.weight", "linear_fc2.bias", "gate.weight")]
     [0, 1, -1, None]
     """
+    fused = cut_of_fused(name)
+    if fused is not None:
+        return fused
     before, _, leaf = name.rpartition(".")
+    if ".experts.linear_fc" in name:
+        leaf = leaf.rstrip("0123456789")  # of a module that has all of a rank's experts the matrices are numbered
     parent, _, module = before.rpartition(".")
     within = f"{parent.rpartition('.')[2]}.{module}"
     if name.endswith("lm_head.bias") or (module in _COLUMN and leaf in ("weight", "bias")):

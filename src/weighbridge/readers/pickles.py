@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias, cast
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 
 MOST_STEPS = 2_000_000
 """A pickle of more operations is refused: about 40,000 tensors, and two seconds."""
@@ -183,12 +184,12 @@ def load(data: Source, makers: Makers, persistent: Persistent, position: int = 0
         state.steps += 1
         operation = _OPERATIONS.get(code)
         if operation is None or state.steps > most:
-            what = f"the pickle has no operation {code:#04x}" if operation is None else f"the pickle takes more than {most:,} steps"
-            raise ReadError(what, offset=at)
+            absent = Text("the pickle has no operation {code:#04x}", code=code)
+            raise ReadError(absent if operation is None else Text("the pickle takes more than {most:,} steps", most=most), offset=at)
         try:
             operation(state)
         except ReadError as error:
-            raise error if error.offset is not None else ReadError(str(error), offset=at) from None
+            raise error if error.offset is not None else ReadError(error.message, offset=at) from None
         except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error):
             raise ReadError("the pickle is damaged", offset=at) from None
 
@@ -215,7 +216,10 @@ def _line_bytes(s: _State) -> bytes:
     if end < 0:
         if s.position + LONGEST_LINE < len(s.data):
             raise ReadError(
-                f"a value of more than {LONGEST_LINE:,} bytes in a line, as protocol 0 writes arrays; save it with protocol 2 or later"
+                Text(
+                    "a value of more than {most:,} bytes in a line, as protocol 0 writes arrays; save it with protocol 2 or later",
+                    most=LONGEST_LINE,
+                )
             )
         raise ReadError("the pickle is cut off", offset=s.position)
     return _take(s, end - s.position + 1)[:-1]

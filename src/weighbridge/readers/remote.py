@@ -126,7 +126,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
             raise ReadError("it redirects to an invalid address, or its answer is not HTTP", path=url) from None
         except (URLError, HTTPException, OSError) as error:
             if attempt == TRIES - 1 and time.monotonic() < ends:
-                raise ReadError(Text("cannot be reached: {getattr}", getattr=getattr(error, "reason", error)), path=url) from None
+                raise ReadError(Text("cannot be reached: {reason}", reason=_reason(error)), path=url) from None
             access.wait(_pause(attempt, None))
             continue
         except (ValueError, RecursionError) as error:
@@ -142,6 +142,12 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
     raise ReadError(Text("the connection dropped {tries} times", tries=TRIES), path=url)
 
 
+def _reason(error: Exception) -> object:
+    """Return why a server cannot be reached, without the number of the error."""
+    reason = getattr(error, "reason", error)
+    return getattr(reason, "strerror", None) or reason
+
+
 def _once(url: str, span: tuple[int, int], access: Access, version: Version, ends: float) -> Piece:
     """Ask for the bytes of a span, once; a server that ignores ranges may send a whole file that is small."""
     begin, end = span
@@ -151,7 +157,7 @@ def _once(url: str, span: tuple[int, int], access: Access, version: Version, end
     try:
         answer = opener(access.connections or Connections(), ends, access.timeout).open(Request(url, headers=headers))
     except HTTPError as error:
-        stated = re.fullmatch(r"bytes \*/(\d{1,19})", error.headers.get("Content-Range") or "")
+        stated = re.fullmatch(r"bytes \*/([0-9]{1,18})", error.headers.get("Content-Range") or "")
         if error.code == 416 and stated:
             error.close()
             return Piece(b"", int(stated[1]), False)
@@ -159,7 +165,7 @@ def _once(url: str, span: tuple[int, int], access: Access, version: Version, end
     with answer:
         version.check(answer, url)
         if answer.status == 206:
-            stated = re.fullmatch(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})", answer.headers.get("Content-Range") or "")
+            stated = re.fullmatch(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})", answer.headers.get("Content-Range") or "")
             if stated is None or int(stated[1]) != begin or int(stated[2]) >= end:
                 raise ReadError("the server sends a range other than the one it was asked for", path=url)
             return _piece(answer, int(stated[2]) + 1 - begin, int(stated[3]))
@@ -285,8 +291,15 @@ class RemotePath:
 
     @property
     def url(self) -> str:
-        """The address of the file."""
-        return self.base + quote(self.name) + self.query
+        """The address of the file.
+
+        Raises:
+            ReadError: Its name holds half of a surrogate pair.
+        """
+        try:
+            return self.base + quote(self.name) + self.query
+        except UnicodeEncodeError:
+            raise ReadError("no file can be called that", path=str(self)) from None
 
     @property
     def suffix(self) -> str:

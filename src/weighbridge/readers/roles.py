@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from weighbridge.readers.listing import Listing
+
 BUFFERS = frozenset(
     """position_ids masked_bias num_batches_tracked running_mean running_var inv_freq original_inv_freq cos_cached sin_cached
     rope_freqs freqs_cis final_logits_bias relative_position_index relative_coords_table attn_mask causal_mask
@@ -28,8 +30,15 @@ TABLES = frozenset(
 TOKENS = frozenset(("cls_token", "mask_token", "class_embedding", "position_embedding", "pos_embed", "class_embed", "dist_token"))
 """Tensors that are put in as tokens or added as positions themselves."""
 
-_BUFFERS = re.compile(r".*codebook\.embed|.*act_fn\.(beta|eps)|(?!.*moe_statics\.).*e_score_correction_bias")
-"""Names that are buffers in the module before the last dot. Ernie's ``moe_statics`` holds its router bias as a parameter."""
+_BUFFERS = re.compile(
+    r".*codebook\.embed|.*act_fn\.(beta|eps)|(?!.*moe_statics\.).*e_score_correction_bias"
+    r"|(.*\.)?parametrizations\.\w+\.\d+\.(_u|_v|base)|(.*\.)?(activation_post_process|weight_fake_quant)\..+"
+)
+"""Names that are buffers in the module before the last dot. Ernie's ``moe_statics`` holds its router bias as a parameter.
+
+Source: torch 2.13.0, torch/nn/utils/parametrizations.py (``_SpectralNorm`` registers ``_u`` and ``_v``, ``_Orthogonal`` ``base``),
+torch/ao/quantization/quantize.py (``activation_post_process``), torch/ao/nn/qat/modules/linear.py (``weight_fake_quant``: observers, all of buffers).
+"""
 
 _SCALES = re.compile(r"gamma|gamma_[12]|layer_scale\w*|lambda_?[12]?|weight_g|g|scale|ls[12]|logit_scale")
 _BIASES = re.compile(r"bias|\w+_bias|bias_\w+|beta")
@@ -66,6 +75,29 @@ def role_of(name: str, shape: tuple[int, ...], dtype: str = "", siblings: frozen
         if _SCALES.fullmatch(last):
             return "gain"
     return "weight"
+
+
+def mark_buffers_beside(listing: Listing) -> Listing:
+    """Give the role of a buffer to what torch keeps beside a parameter whose place it took, and to the scale of a quantised module's output.
+
+    Source: torch 2.13.0, torch/nn/utils/prune.py (``apply`` renames ``weight`` to ``weight_orig`` and registers ``weight_mask``),
+    torch/nn/utils/spectral_norm.py (``weight_orig``, and the buffers ``weight_u`` and ``weight_v``),
+    torch/ao/nn/quantized/modules/linear.py (``_save_to_state_dict``: ``scale`` and ``zero_point``, one number each).
+
+    >>> from weighbridge.readers.listing import StoredTensor
+    >>> pruned = StoredTensor("fc.weight_orig", "F32", (2, 2), 16), StoredTensor("fc.weight_mask", "F32", (2, 2), 16)
+    >>> [tensor.role for tensor in mark_buffers_beside(Listing("torch", pruned)).tensors]
+    [None, 'buffer']
+    """
+    hooked = [tensor.name.removesuffix("_orig") for tensor in listing.tensors if tensor.name.endswith("_orig")]
+    single = (tensor.name for tensor in listing.tensors if listing.format == "torch" and tensor.shape in ((), (1,)))
+    quantised = [name.removesuffix("zero_point") for name in single if name.endswith("zero_point")]
+    beside = {f"{name}_{word}" for name in hooked for word in ("mask", "u", "v")}
+    beside |= {f"{name}{word}" for name in quantised for word in ("scale", "zero_point")}
+    if not beside:
+        return listing
+    marked = (tensor._replace(role="buffer") if tensor.role is None and tensor.name in beside else tensor for tensor in listing.tensors)
+    return listing._replace(tensors=tuple(marked))
 
 
 def is_mask(name: str, shape: tuple[int, ...]) -> bool:

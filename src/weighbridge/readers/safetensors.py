@@ -23,7 +23,8 @@ MOST_VALUES = 500_000
 """Commas and brackets that a header may have beside those of its tensors. Counted before parsing, whose time and memory grow with them."""
 
 LARGEST_TEXT = 16_000_000
-"""Bytes. From a longer header, long strings are cut out before it is parsed; what is still longer must be ASCII, as other text takes four times the memory."""
+"""Bytes of a header that is parsed as it is. From a longer one, long strings are cut out first; if the rest is still longer than this it must be
+ASCII, since Python takes four times the memory for other text."""
 
 MOST_ESCAPES = 8_000_000
 """Backslashes that a long header may have: the time of finding where its strings end grows with them."""
@@ -129,9 +130,8 @@ def parse(header: bytes, room: int) -> Listing:
         header = _without_long_texts(header, most)
     usual = _read_usual_form(header)
     if usual is None:
-        base = (
-            8 if len(header) == length else None
-        )  # where the text begins in the file, unless some of it was cut out: errors name the byte
+        # Errors name the byte, unless some of the text was cut out.
+        base = 8 if len(header) == length else None
         entries = parse_object(header, "the header", base=base, entry=_entry, most=most)
         metadata = _metadata(entries.pop("__metadata__", None))
         placed = sorted(_check_entry(name, entry) for name, entry in entries.items())
@@ -237,6 +237,7 @@ def _entry(values: dict[str, Any]) -> dict[str, Any] | Entry:
 
 
 def _tuple(value: object) -> object:
+    """Return a list as a tuple, which takes less memory, and None for anything else."""
     return tuple(value) if type(value) is list else None
 
 

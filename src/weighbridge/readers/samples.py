@@ -129,7 +129,7 @@ def _files(path: Path, names: set[str]) -> list[Path]:
 def _extents(path: Path) -> dict[str, Extent]:
     """Return where the tensors of one file lie; nothing where its format does not tell, or packs them."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             head = file.read(4096)
             if tensorflow.sniff(head):
                 return _in_shards(path, file)

@@ -227,6 +227,19 @@ def hqq(arrays: Arrays, settings: Settings) -> Answer:
     return Matrix("W_q", "weight", f"I{bits}", _with_bias(count, arrays), "HQQ")
 
 
+def torchao(arrays: Arrays, settings: Settings) -> Answer:
+    """Resolve ``_weight_qdata`` of 8 bits with ``_weight_scale``: a value in each byte, also where fewer bits of it are used.
+
+    Source: pytorch/ao 0.18, prototype/safetensors/safetensors_support.py, flatten_tensor_state_dict
+    """
+    packed, scales = arrays.get("_weight_qdata"), arrays.get("_weight_scale")
+    if packed is None:
+        return None
+    if scales is None or len(scales.shape) != len(packed.shape) or packed.dtype not in ("I8", "F8_E4M3", "F8_E5M2"):
+        return UnclearPacking("_weight_qdata", "how many values a byte holds is said only in the file's metadata")
+    return Matrix("_weight_qdata", "weight", packed.dtype, packed.shape, "torchao")
+
+
 def bitsandbytes4(arrays: Arrays) -> dict[str, Answer]:
     """Resolve columns of bytes with two 4-bit values each: counts, since the shape stands in the quantisation's state.
 
@@ -273,7 +286,7 @@ def _whole(array: str, shape: Shape, bits: int, scheme: str) -> Answer:
     return Matrix(array, "weight", f"I{bits}", shape, scheme)
 
 
-SCHEMES = (gptq_or_awq, marlin, compressed_tensors, float4, bitnet, mlx, hqq)
+SCHEMES = (gptq_or_awq, marlin, compressed_tensors, float4, bitnet, mlx, hqq, torchao)
 """Asked in this order, until one answers."""
 
 BLOCKS = re.compile(r"(.+)_blocks")
@@ -304,8 +317,8 @@ def is_low(dtype: str) -> bool:
 
 OVERHEAD: dict[str, Any] = {
     "scale of packed weights": """scales scale weight_scale weight_scale_inv weight_scale_2 weight_global_scale SCB absmax nested_absmax s
-        scale_inv weight_scales qscales w_scale _scale""".split(),
-    "zero of packed weights": "qzeros zeros zero weight_zero_point biases qbiases scaled_zeros _shift".split(),
+        scale_inv weight_scales qscales w_scale _scale _weight_scale""".split(),
+    "zero of packed weights": "qzeros zeros zero weight_zero_point biases qbiases scaled_zeros _shift _weight_zero_point".split(),
     "order of packed weights": "g_idx weight_g_idx perm".split(),
     "table of packed weights": "quant_map nested_quant_map tables tables2".split(),
     "shape or state of packed weights": """weight_shape weight_format shape nbits group_size axis packing compute_dtype view_as_float

@@ -49,7 +49,7 @@ def read(file: BinaryIO) -> Listing:
     graphs = model.tables(2, MOST_GRAPHS, "sub-graphs")
     tensors = [found for graph in graphs for table in graph.tables(0, MOST_TENSORS, "tensors") if (found := _tensor(table, sizes))]
     if len(tensors) > MOST_TENSORS:
-        raise ReadError(f"more than {MOST_TENSORS:,} constants")
+        raise ReadError(Text("more than {most:,} constants", most=MOST_TENSORS))
     if not tensors:
         raise ReadError("the model holds no constants")
     names = unique_names([tensor.name for _, tensor in tensors])

@@ -104,7 +104,10 @@ def _tensors(divided: Division) -> list[StoredTensor]:
     owners = _owners([(name, one.view) for name, one in named[:count]])
     owners = {**_owners([(name, one.view) for name, one in named]), **owners}
     model = {name for name, _ in named[:count]}
-    return [_tensor_of(name, one, owners.get(name) if name not in model or owners.get(name) in model else None) for name, one in named]
+    counted: set[tuple[str, int, int]] = set()
+    return [
+        _tensor_of(name, one, owners.get(name) if name not in model or owners.get(name) in model else None, counted) for name, one in named
+    ]
 
 
 def _tie_as_stated(tensors: list[StoredTensor], stated: Mapping[str, str]) -> list[StoredTensor]:
@@ -120,14 +123,21 @@ def _tie_as_stated(tensors: list[StoredTensor], stated: Mapping[str, str]) -> li
     )
 
 
-def _tensor_of(name: str, found: FoundTensor, owner: str | None) -> StoredTensor:
-    """Return the row of one tensor: its bytes are those it reaches in its storage, and none if another tensor owns them."""
+def _tensor_of(name: str, found: FoundTensor, owner: str | None, counted: set[tuple[str, int, int]]) -> StoredTensor:
+    """Return the row of one tensor: its bytes are those it reaches in its storage, and none if another tensor owns them.
+
+    Args:
+        name: Its name.
+        found: What it is.
+        owner: The tensor that holds its elements, if that is another.
+        counted: What lies within tensors and was counted already, by storage, begin and extent: all of a group have one mesh.
+    """
     view = found.view
     count = prod(view.shape)
     if owner:
         own, size = 0, 0
     elif view.inner:
-        own, size = _within(view)
+        own, size = _within(view, counted)
     else:
         own = min(count, view.extent) if view.storage is not None else 0
         size = own * view.item_bytes
@@ -136,30 +146,39 @@ def _tensor_of(name: str, found: FoundTensor, owner: str | None) -> StoredTensor
     return StoredTensor(name, view.dtype, view.shape, size, role, owner, kept, found.kind.note or view.note)
 
 
-def _within(view: View) -> tuple[int, int]:
-    """Return the elements and the bytes of the tensors that make up another."""
+def _within(view: View, counted: set[tuple[str, int, int]]) -> tuple[int, int]:
+    """Return the elements and the bytes of the tensors that make up another, without those that were counted; they are from now on."""
     own = size = 0
     pending = list(view.inner)
     while pending:
         one = pending.pop()
         pending += one.inner
-        if one.storage is not None:
-            own += min(prod(one.shape), one.extent)
-            size += min(prod(one.shape), one.extent) * one.item_bytes
+        if one.storage is None or (place := (one.storage.key, one.storage.begin + one.offset, one.extent)) in counted:
+            continue
+        counted.add(place)
+        own += min(prod(one.shape), one.extent)
+        size += min(prod(one.shape), one.extent) * one.item_bytes
     return own, size
 
 
 def _owners(named: list[tuple[str, View]]) -> dict[str, str]:
-    """Return, for each tensor whose elements are all another's, that other's name: the first that holds them."""
+    """Return, for each tensor whose elements are all another's, that other's name: the first that holds them.
+
+    What the file holds no elements of (on the meta device, a sparse tensor of zeros) is another's where the pickle has one object twice.
+    """
     by_storage: dict[str, list[_Span]] = {}
+    owners: dict[str, str] = {}
+    without: dict[int, str] = {}
     for number, (name, view) in enumerate(named):
         whole = view.inner[0] if view.inner else view
         if whole.storage is None or not whole.extent:
+            owner = without.setdefault(id(view), name)
+            if owner != name and 0 not in view.shape:
+                owners[name] = owner
             continue
         begin = whole.storage.begin + whole.offset * whole.item_bytes
         geometry = None if view.dense and not view.inner else (view.shape, view.stride, view.dtype)
         by_storage.setdefault(whole.storage.key, []).append((begin, begin + whole.extent * whole.item_bytes, number, name, geometry))
-    owners: dict[str, str] = {}
     for spans in by_storage.values():
         if len(spans) > 1:
             owners |= _containers(spans)

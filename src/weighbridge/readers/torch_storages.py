@@ -10,11 +10,14 @@ from typing import NamedTuple
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import DEEPEST, LONGEST
+from weighbridge.readers.listing import DEEPEST, LONGEST, PACKED
 from weighbridge.readers.pickles import AttributedDict, Global, Makers, Stub, safe_key
 from weighbridge.readers.text import printable
 
 LARGEST_PICKLE = 32_000_000
+QUANTISED = f"{PACKED}torch"
+"""What is said of a quantised tensor of torch's own: its type says that its whole numbers stand for real ones."""
+
 MOST_PARTS = 10_000
 """Objects within the state of one tensor."""
 
@@ -173,7 +176,7 @@ def _tensor_of_type(
 def _quantized_view(storage: object, offset: object, shape: object, stride: object, quantiser: object = None, *_: object) -> View:
     held = quantiser if isinstance(quantiser, tuple) and any(isinstance(value, View) for value in quantiser) else None
     return _view(storage, offset, shape, stride)._replace(
-        attributes=held and dict(zip(("scheme", "scales", "zeros", "axis"), held, strict=False))
+        attributes=held and dict(zip(("scheme", "scales", "zeros", "axis"), held, strict=False)), note=QUANTISED
     )
 
 

@@ -140,7 +140,7 @@ def _parse(data: bytes, version: int, path: Path) -> StoredTensor | None:
     try:
         found = parse_object(data, "the metadata")
     except ReadError as error:
-        raise ReadError(str(error), path=error.path or str(path)) from None
+        raise error.at(str(path)) from None
     if version == 3 and found.get("node_type") != "array":
         return None
     stated = found.get("zarr_format")

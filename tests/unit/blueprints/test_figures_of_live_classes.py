@@ -119,3 +119,51 @@ def test_heads_of_segmentation_count_a_class_for_nothing(name: str, model_type: 
     found = model({"model_type": model_type, "num_labels": 7, "architectures": [name]})
     assert found.count().unique == expected
     assert [row.shape for row in found.tensors() if row.name == "criterion.empty_weight"] == [(8,)]
+
+
+STEPS: list[tuple[dict[str, Any], int]] = [
+    ({"down_ops": [["Subsample", 16, 4, 2, 1, 2], ["Subsample", 8, 16, 4, 0, 3]]}, 7_157_952),
+    ({"down_ops": [["Subsample", 16, 8, 4, 2, 2], [""]]}, 7_060_800),
+    ({"depths": [1, 1]}, 2_556_760),
+    ({"depths": [1, 0, 1]}, 3_131_536),
+]
+"""LevitModel of transformers 5.23.0 on the meta device: steps between stages that a config states, and fewer stages than there are widths."""
+
+
+@pytest.mark.parametrize(("own", "expected"), STEPS, ids=["stated", "one left out", "two stages", "an empty stage"])
+def test_levit_takes_the_steps_of_its_config(own: dict[str, Any], expected: int) -> None:
+    assert count({"model_type": "levit", **own}).unique == expected
+
+
+WRONG_STEPS = [
+    None,
+    [["Subsample", 16, 8]],
+    [["Subsample", 0, 8, 4, 2, 2], [""]],
+    [[], [""]],
+    [3],
+    [["Subsample", 16, 8, 4, 2, 2]] * 3,
+    [[""]],
+]
+
+
+@pytest.mark.parametrize("steps", WRONG_STEPS, ids=repr)
+def test_steps_with_which_the_class_does_not_build_are_refused(steps: object) -> None:
+    with pytest.raises(ConfigError, match=r"down_ops|depths"):
+        count({"model_type": "levit", "down_ops": steps})
+
+
+MADE: dict[str, list[Any]] = {
+    "stage_block_stride": [[2], [1, 1]],
+    "stage_block_out_channels": [[8], [16, 16]],
+    "stage_block_in_channels": [[1], [8, 16]],
+    "fine_fusion_dims": [16],
+}
+MATCHER = {"model_type": "efficientloftr", "stage_num_blocks": [1, 2], "out_features": [8, 16], "stage_stride": [2, 1], "hidden_size": 16}
+
+
+def test_lists_that_a_config_class_writes_into_its_files_are_read() -> None:
+    """As ``EfficientLoFTRConfig(...).to_dict()`` of transformers 5.23.0 has them; the class would build what another list says."""
+    assert count({**MATCHER, **MADE}).unique == count(MATCHER).unique
+    for key, value in MADE.items():
+        with pytest.raises(ConfigError, match=key):
+            count({**MATCHER, **MADE, key: [*value[:-1], [3]]})

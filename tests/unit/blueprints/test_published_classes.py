@@ -45,7 +45,7 @@ def test_a_vocabulary_head_of_nomic_has_no_biases() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("num_experts", 8, "num_experts: 8 is not described, only 0"),
+        ("num_experts", 8, "activation_function: 'swiglu' is not described, only 'gelu'"),
         ("qkv_proj_bias", True, "qkv_proj_bias: True is not described, only False"),
         ("activation_function", "gelu", "activation_function: 'gelu' is not described, only 'swiglu'"),
         ("n_inner", 3000, "n_inner: the published code rounds it up to a multiple of 256 (state it rounded)"),

@@ -43,7 +43,11 @@ def test_a_class_of_a_sub_config_is_found_in_the_whole() -> None:
 
 
 def test_code_beside_a_config_is_not_taken_for_the_nearest_class() -> None:
-    raw = {"model_type": "bert", "architectures": ["JinaBertForMaskedLM"], "auto_map": {"AutoModel": "jina--modeling_bert.JinaBertModel"}}
+    raw = {
+        "model_type": "bert",
+        "architectures": ["MosaicBertForMaskedLM"],
+        "auto_map": {"AutoModel": "mosaic--modeling_bert.MosaicBertModel"},
+    }
     with pytest.raises(UnknownArchitecture, match="code of its own") as caught:
         weighbridge.model(raw)
     assert "did you mean" not in str(caught.value)

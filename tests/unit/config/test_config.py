@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import weighbridge
+from weighbridge.blueprints.stated_type import refuse_deep
 from weighbridge.config.bind import LARGEST, bind, with_overrides, without_key
-from weighbridge.config.check import derivation_notes, missing_fields, refuse_deep, unknown_keys
+from weighbridge.config.check import derivation_notes, missing_fields, unknown_keys
 from weighbridge.config.fields import (
     LABELS,
     TIED,

@@ -78,8 +78,8 @@ def test_rounded_number_of_bert_large() -> None:
         (10948224, "109,482,240 (BertModel) is the same number with the point moved by 1"),
         (102267648, "BertModel gives it with vocab_size 21,128, the vocabulary of bert-base-chinese"),
         (194536704, "BertModel gives it with num_hidden_layers 24"),
-        (109482240 + 768 * 100, "the difference to BertModel is +76,800, 100 × H"),
-        (109483240, "the difference to BertModel is +1,000: one digit is off by 1"),
+        (109482240 + 768 * 100, "the difference from BertModel is +76,800, 100 × H"),
+        (109483240, "the difference from BertModel is +1,000: one digit is off by 1"),
     ],
 )
 def test_what_a_difference_looks_like(number: int, hint: str) -> None:
@@ -107,9 +107,9 @@ def hints(number: int, name: str = "bert-base-uncased") -> tuple[str, ...]:
         (109482240 + 1024 * EMBEDDING, "BertModel gives it with max_position_embeddings 1,536"),
         (109482240 - 448 * EMBEDDING, "BertModel gives it with max_position_embeddings 64"),
         (109482240 * 1000, "109,482,240 (BertModel) is the same number with the point moved by 3"),
-        (109482240 + 5 * 768 * 768, "the difference to BertModel is +2,949,120, 5 × H²"),
-        (109482240 - 7 * 768 * 3072, "the difference to BertModel is -16,515,072, 28 × H²"),
-        (109482240 - 3_000_000, "the difference to BertModel is -3,000,000: one digit is off by 3"),
+        (109482240 + 5 * 768 * 768, "the difference from BertModel is +2,949,120, 5 × H²"),
+        (109482240 - 7 * 768 * 3072, "the difference from BertModel is −16,515,072, 28 × H²"),
+        (109482240 - 3_000_000, "the difference from BertModel is −3,000,000: one digit is off by 3"),
     ],
 )
 def test_other_sizes_and_slips_at_their_bounds(number: int, hint: str) -> None:

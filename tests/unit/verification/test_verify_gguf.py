@@ -10,12 +10,14 @@ import pytest
 import weighbridge
 from tests.unit.readers.real import packaged_file
 from tests.unit.verification.gguf_configs import CASES, DECODER, FAMILIES, KEYS
+from tests.unit.verification.gguf_loader import SAMPLES
 from weighbridge.api.model import Model
-from weighbridge.core.errors import ReadError
+from weighbridge.core.errors import ReadError, UsageError
 from weighbridge.readers import Listing, StoredTensor, as_model
 from weighbridge.readers.gguf import SkippedValue
 from weighbridge.readers.gguf_models import config_of
 from weighbridge.readers.gguf_table import KNOWN as ARCHITECTURES
+from weighbridge.readers.gguf_table import UNJUDGED
 from weighbridge.verification.diff import diff
 from weighbridge.verification.findings import Verification
 from weighbridge.verification.verify import verify, verify_checkpoint
@@ -167,7 +169,7 @@ def test_every_architecture_is_its_own_config(name: str) -> None:
 
 
 def test_every_architecture_is_tested() -> None:
-    assert set(ARCHITECTURES) <= set(CASES)
+    assert set(ARCHITECTURES) <= set(CASES) | set(SAMPLES)
 
 
 def test_a_missing_and_a_strange_tensor_are_named_as_the_file_names_them() -> None:
@@ -186,8 +188,25 @@ def test_layers_that_differ_and_an_unknown_architecture() -> None:
     listing = Listing("gguf", (), {"general.architecture": "llama", "llama.feed_forward_length": (8, 16)})
     with pytest.raises(ReadError, match=r"llama\.feed_forward_length differs from layer to layer; name a config beside the file"):
         config_of(listing)
-    with pytest.raises(ReadError, match=r"the architecture .grok. is not described; its tensors are counted, and a config named"):
-        config_of(Listing("gguf", (), {"general.architecture": "grok"}))
+    with pytest.raises(ReadError, match=r"the architecture .grok9. is not described; its tensors are counted, and a config named"):
+        config_of(Listing("gguf", (), {"general.architecture": "grok9"}))
+
+
+def test_a_config_beside_a_newer_architecture() -> None:
+    model = weighbridge.model({"model_type": "llama", **DECODER}, "LlamaForCausalLM")
+    newer = Listing("gguf", tuple(converted_tensors("llama", model)), {"general.architecture": "llama9"})
+    found = verify(model, newer)
+    assert (found.residual, found.holds, found.matched) == (0, True, len(newer.tensors))
+
+
+@pytest.mark.parametrize("name", UNJUDGED)
+def test_an_architecture_whose_shapes_are_not_judged(name: str) -> None:
+    listing = Listing("gguf", (StoredTensor("blk.0.attn_norm.weight", "F32", (16,), 64),), {"general.architecture": name})
+    model = weighbridge.model({"model_type": "llama", **DECODER}, "LlamaForCausalLM")
+    said = f"the architecture '{name}' ({UNJUDGED[name]}) is not described: its tensors are counted, their shapes not judged"
+    for ask in (lambda: config_of(listing), lambda: verify(model, listing)):
+        with pytest.raises(ReadError, match=f"^{re.escape(said)}$"):
+            ask()
 
 
 def test_layers_that_predict_further_tokens_are_told_apart() -> None:
@@ -227,3 +246,20 @@ def test_published_files(package: str, pattern: str, class_name: str, unique: in
     assert (found.class_name, found.expected, found.found, found.residual) == (class_name, unique, unique, 0)
     assert found.holds
     assert found.config == "its own metadata"
+
+
+def test_a_file_that_claims_billions_of_experts_is_held_against_one_tensor_for_all() -> None:
+    """The names of published files, expert by expert, are not written out for it."""
+    name = "kimi-linear"
+    model = weighbridge.model({"model_type": ARCHITECTURES[name].model_type, **CASES[name]}, ARCHITECTURES[name].class_name)
+    stated = {**metadata(name, model), f"{name}.expert_count": 2**32 - 1}
+    listing = Listing("gguf", tuple(converted_tensors(name, model)), stated)
+    described = weighbridge.model(config_of(listing))
+    assert not verify(described, listing).holds
+    with pytest.raises(UsageError, match=r"8,589,934,590 tensors; at most 1,000,000 are listed by name"):
+        described.tensors(names="checkpoint")
+
+
+def test_a_table_without_dimensions_is_no_vocabulary() -> None:
+    listing = Listing("gguf", (StoredTensor("token_embd.weight", "F32", (), 4),), {"general.architecture": "llama"})
+    assert config_of(listing)["vocab_size"] is None

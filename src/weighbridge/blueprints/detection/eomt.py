@@ -44,7 +44,7 @@ IGNORED_KEYS = OWN_IGNORED_KEYS | frozenset(
 )
 
 
-def seen(c: Config) -> Stream:
+def input_tokens(c: Config) -> Stream:
     """Return what the first layers see; a video has as many frames as one gives it, each with its queries from the one before."""
     return unknown("the number of frames depends on the video") if c.video else tokens(c)
 
@@ -52,7 +52,7 @@ def seen(c: Config) -> Stream:
 def all_tokens(c: Config) -> Stream:
     """Return what the last layers see: the queries, the class token, registers and patches."""
     if c.video:
-        return seen(c)
+        return input_tokens(c)
     if 0 < c.blocks <= c.layers:
         return tokens(c) + c.queries
     return unknown(f"the queries come in before the last {c.blocks} of {c.layers} layers, and no mask can be drawn")
@@ -100,7 +100,7 @@ def segmentation(c: Config, embeddings: Part, deep: tuple[Part, ...], *more: Nod
         loss_weights(c.labels),
         *more,
         kind="model",
-        stream=seen(c),
+        stream=input_tokens(c),
     )
 
 

@@ -29,7 +29,7 @@ IGNORED_KEYS = frozenset(
 def albert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: each group of layers is stored once; together they run once for every layer."""
     E, H = c.embedding, c.hidden
-    heads = H if c.even else c.heads * c.head_dim
+    heads = H if c.heads_divide else c.heads * c.head_dim
     attention = part(
         "attention",
         linear("query", H, heads),

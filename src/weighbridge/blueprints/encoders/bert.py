@@ -1,7 +1,7 @@
 """BERT: the encoder of "Pre-training of Deep Bidirectional Transformers" (Devlin et al., 2018).
 
 Source: arXiv 1810.04805, section 3; class and tensor names as in transformers 5.23.0,
-models/bert/modeling_bert.py. BERT's relatives are made of the same parts; what they add stands in ``modules/bert_family.py``.
+models/bert/modeling_bert.py. BERT's relatives are made of the same parts; what they add is in ``modules/bert_family.py``.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ SHARED = (
 )
 POOLED = switch("pooled", "add_pooling_layer", True, report_default=False)
 FIELDS = (*SHARED, *DECODER, POOLED)
-"""What a config says, by the words that the functions below read. ``DECODER`` are two switches: ``decoder``, whether a token sees only those
-before it, and ``crossed``, whether each layer also attends to an encoder."""
+"""What is read of a config: ``size("types", "type_vocab_size", 2, "T", ...)`` makes its ``type_vocab_size``, by default 2, the ``c.types`` of the
+functions below and the T of formulas. ``DECODER`` adds ``c.decoder``, whether a token sees only those before it, and ``c.crossed``, whether each
+layer also attends to an encoder."""
 
 
 def encoder(c: Config, *, pooled: bool) -> tuple[Part, ...]:
@@ -67,8 +68,8 @@ def self_attention(c: Config, *extra: Node, keys: Stream | None = None, width: S
     """Describe queries, keys and values, and the attention itself; *extra* is what a relative of BERT has beside them."""
     H = c.hidden
     source = H if width is None else width
-    # Relatives whose heads need not fill the hidden size have a field ``even``.
-    heads = H if getattr(c, "even", True) else c.heads * c.head_dim
+    # Some relatives build with any number of heads, which then need not fill the hidden size; their field ``heads_divide`` says whether they do.
+    heads = H if getattr(c, "heads_divide", True) else c.heads * c.head_dim
     return part(
         "self",
         linear("query", H, heads),

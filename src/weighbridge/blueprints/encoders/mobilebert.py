@@ -35,7 +35,7 @@ FIELDS = (
     switch("activated", "classifier_activation", True),
     POOLED,
     settable("true_hidden", "true_hidden_size", lambda c: c.inner if c.bottleneck else c.hidden, "Q", "inner size of the layers"),
-    computed("even", lambda c: c.true_hidden % c.heads == 0),
+    computed("heads_divide", lambda c: c.true_hidden % c.heads == 0),
 )
 
 
@@ -72,8 +72,8 @@ def layer(c: Config) -> Part:
     """Describe one layer: down into the bottleneck, attention, feed-forward networks, and up again."""
     H, I = c.hidden, c.mlp
     T = c.true_hidden
-    head_dim = exact(T, c.heads) if c.even else T // c.heads
-    heads = T if c.even else c.heads * head_dim
+    head_dim = exact(T, c.heads) if c.heads_divide else T // c.heads
+    heads = T if c.heads_divide else c.heads * head_dim
     inner = part(
         "self",
         linear("query", T, heads),

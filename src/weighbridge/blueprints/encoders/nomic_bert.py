@@ -97,7 +97,8 @@ def only(key: str, *known: bool | int | str) -> Field:
     return Field(key, key, known[0], "choice", read=check_value, report_default=False)
 
 
-def _refuse_unpadded(c: Config) -> bool:
+def refuse_unpadded(c: Config) -> bool:
+    """Refuse a vocabulary, or an inner width, that the published code would round up."""
     for key, value, multiple in (("vocab_size", c.vocab, c.pad_to), ("n_inner", c.mlp, c.inner_to)):
         if value % multiple:
             raise ConfigError(
@@ -135,7 +136,7 @@ PUBLISHED = (
     only("activation_function", "swiglu"),
     Field("pad_to", "pad_vocab_size_multiple", 1, "choice", report_default=False),
     Field("inner_to", "n_inner", None, "choice", read=lambda stated: 1 if stated is None else 256, report_default=False),
-    computed("padded", _refuse_unpadded),
+    computed("padded", refuse_unpadded),
 )
 HEADS = {"ForMaskedLM": HeadSpec(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}
 JINA_HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name not in ("ForCausalLM", "ForMultipleChoice")}

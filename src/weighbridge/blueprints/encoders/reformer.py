@@ -131,7 +131,7 @@ def layer(c: Config, kind: str, *, keeps: bool = False) -> tuple[Node, ...]:
 
 
 def reformer(c: Config, *, keeps: bool = False) -> tuple[Node, ...]:
-    """Describe words and positions, the layers, and a norm over both streams; under a head nothing is kept between tokens."""
+    """Describe words and positions, the layers, and a norm over both streams; only a decoder *keeps* anything between tokens."""
     layers = stack("layers", c.built, len(c.built), lambda kind: layer(c, kind, keeps=keeps))
     return (
         part("embeddings", embedding("word_embeddings", c.vocab, c.hidden), positions(c), kind="embeddings"),
@@ -139,9 +139,9 @@ def reformer(c: Config, *, keeps: bool = False) -> tuple[Node, ...]:
     )
 
 
-def with_head(head: Blueprint) -> Blueprint:
+def with_head(head: Blueprint, *, keeps: bool = False) -> Blueprint:
     """Return the blueprint of the backbone under a head."""
-    return lambda c: part("", part("reformer", *reformer(c), kind="backbone"), head(c), kind="model")
+    return lambda c: part("", part("reformer", *reformer(c, keeps=keeps), kind="backbone"), head(c), kind="model")
 
 
 def vocabulary(c: Config) -> Part:
@@ -163,7 +163,7 @@ def writes(c: Config) -> Part:
             raise ConfigError(
                 "a decoder sees no chunk behind a token's own", key=f"{kind}_num_chunks_after", value=after, hint="set it to 0"
             )
-    return with_head(vocabulary)(c)
+    return with_head(vocabulary, keeps=True)(c)
 
 
 def fills(c: Config) -> Part:

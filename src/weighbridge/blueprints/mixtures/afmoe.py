@@ -63,7 +63,7 @@ def laguna(c: Config) -> tuple[Node, ...]:
     H = c.hidden
 
     def layer(kinds: tuple[str, int | None]) -> tuple[Node, ...]:
-        own = c if kinds[1] is None else with_changes(c, heads=kinds[1], even=False)
+        own = c if kinds[1] is None else with_changes(c, heads=kinds[1], heads_divide=False)
         gate = linear("g_proj", H, own.heads if c.by_head else own.heads * c.head_dim, bias=False)
         halves = (attention(own, gate), expert_layer(c) if kinds[0] == "sparse" else gated_mlp("mlp", H, c.mlp))
         return (*halves, rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))

@@ -90,7 +90,7 @@ FIELDS = (
     constant("agreed", refuse_two_widths),
     size("layers", "n_layers", 24, "L", "layers", "num_hidden_layers"),
     size("heads", "n_heads", 16, "A", "attention heads", "num_attention_heads"),
-    constant("even", lambda c: c.hidden % c.heads == 0),
+    constant("heads_divide", lambda c: c.hidden % c.heads == 0),
     derived("head_dim", default_head_dim, "d_model", "n_heads"),
     nested("attn", "attn_config", ATTENTION),
     nested("ffn", "ffn_config", EXPERTS),

@@ -153,7 +153,7 @@ def experts(c: Config, *, hashed: bool) -> Part:
 def _group_width(c: Config) -> Size:
     """Divide the heads' outputs into groups; what is left over where they do not divide is dropped, as the reference does."""
     width = c.heads * c.head_dim
-    return exact(width, c.groups) if c.even else width // c.groups
+    return exact(width, c.groups) if c.groups_divide else width // c.groups
 
 
 def _attentions(c: Config) -> list[str]:
@@ -201,7 +201,7 @@ FIELDS: tuple[Field, ...] = (
     Q_LORA_RANK.with_default(1024),
     size("groups", "o_groups", 8, "G", "groups of heads in the output"),
     size("o_lora", "o_lora_rank", 1024, "R", "rank of a group's output"),
-    constant("even", lambda c: c.heads * c.head_dim % c.groups == 0),
+    constant("groups_divide", lambda c: c.heads * c.head_dim % c.groups == 0),
     derived("group_width", _group_width, "o_groups"),
     size("experts", "n_routed_experts", 256, "E", "routed experts", "num_local_experts"),
     ACTIVE_EXPERTS.with_default(6),

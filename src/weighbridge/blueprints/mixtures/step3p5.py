@@ -16,7 +16,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import layer_range
-from weighbridge.core.tree import Node
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ def step(c: Config) -> tuple[Node, ...]:
 
     def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
         limited = kinds[0] == "sliding_attention"
-        own = with_changes(c, heads=c.limited_heads, window=c.sight, even=False) if limited else c
+        own = with_changes(c, heads=c.limited_heads, window=c.sight, heads_divide=False) if limited else c
         gate = linear("g_proj", H, own.heads if c.by_head else own.heads * c.head_dim, bias=False)
         return (attention(own, gate), mlp(c, kinds[1]), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
 
@@ -130,5 +130,21 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "num_sliding_attention_heads": kinds.get("sliding_attention", own)["num_attention_heads"]}
 
 
-CLASSES = {"Step3p7TextModel": lambda c: part("", *step(c), kind="model")}
-FAMILIES = {"step3p5": Family("step3p5", STEP, CLASSES, "Step3p7TextModel", MORE_IGNORED_KEYS, normalize_config=normalize_config)}
+def causal(c: Config) -> Part:
+    """Describe Step3p5ForCausalLM, the class of published configs, whose code stands beside the files."""
+    head = linear("lm_head", c.hidden, c.vocab, bias=False)
+    return part("", part("model", *step(c), kind="backbone"), head, kind="model")
+
+
+CLASSES = {"Step3p7TextModel": lambda c: part("", *step(c), kind="model"), "Step3p5ForCausalLM": causal}
+FAMILIES = {
+    "step3p5": Family(
+        "step3p5",
+        STEP,
+        CLASSES,
+        "Step3p7TextModel",
+        MORE_IGNORED_KEYS,
+        normalize_config=normalize_config,
+        remote=frozenset(("Step3p5ForCausalLM",)),
+    )
+}

@@ -33,10 +33,10 @@ IGNORED_KEYS = frozenset(
 
 def default_head_dim(c: Config) -> Size:
     """Divide the hidden size among the heads; what is left over where they do not divide is dropped, as the reference does."""
-    return exact(c.hidden, c.heads) if c.even else c.hidden // c.heads
+    return exact(c.hidden, c.heads) if c.heads_divide else c.hidden // c.heads
 
 
-HEADS_DIVIDE = constant("even", lambda c: c.hidden % c.heads == 0)
+HEADS_DIVIDE = constant("heads_divide", lambda c: c.hidden % c.heads == 0)
 
 
 def uneven_heads(fields: tuple[Field, ...]) -> tuple[Field, ...]:

@@ -82,9 +82,8 @@ def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4), *, tra
     elif inner is None:
         inner = bind_backbone("resnet", {"out_features": ["stage4"]})
     found = features(inner, c.image)
-    frozen = (
-        not trained and "resnet" in inner.model_type
-    )  # the reference looks for names that its own ResNet has not, and freezes all of it
+    # The reference looks for names that its own ResNet has not, and freezes all of it.
+    frozen = not trained and "resnet" in inner.model_type
     return replace(found, parts=constant_batch_norms(part("", *found.parts), frozen=frozen).children)
 
 

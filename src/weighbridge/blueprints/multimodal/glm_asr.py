@@ -131,6 +131,7 @@ QWEN_TEXT = {
     "num_attention_heads": 16,
     "num_key_value_heads": 8,
     "head_dim": 128,
+    "tie_word_embeddings": True,
 }
 MUSIC = (
     model_config("audio", "audio_config", "audioflamingo3_encoder"),

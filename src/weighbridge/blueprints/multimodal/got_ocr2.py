@@ -27,6 +27,7 @@ QWEN = {
     "num_attention_heads": 16,
     "num_key_value_heads": 16,
     "vocab_size": 151860,
+    "tie_word_embeddings": True,
 }
 BOTH = (
     model_config("vision", "vision_config", "got_ocr2_vision", fixed=True),

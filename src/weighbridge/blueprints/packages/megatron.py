@@ -11,6 +11,7 @@ from weighbridge.blueprints.modules.words import one_of
 from weighbridge.config.bind import LARGEST
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, choice, computed, optional, size, switch
+from weighbridge.config.nemo import from_nemo
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text, mark
@@ -221,4 +222,6 @@ IGNORED_KEYS = frozenset(
     use_mcore_models use_rope_scaling valid_data_path vocab_file wandb_exp_name wandb_project
     wandb_save_dir weight_decay weight_decay_incr_style""".split()
 )
-FAMILIES = {"megatron": Family("megatron", FIELDS, {"megatron.GPTModel": gpt}, "megatron.GPTModel", IGNORED_KEYS)}
+FAMILIES = {
+    "megatron": Family("megatron", FIELDS, {"megatron.GPTModel": gpt}, "megatron.GPTModel", IGNORED_KEYS, normalize_config=from_nemo)
+}

@@ -1,13 +1,13 @@
-"""Llama-like models of 2023 and 2024 with code on the Hub: InternLM, MiniCPM, Orion, Baichuan.
+"""Llama-like models of 2023 and 2024 with code on the Hub: InternLM, MiniCPM, Orion, XVERSE, Baichuan.
 
 Source: modeling_internlm.py of internlm/internlm-7b, modeling_minicpm.py of openbmb/MiniCPM-2B-sft-bf16, modeling_orion.py of
-OrionStarAI/Orion-14B-Base, modeling_baichuan.py of baichuan-inc/Baichuan2-7B-Base. Held to published totals, not to a live class.
+OrionStarAI/Orion-14B-Base, modeling_baichuan.py of baichuan-inc/Baichuan2-7B-Base, modeling_xverse.py of xverse/XVERSE-7B. Held to published totals, not to a live class.
 """
 
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, llama
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_MLP_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS, NO_MLP_BIAS, attention, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, derived, switch, variant
 from weighbridge.core.errors import ConfigError
@@ -67,6 +67,17 @@ INTERNLM = variant(
     out_bias=switch("out_bias", "bias", True),
 )
 MINICPM = variant(LLAMA, Field("moe", "num_experts", 0, "choice", read=_dense), NO_MLP_BIAS, tied=True, head_dim=HEAD_DIM)
+XVERSE = variant(
+    LLAMA,
+    *NO_BIAS,
+    vocab=100278,
+    hidden=5120,
+    mlp=13824,
+    layers=40,
+    heads=40,
+    head_dim=HEAD_DIM,
+    kv_heads=derived("kv_heads", lambda c: c.heads, "num_attention_heads"),
+)
 ORION = variant(FIELDS, NO_MLP_BIAS, vocab=84608, mlp=15360, hidden=5120, layers=40, heads=40, head_dim=HEAD_DIM)
 BAICHUAN = variant(
     tuple(field for field in FIELDS if field.word not in ("kv_heads", "qkv_bias", "out_bias", "mlp_bias")), vocab=64000, head_dim=HEAD_DIM
@@ -79,6 +90,7 @@ MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
 FAMILIES = {
     "internlm": Family("internlm", INTERNLM, with_heads("InternLM", llama, "lm sequence"), "InternLMModel", MORE_IGNORED_KEYS),
     "minicpm": Family("minicpm", MINICPM, with_heads("MiniCPM", llama, "lm sequence"), "MiniCPMModel", MORE_IGNORED_KEYS),
+    "xverse": Family("xverse", XVERSE, with_heads("Xverse", llama, "lm"), "XverseModel", MORE_IGNORED_KEYS | {"max_tokenizer_truncation"}),
     "orion": Family("orion", ORION, with_heads("Orion", orion, "lm sequence"), "OrionModel", MORE_IGNORED_KEYS),
     "baichuan": Family(
         "baichuan",

@@ -6,6 +6,8 @@ Source: arXiv 2404.05892, sections 4 and 5; modeling_rwkv5.py of RWKV/rwkv-5-wor
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.blueprints.state_space import rwkv
 from weighbridge.config.family import Family
@@ -15,16 +17,21 @@ from weighbridge.core.sizes import exact, layer_range
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 
-def rwkv5(c: Config) -> tuple[Node, ...]:
-    """Describe embeddings, layers of time mixing and channel mixing, and a last norm; the first layer norms the embeddings too."""
+def layers(c: Config, time: Callable[[Config], Part], channel: Callable[[Config], Part]) -> tuple[Node, ...]:
+    """Describe embeddings, layers of *time* mixing and *channel* mixing, and a last norm; the first layer norms the embeddings too."""
     H = c.hidden
 
     def layer(first: bool) -> tuple[Node, ...]:
         before = (layer_norm("pre_ln", H),) if first else ()
-        return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time_mixing(c), rwkv.channel_mixing(c))
+        return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time(c), channel(c))
 
     kinds = [index == 0 for index in layer_range(c.depth)]
     return (embedding("embeddings", c.vocab, H), *stack("blocks", kinds, c.layers, layer), layer_norm("ln_out", H))
+
+
+def rwkv5(c: Config) -> tuple[Node, ...]:
+    """Describe embeddings and layers."""
+    return layers(c, time_mixing, rwkv.channel_mixing)
 
 
 def time_mixing(c: Config) -> Part:

@@ -18,7 +18,7 @@ FIELDS = (
     size("heads", "conf_num_attention_heads", 8, "A", "attention heads"),
     size("layers", "conf_num_hidden_layers", 12, "L", "layers"),
     derived("head_dim", lambda c: c.hidden // c.heads, "hidden_size", "conf_num_attention_heads"),
-    computed("even", lambda c: c.hidden % c.heads == 0),
+    computed("heads_divide", lambda c: c.hidden % c.heads == 0),
     size("kernel", "conf_conv_kernel_size", 5, "K", "kernel size of the depthwise convolution"),
     Field("chunk", "conf_attention_chunk_size", 12, "choice"),
     Field("past", "conf_attention_context_left", 13, "choice"),
@@ -94,7 +94,7 @@ def encoder(c: Config) -> Part:
         rms_norm("norm", c.hidden),
         kind="layer",
         repeat=c.layers,
-        stream=frames if c.even else unknown("the heads do not divide the hidden size"),
+        stream=frames if c.heads_divide else unknown("the heads do not divide the hidden size"),
     )
     return part("", first, layer, kind="audio", stream=frames)
 

@@ -148,7 +148,7 @@ def fields(hidden: int, heads: int, mlp: int, vocab: int, *more: Field) -> tuple
         LAYERS.with_default(6),
         HEADS.with_default(heads),
         replace(KV_HEADS, default=lambda c: c.heads, null=lambda c: c.heads),
-        constant("even", True),
+        constant("heads_divide", True),
         derived("share", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
         replace(HEAD_DIM, default=lambda c: c.share, null=lambda c: c.share),
         MLP.with_default(mlp),

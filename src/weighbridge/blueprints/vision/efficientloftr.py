@@ -13,12 +13,17 @@ from weighbridge.blueprints.modules.feature_maps import module_list
 from weighbridge.blueprints.modules.rt_detr_encoder import conv
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HEADS, HIDDEN, Config, computed, settable, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, Config, choice, computed, settable, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 PAIR = unknown("the sizes of the two images depend on the input")
 
@@ -95,6 +100,30 @@ def _refuse_mismatch(c: Config) -> bool:
     return True
 
 
+STATED: dict[str, Callable[[Config], list[Any]]] = {
+    "stage_block_stride": lambda c: [[stride] + [1] * (depth - 1) for stride, depth in zip(c.strides, c.depths, strict=False)],
+    "stage_block_out_channels": lambda c: [[width] * depth for width, depth in zip(c.widths, c.depths, strict=False)],
+    "stage_block_in_channels": lambda c: [
+        [before, *[width] * (depth - 1)] for before, width, depth in zip((1, *c.widths), c.widths, c.depths, strict=False)
+    ],
+    "fine_fusion_dims": lambda c: list(c.widths[:0:-1]),
+}
+"""Lists that the config class makes of the others and writes into its files; it would follow one that said something else."""
+
+
+def _refuse_other_blocks(c: Config) -> bool:
+    """Refuse lists of blocks that are not what the lists of stages make of them."""
+    for key, rule in STATED.items():
+        given = getattr(c, key)
+        if given is not None and _plain(given) != rule(c):
+            raise ConfigError("blocks that differ within a stage are not described", key=key, value=given)
+    return True
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
 FIELDS = (
     numbers("depths", "stage_num_blocks", (1, 2, 4, 14), minimum=0),
     numbers("widths", "out_features", (64, 64, 128, 256)),
@@ -109,6 +138,8 @@ FIELDS = (
     settable("mlp", "intermediate_size", lambda c: 2 * c.hidden, "I", "intermediate size"),
     switch("bias", "attention_bias", False),
     computed("fits", _refuse_mismatch),
+    *(choice(key, key, None, report_default=False) for key in STATED),
+    computed("alike", _refuse_other_blocks),
 )
 IGNORED_KEYS = frozenset(
     """coarse_matching_border_removal coarse_matching_skip_softmax coarse_matching_temperature coarse_matching_threshold fine_kernel_size

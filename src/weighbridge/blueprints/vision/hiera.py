@@ -139,7 +139,7 @@ def backbone(c: Config) -> Part:
     return part("", *encoder(c), part("hidden_states_norms", *norms), kind="model")
 
 
-def halved(sides: tuple[int, int], by: tuple[int, int], times: int) -> tuple[int, int]:
+def pooled_sides(sides: tuple[int, int], by: tuple[int, int], times: int) -> tuple[int, int]:
     """Return the sides of a map, or of a unit, behind so many poolings."""
     return sides[0] // by[0] ** times, sides[1] // by[1] ** times
 
@@ -150,7 +150,7 @@ def fusion(c: Config, last: tuple[int, int], kept: int) -> Part:
     for stage in layer_range(c.pooled):
         kernel = unit[0] // last[0], unit[1] // last[1]
         heads.append(conv2d(str(stage), wide[stage], wide[-1], kernel, stream=kept * last[0] * last[1]))
-        unit = halved(unit, c.pooling, 1)
+        unit = pooled_sides(unit, c.pooling, 1)
     return part("multiscale_fusion", part("multi_scale_fusion_heads", *heads), kind="neck")
 
 
@@ -165,8 +165,8 @@ def pre_training(c: Config) -> Part:
     rows, columns = patch_map(c)
     kept = int((rows // c.unit[0]) * (columns // c.unit[1]) * (1 - c.hidden_part))
     places, last, side = (
-        halved((rows, columns), c.pooling, c.pooled),
-        halved(c.unit, c.pooling, c.pooled),
+        pooled_sides((rows, columns), c.pooling, c.pooled),
+        pooled_sides(c.unit, c.pooling, c.pooled),
         c.stride[1] * c.pooling[1] ** c.pooled,
     )
     seen, shown = places[0] * places[1], kept * last[0] * last[1]

@@ -9,7 +9,8 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, conv_out
 from weighbridge.blueprints.modules.stage_fields import first_stages, numbers
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import IMAGE, LABELS, PATCH, Config, computed, size
+from weighbridge.config.fields import IMAGE, LABELS, PATCH, AtInit, Config, computed, sequence, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.messages import Text
@@ -17,9 +18,40 @@ from weighbridge.core.parts import attend, batch_norm, conv2d, linear, part
 from weighbridge.core.sizes import Size, is_some, layer_range
 from weighbridge.core.tree import Part, Tensor
 
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
 
-def three(c: Config) -> int:
-    """Refuse other than three stages, since the reference knows of two steps between stages."""
+
+Step: TypeAlias = "tuple[int, int, int, int, int] | None"
+"""Between two stages: width of a key, heads, ratios of values and of the feed-forward layer behind it (0 is none), stride; None is no step."""
+
+
+def usual_steps(c: Config) -> list[list[Any]]:
+    """Return the steps that the config class makes: behind each of the first two stages, with the keys of the first."""
+    return [["Subsample", c.keys[0], width // c.keys[0], 4, 2, 2] for width in c.widths[:2]]
+
+
+def read_steps(value: Any) -> tuple[Step, ...]:
+    """Read ``down_ops``: whatever does not begin with ``Subsample`` is no step."""
+    steps: list[Step] = []
+    for entry in value:
+        numbers = tuple(entry[1:6]) if isinstance(entry, list) and entry[:1] == ["Subsample"] else None
+        low = (1, 1, 1, 0, 1)
+        if not isinstance(entry, list) or not entry or (numbers is not None and not _are_from(numbers, low)):
+            message = Text("expected Subsample and five whole numbers, found {value!r:.60}", value=entry)
+            raise ConfigError(message, key="down_ops", value=value)
+        steps.append(numbers)
+    return tuple(steps)
+
+
+def _are_from(numbers: tuple[Any, ...], low: tuple[int, ...]) -> bool:
+    return len(numbers) == len(low) and all(type(number) is int and number >= least for number, least in zip(numbers, low, strict=True))
+
+
+def count_stages(c: Config) -> int:
+    """Count the stages; refuse those for which the config names no step, or no width to step to."""
+    if c.steps is None:
+        raise ConfigError("a null is no list of steps", key="down_ops", value=None)
     found = first_stages(
         "depths",
         len(c.depths),
@@ -29,10 +61,10 @@ def three(c: Config) -> int:
         mlp_ratio=c.wider,
         attention_ratio=c.values,
     )
-    if found != 3:
-        raise ConfigError(
-            Text("{found} stages, but two steps from stage to stage", found=found), key="depths", value=list(c.depths), hint="three entries"
-        )
+    reached = max((stage + 1 for stage, step in enumerate(c.steps[:found]) if step), default=1)
+    if len(c.widths) <= max(1, reached) or found > len(c.steps) + 1:
+        message = Text("{found} stages, but {steps} steps and {widths} widths", found=found, steps=len(c.steps), widths=len(c.widths))
+        raise ConfigError(message, key="depths", value=list(c.depths))
     return found
 
 
@@ -45,11 +77,12 @@ FIELDS = (
     size("padding", "padding", 1, "B", "padding at each edge", minimum=0),
     numbers("widths", "hidden_sizes", (128, 256, 384)),
     numbers("heads", "num_attention_heads", (4, 8, 12)),
-    numbers("depths", "depths", (4, 4, 4)),
+    numbers("depths", "depths", (4, 4, 4), minimum=0),
     numbers("keys", "key_dim", (16, 16, 16)),
     numbers("wider", "mlp_ratio", (2, 2, 2), minimum=0),
     numbers("values", "attention_ratio", (2, 2, 2)),
-    computed("stages", three),
+    sequence("steps", "down_ops", AtInit(usual_steps), read=read_steps)._replace(report_default=False, nullable=True),
+    computed("stages", count_stages),
     LABELS,
 )
 
@@ -85,10 +118,11 @@ def feed_forward(width: int, ratio: int) -> Part:
     )
 
 
-def smaller(c: Config, stage: int, side: Size, after: Size) -> Part:
-    """Describe the step to the next stage: every second place asks all positions; it has the first stage's keys."""
-    inputs, outputs, key = c.widths[stage], c.widths[stage + 1], c.keys[0]
-    heads, value, seen, kept = inputs // key, 4 * key, side * side, after * after
+def smaller(c: Config, stage: int, step: tuple[int, int, int, int, int], side: Size, after: Size) -> Part:
+    """Describe the step to the next stage: the places of the smaller map ask all positions."""
+    inputs, outputs = c.widths[stage], c.widths[stage + 1]
+    key, heads, ratio, _, _ = step
+    value, seen, kept = ratio * key, side * side, after * after
     return part(
         "",
         biases(heads, side),
@@ -101,15 +135,17 @@ def smaller(c: Config, stage: int, side: Size, after: Size) -> Part:
 
 
 def stages(c: Config) -> Part:
-    """Describe the three stages; each but the last ends with a step to a smaller map."""
+    """Describe the stages, each with the step to a smaller map behind it, if there is one."""
     found = []
     side: Size = c.image // c.patch
-    for stage in range(3):
+    for stage in range(c.stages):
         each = (attention(c, stage, side), *((feed_forward(c.widths[stage], c.wider[stage]),) if c.wider[stage] else ()))
         layers = [(module, side) for _ in layer_range(c.depths[stage]) for module in each]
-        if stage < 2:
-            after: Size = (side - 1) // 2 + 1
-            layers += [(smaller(c, stage, side, after), after), (feed_forward(c.widths[stage + 1], 2), after)]
+        step = c.steps[stage] if stage < len(c.steps) else None
+        if step:
+            after: Size = (side - 1) // step[4] + 1
+            layers.append((smaller(c, stage, step, side, after), after))
+            layers += [(feed_forward(c.widths[stage + 1], step[3]), after)] if step[3] else []
             side = after
         parts = (part(str(i), module, kind="layer", stream=at * at) for i, (module, at) in enumerate(layers))
         found.append(part(str(stage), part("layers", *parts), kind="stage"))
@@ -146,4 +182,4 @@ def with_teacher(c: Config) -> Part:
 
 CLASSES = {"LevitModel": levit, "LevitForImageClassification": classification, "LevitForImageClassificationWithTeacher": with_teacher}
 
-FAMILIES = {"levit": Family("levit", FIELDS, CLASSES, "LevitModel", IGNORED_KEYS | {"down_ops"})}
+FAMILIES = {"levit": Family("levit", FIELDS, CLASSES, "LevitModel", IGNORED_KEYS)}

@@ -125,7 +125,7 @@ def encoder(c: Config) -> Part:
     return part("", *layers(c), kind="encoder", stream="seq")
 
 
-def stated(c: Config, word: str, key: str) -> tuple[int, ...]:
+def required_list(c: Config, word: str, key: str) -> tuple[int, ...]:
     """Return a list that the head's config must have, of one entry or more."""
     found: tuple[int, ...] | None = getattr(c.head, word)
     if not found:
@@ -154,7 +154,7 @@ def upsampling(name: str, inputs: Size, outs: int, kernel: int, at: Grid, shuffl
 
 def decode_head(c: Config) -> Part:
     """Describe the convolutions that enlarge the map of patches and put out each label's."""
-    upsample, refine = stated(c, "upsample", "upsample_out_channels"), c.head.refine
+    upsample, refine = required_list(c, "upsample", "upsample_out_channels"), c.head.refine
     if refine is None:
         raise ConfigError("this class is built from the head's own config, which has no default", key="head_config.conv_out_channels")
     at, larger, refined = grid(c), [], []
@@ -171,7 +171,7 @@ def decode_head(c: Config) -> Part:
 
 def scale_head(c: Config) -> Part:
     """Describe what tells the focal length: convolutions that halve the map, and three linear maps of all that is left."""
-    outs, widths = stated(c, "scale", "scale_conv_out_channels"), stated(c, "scale_widths", "scale_final_hidden_sizes")
+    outs, widths = required_list(c, "scale", "scale_conv_out_channels"), required_list(c, "scale_widths", "scale_final_hidden_sizes")
     at, halved = grid(c), []
     for index, (inputs, out, kernel) in enumerate(chain(c.hidden, outs, c.head.scale_kernels, c.head.scale_kernel)):
         at = conv_output(at, kernel, 2, (kernel - 1) // 2)

@@ -85,7 +85,7 @@ def _indices(value: Any) -> tuple[int, ...]:
     return timm_resnet.indices(value)
 
 
-def _named(value: Any) -> timm_resnet.Network | None:
+def _network_of(value: Any) -> timm_resnet.Network | None:
     return None if value is None else timm_resnet.network(value)
 
 
@@ -93,7 +93,7 @@ BACKBONE = (
     *variant(
         timm_resnet.FIELDS,
         choice("outputs", "out_indices", [-1], read=_indices),
-        choice("network", "backbone", None, read=_named),
+        choice("network", "backbone", None, read=_network_of),
     ),
     switch("frozen_norms", "freeze_batch_norm_2d", False),
     switch("maps_alone", "features_only", True),

@@ -1,0 +1,136 @@
+"""Models whose code stands beside their files: against the totals that their authors published, or that others counted in their files."""
+
+from __future__ import annotations
+
+import pytest
+
+import weighbridge
+from weighbridge.core.errors import ConfigError, UsageError
+
+ELM = {
+    "model_type": "openelm",
+    "num_transformer_layers": 16,
+    "model_dim": 1280,
+    "head_dim": 64,
+    "ffn_dim_divisor": 256,
+    "vocab_size": 32000,
+    "ffn_multipliers": [0.5, 0.73, 0.97, 1.2, 1.43, 1.67, 1.9, 2.13, 2.37, 2.6, 2.83, 3.07, 3.3, 3.53, 3.77, 4.0],
+    "num_query_heads": [12] * 5 + [16] * 7 + [20] * 4,
+    "num_kv_heads": [3] * 5 + [4] * 7 + [5] * 4,
+}
+GOOSE = {"model_type": "rwkv7", "vocab_size": 65536}
+NOMIC = {
+    "model_type": "nomic_bert",
+    "architectures": ["NomicBertModel"],
+    "vocab_size": 250048,
+    "n_embd": 768,
+    "n_inner": 3072,
+    "n_layer": 12,
+    "n_head": 12,
+    "num_experts": 8,
+    "moe_top_k": 2,
+    "moe_every_n_layers": 2,
+    "activation_function": "gelu",
+    "qkv_proj_bias": True,
+    "mlp_fc1_bias": True,
+    "mlp_fc2_bias": True,
+    "type_vocab_size": 1,
+}
+JINA = {
+    "model_type": "bert",
+    "architectures": ["JinaBertModel"],
+    "vocab_size": 30528,
+    "feed_forward_type": "geglu",
+    "position_embedding_type": "alibi",
+}
+WIDE = {"v_low_rank_dim": 64, "decay_low_rank_dim": 96, "a_low_rank_dim": 96}
+TOTALS: dict[str, tuple[dict[str, object], str, int]] = {
+    "OpenELM-270M, table of the repository": (ELM, "OpenELMForCausalLM", 271_527_168),
+    "RWKV-6 1.6B, arXiv 2404.05892": ({"model_type": "rwkv6", "hidden_size": 2048}, "Rwkv6ForCausalLM", 1_599_873_024),
+    "RWKV-7 0.19B, arXiv 2503.14456": (
+        {**GOOSE, "hidden_size": 768, "num_hidden_layers": 12, "v_low_rank_dim": 32},
+        "RWKV7ForCausalLM",
+        191_034_624,
+    ),
+    "RWKV-7 0.4B": ({**GOOSE, "hidden_size": 1024, "v_low_rank_dim": 32}, "RWKV7ForCausalLM", 450_767_872),
+    "RWKV-7 1.5B": ({**GOOSE, **WIDE, "gate_low_rank_dim": 256}, "RWKV7ForCausalLM", 1_527_404_544),
+    "RWKV-7 2.9B": (
+        {**GOOSE, **WIDE, "hidden_size": 2560, "num_hidden_layers": 32, "gate_low_rank_dim": 320},
+        "RWKV7ForCausalLM",
+        2_947_735_040,
+    ),
+    "nomic-embed-text-v2-moe": (NOMIC, "NomicBertModel", 475_292_928),
+    "jina-embeddings-v2-base-en": (JINA, "JinaBertModel", 137_368_320),
+    "jina-embeddings-v2-small-en": (
+        {**JINA, "hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8, "intermediate_size": 2048},
+        "JinaBertModel",
+        32_690_688,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_a_published_total(name: str) -> None:
+    config, class_name, total = TOTALS[name]
+    found = weighbridge.model(config, class_name)
+    assert (found.class_name, found.count().unique) == (class_name, total)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "low", "high"),
+    [
+        ("arctic", 478.5e9, 479.5e9),
+        ("grok", 314e9, 316e9),
+        ("grove_moe", 32.5e9, 33.5e9),
+        ("jais", 12.95e9, 13.05e9),
+        ("plm", 1.82e9, 1.83e9),
+    ],
+)
+def test_a_published_size(model_type: str, low: float, high: float) -> None:
+    """Snowflake says 480B (with 128 experts of 3.66B), xAI 314B, inclusionAI 33B, Core42 13B, PLM 1.83B."""
+    unique = weighbridge.model({"model_type": model_type}).count().unique
+    assert isinstance(unique, int)
+    assert low < unique < high
+
+
+def test_an_rwkv_follows_the_formula_of_its_paper() -> None:
+    for hidden, layers, vocab in ((128, 2, 100), (512, 5, 77)):
+        config = {
+            "model_type": "rwkv6",
+            "hidden_size": hidden,
+            "num_hidden_layers": layers,
+            "vocab_size": vocab,
+            "intermediate_size": 7 * hidden // 2,
+        }
+        unique = weighbridge.model(config).count().unique
+        assert unique == 13 * hidden**2 * layers + 464 * hidden * layers + 4 * hidden + 2 * hidden * vocab
+
+
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        ({**ELM, "num_kv_heads": [3]}, "num_kv_heads: 1 entries for 16 layers (one for each layer)"),
+        ({**ELM, "num_kv_heads": [5] * 16}, "num_kv_heads: expected a divisor of the 12 heads, found 5"),
+        ({**GOOSE, "value_dim": 4096}, "value_dim: values wider than the hidden size are not described"),
+        ({**GOOSE, "attn": {"layers": [1]}}, "attn: layers of attention among those of RWKV are not described"),
+        ({**JINA, "position_embedding_type": "absolute"}, "position_embedding_type: 'absolute' is not described, only 'alibi'"),
+        ({"model_type": "jais", "activation_function": "gelu"}, "activation_function: 'gelu' is not described, only 'swiglu'"),
+        ({**NOMIC, "prenorm": True}, "prenorm: True is not described, only False"),
+    ],
+)
+def test_another_structure_is_refused(config: dict[str, object], text: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        weighbridge.model(config)
+    assert str(refused.value) == text
+
+
+@pytest.mark.parametrize("model_type", ["rwkv6", "rwkv7", "plamo2"])
+def test_the_arithmetic_of_a_recurrence_without_a_live_class_is_refused(model_type: str) -> None:
+    with pytest.raises(UsageError, match="the arithmetic of this recurrence is not held to a live class"):
+        weighbridge.model({"model_type": model_type}).flops(seq=16)
+
+
+def test_active_parameters_of_mixtures() -> None:
+    """Snowflake says 17B of Arctic are at work on a token, Nomic 305M."""
+    assert weighbridge.model({"model_type": "arctic"}).count().active == 17_318_647_808
+    assert weighbridge.model(NOMIC).count().active == 305_423_616

@@ -1,0 +1,63 @@
+"""What transformers 4.57.6 builds where it ties otherwise than 5.23.0, or has a head or a row that 5.23.0 has not: figures of its live classes on the meta device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge import model
+from weighbridge.accounts.parameters import count
+from weighbridge.conventions.older import older_tree
+
+QWEN = {"model_type": "qwen2_vl", "tie_word_embeddings": False, "hidden_size": 1536, "num_hidden_layers": 2, "num_attention_heads": 12}
+CASES: list[tuple[str, dict[str, Any], int]] = [
+    ("BridgeTowerForMaskedLM", {}, 326_989_401),
+    ("CamembertForCausalLM", {"tie_word_embeddings": False}, 132_955_194),
+    ("CamembertForMaskedLM", {"tie_word_embeddings": False}, 132_955_194),
+    ("ColQwen2ForRetrieval", {}, 73_383_011_456),
+    ("ColQwen2ForRetrieval", {"vlm_config": QWEN}, 1_431_338_624),
+    ("ColQwen2ForRetrieval", {"vlm_config": {"model_type": "qwen2_vl", "text_config": {"tie_word_embeddings": True}}}, 72_137_303_168),
+    ("FSMTForConditionalGeneration", {}, 440_881_152),
+    ("FSMTForConditionalGeneration", {"tie_word_embeddings": False, "src_vocab_size": 52, "pad_token_id": 0}, 397_899_776),
+    ("FSMTModel", {"src_vocab_size": 52, "pad_token_id": 0}, 397_899_776),
+    ("LukeForMaskedLM", {}, 275_840_379),
+    ("LukeForMaskedLM", {"tie_word_embeddings": False}, 314_445_435),
+    ("LxmertForPreTraining", {"tie_word_embeddings": False}, 228_051_752),
+    ("MT5ForConditionalGeneration", {}, 300_176_768),
+    ("Mask2FormerModel", {"hidden_dim": 128}, 60_286_346),
+    ("Ovis2ForConditionalGeneration", {}, 12_011_608_566),
+    ("Ovis2ForConditionalGeneration", {"text_config": {"model_type": "qwen2", "tie_word_embeddings": True}}, 11_778_684_918),
+    ("Pix2StructForConditionalGeneration", {"tie_word_embeddings": True}, 243_698_304),
+    ("Pix2StructForConditionalGeneration", {"text_config": {"tie_word_embeddings": True}, "tie_word_embeddings": False}, 282_285_696),
+    ("RobertaForMaskedLM", {"tie_word_embeddings": False}, 163_300_185),
+    ("ShieldGemma2ForImageClassification", {}, 3_327_440_128),
+    ("SwinForImageClassification", {"use_absolute_embeddings": True, "depths": [1, 1]}, 939_539),
+    ("SwinModel", {"use_absolute_embeddings": True}, 27_820_506),
+    ("UMT5ForConditionalGeneration", {}, 172_122_112),
+    ("UMT5ForConditionalGeneration", {"tie_word_embeddings": False}, 300_179_456),
+]
+TYPES = {
+    "Bridge": "bridgetower",
+    "Camembert": "camembert",
+    "Col": "colqwen2",
+    "FSMT": "fsmt",
+    "Luke": "luke",
+    "Lxmert": "lxmert",
+    "MT5": "mt5",
+}
+TYPES |= {
+    "Mask2": "mask2former",
+    "Ovis2": "ovis2",
+    "Pix2": "pix2struct",
+    "Roberta": "roberta",
+    "Shield": "shieldgemma2",
+    "Swin": "swin",
+    "UMT5": "umt5",
+}
+
+
+@pytest.mark.parametrize(("class_name", "raw", "older"), CASES)
+def test_what_the_older_library_builds(class_name: str, raw: dict[str, Any], older: int) -> None:
+    model_type = next(name for start, name in TYPES.items() if class_name.startswith(start))
+    assert count(older_tree(model({"model_type": model_type, **raw}, class_name))) == older
