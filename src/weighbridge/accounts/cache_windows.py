@@ -28,6 +28,7 @@ KINDS = {"sliding_attention": "sliding_window", "chunked_attention": "attention_
 UNLIMITED = frozenset(
     (
         "axk2",
+        "bamba",
         "deepseek_v32",
         "glm5_next",
         "glm5_next_text",

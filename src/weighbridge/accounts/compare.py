@@ -1,4 +1,4 @@
-"""Several models side by side, measure by measure, with the differences to the first."""
+"""Several models side by side, measure by measure, with the differences from the first."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import NamedTuple
 
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.accounts.possible import as_examples, refuse_impossible
+from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate, grows_with_batch
 from weighbridge.core.messages import Text
@@ -105,16 +105,6 @@ def _run_through(tree: Part, known: Mapping[str, Size], measure: Callable[[Part,
         return part.requires is None or part.requires in known
 
     return ledger(tree, Rule(measure, multiplicity, active_only=True, included=is_included))
-
-
-def flops_and_outputs(model: ModelValue, given: Inputs) -> tuple[Flops, int]:
-    """Count the arithmetic of a pass and the elements that it puts out.
-
-    >>> from weighbridge import model
-    >>> flops_and_outputs(model("vit-base-patch16-224"), Inputs())[1]
-    23895544
-    """
-    return flops_of(model, given), outputs_of(model, given)
 
 
 def outputs_of(model: ModelValue, given: Inputs) -> int:

@@ -15,6 +15,9 @@ from weighbridge.core.messages import Text, mark
 if TYPE_CHECKING:
     from typing import Any
 
+GRID = "16x24"
+"""How rows and columns are written."""
+
 LARGEST = 999_999_999
 """The largest number of anything that is put in."""
 
@@ -45,7 +48,7 @@ INPUTS: tuple[Input, ...] = (
         mark("length of the encoder states that a decoder's cross-attention reads; without it, cross-attention does not run"),
     ),
     Input("images", None, mark("images per example (each crop counts), for a vision-language model")),
-    Input("patches", None, mark("patches of each image, for models that read any size: rows x columns"), "16x24"),
+    Input("patches", None, mark("patches of each image, for models that read any size: rows x columns"), GRID),
     Input("audios", None, mark("audio clips per example, for an audio language model")),
     Input("question", None, mark("tokens of each example that see the whole text (Longformer's questions)")),
 )
@@ -116,7 +119,7 @@ def inputs(given: Mapping[str, object] | None = None, /, **named: object) -> Inp
     for entry in INPUTS:
         value = said.get(entry.name)
         if value is not None and value != "":
-            found[entry.name] = _grid(value, entry) if entry.example else whole(value, entry.name)
+            found[entry.name] = grid(value, entry.name) if entry.example else whole(value, entry.name)
     return Inputs(**found)
 
 
@@ -134,19 +137,23 @@ def whole(value: object, name: str) -> int:
     return number
 
 
-def _grid(value: object, entry: Input) -> tuple[int, int]:
-    """Read rows and columns: two numbers, or text such as ``16x24``."""
+def grid(value: object, name: str) -> tuple[int, int]:
+    """Read rows and columns: two numbers, or text.
+
+    >>> grid("16x24", "patches")
+    (16, 24)
+    """
     sides = value.split("x") if isinstance(value, str) else value
     if not isinstance(sides, (list, tuple)) or len(sides) != 2 or not all(type(side) is int or _is_number(side) for side in sides):
         raise UsageError(
             Text(
                 "{name}: expected rows and columns such as {example}, found {value!r:.40}",
-                name=entry.name,
-                example=entry.example,
+                name=name,
+                example=GRID,
                 value=value,
             )
         )
-    rows, columns = (whole(side, entry.name) for side in sides)
+    rows, columns = (whole(side, name) for side in sides)
     return rows, columns
 
 

@@ -159,7 +159,7 @@ def _add_experts(part: Part, copies: Size, roles: dict[str, Size], others: dict[
     else:  # a column knows its smallest and largest value; a symbol has none
         most, fewest = getattr(active, "high", active), getattr(experts, "low", experts)
         if type(most) is int and type(fewest) is int and most > fewest:
-            raise TypeError("in some of these rows a token may choose more experts than there are: only row by row is that told")
+            raise TypeError("in some of these rows a token may choose more experts than there are; count them one by one")
     # Experts may hold experts: of a chosen one only what is idle inside it counts as idle, of the others everything does.
     idle = idle + exact(others["idle"] * active, experts)
     for role, size in inside.items():
@@ -182,4 +182,4 @@ def copies(part: Part) -> Size:
 
 
 PARAMETERS = Rule(elements, copies)
-"""The same count as a rule: what each tensor adds, and how often. A ledger (``ledger.py``) sums it up module by module, for tables and formulas."""
+"""The rule by which a ledger (``ledger.py``) counts module by module, for tables and formulas; its total is the *unique* of :func:`tally`."""

@@ -1,5 +1,7 @@
 """What a cache's figure may be called."""
 
+import pytest
+
 from weighbridge import model
 
 
@@ -22,3 +24,24 @@ def test_halves_of_a_batch_are_xlnet_s_alone() -> None:
 def test_what_is_kept_of_each_token_is_a_memory_or_of_a_window() -> None:
     assert {layer.kind for layer in model({"model_type": "reformer"}).cache(seq=64).layers} == {"memory"}
     assert {layer.kind for layer in model({"model_type": "xlnet", "mem_len": 8}).cache(seq=64).layers} == {"window"}
+
+
+@pytest.mark.parametrize(("kinds", "expected"), [(["local"], 6_080), (["lsh"], 6_720), (["local", "lsh"], 12_800)])
+@pytest.mark.parametrize("class_name", ["ReformerModel", "ReformerModelWithLMHead"])
+def test_reformer_keeps_what_went_into_its_layers_under_a_head_too(class_name: str, kinds: list[str], expected: int) -> None:
+    """Bytes of ``past_buckets_states`` after a forward of live classes in float32: states of each layer, and buckets where tokens are hashed."""
+    config = {
+        "model_type": "reformer", "hidden_size": 19, "num_attention_heads": 1, "attention_head_size": 8, "attn_layers": kinds, "num_hashes": 1,
+        "axial_pos_embds_dim": [7, 12], "axial_pos_shape": [8, 8], "num_buckets": 4, "lsh_attn_chunk_length": 16, "local_attn_chunk_length": 8,
+        "is_decoder": True,
+    }  # fmt: skip
+    assert model(config, class_name).cache(batch=2, seq=40, dtype="float32").bytes == expected
+
+
+def test_bamba_s_layers_have_no_window_whatever_its_config_says_beside_them() -> None:
+    """Its class works out the kinds of its layers: live, 25 tokens of one layer of attention keep 2 × 2 × 25 × 16 numbers."""
+    config = {
+        "model_type": "bamba", "hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 6, "num_key_value_heads": 1, "head_dim": 16,
+        "attn_layer_indices": [0], "mamba_n_heads": 2, "mamba_n_groups": 2, "mamba_expand": 1, "attention_chunk_size": 6,
+    }  # fmt: skip
+    assert model(config, "BambaForCausalLM").cache(batch=2, seq=25, dtype="float32").bytes == 6_400

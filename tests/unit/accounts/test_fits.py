@@ -51,12 +51,27 @@ def test_the_largest_is_the_largest(need: Any, limit: int) -> None:
     assert found == max(fitting, default=0)
 
 
-@given(st.lists(st.integers(0, 30), min_size=2, max_size=40), st.integers(0, 300))
-def test_the_largest_of_any_needs_that_never_fall(steps: list[int], limit: int) -> None:
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=40), st.integers(0, 300), st.data())
+def test_the_largest_of_any_needs_that_never_fall(steps: list[int], limit: int, data: st.DataObject) -> None:
     needs = list(accumulate(steps))
-    assert _largest(lambda size: needs[size - 1], limit, len(needs)) == max(
+    start = data.draw(st.integers(1, len(needs) - 1))
+    assert _largest(lambda size: needs[size - 1], limit, len(needs), start) == max(
         (n for n in range(1, len(needs)) if needs[n - 1] <= limit), default=0
     )
+
+
+def test_what_grows_evenly_is_asked_for_two_sizes_more_than_are_known_already() -> None:
+    asked: list[int] = []
+
+    def need(size: int) -> int:
+        asked.append(size)
+        return 7 + 3 * size
+
+    assert _largest(need, 3_000, 1 << 20, 2048) == 997
+    assert set(asked) == {1, 2048, 997, 998}
+    asked.clear()
+    assert _largest(need, 30_000, 1 << 20, 2048) == 9997
+    assert set(asked) == {2048, 2049, 9997, 9998}
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
@@ -413,3 +428,9 @@ def test_the_largest_batch_and_the_longest_context_by_trying_all(purpose: str, i
         assert way.batch == next(size for size in range(10**5) if need(size + 1, seq) > room), way
         assert way.seq == next(size for size in range(91) if size == 90 or need(batch, size + 1) > room), way
     assert found.chosen == next((way for way in found.ways if way.fits), None)
+
+
+def test_the_most_that_is_tried_is_no_limit_of_the_memory() -> None:
+    tried = "No context beyond 67,108,863 tokens is tried: longer ones may fit too."
+    assert tried in map(str, fits_of(model("mistral-7b-v0.1"), 24 * GIB).notes)
+    assert tried not in map(str, fits_of(model("llama-3-8b"), 24 * GIB).notes)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from truth.stages import ours
+from truth.zero import ours as deepspeed_ours
 from weighbridge import model
 from weighbridge.accounts.adapters.base import base as base_at
 from weighbridge.accounts.adapters.base import facts_of
@@ -16,7 +17,7 @@ from weighbridge.accounts.memory.tape import Row
 from weighbridge.accounts.parallel.deepspeed import estimate, largest_module
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.accounts.parallel.megatron import estimate as of_megatron
-from weighbridge.accounts.parallel.shards import chunk, cuts
+from weighbridge.accounts.parallel.shards import chunk, cuts, flat_piece
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import bubble, message
 from weighbridge.accounts.parallel.working import _on_one_device, under_way, widths_of
@@ -55,6 +56,52 @@ def test_stages_experts_and_whole_tensors_to_the_byte(what: str) -> None:
     assert len(cases) >= 8
     for case in cases:
         assert ours(case) == case["bytes"], case
+
+
+ZERO = json.loads((ROOT / "tests/truth/parallel/zero.json").read_text("utf-8"))["cases"]
+
+assert {case["zero"] for case in ZERO} == {1, 2, 3}
+
+
+@pytest.mark.parametrize("case", ZERO, ids=lambda case: f"{case['class_name']}-{case['zero']}")
+def test_what_zero_cuts_flat_is_what_deepspeed_holds(case: dict[str, Any]) -> None:
+    """Bytes of parameters, and of master weights and moments, on each of four processes, of DeepSpeed 0.19.8."""
+    assert deepspeed_ours(case) == case["bytes"]
+
+
+@pytest.mark.parametrize(("dp", "ep"), [(8, 1), (8, 2), (12, 4), (16, 8), (24, 2), (40, 8)])
+def test_all_pieces_are_the_whole_wherever_devices_are_said_to_be_alike(dp: int, ep: int) -> None:
+    """FSDP cuts every tensor into pieces of which none is held twice, experts among those that hold the same ones."""
+    weighed = model(MOE)
+    devices = weighed.parallel(dp=dp, ep=ep, fsdp=True, dtype="float32").devices
+    assert sum(device.alike for device in devices) == dp
+    assert sum(device.alike * device.state.parameters for device in devices) == 4 * weighed.count().unique
+
+
+@pytest.mark.parametrize(
+    ("config", "how"),
+    [(LLAMA, {"dp": 10**9 - 8, "zero": 1}), (LLAMA, {"dp": 10**9 - 8, "fsdp": True}), (MOE, {"dp": 10**9 - 8, "ep": 8, "fsdp": True})],
+)
+def test_a_thousand_million_devices_are_not_looked_at_one_by_one(config: dict[str, Any], how: dict[str, Any]) -> None:
+    found = model(config).parallel(**how)
+    assert sum(device.alike for device in found.devices) == how["dp"]
+    assert len(found.devices) < 200
+
+
+@pytest.mark.parametrize(
+    ("config", "how", "text"),
+    [
+        (LLAMA, {"pp": 999_999_999}, "pp: 999999999 stages, and the model has 5 layers"),
+        (MOE, {"dp": 999_999_999, "ep": 999_999_999}, "ep: 999999999 does not divide the model's 8 experts"),
+        ({"model_type": "switch_transformers"}, {"dp": 9, "ep": 9}, "ep: 9 does not divide the model's 8 experts"),
+    ],
+)
+def test_more_stages_than_layers_and_more_ways_than_experts_are_refused_at_once(
+    config: dict[str, Any], how: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        model(config).parallel(**how)
+    assert str(caught.value) == text
 
 
 def test_chunks_are_torch_s() -> None:
@@ -180,7 +227,7 @@ def test_states_of_experts_are_cut_among_the_devices_that_hold_them_alike() -> N
     base = model(MOE, "MixtralForCausalLM")
     whole, found = base.parallel(dp=8, ep=4).largest, base.parallel(dp=8, ep=4, zero=1).largest
     each = whole.optimizer // whole.elements
-    assert found.optimizer == each * (-(-(whole.elements - whole.expert) // 8) + -(-whole.expert // 2))
+    assert found.optimizer == each * (flat_piece(whole.elements - whole.expert, 8) + flat_piece(whole.expert, 2))
 
 
 def test_only_a_pipeline_is_told_how_its_layers_are_shared_out() -> None:

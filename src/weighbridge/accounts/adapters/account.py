@@ -172,8 +172,11 @@ def _count_sites(
     added = [tensor for _, tensors in given for tensor in tensors] + list(shared)
     saved = SavedTensors()
     trainable = extra = 0
+    sizes: dict[tuple[int, ...], int] = {}  # of a hundred thousand tensors few differ in their shape
     for tensor in added:
-        many = tensor.count
+        many = sizes.get(tensor.shape, -1)
+        if many < 0:
+            many = sizes[tensor.shape] = tensor.count
         if tensor.saved:
             saved.put(tensor.name, many, tensor.dtype or own)
         if tensor.parameter:

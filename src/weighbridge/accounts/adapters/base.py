@@ -32,6 +32,9 @@ HEADS = (
 OUTERMOST_HEADS = ("proj_out", "output", "decoder", "head", "output_projection", "lm_predictions.lm_head.dense")
 """Names of output embeddings that other modules further inside have too."""
 
+LAST_PIECES = frozenset(name.rpartition(".")[2] for name in (*HEADS, *OUTERMOST_HEADS))
+"""How they all end."""
+
 WITHOUT_OUTPUT = frozenset(("blip", "clvp_decoder", "fsmt", "lxmert", "shieldgemma2"))
 WITHOUT_OUTPUT_CLASSES = frozenset(("VisualBertForRegionToPhraseAlignment",))
 """Model types and classes with a head that ``get_output_embeddings`` does not return."""
@@ -70,6 +73,9 @@ TRANSPOSED_NAMES = frozenset(("c_attn", "c_fc", "c_proj", "q_attn"))
 ROUTERS = ("gate", "router")
 LINEAR_ROUTERS = frozenset(("llama4", "llama4_text", "phimoe"))
 """A router beside fused experts is a module of its own with a bare weight, but for these types, whose router is a linear layer."""
+
+RENAMED = TRANSPOSED_NAMES.union(ROUTERS)
+"""Names of modules that may be something else for an adapter library than for everybody else; of most types no other is."""
 
 QUANTISED = frozenset(("ibert",))
 """Types whose encoders' linear layers and tables are classes of their own, which no adapter knows."""
@@ -117,9 +123,10 @@ def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = No
     rows, facts = tuple(list_rows(tree)), config or {}
     found = modules(tree, rows)
     known = dict(found)
+    typed = model_type in QUANTISED or model_type == "layoutlmv3"
     for path, module in found.items():
-        if module.tensors and (kind := _kind(module, found, model_type, facts)) != module.kind:
-            known[path] = module._replace(kind=kind)
+        if (typed or path[path.rfind(".") + 1 :] in RENAMED) and module.tensors:
+            known[path] = module._replace(kind=_kind(module, found, model_type, facts))
     inputs = _input_embedding(known, facts, model_type)
     table = known[inputs].weight if inputs else None
     shared = _modules_tied_to(table, rows) if table is not None else []
@@ -224,13 +231,15 @@ def _vocabulary(facts: Mapping[str, Any]) -> int | None:
 
 
 def _is_head(path: str) -> bool:
+    if path[path.rfind(".") + 1 :] not in LAST_PIECES:
+        return False
     return path in OUTERMOST_HEADS or any(path == name or path.endswith(f".{name}") for name in HEADS)
 
 
 def _output_embedding(known: Mapping[str, Module], shared: list[str], facts: Mapping[str, Any]) -> str | None:
     """Return the head whose outputs are tokens."""
     rows = _vocabulary(facts)
-    heads = [path for path, module in known.items() if module.kind == "linear" and module.weight is not None and _is_head(path)]
+    heads = [path for path, module in known.items() if module.kind == "linear" and _is_head(path) and module.weight is not None]
     fitting = [path for path in heads if rows is None or known[path].weight.shape[0] == rows]  # type: ignore[union-attr]
     if fitting or heads:
         return (fitting or heads)[0]

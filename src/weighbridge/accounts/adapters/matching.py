@@ -127,14 +127,15 @@ def fewest_suffixes(targets: Collection[str], names: Iterable[str]) -> set[str]:
     ['q']
     """
     others = {suffix for name in names if name not in targets and not ends_with(name, targets) for suffix in _suffixes(name)}
-    required: set[str] = set()
-    for suffixes in sorted(map(_suffixes, set(targets))):
-        for suffix in suffixes:
-            if suffix in required or suffix in others:
-                continue
-            if required.isdisjoint(suffixes[:-1]):
-                required.add(suffix)
-                break
+    # A last piece that no other name has names all targets that end in it; only the others need longer ones.
+    required = {name[name.rfind(".") + 1 :] for name in targets} - others
+    unsettled = [name for name in set(targets) if name[name.rfind(".") + 1 :] not in required]
+    for suffixes in sorted(map(_suffixes, unsettled)):
+        if not required.isdisjoint(suffixes[:-1]):
+            continue  # a shorter suffix of it is there already
+        found = next((suffix for suffix in suffixes if suffix not in required and suffix not in others), None)
+        if found is not None:
+            required.add(found)
     return required or set(targets)
 
 

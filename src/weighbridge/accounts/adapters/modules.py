@@ -53,7 +53,12 @@ def modules(tree: Part, rows: Iterable[Row] | None = None) -> dict[str, Module]:
         for path in kinds:
             _name_levels(path, own)
     own.pop("", None)
-    return {path: Module(path, kinds.get(path, "container"), tuple(within)) for path, within in own.items()}
+    kind_of = kinds.get
+    return {path: _make(Module, (path, kind_of(path, "container"), tuple(within))) for path, within in own.items()}
+
+
+_make = tuple.__new__
+"""What a named tuple's constructor ends in: of a large file there are a hundred thousand modules."""
 
 
 def _name_levels(path: str, own: dict[str, list[Row]]) -> None:

@@ -136,9 +136,8 @@ def shadow_model(sites: list[Site], config: Config, below: Base) -> Iterator[Add
     for row in mirrored.rows:
         if not row.name.startswith(path) or (shares and row.name.startswith(f"{path}embed_tokens.")):
             continue
-        if config.get("heads") and row.name.rpartition(".")[0].endswith(
-            tuple(config["modules_to_save"])
-        ):  # looked for around the shadow too
+        # The library looks for them around the shadow too.
+        if config.get("heads") and row.name.rpartition(".")[0].endswith(tuple(config["modules_to_save"])):
             raise UsageError(Text("modules_to_save: {path} stands in the shadow too, which the library then copies", path=row.name))
         owner = row.tied_to or row.name
         name = f"shadow_backbone.{row.name.removeprefix(path)}"

@@ -94,7 +94,10 @@ def site(base: Base, module: Module) -> Site:
     Raises:
         UsageError: The tree does not tell what it is.
     """
-    own = {row.name[row.name.rfind(".") + 1 :]: row for row in module.tensors}
+    tensors, kind = module.tensors, module.kind
+    if kind == "linear" and len(tensors) == 1 and len(shape := tensors[0].shape) == 2 and tensors[0].name.endswith(".weight"):
+        return _make(Site, (module.path, kind, shape[1], shape[0], shape, False, module))  # as most are in a file of very many
+    own = {row.name[row.name.rfind(".") + 1 :]: row for row in tensors}
     biased = "bias" in own
     if "in_proj_weight" in own:
         shape = _ints(own["in_proj_weight"])
@@ -125,6 +128,11 @@ def site(base: Base, module: Module) -> Site:
     return Site(module.path, "norm" if "norm" in module.kind else "other", 0, 0, shape, biased, module)
 
 
+_make = tuple.__new__
+"""What a named tuple's constructor ends in."""
+
+
 def _ints(row: Row) -> tuple[int, ...]:
-    assert all(isinstance(size, int) for size in row.shape)
+    for size in row.shape:
+        assert isinstance(size, int)
     return row.shape  # type: ignore[return-value]

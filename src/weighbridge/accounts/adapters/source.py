@@ -17,6 +17,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UsageError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
+from weighbridge.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from typing import Any
@@ -120,7 +121,11 @@ def adapter_config(adapter: object) -> dict[str, Any]:
         return {"peft_type": method, **stated}
     path = os.path.join(text, CONFIG) if os.path.isdir(text) else text
     if not os.path.isfile(path):
-        known = ", ".join(name.lower() for name in sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT", "XLORA")))
+        methods = [name.lower() for name in sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT", "XLORA"))]
+        hint = did_you_mean(method.lower(), methods)
+        if hint and separator:
+            raise SourceError(Text("{text}: no such adapter; {hint}", text=text, hint=hint))
+        known = ", ".join(methods)
         raise SourceError(
             Text(
                 "{text}: no such adapter; expected an {config}, a directory with one, or a method such as lora:r=8 (known: {known})",

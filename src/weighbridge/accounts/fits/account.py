@@ -187,7 +187,7 @@ def fits_of(
         ways,
         next((way for way in ways if way.fits), None),
         tuple(roofline_bounds(model, device, batch, seq, dtype, purpose)) if device is not None else (),
-        tuple(_notes(model, purpose, seq, ways)),
+        tuple(_notes(model, purpose, ways)),
     )
 
 
@@ -214,15 +214,17 @@ def _way(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Setup:
     if grown is None:
         raise UsageError(Text("seq: the model takes no {seq:,} tokens at once", seq=seq))
 
-    need, room, near = plan.bytes_needed, memory - overhead, {seq + 1, max(seq - 1, 1)}
+    need, room, near = plan.bytes_needed, memory - overhead, (seq + 1, max(seq - 1, 1))
     terms = (*plan.fixed, *((Term(plan.grown, grown),) if plan.grown else ()))
     total = sum(term.bytes for term in terms)
     return Setup(
         plan.measure,
         total + overhead,
         total <= room,
-        _largest(lambda size: need(size, seq), room, MOST) if need(batch + 1, seq) != total else None,
-        _largest(lambda size: need(batch, size), room, MOST << 6) if any(need(batch, size) not in (total, None) for size in near) else None,
+        _largest(lambda size: need(size, seq), room, MOST, batch) if need(batch + 1, seq) != total else None,
+        _largest(lambda size: need(batch, size), room, MOST << 6, seq)
+        if any(need(batch, size) not in (total, None) for size in near)
+        else None,
         plan.trust,
         (*terms, Term(RESERVE, overhead)),
     )
@@ -234,21 +236,23 @@ ADAPTER, ACTIVATIONS = mark("the adapter with its gradients and states"), mark("
 """What memory is for."""
 
 
-def _largest(need: Callable[[int], int | None], room: int, most: int) -> int:
+def _largest(need: Callable[[int], int | None], room: int, most: int, start: int = 1) -> int:
     """Return the largest size that needs no more than *room*, 0 if none does; a larger size never needs less.
 
-    The next size to try is where a straight line through the ends would meet *room*: what grows evenly is found at once.
+    The search begins at a size whose need is known already. The next one to try is where a straight line through the ends would meet
+    *room*: what grows evenly is found at once.
 
-    >>> _largest(lambda size: size * size, 50, 1000)
-    7
+    >>> _largest(lambda size: size * size, 50, 1000), _largest(lambda size: size * size, 50, 1000, 20)
+    (7, 7)
     """
 
     def at(size: int) -> int:
         found = need(size)
         return room + most if found is None else found
 
-    low, high = 1, most
-    first, last = at(low), None
+    low, high, first, last = start, most, at(start), None
+    if first > room:
+        low, high, first, last = 1, start, at(1), first
     if first > room:
         return 0
     tried = 0
@@ -398,9 +402,9 @@ def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, 
     given = Inputs(batch=batch, seq=seq)
     try:
         if where is None:  # all is trained, or what an adapter keeps is not worked out
-            found = forward_activations(model, given, settings(**how))[0]
+            found = forward_activations(model, given, settings(**how), returns=False)[0]
         else:
-            found = forward_activations(model, given, settings(**how), trained=where.trained, adapted=where.adapted)[0]
+            found = forward_activations(model, given, settings(**how), returns=False, trained=where.trained, adapted=where.adapted)[0]
     except UsageError:  # longer than its positions
         return None
     return found.bytes if found is not None else 0
@@ -421,18 +425,22 @@ def _lora(model: ModelValue, dtype: str) -> Iterator[Plan]:
             yield Plan(measure, "estimate", fixed, ACTIVATIONS, partial(kept, checkpointing))
 
 
-def _notes(model: ModelValue, purpose: str, seq: int, ways: tuple[Setup, ...]) -> Iterator[str]:
+def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator[str]:
+    if any(way.seq == (MOST << 6) - 1 for way in ways):  # a window bounds the cache, or the memory is larger than any need
+        yield Text("No context beyond {most} tokens is tried: longer ones may fit too.", most=f"{(MOST << 6) - 1:,}")
+    if any(way.batch == MOST - 1 for way in ways):
+        yield Text("No batch beyond {most} is tried: larger ones may fit too.", most=f"{MOST - 1:,}")
     stated = quantization_of(model)
     if stated is not None and stated.scheme is None:
         yield Text("The published file is quantised ({method}); how many bytes it has is not worked out here.", method=stated.method)
     elif stated is not None and purpose == "training":
         yield Text("The published file is quantised ({method}); its weights are unpacked to be trained.", method=stated.method)
     if purpose == "serving":
-        yield mark("Activations of the prompt and kernel workspaces are not counted beyond that.")
+        yield mark("Activations of the prompt and kernel workspaces have to fit into what is reserved for the engine.")
         if not keeps_cache(model):
-            yield mark("This model keeps no cache, so batch and length cost nothing here.")
+            yield mark("This model keeps no cache: what batch and length cost is activations, which are not counted here.")
         return
-    if not _activation_bytes(model, {"loss": True}, 1, seq):
+    if not any(term.whole for way in ways for term in way.terms if term.what == ACTIVATIONS):
         yield mark("The activations of this model are not described, and are left out.")
     if purpose == "lora":
         style = STYLES.get(model.model_type or "")

@@ -239,6 +239,7 @@ def forward_activations(
     how: Settings,
     *,
     cached: bool = True,
+    returns: bool = True,
     trained: frozenset[Place] | None = None,
     adapted: Mapping[tuple[int, int | None], LowRank] | None = None,
 ) -> tuple[Activations | None, str]:
@@ -249,6 +250,7 @@ def forward_activations(
         given: What is put in.
         how: How it is run.
         cached: Whether it fills a cache too, if the config wants one.
+        returns: Whether the calls of the way back are noted, which :func:`backward_peak` needs.
         trained: The tensors that are trained, if not all are.
         adapted: The low-rank products beside linear maps.
     """
@@ -266,6 +268,7 @@ def forward_activations(
         how.checkpointing,
         how.device,
         cached,
+        returns,
         trained,
         {} if adapted is None else adapted,
     )

@@ -5,7 +5,8 @@ Every storage counts once; parameters, buffers and the inputs are left out, as s
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.forwards import FORWARDS, ForwardPass
+from weighbridge.accounts.memory.forward_pass import ForwardPass
+from weighbridge.accounts.memory.forwards import FORWARDS
 from weighbridge.accounts.memory.heads import loss, on_top
 from weighbridge.accounts.memory.modules import Ways, within
 from weighbridge.accounts.memory.styles import STYLES, Style
@@ -59,6 +60,7 @@ class Pass(NamedTuple):
     checkpointing: str = "none"
     device: str = "cpu"
     cached: bool = True
+    returns: bool = True
     trained: frozenset[Place] | None = None
     adapted: Mapping[tuple[int, int | None], LowRank] = {}
 
@@ -77,7 +79,9 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
                 model_type=model_type,
             )
         )
-    tape = Tape(dropout_places(style, class_name, config) if setup.dropout else frozenset(), cuda=setup.device == "cuda")
+    tape = Tape(
+        dropout_places(style, class_name, config) if setup.dropout else frozenset(), cuda=setup.device == "cuda", returns=setup.returns
+    )
     tape.trained, tape.adapted = setup.trained, setup.adapted
     attention = "eager" if style.eager_only else setup.attention
     # what is computed again fills no cache

@@ -83,12 +83,25 @@ def tensors_in_groups(model: ModelValue, said: Mapping[str, Any]) -> list[tuple[
             return None
         found.append((entry, packing[0] if packing else None))
     scales = _cache_scales(model, known) if groups.cache_scales else 0
-    if scales is None or not _are_known(groups.names, known):
+    if scales is None or not _are_known(groups.names, known) or _packs_tied(model.tree, groups):
         return None
     if scales:
         beside = Tensor("k_scale, v_scale", (scales // 4,))
         found.append((OwnedTensor(beside, 1, Part("self_attn"), True), scales))
     return found
+
+
+def _packs_tied(tree: Part, groups: Groups) -> bool:
+    """Say whether a tied map would be packed: a file then has it twice, packed and as the table."""
+    waiting = [("", tree)]
+    while waiting:
+        path, part = waiting.pop()
+        tied = any(isinstance(node, Tensor) and node.tied_to is not None and node.role == "weight" for node in part.children)
+        if tied and part.kind == "linear" and _size(path, groups) is not None:
+            return True
+        above = f"{path}." if path else ""
+        waiting += [(above + node.name, node) for node in part.children if isinstance(node, Part) and node.repeat is None]
+    return False
 
 
 def _cache_scales(model: ModelValue, known: list[str]) -> int | None:

@@ -12,7 +12,7 @@ from weighbridge.core.tree import Part, Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weighbridge.accounts.memory.forwards import ForwardPass
+    from weighbridge.accounts.memory.forward_pass import ForwardPass
     from weighbridge.accounts.memory.tape import Tape
 
 

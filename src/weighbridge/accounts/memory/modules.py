@@ -95,8 +95,7 @@ def rms_norm(tape: Tape, value: Value, gain: str = "after", part: Part | None = 
     if gain == "wide":
         return tape.cast(tape.gain(normed, part), size)
     if gain == "shifted":
-        gained = tape.multiply(normed, Value((value.shape[-1],), FLOAT, grad=tape.learns(part)))
-        tape.calls[-1].part = part
+        gained = tape.multiply(normed, Value((value.shape[-1],), FLOAT, grad=tape.learns(part)), part)
         return tape.cast(gained, size)
     return tape.gain(tape.cast(normed, size), part)
 

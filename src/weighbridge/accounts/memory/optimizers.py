@@ -39,6 +39,10 @@ def _moments(count: int, counters: int = 1) -> Callable[[tuple[int, ...], int], 
     return lambda shape, size: count * size * elements(shape) + counters * STEP
 
 
+def _asgd(shape: tuple[int, ...], size: int) -> int:
+    return size * elements(shape) + 3 * STEP
+
+
 def _adafactor(shape: tuple[int, ...], size: int) -> int:
     if len(shape) < 2:
         return size * elements(shape) + STEP
@@ -72,6 +76,8 @@ OPTIMIZERS: dict[str, Optimizer] = {
     "rmsprop": Optimizer(_moments(1), "torch.optim.RMSprop"),
     "adagrad": Optimizer(_moments(1), "torch.optim.Adagrad"),
     "adadelta": Optimizer(_moments(2), "torch.optim.Adadelta"),
+    "asgd": Optimizer(_asgd, "torch.optim.ASGD: an average, and three numbers"),
+    "rprop": Optimizer(_moments(2), "torch.optim.Rprop: the last gradient and the step sizes"),
     "adafactor": Optimizer(_adafactor, "torch.optim.Adafactor; arXiv 1804.04235, section 3"),
     "adam8bit": Optimizer(
         _eight_bits(2),
@@ -147,7 +153,7 @@ def state_bytes(entry: OwnedTensor, optimizer: str, size: int) -> int:
 
 
 def _is_muon_matrix(entry: OwnedTensor) -> bool:
-    return entry.inside and entry.tensor.role == "weight" and len(entry.tensor.shape) == 2
+    return entry.numbered and entry.tensor.role == "weight" and len(entry.tensor.shape) == 2
 
 
 def trainable(tree: Part) -> int:

@@ -255,9 +255,12 @@ def _skips_same_modules(tree: Part, rule: Rule, skips: object) -> bool:
     if left is None:
         return False
     try:
-        names = [row.name for row in list_rows(tree, MOST_TENSORS)]
+        rows = list(list_rows(tree, MOST_TENSORS))
     except UsageError:
         return False
+    names = [row.name for row in rows]
+    if rule.skips == "ignore" and any(row.tied_to and not (left and row.name.removesuffix(".weight").endswith(left)) for row in rows):
+        return False  # compressed-tensors packs a tied head that it is not told to leave alone, beside the table
     known, heads = _starts(names), _starts(left)
     if not all(name in known or any(other.endswith("." + name) for other in known) for name in left):
         return False  # a name for something that this tree calls otherwise
@@ -266,9 +269,14 @@ def _skips_same_modules(tree: Part, rule: Rule, skips: object) -> bool:
         if is_packed(entry, rule.scheme):
             if left_alone or name in heads:
                 return False
-        elif entry.part.kind == "linear" and not entry.inside and not left_alone and (left or entry.part.name != "lm_head"):
+        elif entry.part.kind == "linear" and not entry.inside and not left_alone and (left or not _leaves_head(entry, rule)):
             return False
     return True
+
+
+def _leaves_head(entry: OwnedTensor, rule: Rule) -> bool:
+    """Say whether a map outside the layers is a head that the method leaves alone without being told; compressed-tensors packs it."""
+    return entry.part.name == "lm_head" and rule.skips != "ignore"
 
 
 def _names(skips: object) -> tuple[str, ...] | None:

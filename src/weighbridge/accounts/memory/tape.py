@@ -65,17 +65,15 @@ class Value:
     __slots__ = ("grad", "maker", "shape", "size", "storage", "strides")
 
     def __init__(self, shape: tuple[int, ...], size: int, *, grad: bool = True, held: bool = False) -> None:
-        self.shape = shape
+        self.shape, self.size, self.grad = shape, size, grad
         self.strides = dense(shape)
-        self.size = size
-        self.storage = Storage(elements(shape) * size, held)
-        self.grad = grad
+        self.storage = Storage(prod(shape) * size, held)
         self.maker: int | None = None
 
     @property
     def bytes(self) -> int:
         """Bytes of its elements."""
-        return elements(self.shape) * self.size
+        return prod(self.shape) * self.size
 
     def view(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Value:
         """Return a view of the same storage."""
@@ -97,11 +95,10 @@ def dense(shape: Sequence[int]) -> tuple[int, ...]:
     >>> dense((2, 3, 4))
     (12, 4, 1)
     """
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
+    strides = [1] if shape else []
+    for size in shape[:0:-1]:
+        strides.append(strides[-1] * size)
+    return tuple(strides[::-1])
 
 
 def view_strides(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -212,6 +209,7 @@ class Tape:
         place: The module that is running.
         muted: Whether nothing is kept, because it is computed again for backward.
         dropped: Where elements are dropped: ``hidden``, ``attention``, ``activation``.
+        returns: Whether the calls of the way back are noted.
         cuda: Whether the kernels are those of a GPU (a dropout mask is a bool there, and of the values' type on a processor).
     """
 
@@ -228,12 +226,13 @@ class Tape:
         "moments",
         "muted",
         "place",
+        "returns",
         "rows",
         "segments",
         "trained",
     )
 
-    def __init__(self, dropped: frozenset[str] = frozenset(), *, cuda: bool = False) -> None:
+    def __init__(self, dropped: frozenset[str] = frozenset(), *, cuda: bool = False, returns: bool = True) -> None:
         self.rows: list[Row] = []
         self.calls: list[Call] = []
         self.moments: list[tuple[int, int]] = []
@@ -248,7 +247,7 @@ class Tape:
         self.place = ""
         self.muted = False
         self.dropped = dropped
-        self.cuda = cuda
+        self.cuda, self.returns = cuda, returns
 
     @property
     def bytes(self) -> int:
@@ -289,7 +288,9 @@ class Tape:
             wide: Bytes of the gradient that it puts out for each value, where that is not as large as the value.
             root: Whether a backward pass begins with it.
         """
-        goals = tuple((value.maker, value.bytes if wide is None else wide) for value in given if value.maker is not None and value.grad)
+        if not self.returns:
+            return result
+        goals = tuple([(value.maker, value.bytes if wide is None else wide) for value in given if value.maker is not None and value.grad])
         self.calls.append(Call(name, goals, len(self.rows), alias=alias, more=more, part=part, root=root))
         result.maker = len(self.calls) - 1
         return result
@@ -351,16 +352,16 @@ class Tape:
         """Multiply with a number; nothing is saved."""
         return self.note("scale", value, result=self._like(value))
 
-    def multiply(self, left: Value, right: Value) -> Value:
-        """Multiply; each factor is saved if the other one has a gradient."""
+    def multiply(self, left: Value, right: Value, part: Part | None = None) -> Value:
+        """Multiply; each factor is saved if the other one has a gradient. The right one may be a parameter of a *part*."""
         if right.grad:
             self.save(left, "mul")
         if left.grad:
             self.save(right, "mul")
         wide = left if prod(left.shape) >= prod(right.shape) else right
         result = self._like(wide, grad=left.grad or right.grad, size=max(left.size, right.size))
-        spread = any(value.grad and value.bytes < result.bytes for value in (left, right))
-        return self.note("mul", left, right, result=result, more=result.bytes if spread else 0)
+        spread = self.returns and any(value.grad and value.bytes < result.bytes for value in (left, right))
+        return self.note("mul", left, right, result=result, more=result.bytes if spread else 0, part=part)
 
     def gain(self, value: Value, part: Part | None = None) -> Value:
         """Multiply with a parameter; the value is saved."""
@@ -455,8 +456,8 @@ class Tape:
     def _like(self, value: Value, *, grad: bool | None = None, size: int | None = None) -> Value:
         """Return a new value that lies in memory as another one does, without gaps."""
         result = Value(value.shape, value.size if size is None else size, grad=value.grad if grad is None else grad)
-        order = sorted(range(len(value.shape)), key=lambda axis: -value.strides[axis])
-        if order != list(range(len(value.shape))):
+        if list(value.strides) != sorted(value.strides, reverse=True):
+            order = sorted(range(len(value.shape)), key=lambda axis: -value.strides[axis])
             strides, step = [0] * len(order), 1
             for axis in reversed(order):
                 strides[axis] = step

@@ -22,6 +22,9 @@ DTYPES = {
 }  # fmt: skip
 """Bits of an element."""
 
+SHORT = {"fp64": "float64", "fp32": "float32", "bf16": "bfloat16", "fp16": "float16", "half": "float16", "fp8": "float8", "fp4": "float4"}
+"""What else people call them."""
+
 STORED = {
     "F64": (1, 8), "I64": (1, 8), "U64": (1, 8), "F32": (1, 4), "I32": (1, 4), "U32": (1, 4), "F16": (1, 2), "BF16": (1, 2),
     "I16": (1, 2), "U16": (1, 2), "F8_E4M3": (1, 1), "F8_E5M2": (1, 1), "I8": (1, 1), "U8": (1, 1), "BOOL": (1, 1), "F4": (2, 1),
@@ -52,26 +55,28 @@ class OwnedTensor(NamedTuple):
     copies: int
     part: Part
     inside: bool
+    numbered: bool = False
 
 
 def owned_tensors(part: Part, copies: int = 1, inside: bool = False) -> Iterator[OwnedTensor]:
     """Yield every tensor that owns its storage, repeats folded; where sizes are columns, so are the copies."""
-    waiting: list[tuple[Part | Tensor, int, bool, Part]] = [(part, copies, inside, part)]
+    waiting: list[tuple[Part | Tensor, int, bool, bool, Part]] = [(part, copies, inside, inside, part)]
     while waiting:
-        node, copies, inside, around = waiting.pop()
+        node, copies, inside, numbered, around = waiting.pop()
         if type(node) is Tensor:
-            yield OwnedTensor(node, copies, around, inside)
+            yield OwnedTensor(node, copies, around, inside, numbered)
             continue
         assert isinstance(node, Part)
         if node.repeat is not None:
             copies, inside = copies * node.repeat, True  # type: ignore[assignment]
+        numbered = numbered or inside or node.name.rpartition(".")[2].isdecimal()
         children = node.children
         if len(children) == 1 and type(children[0]) is Tensor:  # most modules of a large file: nothing to wait for
             if children[0].tied_to is None:
-                yield OwnedTensor(children[0], copies, node, inside)
+                yield OwnedTensor(children[0], copies, node, inside, numbered)
             continue
         waiting += [
-            (child, copies, inside, node)
+            (child, copies, inside, numbered, node)
             for child in reversed(children)
             if type(child) is Part or (type(child) is Tensor and child.tied_to is None)
         ]
@@ -86,6 +91,8 @@ def bits(dtype: str) -> int:
     >>> bits("bfloat16")
     16
     """
+    if dtype in SHORT:
+        raise UsageError(Text("dtype: {dtype} is called {name} here", dtype=dtype, name=SHORT[dtype]))
     if dtype not in DTYPES:
         raise UsageError(Text("dtype: expected one of {dtypes}, found {dtype!r:.40}", dtypes=", ".join(DTYPES), dtype=dtype))
     return DTYPES[dtype]

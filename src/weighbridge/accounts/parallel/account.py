@@ -12,7 +12,7 @@ from itertools import pairwise
 from weighbridge.accounts.adapters.base import Base, base, facts_of
 from weighbridge.accounts.parallel import deepspeed, megatron
 from weighbridge.accounts.parallel.layout import Layout, check_layout
-from weighbridge.accounts.parallel.shards import Cut, chunk, cuts, hand_out
+from weighbridge.accounts.parallel.shards import Cut, chunk, cuts, flat_piece, hand_out
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
 from weighbridge.accounts.parallel.working import WorkingMemory, working_memory_of
@@ -126,16 +126,16 @@ def parallel_of(
     _check_heads(heads, layout)
     kept = min((kept for _, kept in heads), default=None)
     found = list(cuts(below))
-    _check_experts(found, layout)
+    _check_experts(found, model.tree, layout)
+    layers = layer_names(model.tree)
+    shared = tuple(share_layers(len(layers), layout.pp * layout.chunks)) if layout.pp > 1 else (len(layers),)
     placed = _stages(below, found, model.tree, layout)
     devices = tuple(_devices(placed, layout, kept))
-    layers = layer_names(model.tree)
     working = None
     if seq is not None:
         working = working_memory_of(model, layout, layers, batch, seq, attention=attention, checkpointing=checkpointing)
         devices = tuple(device._replace(state=_with_working(device, working)) for device in devices)
     largest = max((device.state for device in devices), key=lambda state: state.total)
-    shared = tuple(share_layers(len(layers), layout.pp * layout.chunks)) if layout.pp > 1 else (len(layers),)
     messages = tuple(_messages(model.tree, below, layout, largest, len(layers), batch, seq))
     return Parallel(
         layout,
@@ -166,11 +166,11 @@ def _with_working(device: Device, working: WorkingMemory) -> State:
 def _of_megatron(
     below: Base, layout: Layout, largest: State, layers: int, batch: int, seq: int | None, checkpointing: str
 ) -> megatron.Estimate | None:
-    """Return Megatron's own estimate, for a model whose config has a hidden size and heads."""
+    """Return Megatron's own estimate, for a model whose config has a hidden size and heads; it knows no sharded parameters."""
     facts = below.config
     hidden = next((facts[key] for key in ("hidden_size", "d_model", "n_embd") if type(facts.get(key)) is int), None)
     heads = next((facts[key] for key in ("num_attention_heads", "n_head", "num_heads") if type(facts.get(key)) is int), None)
-    if seq is None or hidden is None or heads is None:
+    if seq is None or hidden is None or heads is None or layout.fsdp or layout.zero > 1:
         return None
     return megatron.estimate(
         layout, parameters=largest.elements, layers=layers, hidden=hidden, heads=heads, batch=batch, seq=seq, checkpointing=checkpointing
@@ -192,8 +192,9 @@ def _check_heads(found: Iterable[tuple[int, int]], layout: Layout) -> None:
             )
 
 
-def _check_experts(found: Iterable[Cut], layout: Layout) -> None:
+def _check_experts(found: Iterable[Cut], tree: Part, layout: Layout) -> None:
     fused = {cut.row.shape[0] for cut in found if cut.expert and len(cut.row.shape) == 3}
+    fused |= {part.experts for _, part in walk(tree) if type(part.experts) is int}
     if layout.ep > 1 and not any(cut.expert for cut in found):
         raise UsageError("ep: this model has no experts")
     for experts in fused:
@@ -244,14 +245,17 @@ def _data_ranks(pieces: list[tuple[tuple[int, ...], Cut]], layout: Layout) -> li
     """
     if not layout.fsdp:
         return [(0, layout.dp)]
-    if layout.ep > 1:
-        return [(dp, 1) for dp in range(layout.dp)]
-    starts = {0, 1}
-    for size in {shape[0] for shape, _ in pieces if shape and shape[0]}:
-        full = size // -(-size // layout.dp)
-        starts |= {full, full + 1}
-    ordered = [*sorted(start for start in starts if start < layout.dp), layout.dp]
-    return [(start, end - start) for start, end in pairwise(ordered)]
+    same = layout.dp // layout.ep  # devices that hold the same experts
+    spread = _starts({shape[0] for shape, cut in pieces if cut.expert and shape and shape[0]}, same)
+    starts = _starts({shape[0] for shape, cut in pieces if not cut.expert and shape and shape[0]}, layout.dp)
+    starts |= {group * same + start for group in range(layout.ep) for start in spread}
+    return [(start, end - start) for start, end in pairwise([*sorted(starts), layout.dp])]
+
+
+def _starts(sizes: set[int], ways: int) -> set[int]:
+    """Return the devices from which on pieces of tensors of these *sizes* are others than on the device before."""
+    full = {size // -(-size // ways) for size in sizes}
+    return {start for start in {0, 1, *full, *(device + 1 for device in full)} if start < ways}
 
 
 def _piece(cut: Cut, layout: Layout, tp: int, kept: int | None) -> tuple[int, ...]:
@@ -290,7 +294,10 @@ def _state(pieces: list[tuple[tuple[int, ...], Cut]], layout: Layout, dp: int) -
             held += -(-count // ways) if layout.zero == 3 else count
             states += -(-count // ways) if layout.zero == 3 else count
     if layout.zero in (1, 2):
-        states = -(-(elements - expert) // layout.dp) + -(-expert // (layout.dp // layout.ep))
+        spread = expert if layout.ep > 1 else 0
+        buffers = ((elements - spread, layout.dp), (spread, layout.dp // layout.ep))
+        states = sum(flat_piece(count, ways) for count, ways in buffers)
+        held = sum(flat_piece(count, ways) * ways for count, ways in buffers)
     gradients = states if layout.zero >= 2 or layout.fsdp else held
     size = layout.parameter_bytes
     return State(elements, held * size, gradients * size, states * layout.optimizer_bytes, sharded, replicated, expert)
@@ -329,7 +336,7 @@ def _notes(tree: Part, found: list[Cut], layout: Layout, kept: int | None, worki
             shown = ", ".join(whole[:8]) + (", …" if len(whole) > 8 else "")
             yield Text("Held whole by every tensor-parallel device, beside norms: {names}.", names=shown)
     if layout.zero in (1, 2):
-        yield mark("ZeRO splits one flat list of all elements; padding to its alignment is not counted.")
+        yield mark("ZeRO splits one flat list of all elements, padded so that each device's piece is even, as DeepSpeed does.")
     if layout.zero == 1 and layout.tp * layout.pp * layout.ep == 1:
         fullest = max(hand_out(tree, layout.dp, 1))
         yield Text(
@@ -337,7 +344,10 @@ def _notes(tree: Part, found: list[Cut], layout: Layout, kept: int | None, worki
             fullest=f"{fullest:,}",
         )
     if layout.zero == 3:
-        yield mark("ZeRO-3 splits each tensor flat; padding to its alignment is not counted.")
+        yield mark(
+            "ZeRO-3 splits each tensor flat, padded to a multiple of the devices. By default DeepSpeed keeps tensors of up to 100,000 elements"
+            " whole besides (stage3_param_persistence_threshold); that is not counted."
+        )
     if layout.pp > 1:
         yield mark(
             "Layers are spread evenly, and earlier stages take the remainder; tied embeddings are on both the first and the last stage."

@@ -112,7 +112,9 @@ def _fused_cut(row: Row, hidden: object) -> Cut:
 
 
 def hand_out(tree: Part, ways: int, size: int) -> list[int]:
-    """Return the bytes of optimizer states on each of *ways* devices where whole tensors are handed out: the largest first, each to whom has least.
+    """Return the bytes of optimizer states where whole tensors are handed out: the largest first, each to whom has least.
+
+    Of *ways* devices those are listed that get any: with more devices than tensors the others have none.
 
     Args:
         tree: A model.
@@ -127,11 +129,22 @@ def hand_out(tree: Part, ways: int, size: int) -> list[int]:
     """
     learned = [entry for entry in owned_tensors(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen]
     counts = [count for entry in learned for count in [elements(entry.tensor.shape)] * entry.copies]
-    held = [(0, device) for device in range(ways)]
+    held = [(0, device) for device in range(min(ways, len(counts)))]
     for count in sorted(counts, reverse=True):
         least, device = heappop(held)
         heappush(held, (least + count, device))
     return [size * count for count, _ in sorted(held, key=lambda entry: entry[1])]
+
+
+def flat_piece(count: int, ways: int) -> int:
+    """Return how many elements of one flat buffer each of *ways* devices gets: an even number, to which the buffer is padded.
+
+    Source: deepspeedai/DeepSpeed 0.19.8, runtime/zero/stage_1_and_2.py (``nccl_start_alignment_factor``)
+
+    >>> flat_piece(16, 4), flat_piece(17, 4)
+    (4, 6)
+    """
+    return -(-count // (2 * ways)) * 2
 
 
 def chunk(size: int, ways: int, rank: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from weighbridge import UsageError, model
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.accounts.memory.account import settings_of
+from weighbridge.accounts.memory.account import memory_of, settings_of
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.documents.memory import document
 from weighbridge.documents.memory_derivation import derivation
@@ -101,3 +101,71 @@ def test_groups_are_derived_matrix_by_matrix_and_need_a_config_that_states_them(
     assert "k_scale, v_scale, published: 16" in text and f"= {made.memory().weights:,}" in text
     with pytest.raises(UsageError, match=r"^quantization: .* states no quantization that is priced; name a scheme$"):
         model(LLAMA).memory(quantization="published")
+
+
+NO_LAYERS_LEFT = {
+    "qwen3": (
+        {"hidden_size": 32, "num_hidden_layers": 1, "num_key_value_heads": 2, "intermediate_size": 224, "vocab_size": 300, "head_dim": 32},
+        "nvfp4-pack-quantized",
+        {"group_size": 16, "num_bits": 4, "scale_dtype": "torch.float8_e4m3fn", "strategy": "tensor_group", "type": "float"},
+        {
+            "dynamic": "local",
+            "group_size": 16,
+            "num_bits": 4,
+            "scale_dtype": "torch.float8_e4m3fn",
+            "strategy": "tensor_group",
+            "type": "float",
+        },
+        43_992,
+    ),
+    "qwen2": (
+        {
+            "hidden_size": 96,
+            "num_hidden_layers": 1,
+            "num_key_value_heads": 2,
+            "intermediate_size": 96,
+            "vocab_size": 128,
+            "num_attention_heads": 2,
+        },
+        "float-quantized",
+        {"num_bits": 8, "strategy": "channel", "type": "float"},
+        {"dynamic": True, "num_bits": 8, "strategy": "token", "type": "float"},
+        104_128,
+    ),
+}
+"""Bytes of the files that compressed-tensors 0.20.0 writes of these models, told to leave nothing alone: the head is packed too."""
+
+
+@pytest.mark.parametrize("model_type", NO_LAYERS_LEFT)
+def test_a_head_that_is_not_left_alone_is_packed(model_type: str) -> None:
+    sizes, form, weights, inputs, expected = NO_LAYERS_LEFT[model_type]
+    group = {
+        "format": form,
+        "input_activations": inputs,
+        "targets": ["Linear"],
+        "weights": {"dynamic": False, "symmetric": True, **weights},
+    }
+    said = {"config_groups": {"group_0": group}, "format": form, "quant_method": "compressed-tensors", "quantization_status": "compressed"}
+    config = {
+        "model_type": model_type,
+        "num_attention_heads": 4,
+        "tie_word_embeddings": False,
+        "dtype": "bfloat16",
+        "quantization_config": said,
+    }
+    config |= {**sizes, "architectures": [f"{model_type.capitalize()}ForCausalLM"]}
+    found = quantization_of(model(config))
+    assert found is not None
+    assert memory_bytes(config) == expected
+    tied = quantization_of(model(config | {"tie_word_embeddings": True}))
+    assert tied is not None
+    assert tied.scheme is None, "the file has the head twice, packed and as the table"
+    left = model(config | {"tie_word_embeddings": True, "quantization_config": said | {"ignore": ["lm_head"]}})
+    assert memory_bytes(config | {"quantization_config": said | {"ignore": ["lm_head"]}}) > expected
+    assert quantization_of(left) is not None
+
+
+def memory_bytes(config: dict[str, Any]) -> int:
+    """Return the bytes of weights as the config says they are published."""
+    weighed = model(config)
+    return memory_of(weighed, Inputs(), settings_of(weighed)).weights

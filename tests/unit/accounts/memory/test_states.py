@@ -77,7 +77,7 @@ def test_blocks_are_those_that_the_reader_knows() -> None:
 STATES = {
     "sgd": (0, 0, 0), "momentum": (2400, 28, 1152), "adam": (4804, 60, 2308), "adamw": (4804, 60, 2308), "amsgrad": (7204, 88, 3460),
     "adamax": (4804, 60, 2308), "nadam": (4808, 64, 2312), "radam": (4804, 60, 2308), "rmsprop": (2404, 32, 1156), "adagrad": (2404, 32, 1156),
-    "adadelta": (4804, 60, 2308), "adafactor": (204, 32, 772),
+    "adadelta": (4804, 60, 2308), "asgd": (2412, 40, 1164), "rprop": (4804, 60, 2308), "adafactor": (204, 32, 772),
 }  # fmt: skip
 
 
@@ -112,6 +112,15 @@ def test_states_of_whole_models_are_those_of_their_libraries(name: str, expected
     found = [model(config).memory(training=True, optimizer=name) for config in (SMALL_BERT, SMALL_LLAMA)]
     assert tuple(one.optimizer for one in found) == expected
     assert all(one.trust["optimizer"] == "exact" for one in found)
+
+
+def test_muon_takes_the_matrices_of_stages_that_have_a_number_for_a_name() -> None:
+    """torch.optim.Muon after a step of a live SwinEncoder, AdamW beside it."""
+    config = {
+        "model_type": "swin", "num_channels": 1, "embed_dim": 24, "depths": [1, 3, 2, 1], "num_heads": [1, 4, 4, 16], "window_size": 1,
+        "qkv_bias": False, "patch_size": 3, "image_size": [23, 48], "mlp_ratio": 2.75,
+    }  # fmt: skip
+    assert model(config, "SwinEncoder").memory(training=True, optimizer="muon", dtype="float32").optimizer == 2_822_800
 
 
 @pytest.mark.parametrize("precision", ["pure", "amp", "mixed", "megatron"])

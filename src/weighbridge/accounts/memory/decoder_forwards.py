@@ -1,0 +1,243 @@
+"""Forward passes of decoders: a norm before each half, or after, or both.
+
+Source: the ``forward`` methods of transformers 5.23.0.
+"""
+
+from __future__ import annotations
+
+from weighbridge.accounts.memory.forward_pass import ForwardPass, layers, put_in_cache, repeated_children, wide
+from weighbridge.accounts.memory.modules import (
+    attend_of,
+    child,
+    flat,
+    fused_experts,
+    gated_mlp,
+    linear,
+    norm,
+    plain_mlp,
+    required_child,
+    rotary,
+    router,
+    scores,
+    within,
+)
+from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, whole
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.sizes import layer_range
+from weighbridge.core.tree import Attend, Part, Tensor, positions
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from weighbridge.core.sizes import Size
+
+
+def gpt2(run: ForwardPass, body: Part) -> Value:
+    """Run GPT-2: token and position embeddings, and layers with one map for queries, keys and values."""
+    tape, seq = run.tape, run.lengths["seq"]
+    value = wide(run, required_child(body, "wte"), seq)
+    if tape.learns(required_child(body, "wpe")):
+        tape.save(Value((1, seq), INDEX), "embedding")
+        value.grad = True
+    value = layers(run, repeated_children(body, "h"), tape.drop(value, "embedding"), lambda part, value: gpt2_layer(run, part, value))
+    return norm(tape, required_child(body, "ln_f"), value)
+
+
+def gpt2_layer(run: ForwardPass, part: Part, value: Value) -> Value:
+    """Run one layer of GPT-2."""
+    tape, attention, mlp = run.tape, required_child(part, "attn"), required_child(part, "mlp")
+    op = attend_of(attention)
+    fused = linear(tape, required_child(attention, "c_attn"), norm(tape, required_child(part, "ln_1"), value))
+    width = op.kv_heads * op.head_dim
+    query, key, values = tape.split(fused, op.heads * op.head_dim, width, width)
+    query = tape.heads(query, op.heads, op.head_dim)
+    key, values = (put_in_cache(run, tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, values))
+    if run.ways.attention == "eager" and run.config.get("reorder_and_upcast_attn"):
+        query, key = tape.cast(query, FLOAT), tape.cast(key, FLOAT)
+    mixed = scores(tape, run.ways, query, key, values)
+    value = tape.add(value, tape.drop(linear(tape, required_child(attention, "c_proj"), mixed)))
+    inner = plain_mlp(
+        tape, required_child(mlp, "c_fc"), required_child(mlp, "c_proj"), norm(tape, required_child(part, "ln_2"), value), run.activation
+    )
+    return tape.add(value, tape.drop(inner))
+
+
+def decoder(run: ForwardPass, body: Part) -> Value:
+    """Run Llama and its kin: embeddings, layers with rotary positions, and a last norm."""
+    tape, seq = run.tape, run.lengths["seq"]
+    value = tape.drop(wide(run, required_child(body, "embed_tokens"), seq), "embedding")
+    parts = repeated_children(body, "layers")
+    if run.style.two_turns or run.ways.attention == "sdpa":
+        parts = [half for part in parts for half in _by_window(part)]
+    unturned = unturned_layers(run)
+    parts = [half for part in parts for half in _by_place(part, unturned)]
+    turns: dict[object, tuple[Value, Value]] = {}
+    for part in parts:
+        op = attend_of(required_child(part, "self_attn"))
+        width = _rotary_width(run, op)
+        kind = turn_of(run, op)
+        if kind not in turns:
+            size = FLOAT if run.style.wide_rotary else run.ways.size
+            cos, sin = (Value((1, 1, seq, width), size, grad=False) for _ in range(2))
+            turns[kind] = cos, sin
+
+    def layer(part: Part, value: Value) -> Value:
+        turned = not unturned or positions(part)[0] not in unturned
+        return decoder_layer(run, part, value, *(turns[turn_of(run, attend_of(required_child(part, "self_attn")))] if turned else ()))
+
+    shared = tuple(turn for pair in turns.values() for turn in pair)
+    value = layers(run, parts, value, layer, shared)
+    return norm(tape, required_child(body, "norm"), value, run.style.gain)
+
+
+def is_masked(run: ForwardPass, op: Any) -> bool:
+    """Say whether a mask is made: of a window that the text fills, or where tokens look both ways; SDPA itself knows one that is causal."""
+    if run.ways.attention != "sdpa":
+        return False
+    both_ways = run.style.two_ways and run.config.get("use_bidirectional_attention")
+    return bool(both_ways) or (isinstance(op.window, int) and op.windowed != 0 and run.lengths["seq"] >= op.window)
+
+
+def _by_window(part: Part) -> list[Part]:
+    """Cut layers, of which only some have a window, into those and the others; in which order they run changes no sum."""
+    attention = required_child(part, "self_attn")
+    op = attend_of(attention)
+    limited = op.windowed
+    if op.window is None or not isinstance(limited, int) or not isinstance(part.repeat, int) or limited == part.repeat:
+        return [part]
+    if not limited:
+        return [_with_window(part, attention, None)]
+    layer_range(part.repeat)
+    places = tuple(positions(part))
+    first = part._replace(repeat=limited, indices=places[:limited])
+    return [first, _with_window(part._replace(repeat=part.repeat - limited, indices=places[limited:]), attention, None)]
+
+
+def unturned_layers(run: ForwardPass) -> frozenset[int]:
+    """Return the layers whose queries and keys are not turned by their positions, in types that leave some out (SmolLM3)."""
+    if not run.style.unturned:
+        return frozenset()
+    stated, every = run.config.get("no_rope_layers"), run.config.get("no_rope_layer_interval", 4)
+    count = run.config.get("num_hidden_layers", 36)
+    turned = stated or [(index + 1) % every for index in range(layer_range(count).stop)]
+    return frozenset(index for index, found in enumerate(turned) if not found)
+
+
+def _by_place(part: Part, chosen: frozenset[int]) -> list[Part]:
+    """Cut layers into those at chosen places and the others."""
+    places = tuple(positions(part)) if chosen else ()
+    halves = [tuple(place for place in places if (place in chosen) is within) for within in (False, True)]
+    return [part._replace(repeat=len(half), indices=half) for half in halves if half] or [part]
+
+
+def _with_window(part: Part, attention: Part, window: int | None) -> Part:
+    plain = tuple(node._replace(window=window, windowed=None) if isinstance(node, Attend) else node for node in attention.children)
+    changed = attention._replace(children=plain)
+    return part._replace(children=tuple(changed if node is attention else node for node in part.children))
+
+
+def turn_of(run: ForwardPass, op: Any) -> object:
+    """Tell layers apart that turn by angles of their own: those with a window, in types that give them another base."""
+    return op.head_dim, run.style.two_turns and op.window is not None
+
+
+def _rotary_width(run: ForwardPass, op: Any) -> int:
+    """Return how many elements of a head turn with the position."""
+    if not run.style.joined_rotary:
+        return whole(op.head_dim)
+    rope = run.config.get("rope_parameters")
+    factor = rope.get("partial_rotary_factor") if isinstance(rope, dict) else None
+    width = int(op.head_dim * (run.config.get("partial_rotary_factor", 1.0) if factor is None else factor))
+    return width + width % 2  # angles are worked out for pairs
+
+
+def decoder_layer(run: ForwardPass, part: Part, value: Value, *turn: Value) -> Value:
+    """Run attention, turned by the cosine and the sine of positions if there is a *turn*, and an MLP or experts; norms before, after or both."""
+    tape = run.tape
+
+    def normalize(name: str, value: Value) -> Value:
+        found = child(part, name)
+        return value if found is None else norm(tape, found, value, run.style.gain)
+
+    sandwiched = child(part, "pre_feedforward_layernorm") is not None
+    after = sandwiched or child(part, "input_layernorm") is None
+    attended = causal_attention(run, required_child(part, "self_attn"), normalize("input_layernorm", value), *turn)
+    value = tape.add(value, tape.drop(normalize("post_attention_layernorm", attended) if after else attended))
+    inner = normalize("pre_feedforward_layernorm" if sandwiched else "" if after else "post_attention_layernorm", value)
+    inner = feed_forward(run, required_child(part, "mlp"), inner)
+    return tape.add(value, tape.drop(normalize("post_feedforward_layernorm", inner)))
+
+
+def causal_attention(run: ForwardPass, part: Part, value: Value, *turn: Value) -> Value:
+    """Run attention with rotary positions, and norms on queries and keys where they are."""
+    tape, op = run.tape, attend_of(part)
+    return within(tape, part.name, lambda: _causal_attention(run, part, op, value, *turn))
+
+
+def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn: Value) -> Value:
+    tape = run.tape
+    query, key, values = _causal_projections(run, part, op, value)
+    if turn:
+        cos, sin = turn
+        query, key = (rotary(tape, value, cos, sin, cos.shape[-1], joined=run.style.joined_rotary) for value in (query, key))
+    key, values = put_in_cache(run, key), put_in_cache(run, values)
+    capped, masked = run.setting("capped") is not None, is_masked(run, op)
+    mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, capped=capped, masked=masked)
+    return linear(tape, required_child(part, "o_proj", "dense", "out_proj"), mixed)
+
+
+def _causal_projections(run: ForwardPass, part: Part, op: Any, value: Value) -> tuple[Value, Value, Value]:
+    """Make queries, keys and values; a norm on them sees each head, or all of them before they are cut apart."""
+    tape, widths = run.tape, (op.heads * op.head_dim, op.kv_heads * op.head_dim, op.kv_heads * op.value_dim)
+    fused = child(part, "qkv_proj")
+    if fused is not None:
+        query, key, values = tape.split(linear(tape, fused, value), *widths)
+    else:
+        query, key, values = (linear(tape, required_child(part, name), value) for name in ("q_proj", "k_proj", "v_proj"))
+    made = [query, key]
+    for place, (names, heads) in enumerate(((("q_norm", "query_layernorm"), op.heads), (("k_norm", "key_layernorm"), op.kv_heads))):
+        found = child(part, *names)
+        whole = found is not None and (run.style.whole_norms or (heads > 1 and _gain_width(found) == heads * op.head_dim))
+        if found is not None and whole:
+            made[place] = norm(tape, found, made[place], run.style.gain)
+        made[place] = tape.heads(made[place], heads, op.head_dim)
+        if found is not None and not whole:
+            last = run.style.normed_last or run.style.gain == "shifted"
+            inner = made[place] if last else made[place].transpose(1, 2)
+            inner = norm(tape, found, inner, run.style.gain)
+            made[place] = inner if last else inner.transpose(1, 2)
+    return made[0], made[1], tape.heads(values, op.kv_heads, op.value_dim)
+
+
+def _gain_width(part: Part) -> Size | None:
+    """Return the width of a norm, by its weight."""
+    return next((node.shape[-1] for node in part.children if isinstance(node, Tensor)), None)
+
+
+def feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
+    """Run an MLP, or a mixture of experts."""
+    tape = run.tape
+    return within(tape, part.name, lambda: _feed_forward(run, part, value))
+
+
+def _feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
+    tape, experts = run.tape, child(part, "experts")
+    if experts is None:
+        if child(part, "gate_proj", "gate_up_proj") is None:
+            return plain_mlp(
+                tape,
+                required_child(part, "up_proj", "fc1", "c_fc"),
+                required_child(part, "down_proj", "fc2", "c_proj"),
+                value,
+                run.activation,
+            )
+        return gated_mlp(tape, part, value, run.activation)
+    rows, shared = flat(tape, value), child(part, "shared_expert")
+    beside = gated_mlp(tape, shared, rows, run.activation) if shared is not None else None
+    gate, active = required_child(part, "gate", "router"), whole(experts.active or 1)
+    shares = router(tape, gate, rows, active, bool(run.setting("normed")), run.style.wide_router)
+    mixed = within(tape, experts.name, lambda: fused_experts(tape, experts, rows, shares, run.activation))
+    if beside is not None:
+        share = tape.by_result(linear(tape, required_child(part, "shared_expert_gate"), rows), "sigmoid")
+        mixed = tape.add(mixed, tape.multiply(share, beside))
+    return tape.reshape(mixed, *value.shape)
