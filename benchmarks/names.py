@@ -53,7 +53,7 @@ def shapes(kind: str, count: int) -> dict[str, tuple[int, ...]]:
 def change_tensors(tensors: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
     """Return tensors a third of which have another shape, and a third another name.
 
-    >>> changed({"a": (1,), "b": (2,), "c": (3,)})
+    >>> change_tensors({"a": (1,), "b": (2,), "c": (3,)})
     {'a': (2,), 'b_': (2,), 'c': (3,)}
     """
     return {

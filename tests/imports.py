@@ -39,11 +39,15 @@ def imports_of(text: str, known: Iterable[str]) -> list[Import]:
         text: The file.
         known: Our modules, by which ``from weighbridge.core import tree`` is told from a name in ``core``.
     """
-    return list(_within(ast.parse(text), "top", frozenset(known)))
+    named = "import_module" in text or "__import__" in text
+    return list(_within(ast.parse(text), "top", frozenset(known), named))
 
 
-def _within(node: ast.AST, place: str, known: frozenset[str]) -> Iterator[Import]:
+def _within(node: ast.AST, place: str, known: frozenset[str], named: bool) -> Iterator[Import]:
+    """Yield the imports below a node; expressions are looked through only if modules are *named* in calls of the file."""
     for child in ast.iter_child_nodes(node):
+        if not named and not isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            continue
         inside = place
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             inside = "function"
@@ -58,7 +62,7 @@ def _within(node: ast.AST, place: str, known: frozenset[str]) -> Iterator[Import
             yield from (Import(_ours_or_root(name), place, child.lineno) for name in dict.fromkeys(found))
         elif isinstance(child, ast.Call) and _last_name(child.func) in ("import_module", "__import__"):
             yield Import(_ours_or_root(_literal(child.args[0])), "name", child.lineno)
-        yield from _within(child, inside, known)
+        yield from _within(child, inside, known, named)
 
 
 def _last_name(node: ast.AST) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -246,6 +246,8 @@ def public_functions(tree: ast.Module) -> list[ast.FunctionDef | ast.ClassDef]:
 
 LONGEST, MOST_BRANCHES = 60, 20
 BRANCHES = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.match_case)
+BRANCH_WORDS = ("if", "for", "while", "except", "case")
+"""The words without which there is no branch: a function with few of them need not be looked through."""
 
 
 def own_nodes(function: ast.AST) -> list[ast.AST]:
@@ -263,12 +265,22 @@ def own_nodes(function: ast.AST) -> list[ast.AST]:
     return found
 
 
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield every function of a file, those within others too; they stand among statements, never in an expression."""
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield child
+        if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            yield from functions(child)
+
+
 def too_long(text: str, tree: ast.Module | None = None) -> list[str]:
     """Return the functions with more lines of code or branches of their own than a reader holds, and no comment that says why."""
     found = []
     lines = text.split("\n")
-    for node in ast.walk(tree or ast.parse(text)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    for node in functions(tree or ast.parse(text)):
+        body = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        if body.count("\n") >= LONGEST or sum(body.count(word) for word in BRANCH_WORDS) > MOST_BRANCHES:
             inside = own_nodes(node)
             code = {at.lineno for at in inside if isinstance(at, (ast.stmt, ast.expr))}
             branches = sum(isinstance(at, BRANCHES) for at in inside)

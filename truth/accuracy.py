@@ -24,7 +24,7 @@ from weighbridge.accounts.memory.optimizers import LIBRARIES, OPTIMIZERS
 
 RECORDED = Path(__file__).parent.parent / "tests" / "truth" / "adapters"
 ADAPTERS: dict[str, Any] = json.loads((RECORDED / "cases.json").read_text("utf-8"))
-STAGES = json.loads((RECORDED.parent / "parallel" / "stages.json").read_text("utf-8"))["cases"]
+STAGES, ZERO = (json.loads((RECORDED.parent / "parallel" / f"{name}.json").read_text("utf-8"))["cases"] for name in ("stages", "zero"))
 SETTINGS, COSTS = (json.loads((RECORDED / f"{name}.json").read_text("utf-8"))["cases"] for name in ("settings", "costs"))
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
 
@@ -141,6 +141,7 @@ def _head() -> list[str]:
         f"| part of a model trained, the rest frozen | trainable and all parameters, gradients, AdamW's states of live models after `requires_grad_` on random modules | {_lines('frozen')} cases | 0 |",
         f"| activations with LoRA, BitFit or frozen modules, float32 and bfloat16, with and without the loss | `saved_tensors_hooks` in a forward of live models, LoRA by PEFT | {_lines('partly')} cases | 0 bytes |",
         f"| pipeline stages, expert ranks, whole-tensor ZeRO-1: parameters, gradients, AdamW's states of each device | `torch.distributed.pipelining`, DTensor and FSDP2, `ZeroRedundancyOptimizer` on four processes | {len(STAGES)} cases | 0 bytes |",
+        f"| ZeRO 1 to 3, cut flat: parameters, master weights and AdamW's states of each device | DeepSpeed 0.19.8 on four processes | {len(ZERO)} cases | 0 bytes |",
         f"| files packed in several groups | bytes that compressed-tensors 0.20.0 makes of a small live Llama; 8 more are those that ModelOpt 0.47.0 writes | {_lines('groups')} random configs | 0 bytes |",
         f"| optimizer states | states after one step of small live models | {len(OPTIMIZERS)} optimizers of {', '.join(LIBRARIES)} | 0 bytes |",
         f"| activations, fused attention, dropout, loss, 16 bits, in all combinations | the same hooks | {_ways()} |",

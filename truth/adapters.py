@@ -235,7 +235,7 @@ def lora(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> d
 def _plain(bias: bool = True, exclude: bool = True, kinds: tuple[str, ...] = LINEAR, layers: bool = True, **fields: Any) -> Draw:
     """Return a draw of targets, whole modules, exclusions and biases, and a value for each of *fields*."""
 
-    def drawn(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> dict[str, Any]:
+    def draw_config(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> dict[str, Any]:
         found = {**targets(rng, names, config, kinds), **saved_modules(rng, names)}
         if not layers:
             found.pop("layers_to_transform", None)
@@ -246,7 +246,7 @@ def _plain(bias: bool = True, exclude: bool = True, kinds: tuple[str, ...] = LIN
             found["bias"] = rng.choice(("none", "all"))
         return {**found, **{key: rng.choice(values) for key, values in fields.items() if rng.random() < 0.7}}
 
-    return drawn
+    return draw_config
 
 
 def ia3(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def tokens(rng: random.Random, names: dict[str, str], config: dict[str, Any]) ->
 def prompt(**fields: Any) -> Draw:
     """Return a draw of virtual tokens and a value for each of *fields*."""
 
-    def drawn(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> dict[str, Any]:
+    def draw_config(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> dict[str, Any]:
         found = {
             "num_virtual_tokens": rng.randint(1, 9),
             **{key: rng.choice(values) for key, values in fields.items() if rng.random() < 0.6},
@@ -305,7 +305,7 @@ def prompt(**fields: Any) -> Draw:
             found |= saved_modules(rng, names)
         return found
 
-    return drawn
+    return draw_config
 
 
 def cpt(rng: random.Random, names: dict[str, str], config: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from truth import live
@@ -64,7 +65,7 @@ def changes(config: Any, raw: Mapping[str, Any], stated: Iterable[str] = (), abo
 def apply_change(raw: Mapping[str, Any], change: Change) -> dict[str, Any]:
     """Return *raw* with one key changed, sub-configs made where they are absent.
 
-    >>> changed({"a": 1}, Change(("b", "c"), 2)), changed({"a": 1, "b": 2}, Change(("a",), ABSENT))
+    >>> apply_change({"a": 1}, Change(("b", "c"), 2)), apply_change({"a": 1, "b": 2}, Change(("a",), ABSENT))
     ({'a': 1, 'b': {'c': 2}}, {'b': 2})
     """
     (key, *rest), value = change
@@ -126,7 +127,32 @@ def _of_list(value: Any) -> list[Any]:
     items = list(value)
     numbers = [item + 1 for item in items] if items and all(type(item) is int for item in items) else []
     first = items[:1] and items[0]
-    return [items[::-1], items[:-1], [*items, *items[-1:]], first, numbers, [2 * number for number in numbers], []]
+    return [
+        items[::-1],
+        items[:-1],
+        [*items, *items[-1:]],
+        first,
+        numbers,
+        [2 * number for number in numbers],
+        [],
+        *islice(_of_inner(items), MOST),
+    ]
+
+
+MOST = 16
+"""Changes inside a list of lists."""
+
+
+def _of_inner(items: list[Any]) -> Iterator[list[Any]]:
+    """Yield a list of lists with one of its numbers raised.
+
+    >>> list(_of_inner([["Subsample", 16, 8], [""]]))
+    [[['Subsample', 17, 8], ['']], [['Subsample', 16, 9], ['']]]
+    """
+    for place, inner in enumerate(items):
+        for at, number in enumerate(inner if isinstance(inner, (list, tuple)) else ()):
+            if type(number) is int:
+                yield [*items[:place], [*inner[:at], number + 1, *inner[at + 1 :]], *items[place + 1 :]]
 
 
 RULES: tuple[tuple[Any, Callable[[Any], list[Any]]], ...] = (

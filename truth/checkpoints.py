@@ -1,7 +1,7 @@
 """Hold the reader of torch files to ``torch.load``: ``python -m truth checkpoints [--n N] [--seed S]``.
 
 Random checkpoints are written by torch: nested containers of every kind, keys of every kind, views, ties, expanded, sparse, quantised and
-meta tensors, tensors of classes of their own, NumPy arrays, whole modules; and the layouts in which training scripts, Lightning, DeepSpeed,
+meta tensors, tensors of classes of their own, NumPy arrays, whole modules; layers that torch changed (norms, pruning, quantisation); and the layouts in which training scripts, Lightning, DeepSpeed,
 Composer and others save. What ``torch.load(weights_only=False)`` returns is walked here by rules of this file alone. Of each file every tensor's
 shape and type must be listed, as often as torch has it; and of a training checkpoint the parameters must be those of its model.
 """
@@ -279,6 +279,55 @@ def training(draw: random.Random, number: int | None = None) -> tuple[Any, int]:
     )
 
 
+def hooked(draw: random.Random) -> tuple[Any, int]:
+    """Return the state of a layer that torch changed (a norm of its weight, pruning, quantisation, a compiler), and its module's parameters.
+
+    A converted layer has none that torch would count; they are those that it was made of.
+    """
+    norms, prune, quantised = (
+        import_module(f"torch.{name}") for name in ("nn.utils.parametrizations", "nn.utils.prune", "ao.quantization")
+    )
+    layer = nn.Linear(draw.randrange(2, 7), draw.randrange(2, 7), bias=draw.random() < 0.7)
+    before = sum(parameter.numel() for parameter in layer.parameters())
+
+    def observed() -> Any:
+        net = quantised.QuantWrapper(layer).eval()
+        net.qconfig = quantised.get_default_qconfig("x86")
+        quantised.prepare(net, inplace=True)
+        net(torch.ones(1, layer.in_features))
+        return quantised.convert(net) if draw.random() < 0.5 else net
+
+    def trained() -> Any:
+        net = quantised.QuantWrapper(layer).train()
+        net.qconfig = quantised.get_default_qat_qconfig("x86")
+        return quantised.prepare_qat(net)
+
+    changes: list[Callable[[], Any]] = [
+        lambda: norms.weight_norm(layer),
+        lambda: norms.spectral_norm(layer),
+        lambda: norms.orthogonal(layer),
+        lambda: nn.utils.weight_norm(layer),
+        lambda: nn.utils.spectral_norm(layer),
+        lambda: prune.random_unstructured(layer, "weight", 0.5),
+        lambda: torch.compile(layer),
+        lambda: quantised.quantize_dynamic(nn.Sequential(layer), {nn.Linear}),
+        observed,
+        trained,
+    ]
+    changed = draw.choice(changes)()
+    state = changed.state_dict()
+    return (state if draw.random() < 0.5 else {"model": state, "epoch": 1}), sum(p.numel() for p in changed.parameters()) or before
+
+
+def tied_on_meta(draw: random.Random) -> tuple[Any, int]:
+    """Return a whole module without elements in which a parameter has two names, and how many it has."""
+    width = draw.randrange(2, 6)
+    with torch.device("meta"):
+        net = nn.Sequential(nn.Embedding(7, width), nn.Linear(width, 7, bias=False))
+    net[1].weight = net[0].weight
+    return net, 7 * width
+
+
 def save(thing: Any, draw: random.Random) -> bytes:
     """Return a file of torch, in one of its two formats and any protocol."""
     file = io.BytesIO()
@@ -330,10 +379,11 @@ def compare_checkpoints(n: int, seed: str) -> int:
     bad = 0
     for number in range(n):
         draw = random.Random(f"{seed}-{number}")
-        for sort, (thing, parameters) in {"nested": (nested(draw, 4, []), None), "training": training(draw)}.items():
+        sorts = {"nested": (nested(draw, 4, []), None), "training": training(draw), "hooked": hooked(draw), "meta": tied_on_meta(draw)}
+        for sort, (thing, parameters) in sorts.items():
             difference = differs(save(thing, draw), parameters)
             if difference:
                 bad += 1
                 print(f"{sort} {seed}-{number}: {difference}", flush=True)
-    print(f"{2 * n:,} checkpoints of torch {torch.__version__}, {bad:,} differ")
+    print(f"{4 * n:,} checkpoints of torch {torch.__version__}, {bad:,} differ")
     return 1 if bad else 0

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from truth.forward import Pass
 from truth.listing import Line, Listing, of_rows
-from weighbridge.accounts.closed import closed_formula
-from weighbridge.accounts.flops import flops as forward
+from weighbridge.accounts.flops import matmuls
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally
 from weighbridge.accounts.possible import as_examples
@@ -19,6 +18,7 @@ from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.formula import Expression, Symbol, evaluate
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
+from weighbridge.explain.closed import closed_formula
 
 
 class Difference(NamedTuple):
@@ -78,6 +78,15 @@ def _lines(ours: tuple[Line, ...], theirs: tuple[Line, ...]) -> Difference | Non
 
 def tensors(model: Model, theirs: Listing) -> Difference | None:
     """Hold a model of ours to a live listing, and its own accounts to each other."""
+    found = listed(model, theirs)
+    if found:
+        return found
+    tree, _, values = model.symbolic()
+    return formula(model, theirs.unique, tree, values)
+
+
+def listed(model: Model, theirs: Listing) -> Difference | None:
+    """Hold a model of ours to a live listing: every tensor, and what the tree counts."""
     ours = of_rows(model.tensors())
     found = difference(ours, theirs)
     if found:
@@ -87,12 +96,11 @@ def tensors(model: Model, theirs: Listing) -> Difference | None:
         return Difference("count", "unique parameters by the tree", counts.unique, theirs.unique)
     if counts.buffers != theirs.buffered:
         return Difference("count", "buffer elements by the tree", counts.buffers, theirs.buffered)
-    return formula(model, counts.unique)
+    return None
 
 
-def formula(model: Model, unique: Size) -> Difference | None:
-    """Hold the three ways to each other: the closed formula and columns to the count of ints."""
-    tree, _, values = model.symbolic()
+def formula(model: Model, unique: Size, tree: Part, values: Mapping[str, int]) -> Difference | None:
+    """Hold the three ways to each other: the closed formula and columns to the count of ints; *tree* is the model's in symbols."""
     value = evaluate(ledger_formula(tree), values)
     if value != unique:
         return Difference("formula", "closed formula, evaluated", value, unique)
@@ -139,7 +147,7 @@ def flops(model: Model, lengths: Pass, expected: int) -> Difference | None:
     try:
         # A pass names lengths for every class, and tiny tables of positions: what a user is refused, the live class was asked.
         given = as_examples(model, lengths)
-        value = forward(model.tree, given.lengths(), given.batch).forward_matmul
+        value = matmuls(model.tree, given.lengths(), given.batch).amount
     except UsageError:
         raise
     except WeighbridgeError as error:

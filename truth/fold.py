@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import TypeAlias
 
@@ -47,14 +48,14 @@ def unfold(folded: Folded, bodies: Sequence[Folded]) -> Iterator[Line]:
             continue
         prefix, indices, number = entry
         assert isinstance(number, int)
+        body = list(unfold(bodies[number], bodies))
         for index in _indices(str(indices)):
             here = f"{prefix}.{index}"
-            for line in unfold(bodies[number], bodies):
-                owner = line.tied_to
+            for name, shape, owner, frozen in body:
                 if owner is not None and owner.startswith("#"):
                     # A second mark is meant for the block around this one.
                     owner = owner[1:] if owner.startswith("##") else here + owner[1:]
-                yield line._replace(name=f"{here}.{line.name}", tied_to=owner)
+                yield Line(f"{here}.{name}", shape, owner, frozen)
 
 
 def write(line: Line) -> str:
@@ -67,6 +68,7 @@ def write(line: Line) -> str:
     return f"{line.name} {shape}" + (f" = {line.tied_to}" if line.tied_to else "") + (" frozen" if line.frozen else "")
 
 
+@lru_cache(maxsize=10_000)  # a file says the same of many layers
 def read(text: str) -> Line:
     """Read what :func:`write` wrote.
 

@@ -97,10 +97,12 @@ def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> int:
     torch = import_module("torch")
     counting = import_module("torch.utils.flop_counter")
 
-    def fused(query: Any, key: Any, value: Any, *rest: Any, **more: Any) -> Any:  # the counter forgets this one
+    def count_attention(query: Any, key: Any, value: Any, *rest: Any, **more: Any) -> Any:  # the counter forgets this one
         return counting.sdpa_flop(query, key, value)
 
-    counter = counting.FlopCounterMode(display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: fused})
+    counter = counting.FlopCounterMode(
+        display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: count_attention}
+    )
     taken = inspect.signature(model.forward).parameters
     try:
         if "eager" in way:

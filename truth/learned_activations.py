@@ -25,7 +25,7 @@ from weighbridge.blueprints import MODULES, family, is_remote
 from weighbridge.blueprints.learned_activations import _PLACES, PATH, Place, read
 
 
-def found(model_type: str) -> dict[str, set[Place]]:
+def find_places(model_type: str) -> dict[str, set[Place]]:
     """Return, by the path of the key, the places of a type's activations."""
     result: dict[str, set[Place]] = {}
     for class_name, raw, config in _buildable_classes(model_type):
@@ -125,7 +125,7 @@ def main(names: list[str]) -> None:
             table.setdefault(model_type, {}).setdefault(key, set()).add(Place(path, before))
     chosen = names or [name for name in MODULES if not is_remote(name)]
     for model_type in chosen:
-        table[model_type] = {key: set() if _is_of_submodel(model_type, key) else stand for key, stand in found(model_type).items()}
+        table[model_type] = {key: set() if _is_of_submodel(model_type, key) else stand for key, stand in find_places(model_type).items()}
         write(table)
         for key in [key for key in table[model_type] if not agrees(model_type, key)]:
             table[model_type][key] = {Place("", "")}  # refused

@@ -114,11 +114,11 @@ def modules(model_type: str) -> list[Any]:
 def _without_extras(check: Any) -> Any:
     """Return the check that a class's extras are installed, but for those that no tensor needs: scipy for losses, natten for attention."""
 
-    def needed(asking: Any, backends: Any) -> None:
+    def require(asking: Any, backends: Any) -> None:
         if backends not in (["scipy"], "scipy", ["natten"]):
             check(asking, backends)
 
-    return needed
+    return require
 
 
 def versions() -> dict[str, str]:

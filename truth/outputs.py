@@ -1,16 +1,19 @@
 """Elements that convolutions and products of matrices put out in a forward of live classes, beside ours.
 
-    python -m truth.outputs SEED [NUMBER] [TYPE ...]
+    python -m truth.outputs SEED [NUMBER] [TYPE ...] [--record]
 
-Small random configs, eager attention, on the processor; a product counts as often as it runs, whatever is dropped of it afterwards.
+Small random configs of the first class of a type and of others, eager attention, on the processor; a product counts as often as it runs, whatever
+is dropped of it afterwards. ``--record`` adds the types that differ, or that could not be compared, to those whose outputs are called an estimate.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import sys
 import warnings
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from truth import check
@@ -21,9 +24,11 @@ from truth.live import RefusedError
 from weighbridge import model
 from weighbridge.accounts.flops import outputs_of
 from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.outputs_trust import PATH, estimated_types
 from weighbridge.blueprints import MODULES, is_remote
 from weighbridge.core.errors import UsageError, WeighbridgeError
 
+RECORD = Path(PATH)
 PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "convolution", "_convolution", "addbmm", "_grouped_mm", "dot", "mv")
 
 
@@ -77,10 +82,13 @@ def ours(class_name: str, config: dict[str, Any]) -> int:
 def compare_types(seed: str, number: int, types: list[str]) -> int:
     """Compare random configs of every type; 1 if any differs."""
     equal = wrong = 0
-    for model_type in types or [name for name in MODULES if not is_remote(name)]:
-        classes = check.classes(model_type)
-        class_name = next(iter(classes), "")
-        for index in range(number if class_name else 0):
+    compared: set[str] = set()
+    differing: set[str] = set()
+    asked = types or [name for name in MODULES if not is_remote(name)]
+    for model_type in asked:
+        classes = list(check.classes(model_type))
+        for index in range(number if classes else 0):
+            class_name = random.Random(f"{seed} {model_type} {index}").choice(classes) if index else classes[0]
             for attempt, touch in enumerate(TOUCHES[:3]):
                 config = draw(f"{seed}/{index}/{attempt}", model_type, touch)
                 try:
@@ -94,17 +102,27 @@ def compare_types(seed: str, number: int, types: list[str]) -> int:
                     print("ERROR", model_type, type(error).__name__, error)
                     continue
                 equal += own == found
+                compared.add(model_type)
                 if own != found:
                     wrong += 1
+                    differing.add(model_type)
                     print(
                         f"DIFFERS {own / found - 1 if found else 9:+.2%} {class_name} theirs {found:,}, ours {own:,} {json.dumps(config)[:300]}",
                         flush=True,
                     )
                 break
-    print(f"{equal} equal, {wrong} wrong")
-    return 1 if wrong else 0
+    unseen = set(asked) - compared
+    print(f"{equal} equal, {wrong} wrong; not compared: {' '.join(sorted(unseen))}")
+    if "--record" in sys.argv:
+        estimated = sorted(differing | (unseen if not types else set()) | set(json.loads(RECORD.read_text("utf-8"))))
+        RECORD.write_text(json.dumps(estimated, indent=0) + "\n", "utf-8")
+    return 1 if differing - estimated_types() else 0
 
 
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")
-    sys.exit(compare_types(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1, [name for name in sys.argv[3:] if name != "-v"]))
+    sys.exit(
+        compare_types(
+            sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1, [name for name in sys.argv[3:] if not name.startswith("-")]
+        )
+    )

@@ -24,10 +24,10 @@ def import_torchvision() -> None:
     torch = import_module("torch")
     register = torch.library.register_fake
 
-    def registered(name: str, *more: Any, **keywords: Any) -> Any:
+    def register_unless_there(name: str, *more: Any, **keywords: Any) -> Any:
         return (lambda function: function) if name.startswith("torchvision::") else register(name, *more, **keywords)
 
-    torch.library.register_fake = registered
+    torch.library.register_fake = register_unless_there
     try:
         import_module("torchvision")
     finally:

@@ -7,21 +7,26 @@ reads the result against the paper and the reference's source, and ``check`` dec
 
 from __future__ import annotations
 
+import inspect
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import combinations, combinations_with_replacement
+from time import monotonic
 from typing import Any
 
 from truth import draw, live
 from truth.live import RefusedError
 from truth.probe import hurry
 from weighbridge.blueprints import MODULES, family
-from weighbridge.config.fields import Field, optional, size, switch
+from weighbridge.config.fields import TIED, Field, optional, size, switch
 
 Vector = tuple[int, ...]
-CONFIGS = 6
-"""How many random configs a proposal is fitted to."""
+CONFIGS = 16
+"""How many random configs a proposal is fitted to: of two switches together there are so many that fewer configs would match some by chance."""
+ENOUGH, PATIENCE = 6, 20.0
+"""So many configs are enough once so many seconds are over."""
 TRIES = 400
 SURE = 2
 """Configs from which a size must be known to be fitted at all."""
@@ -38,7 +43,10 @@ class Module:
         kind: The name of its live class.
         held: Which configs have it.
         tensors: The shapes of its own parameters and buffers, by config.
-        facts: Numbers of its own that a blueprint needs (kernel, stride, padding, groups), by config.
+        ties: For each parameter that is another's storage, that one's name, by config.
+        causal: The configs in which it is attention that sees only what stands before.
+        seen: How many positions it sees in two passes, by config.
+        stream, outer: What is said of these at the module, and what the modules around it say.
     """
 
     name: str
@@ -46,7 +54,11 @@ class Module:
     held: set[int] = field(default_factory=set)
     tensors: dict[str, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     buffers: set[str] = field(default_factory=set)
-    ties: dict[str, str] = field(default_factory=dict)
+    ties: dict[str, dict[int, str]] = field(default_factory=dict)
+    causal: set[int] = field(default_factory=set)
+    seen: dict[int, tuple[int, int]] = field(default_factory=dict)
+    stream: str = ""
+    outer: str = ""
     children: dict[str, Module] = field(default_factory=dict)
 
 
@@ -63,26 +75,80 @@ def known_words() -> dict[str, tuple[str, str, str]]:
 
 
 def fields_of(config_class: Any, words: Mapping[str, tuple[str, str, str]]) -> tuple[Field, ...]:
-    """Return a table of fields for a config class: its sizes and switches, under the words that other families use."""
-    general = live.general_keys()
+    """Return a table of fields for a config class: its sizes and switches, under the words that other families use.
+
+    A size whose default is null is there where other families know it, or where the class puts a number in its place.
+    """
+    general, plain = live.general_keys(), _plain_config(config_class)
+    others: dict[str, tuple[str, ...]] = {}
+    for alias, key in config_class.attribute_map.items():
+        others[key] = (*others.get(key, ()), alias)
     found = []
     for one in fields(config_class):
         if one.name in general or one.name.endswith(("_token_id", "_token_index")) or one.name in config_class.sub_configs:
             continue
         default = None if one.default is MISSING else one.default
         word, letter, meaning = words.get(one.name, (one.name, one.name, one.name.replace("_", " ")))
-        if isinstance(default, bool):
-            found.append(switch(one.name, one.name, default))
+        aliases = others.get(one.name, ())
+        if one.name == TIED.key and isinstance(default, bool):
+            found.append(TIED.with_default(default))
+        elif isinstance(default, bool):
+            found.append(switch(one.name, one.name, default, *aliases))
         elif isinstance(default, int) and default > 0:
-            found.append(size(word, one.name, default, letter, meaning))
-        elif default is None and one.name in words:
-            found.append(optional(word, one.name, None, letter, meaning))
+            found.append(size(word, one.name, default, letter, meaning, *aliases))
+        elif default is None and (one.name in words or type(live.value(plain, one.name)) is int):
+            found.append(optional(word, one.name, None, letter, meaning, *aliases))
+    found += [
+        optional(*words[key][:1], key, None, *words[key][1:])
+        for key in sorted(_looked_up(config_class) & set(words))
+        if key not in {one.name for one in fields(config_class)} | general
+    ]
     return tuple(found)
+
+
+def _looked_up(config_class: Any) -> set[str]:
+    """Return the keys that a type's modules look for in a config that need not have them."""
+    found: set[str] = set()
+    for module in live.modules(config_class.model_type):
+        found |= set(re.findall(r'getattr\((?:self\.)?config, "(\w+)", None\)', inspect.getsource(module)))
+    return found
+
+
+def _plain_config(config_class: Any) -> Any:
+    try:
+        return config_class()
+    except Exception:  # a class whose default is no config
+        return None
+
+
+def rules_of(config_class: Any, table: tuple[Field, ...], seed: str) -> dict[str, str]:
+    """Return, by word, the expression that a config class puts in place of each size whose default is null, where it does so."""
+    rules: dict[str, str] = {}
+    for one in (each for each in table if each.nullable):
+        rest = tuple(each for each in table if each is not one)
+        configs = []
+        for number in range(TRIES):
+            raw = draw.fields(random.Random(f"{seed} {one.key} {number}"), rest)
+            try:
+                configs.append(config_class(**raw))
+            except Exception:  # whatever a config may refuse
+                continue
+            if len(configs) == CONFIGS:
+                break
+        vector = tuple(live.value(config, one.key) for config in configs)
+        if one.word == "head_dim" and vector == (None,) * len(vector):
+            rules[one.word] = "c.hidden // c.heads"  # what classes do that look whether a config has it
+        elif vector and all(type(entry) is int for entry in vector):
+            sizes = {f"c.{each.word}": tuple(live.value(config, each.key) for config in configs) for each in rest if not each.nullable}
+            numbers = {word: given for word, given in sizes.items() if all(type(entry) is int for entry in given)}
+            rules[one.word] = Fitter(numbers, {}).plain(vector, range(len(vector)))
+    return rules
 
 
 def build_random(model_type: str, class_name: str, table: tuple[Field, ...], seed: str) -> list[tuple[dict[str, Any], Any]]:
     """Build the class from random configs of its fields, until there are enough."""
     found: list[tuple[dict[str, Any], Any]] = []
+    started = monotonic()
     for number in range(TRIES):
         rng = random.Random(f"{seed} {model_type} {number}")
         raw = draw.fields(rng, table, 1.0 if number % 2 else 0.7)
@@ -92,7 +158,7 @@ def build_random(model_type: str, class_name: str, table: tuple[Field, ...], see
                 found.append((raw, live.build(model_type, class_name, raw)))
         except (RefusedError, TimeoutError):
             continue
-        if len(found) == CONFIGS:
+        if len(found) >= (CONFIGS if monotonic() - started < PATIENCE else ENOUGH):
             break
     return found
 
@@ -119,33 +185,56 @@ def _kind(module: Any) -> str:
 
 def _merge(node: Module, module: Any, number: int, path: str, first: dict[int, str]) -> None:
     node.held.add(number)
+    if getattr(module, "is_causal", False) is True:
+        node.causal.add(number)
     for name, tensor in module._parameters.items():
         if tensor is not None:
             owner = first.setdefault(id(tensor), path + name)
             node.tensors.setdefault(name, {})[number] = tuple(tensor.shape)
             if owner != path + name:
-                node.ties[name] = owner
+                node.ties.setdefault(name, {})[number] = owner
     for name, tensor in module._buffers.items():
         if tensor is not None and name not in module._non_persistent_buffers_set:
             node.tensors.setdefault(name, {})[number] = tuple(tensor.shape)
             node.buffers.add(name)
+    before = ""
     for name, child in module._modules.items():
         if child is not None:
-            inner = node.children.setdefault(name, Module(name, _kind(child)))
-            _merge(inner, child, number, f"{path}{name}.", first)
+            if name not in node.children:
+                _insert(node, Module(name, _kind(child)), before)
+            _merge(node.children[name], child, number, f"{path}{name}.", first)
+            before = name
+
+
+def _insert(node: Module, child: Module, before: str) -> None:
+    """Put a module that only some configs have where these have it: behind the one named *before*, or first."""
+    names = list(node.children)
+    names.insert(names.index(before) + 1 if before else 0, child.name)
+    node.children[child.name] = child
+    node.children = {name: node.children[name] for name in names}
 
 
 def restrict(members: Mapping[int, Module]) -> Module:
     """Return one module that in each config is the member given for it."""
     some = next(iter(members.values()))
-    result = Module(some.name, some.kind, set(members), buffers=some.buffers, ties=some.ties)
+    result = Module(some.name, some.kind, set(members), buffers=some.buffers)
     for number, member in members.items():
+        result.causal |= member.causal & {number}
+        result.seen.update({number: member.seen[number]} if number in member.seen else {})
+        for name, owners in member.ties.items():
+            if number in owners:
+                result.ties.setdefault(name, {})[number] = owners[number]
         for name, shapes in member.tensors.items():
             if number in shapes:
                 result.tensors.setdefault(name, {})[number] = shapes[number]
-    for name in dict.fromkeys(
-        name for number, member in members.items() for name, child in member.children.items() if number in child.held
-    ):
+    for number, member in members.items():
+        before = ""
+        for name, child in member.children.items():
+            if number in child.held:
+                if name not in result.children:
+                    _insert(result, child, before)
+                before = name
+    for name in result.children:
         held = {i: m.children[name] for i, m in members.items() if name in m.children and i in m.children[name].held}
         result.children[name] = restrict(held)
     return result
@@ -154,9 +243,10 @@ def restrict(members: Mapping[int, Module]) -> Module:
 class Fitter:
     """Finds the expression of a vector of sizes in the values that the configs' fields have."""
 
-    def __init__(self, values: Mapping[str, Vector], switches: Mapping[str, tuple[bool, ...]]) -> None:
+    def __init__(self, values: Mapping[str, Vector], switches: Mapping[str, tuple[bool, ...]], facts: dict[str, str] | None = None) -> None:
         self.values = values
         self.switches = switches
+        self.facts = {} if facts is None else facts
         self.table = dict(self._expressions())
 
     def expression(self, vector: Vector, held: Sequence[int]) -> str:
@@ -165,9 +255,10 @@ class Fitter:
         >>> Fitter({"c.hidden": (8, 12), "c.heads": (2, 3)}, {}).expression((16, 24), (0, 1)).strip(OPEN + CLOSE)
         '2 * c.hidden'
         """
-        return f"{OPEN}{self._plain(vector, held)}{CLOSE}"
+        return f"{OPEN}{self.plain(vector, held)}{CLOSE}"
 
-    def _plain(self, vector: Vector, held: Sequence[int]) -> str:
+    def plain(self, vector: Vector, held: Sequence[int]) -> str:
+        """Return the expression without these marks."""
         word = next((word for word, full in self.values.items() if tuple(full[i] for i in held) == vector), None)
         if len(set(vector)) == 1 and (word is None or len(vector) < SURE):
             return str(vector[0]) if len(vector) >= SURE else f"TODO({vector[0]})"
@@ -175,15 +266,42 @@ class Fitter:
         return found or f"TODO({', '.join(map(str, vector))})"
 
     def condition(self, held: set[int], of: set[int]) -> str:
-        """Return the switch that says in which configs a module is there."""
-        for word, flags in self.switches.items():
-            for sense, text in ((True, word), (False, f"not {word}")):
-                if all((flags[i] is sense) == (i in held) for i in of):
-                    return text
-        for word, vector in self.values.items():
-            if len({vector[i] > 1 for i in of}) == 2 and all((vector[i] > 1) == (i in held) for i in of):
-                return f"{word} > 1"
+        """Return the switch that says in which configs a module is there: one, a comparison of sizes, or two together.
+
+        Sizes are not compared in a tree: a comparison becomes a fact, whose declaration is put into *facts*.
+
+        >>> facts = {}
+        >>> Fitter({"c.hidden": (8, 12, 16), "c.embedding": (8, 4, 2)}, {}, facts).condition({1, 2}, {0, 1, 2}), facts
+        ('c.embedding_differs', {'embedding_differs': 'computed("embedding_differs", lambda c: c.embedding != c.hidden)'})
+        """
+        wanted = [i in held for i in sorted(of)]
+        flags = {}
+        for word, given in self.switches.items():
+            flags[word] = [given[i] for i in sorted(of)]
+            flags[f"not {word}"] = [not given[i] for i in sorted(of)]
+        found = next((text for text, given in flags.items() if given == wanted), None) or self._comparison(held, sorted(of))
+        if found:
+            return found
+        for count, word, rule in ((2, " and ", all), (2, " or ", any), (3, " and ", all)):
+            for several in combinations(flags.items(), count):
+                if [rule(each) for each in zip(*(given for _, given in several), strict=True)] == wanted:
+                    return word.join(text for text, _ in several)
         return "TODO"
+
+    def _comparison(self, held: set[int], of: Sequence[int]) -> str | None:
+        """Return the name of a comparison of sizes that is true in the configs *held*, and note its declaration."""
+        wanted = [i in held for i in of]
+        tests = [(word, "> 1", [vector[i] > 1 for i in of]) for word, vector in self.values.items()]
+        tests += [
+            (word, f"!= {other}", [x != y for x, y in zip((vector[i] for i in of), (against[i] for i in of), strict=True)])
+            for (other, against), (word, vector) in combinations(self.values.items(), 2)
+        ]
+        for word, test, given in tests:
+            if given == wanted and len(set(given)) == 2:
+                name = f"{word.rpartition('.')[2]}_{'differs' if '!' in test else 'is_several'}"
+                self.facts[name] = f'computed("{name}", lambda c: {word} {test})'
+                return f"c.{name}"
+        return None
 
     def _expressions(self) -> Iterator[tuple[Vector, str]]:
         """Yield vectors with their expressions, the plainest last, so that it is the one that stays."""
@@ -210,8 +328,8 @@ class Fitter:
                     yield _both(above, below, lambda x, y, k=k: k * x * y), f"{k} * {c} * {d}"
                     yield _both(above, below, lambda x, y, k=k: k * x + y), f"{k} * {c} + {d}"
                     yield _both(above, below, lambda x, y, k=k: x + k * y), f"{c} + {k} * {d}"
-                yield _both(above, below, lambda x, y: (x // y) ** 2 + 1 if y else 0), f"({c} // {d}) ** 2 + 1"
-                yield _both(above, below, lambda x, y: (x // y) ** 2 if y else 0), f"({c} // {d}) ** 2"
+                yield _both(above, below, lambda x, y: (x // y) ** 2 + 1 if y else 0), f"({c} // {d}) * ({c} // {d}) + 1"
+                yield _both(above, below, lambda x, y: (x // y) ** 2 if y else 0), f"({c} // {d}) * ({c} // {d})"
         products = [(_both(x, y, lambda p, q: p * q), f"{a} * {b}") for (a, x), (b, y) in combinations_with_replacement(plain, 2)]
         for vector, text in products:
             for word, other in plain:
@@ -231,7 +349,12 @@ def values_of(models: Iterable[Any], table: tuple[Field, ...], path: str = "c.")
     sizes: dict[str, Vector] = {}
     switches: dict[str, tuple[bool, ...]] = {}
     for one in table:
-        given: tuple[Any, ...] = tuple(getattr(config, one.key, None) for config in configs)
+        given: tuple[Any, ...] = tuple(live.value(config, one.key) for config in configs)
+        if one.word == "head_dim" and not one.nullable:  # as in rules_of
+            given = tuple(
+                config.hidden_size // config.num_attention_heads if size is None else size
+                for size, config in zip(given, configs, strict=True)
+            )
         if all(type(value) is int for value in given):
             sizes[path + one.word] = given
         elif all(isinstance(value, bool) for value in given):

@@ -18,7 +18,7 @@ from weighbridge.blueprints.refused_values import PATH, wants_number
 REFUSED_LABELS = "TypeError: 'NoneType' object cannot be interpreted as an integer"
 
 
-def found() -> dict[str, Any]:
+def find_refused_values() -> dict[str, Any]:
     """Ask every config class that builds from its defaults."""
     nulls: dict[str, list[str]] = {}
     even: list[str] = []
@@ -53,7 +53,7 @@ def _refusal(config: Any, **values: Any) -> str:
 
 def main() -> None:
     """Write the file."""
-    lines = (f" {json.dumps(key)}: {json.dumps(value)}" for key, value in found().items())
+    lines = (f" {json.dumps(key)}: {json.dumps(value)}" for key, value in find_refused_values().items())
     Path(PATH).write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 

@@ -49,7 +49,7 @@ class Said(NamedTuple):
     def modules(self, *titles: str) -> list[Any]:
         """Return the live modules of the place, of one copy each kind; with *titles*, those of the lines called so."""
         inside = [self.place] if isinstance(self.place, Line) else list(lines(self.place))
-        wanted = dict.fromkeys(path for line in inside for path, title in _titled(line) if not titles or title in titles)
+        wanted = dict.fromkeys(path for line in inside for path, title in _paths_with_titles(line) if not titles or title in titles)
         own = {name: module for name, module in self.theirs.named_modules() if next(module.parameters(recurse=False), None) is not None}
         found = (self._first(path, own) for path in wanted)
         return [own[name] for name in found if name]
@@ -92,7 +92,7 @@ def _between(path: str) -> str:
     return r"(?:\.\d+)*\.".join(map(re.escape, path.split(".")))
 
 
-def _titled(line: Line) -> Iterator[tuple[str, str]]:
+def _paths_with_titles(line: Line) -> Iterator[tuple[str, str]]:
     """Yield the modules of a line, each with what it is called: ``query, output`` is the title of two."""
     names = line.title.split(", ")
     yield from zip(line.paths, names, strict=True) if len(names) == len(line.paths) else ((path, line.title) for path in line.paths)
@@ -286,23 +286,22 @@ def has_experts(said: Said) -> bool | None:
     stacked = any(number in tensor.shape[:1] or tensor.shape[0] % number == 0 for tensor in said.tensors().values())
     nn = import_module("torch").nn
     lists = [module for module in said.theirs.modules() if isinstance(module, (nn.ModuleList, nn.ModuleDict))]
-    listed = any(
-        sum(next(one.parameters(), None) is not None for one in module.children()) == number for module in lists
-    )  # an activation may stand among them
+    # An activation may be among them, which is no expert.
+    listed = any(sum(next(one.parameters(), None) is not None for one in module.children()) == number for module in lists)
     holders = [*_configs(said.theirs), *said.theirs.modules()]
     picked = {value for holder in holders for value in vars(holder).values() if type(value) is int}
     named = any(f"Top{active}" in type(module).__name__ for module in said.theirs.modules())  # NllbMoeTop2Router has no other number
     return (stacked or listed) and (active in picked or named)
 
 
-def stacked(said: Said) -> bool | None:
+def is_stacked(said: Said) -> bool | None:
     """The first size of the array is a number of the config that is called after experts."""
     numbers = {value for config in _configs(said.theirs) for key, value in vars(config).items() if "expert" in key and type(value) is int}
     found = said.tensors().values()
     return all(tensor.dim() == 3 and tensor.shape[0] in numbers for tensor in found) if found else None
 
 
-def compressed(said: Said) -> bool | None:
+def is_compressed(said: Said) -> bool | None:
     """What is compressed is mapped to no more numbers than it is expanded from, and the rotary part of a key."""
     pairs = [(said.modules(f"{name}, compressed"), said.modules(f"{name}, expanded")) for name in ("key and value", "query")]
     found = [(down[0].weight.shape[0], up[0].weight.shape[1]) for down, up in pairs if down and up]
@@ -362,6 +361,29 @@ def scores_words(said: Said) -> bool | None:
     return all(tensor.shape[0] in vocabularies for tensor in said.tensors().values()) if said.tensors() else None
 
 
+def is_cut_into_patches(said: Said) -> bool | None:
+    """A convolution whose kernels do not overlap makes the vectors."""
+    found = [module for module in said.modules() if hasattr(module, "kernel_size")]
+    return all(module.kernel_size == module.stride for module in found) if found else None
+
+
+def in_config(name: str) -> Callable[[Said], bool | None]:
+    """Ask whether a number that a sentence gives stands in the live config."""
+
+    def check(said: Said) -> bool | None:
+        return _whole(said.values[name]) in {
+            value for config in _configs(said.theirs) for value in vars(config).values() if type(value) is int
+        }
+
+    return check
+
+
+def is_cached_compressed(said: Said) -> bool | None:
+    """What a token leaves in the cache is the compressed vector and the rotary part of its key."""
+    compressed = said.modules("key and value, compressed")
+    return _whole(said.values["kept"]) == _outputs(compressed[0]) if compressed else None
+
+
 CHECKS: dict[str, Callable[[Said], bool | None]] = {
     "The heads share the width, so any number of heads that divides it gives the same count.": heads_do_not_count,
     "The head dimension is set on its own, so more heads mean more parameters.": heads_count,
@@ -383,8 +405,11 @@ CHECKS: dict[str, Callable[[Said], bool | None]] = {
     "Linear map: inputs × outputs weights, and one bias for each output.": is_linear(bias=True),
     "A table with one learned vector in each row.": is_learned,
     "Learned vectors.": is_learned,
-    "Learned vectors that are added.": is_learned,
+    "Learned values that are added.": is_learned,
     "Learned factors.": is_learned,
+    "A learned factor.": is_learned,
+    "A learned vector.": is_learned,
+    "One learned number for each relative position and head.": is_learned,
     "Fixed values: stored and counted, but not trained.": is_fixed,
     "One linear map widens to the inner width, one leads back; the activation between them has no parameters.": maps(1),
     "Gated: the input is mapped twice to the inner width, one result gates the other, and the product is mapped back: three maps, where a"
@@ -393,9 +418,9 @@ CHECKS: dict[str, Callable[[Said], bool | None]] = {
     "A router scores {experts} experts for each token and picks 1; all {experts} are stored, 1 is used.": has_experts,
     "Of {experts} experts, {active} process a token; all {experts} are stored.": has_experts,
     "Of {experts} experts, 1 processes a token; all {experts} are stored.": has_experts,
-    "The matrices of all experts in one array; its first size is the number of experts.": stacked,
-    "Keys and values are compressed to one vector that all heads share, and expanded from it to each head.": compressed,
-    "Queries too are compressed to a vector first, and expanded from it to the heads.": compressed,
+    "The matrices of all experts in one array; its first size is the number of experts.": is_stacked,
+    "Keys and values are compressed to one vector that all heads share, and expanded from it to each head.": is_compressed,
+    "Queries too are compressed to a vector first, and expanded from it to the heads.": is_compressed,
     "Scores, softmax and the weighted sum have no parameters.": only_linear,
     "Convolution without bias: output channels × input channels of a group × kernel.": is_convolution(bias=False),
     "Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.": is_convolution(bias=True),
@@ -404,6 +429,11 @@ CHECKS: dict[str, Callable[[Said], bool | None]] = {
     "Neighbouring positions are mixed by learned kernels.": convolves(wide=True),
     "Kernels of size 1: a linear map of each position separately.": convolves(wide=False),
     "Gives each token of the vocabulary a score (a logit).": scores_words,
+    "An image is cut into patches, and one convolution maps each patch to a vector.": is_cut_into_patches,
+    "A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.": in_config("window"),
+    "Stored once, run {run} times: all runs share the parameters.": in_config("run"),
+    "The cache keeps {kept} numbers for each token and layer, not the {whole} of all heads' keys and values.": is_cached_compressed,
+    "A linear map of one vector that stands for the whole input.": only_linear,
 }  # fmt: skip
 """By sentence, what is asked of the live class: True where it holds, False where not, None where this class cannot tell."""
 
@@ -430,6 +460,15 @@ def said_of(raw: dict[str, Any], class_name: str) -> Iterator[tuple[str, Said]]:
             yield template, Said(ours, theirs, raw, place, start, dict(values))
 
 
+def verdicts(raw: dict[str, Any], class_name: str) -> Iterator[tuple[str, Said, bool | None]]:
+    """Yield every sentence of a config's derivation with what the live class says to it; none where the class refuses the config."""
+    try:
+        for template, said in said_of(raw, class_name):
+            yield template, said, CHECKS[template](said) if template in CHECKS else None
+    except (live.RefusedError, WeighbridgeError):
+        return
+
+
 def _indices(where: str) -> Iterator[int]:
     for first, last in re.findall(r"(\d+)(?:–(\d+))?", where):
         yield from range(int(first), int(last or first) + 1)
@@ -441,6 +480,7 @@ def main() -> int:
     parser.add_argument("types", nargs="*", help="model types; random ones if none is named")
     parser.add_argument("--n", type=int, default=2, help="random configs of each type, beside its default")
     parser.add_argument("--some", type=int, default=20, help="so many random types")
+    parser.add_argument("--heads", action="store_true", help="all classes of each type, not the base class alone")
     parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**6)))
     options = parser.parse_args()
     known = [name for name in MODULES if not is_remote(name)]
@@ -448,20 +488,18 @@ def main() -> int:
     print(f"seed {options.seed}, {len(types)} types", flush=True)
     held, wrong, unasked = Counter[str](), 0, Counter[str]()
     for model_type in types:
+        found = family(model_type)
         for number in range(options.n + 1):
             raw = draw.draw(f"{options.seed} {number}", model_type) if number else {"model_type": model_type}
-            try:
-                for template, said in said_of(raw, family(model_type).base):
-                    verdict = CHECKS[template](said) if template in CHECKS else None
+            for class_name in found.classes if options.heads else (found.base,):
+                for template, said, verdict in verdicts(raw, class_name):
                     if verdict is None:
                         unasked[template] += 1
                     elif verdict:
                         held[template] += 1
                     else:
                         wrong += 1
-                        print(f"{model_type} {said.place.number} {said.place.title}: {template} {said.values} {raw}", flush=True)
-            except (live.RefusedError, WeighbridgeError):
-                continue
+                        print(f"{class_name} {said.place.number} {said.place.title}: {template} {said.values} {raw}", flush=True)
     for template, count in held.most_common():
         print(f"{count:6,} held  {template}")
     for template, count in unasked.most_common():

@@ -121,13 +121,13 @@ def constructor_arguments(package: ModuleType, name: str) -> dict[str, Any] | No
 
 
 def _asking(signature: inspect.Signature) -> Callable[..., None]:
-    def called(self: Any, *values: Any, **keywords: Any) -> None:
+    def note_call(self: Any, *values: Any, **keywords: Any) -> None:
         bound = dict(signature.bind(self, *values, **keywords).arguments)
         bound.pop("self")
         given = {**bound.pop("kwargs", {}), **bound}
         raise Asked({key: plain(value) for key, value in given.items() if key not in IGNORED})
 
-    return called
+    return note_call
 
 
 def class_of(name: str) -> str:
@@ -140,64 +140,118 @@ def random_config(rng: random.Random, names: list[str]) -> dict[str, Any]:
     name = rng.choice(names)
     raw: dict[str, Any] = {"architecture": name, "num_features": 1, "num_classes": rng.choice((0, 10, 1000))}
     raw["pretrained_cfg"] = {"input_size": [rng.choice((1, 3)), 224, 224], "num_classes": 1000}
-    if class_of(name) not in ("ConvNeXt", "ResNet"):  # which take images of any size
+    built_by = class_of(name)
+    if built_by not in ("ConvNeXt", "ResNet"):  # which take images of any size
         raw["pretrained_cfg"]["fixed_input_size"] = True
-    if class_of(name) == "SwinTransformer":
-        more: dict[str, Any] = {"depths": [rng.randint(1, 2) for _ in range(4)], "num_heads": [rng.choice((1, 2)) for _ in range(4)]}
-        more |= {"embed_dim": 8 * rng.randint(1, 3), "window_size": rng.choice((2, 3, 7, [4, 2, 7, 3])), "img_size": 32 * rng.randint(1, 3)}
-        raw["model_args"] = more | {"qkv_bias": rng.random() < 0.5, "mlp_ratio": rng.choice((4.0, 2.5, 3))}
-    elif class_of(name) == "ResNet":
-        more = {"layers": [rng.randint(1, 3) for _ in range(4)], "channels": [16 * rng.randint(1, 4) for _ in range(4)]}
-        more |= {"avg_down": rng.random() < 0.5, "stem_type": rng.choice(("", "deep", "deep_tiered")), "stem_width": rng.choice((16, 32))}
-        more |= {"replace_stem_pool": rng.random() < 0.5, "block_reduce_first": rng.choice((1, 2)), "down_kernel_size": rng.choice((1, 3))}
-        raw["model_args"] = more
-    elif class_of(name) == "Xcit":
-        heads = rng.choice((2, 4))
-        more = {
-            "depth": rng.randint(1, 3),
-            "num_heads": heads,
-            "embed_dim": 8 * heads * rng.randint(1, 4),
-            "patch_size": rng.choice((8, 16)),
-        }
-        more |= {"img_size": 16 * rng.randint(2, 6), "qkv_bias": rng.random() < 0.5, "mlp_ratio": rng.choice((4.0, 2.5, 3))}
-        more |= {"cls_attn_layers": rng.randint(0, 3), "use_pos_embed": rng.random() < 0.7, "tokens_norm": rng.random() < 0.5}
-        raw["model_args"] = more | {"eta": rng.choice((1.0, 1e-5))}
-    elif class_of(name) == "Eva":
-        heads = rng.choice((2, 4))
-        more = {
-            "depth": rng.randint(1, 3),
-            "num_heads": heads,
-            "embed_dim": 8 * heads * rng.randint(1, 4),
-            "img_size": 16 * rng.randint(2, 6),
-        }
-        more |= {"patch_size": rng.choice((8, 16)), "init_values": rng.choice((None, 1e-5)), "swiglu_mlp": rng.random() < 0.5}
-        more |= {"scale_mlp": rng.random() < 0.4, "scale_attn_inner": rng.random() < 0.3, "qkv_fused": rng.random() < 0.5}
-        more |= {"attn_type": rng.choice(("eva", "rope")), "num_reg_tokens": rng.choice((0, 2)), "no_embed_class": rng.random() < 0.3}
-        more |= {"mlp_ratio": rng.choice((4.0, 2.6666666666666665, 2)), "use_post_norm": rng.random() < 0.2, "qk_norm": rng.random() < 0.2}
-        more |= {
-            "use_rot_pos_emb": rng.random() < 0.5,
-            "rope_type": rng.choice(("cat", "mixed")),
-            "global_pool": rng.choice(("avg", "token", "map")),
-        }
-        raw["model_args"] = more | {
-            "class_token": True,
-            "use_pre_transformer_norm": rng.random() < 0.3,
-            "swiglu_align_to": rng.choice((0, 8)),
-        }
+    if built_by in ARGUMENTS:
+        raw["model_args"] = ARGUMENTS[built_by](rng)
     elif name.startswith(("vit", "deit")):
-        heads = rng.choice((2, 4))
-        more = {"depth": rng.randint(1, 3), "num_heads": heads, "embed_dim": 8 * heads * rng.randint(1, 4)}
-        more |= {"img_size": 16 * rng.randint(2, 6), "patch_size": rng.choice((8, 16)), "qkv_bias": rng.random() < 0.5}
-        more |= {"init_values": rng.choice((None, 1e-5)), "qk_norm": rng.random() < 0.3, "pre_norm": rng.random() < 0.3}
-        more |= {"mlp_ratio": rng.choice((4.0, 2.6666666666666665, 3.7362, 2)), "no_embed_class": rng.random() < 0.3}
-        if "distilled" not in name:
-            more |= {"reg_tokens": rng.choice((0, 1, 4)), "fc_norm": rng.choice((None, True, False))}
-        raw["model_args"] = more
+        raw["model_args"] = _vit_arguments(rng, distilled="distilled" in name)
     elif name.startswith("convnext"):
-        more = {"depths": [rng.randint(1, 3) for _ in range(4)], "dims": [8 * rng.randint(1, 6) for _ in range(4)]}
-        more |= {"conv_mlp": rng.random() < 0.5, "use_grn": rng.random() < 0.5, "ls_init_value": rng.choice((None, 1e-6))}
-        raw["model_args"] = more
+        raw["model_args"] = _convnext_arguments(rng)
     return raw
+
+
+def _swin_arguments(rng: random.Random) -> dict[str, Any]:
+    return {
+        "depths": [rng.randint(1, 2) for _ in range(4)],
+        "num_heads": [rng.choice((1, 2)) for _ in range(4)],
+        "embed_dim": 8 * rng.randint(1, 3),
+        "window_size": rng.choice((2, 3, 7, [4, 2, 7, 3])),
+        "img_size": 32 * rng.randint(1, 3),
+        "qkv_bias": rng.random() < 0.5,
+        "mlp_ratio": rng.choice((4.0, 2.5, 3)),
+    }
+
+
+def _resnet_arguments(rng: random.Random) -> dict[str, Any]:
+    return {
+        "layers": [rng.randint(1, 3) for _ in range(4)],
+        "channels": [16 * rng.randint(1, 4) for _ in range(4)],
+        "avg_down": rng.random() < 0.5,
+        "stem_type": rng.choice(("", "deep", "deep_tiered")),
+        "stem_width": rng.choice((16, 32)),
+        "replace_stem_pool": rng.random() < 0.5,
+        "block_reduce_first": rng.choice((1, 2)),
+        "down_kernel_size": rng.choice((1, 3)),
+    }
+
+
+def _depth_and_width(rng: random.Random) -> dict[str, Any]:
+    heads = rng.choice((2, 4))
+    return {"depth": rng.randint(1, 3), "num_heads": heads, "embed_dim": 8 * heads * rng.randint(1, 4)}
+
+
+def _xcit_arguments(rng: random.Random) -> dict[str, Any]:
+    return _depth_and_width(rng) | {
+        "patch_size": rng.choice((8, 16)),
+        "img_size": 16 * rng.randint(2, 6),
+        "qkv_bias": rng.random() < 0.5,
+        "mlp_ratio": rng.choice((4.0, 2.5, 3)),
+        "cls_attn_layers": rng.randint(0, 3),
+        "use_pos_embed": rng.random() < 0.7,
+        "tokens_norm": rng.random() < 0.5,
+        "eta": rng.choice((1.0, 1e-5)),
+    }
+
+
+def _eva_arguments(rng: random.Random) -> dict[str, Any]:
+    return _depth_and_width(rng) | {
+        "img_size": 16 * rng.randint(2, 6),
+        "patch_size": rng.choice((8, 16)),
+        "init_values": rng.choice((None, 1e-5)),
+        "swiglu_mlp": rng.random() < 0.5,
+        "scale_mlp": rng.random() < 0.4,
+        "scale_attn_inner": rng.random() < 0.3,
+        "qkv_fused": rng.random() < 0.5,
+        "attn_type": rng.choice(("eva", "rope")),
+        "num_reg_tokens": rng.choice((0, 2)),
+        "no_embed_class": rng.random() < 0.3,
+        "mlp_ratio": rng.choice((4.0, 2.6666666666666665, 2)),
+        "use_post_norm": rng.random() < 0.2,
+        "qk_norm": rng.random() < 0.2,
+        "use_rot_pos_emb": rng.random() < 0.5,
+        "rope_type": rng.choice(("cat", "mixed")),
+        "global_pool": rng.choice(("avg", "token", "map")),
+        "class_token": True,
+        "use_pre_transformer_norm": rng.random() < 0.3,
+        "swiglu_align_to": rng.choice((0, 8)),
+    }
+
+
+def _vit_arguments(rng: random.Random, *, distilled: bool) -> dict[str, Any]:
+    found = _depth_and_width(rng) | {
+        "img_size": 16 * rng.randint(2, 6),
+        "patch_size": rng.choice((8, 16)),
+        "qkv_bias": rng.random() < 0.5,
+        "init_values": rng.choice((None, 1e-5)),
+        "qk_norm": rng.random() < 0.3,
+        "pre_norm": rng.random() < 0.3,
+        "mlp_ratio": rng.choice((4.0, 2.6666666666666665, 3.7362, 2)),
+        "no_embed_class": rng.random() < 0.3,
+    }
+    if not distilled:
+        found |= {"reg_tokens": rng.choice((0, 1, 4)), "fc_norm": rng.choice((None, True, False))}
+    return found
+
+
+def _convnext_arguments(rng: random.Random) -> dict[str, Any]:
+    return {
+        "depths": [rng.randint(1, 3) for _ in range(4)],
+        "dims": [8 * rng.randint(1, 6) for _ in range(4)],
+        "conv_mlp": rng.random() < 0.5,
+        "use_grn": rng.random() < 0.5,
+        "ls_init_value": rng.choice((None, 1e-6)),
+    }
+
+
+ARGUMENTS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
+    "SwinTransformer": _swin_arguments,
+    "ResNet": _resnet_arguments,
+    "Xcit": _xcit_arguments,
+    "Eva": _eva_arguments,
+}
+"""What is drawn for the classes whose models' names do not tell it."""
 
 
 def build(package: ModuleType, raw: dict[str, Any]) -> Any:

@@ -145,12 +145,12 @@ def record(name: str, model_type: str, configs: list[dict[str, Any]], results: I
         found.setdefault(where, {}).setdefault(result.live, []).append(write_changes(result.trial))
         if result.verdict == "refused":
             refused.append(f"{where} {write_changes(result.trial)}")
-    entries[model_type] = {"type": model_type, "bases": configs, **_shared(found), "refused": refused}
+    entries[model_type] = {"type": model_type, "bases": configs, **_factor_out(found), "refused": refused}
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(json.dumps(entries[key], separators=(",", ":")) + "\n" for key in sorted(entries)), "utf-8")
 
 
-def _shared(found: dict[str, dict[str, list[str]]]) -> dict[str, Any]:
+def _factor_out(found: dict[str, dict[str, list[str]]]) -> dict[str, Any]:
     """Take together the changes that change nothing: those which leave every class as its base config has it."""
     plain = {where: next((digest for digest, texts in digests.items() if "" in texts), "") for where, digests in found.items()}
     idle: dict[str, list[str]] = {}

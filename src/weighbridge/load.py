@@ -102,8 +102,6 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     path = Path(text) if os.path.exists(text) else place(text)
     if path.is_dir():
         config = find_config(path)
-        if config is None and isinstance(path, Path) and os.path.lexists(path / "config.json"):
-            config = path / "config.json"  # a broken link, say: reading it tells what is wrong
         if config is not None:
             return _from_directory(path, config, model_class, overrides)
     elif not path.is_file() and os.path.exists(text):  # a pipe or a device, such as <(...), is read as a config
@@ -154,14 +152,10 @@ def checkpoint_of(source: Path | str) -> ModelValue:
     Raises:
         ReadError: Nothing to read, a damaged file, or a format that no reader knows.
     """
-    from weighbridge.readers.adapter import BASE_MODEL
-    from weighbridge.readers.checkpoint import as_model, listing_at
+    from weighbridge.readers.checkpoint import read_model
 
-    path = place(source)
-    listing = listing_at(path)
-    found = as_model(listing, str(path))
-    base = listing.metadata.get(BASE_MODEL)
-    below = _below(base) if isinstance(base, str) else ""
+    found, base = read_model(place(source))
+    below = _below(base) if base is not None else ""
     return found.replace(notes=(*found.notes, below)) if below else found
 
 
@@ -265,10 +259,15 @@ def no_such_source(source: str) -> SourceError:
     named = lookup(source) if source[0] not in "./~" else None
     if named is None and ("/" in source or source.endswith((".json", ".safetensors"))):
         return SourceError(Text("{source}: no such file or directory", source=source), source=source)
+    import re
+
+    if re.fullmatch(CLOSED, source.lower()):
+        hint = Text("its sizes have not been published; weigh counts from a config or a checkpoint")
+        return SourceError(Text("{source}: no such preset or file; {hint}", source=source, hint=hint), source=source)
     near = list(named.names[:3]) if named is not None else suggestions(source)
     hint = Text("did you mean {names}?", names=either(near)) if near else Text("expected {ways}", ways=Text(WAYS))
     model_type = _type_at_the_start(source)
-    if named is None and model_type and not any(name.lower().startswith(source.lower().partition("-")[0]) for name in near):
+    if named is None and model_type and not any(name.lower().startswith(re.split("[-_ ]", source.lower())[0]) for name in near):
         near, hint = [], Text("{model_type} is a model type that is known: give its config.json", model_type=model_type)
     return SourceError(Text("{source}: no such preset or file; {hint}", source=source, hint=hint), source=source, suggestions=tuple(near))
 
@@ -284,6 +283,9 @@ def _type_at_the_start(name: str) -> str:
     starts = ("".join(pieces[:end]) for end in range(len(pieces), 0, -1))
     return next((types[start] for start in starts if start in types), "")
 
+
+CLOSED = r"(chatgpt|gpt-?3\.5|gpt-?[45](\.\d)?o?|claude|gemini)(-.*)?"
+"""Models that people ask for and whose makers publish neither config nor weights."""
 
 WAYS = mark(
     "a preset (weigh models lists them), a config.json, a directory, a checkpoint file, a Hub id, an address, or - for standard input"

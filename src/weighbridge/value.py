@@ -89,17 +89,22 @@ class ModelValue:
             return []
         known, raw, sizes = self.description
         read: set[str] = set()
-        known.classes[self.class_name](_watch(sizes, read, ""))
+        known.classes[self.class_name](_WatchedConfig(sizes, read, ""))
         return list(dict.fromkeys(key for word, key in missing_fields(known.fields, raw).items() if word in read))
 
 
-def _watch(sizes: Config, read: set[str], path: str) -> Config:
-    """Return *sizes* as a blueprint sees them, which note in *read* each word that is asked for."""
+class _WatchedConfig(Config):
+    """Sizes as a blueprint sees them, which note in *read* each word that is asked for."""
 
-    class WatchedConfig(Config):
-        def __getattr__(self, word: str) -> Any:
-            value = getattr(sizes, word)
-            read.add(path + word)
-            return _watch(value, read, f"{path}{word}.") if isinstance(value, Config) else value
+    def __init__(self, sizes: Config, read: set[str], path: str) -> None:
+        self.__dict__[_WATCHED] = sizes, read, path
 
-    return WatchedConfig()
+    def __getattr__(self, word: str) -> Any:
+        sizes, read, path = self.__dict__[_WATCHED]
+        value = getattr(sizes, word)
+        read.add(path + word)
+        return _WatchedConfig(value, read, f"{path}{word}.") if isinstance(value, Config) else value
+
+
+_WATCHED = " watched"
+"""Where they stand in such a config: no word has a space."""

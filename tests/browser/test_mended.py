@@ -423,6 +423,27 @@ def test_five_models_fit_a_phone(opened: Opened, language: str) -> None:
         assert_fits(page)
 
 
+@pytest.mark.parametrize("names", ["bert-base-uncased bert-large-uncased", "llama-3-8b qwen3-30b-a3b"])
+def test_names_of_fields_break_between_their_words_on_a_phone(opened: Opened, names: str) -> None:
+    """What explains a model: a line may end after an underscore or before a capital, never inside a word."""
+    with opened("/compare?" + "&".join(f"with={name}" for name in names.split()), width=390) as (page, _):
+        assert_fits(page)
+        lines = page.evaluate(
+            """[...document.querySelectorAll('.derivation td.text')].flatMap(cell => {
+                const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
+                for (let node; (node = walker.nextNode());)
+                    for (const word of node.data.matchAll(/[A-Za-z]+/g)) {
+                        const range = document.createRange();
+                        range.setStart(node, word.index); range.setEnd(node, word.index + word[0].length);
+                        found.push([word[0], range.getClientRects().length]);
+                    }
+                return found;
+            })"""
+        )
+        assert "hidden" in dict(lines)
+        assert [word for word, rows in lines if rows > 1] == []
+
+
 def test_an_exercise_that_a_model_has_not_leads_back(opened: Opened) -> None:
     with opened("/quiz?level=heads&source=bert-base-uncased", expected=("400",)) as (page, _):
         assert "no attention whose query heads share" in page.inner_text(".error")

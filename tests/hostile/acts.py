@@ -9,7 +9,7 @@ import re
 from html.parser import HTMLParser
 from unicodedata import category
 
-from weighbridge.core.visible import HIDDEN
+from weighbridge.core.visible import HIDDEN, UNSEEN
 
 
 class Page(HTMLParser):
@@ -39,6 +39,8 @@ def acts(text: str, form: str) -> str | None:
         hidden = next((letter for letter in lines if category(letter) in HIDDEN), None)
         if hidden is not None:
             return f"a hidden character, {hidden!a}"
+    if not UNSEEN.isdisjoint(lines):
+        return "a letter that no font draws"
     if form == "csv":
         for row in csv.reader(io.StringIO(text)):
             for cell in row:

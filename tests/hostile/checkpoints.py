@@ -210,12 +210,7 @@ def indexes() -> Iterator[HostileFile]:
 
 
 def hostile_files() -> Iterator[HostileFile]:
-    """Yield all of them; their names are unique.
-
-    >>> names = [file.name for file in hostile_files()]
-    >>> len(names) == len(set(names)) > 200
-    True
-    """
+    """Yield all of them; their names are unique."""
     for name, data in SAFETENSORS.items():
         yield HostileFile(f"safetensors: {name}", "model.safetensors", data)
     first, behind = head({"w": (1 << 26, 1 << 12)})

@@ -35,6 +35,17 @@ def files_made() -> list[checkpoints.HostileFile]:
     return list(checkpoints.hostile_files())
 
 
+@cache
+def configs_made() -> list[HostileConfig]:
+    """Return the hostile configs."""
+    return list(configs.hostile_configs())
+
+
+def test_every_file_has_a_name_of_its_own() -> None:
+    names = [file.name for file in files_made()]
+    assert len(names) == len(set(names)) > 200
+
+
 def wrong(expected: int | str, found: Outcome, number: int | None) -> str | None:
     """Tell whether the number is wrong, or a refusal is missing."""
     if expected == REFUSED and number is not None:
@@ -47,7 +58,7 @@ def wrong(expected: int | str, found: Outcome, number: int | None) -> str | None
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_every_config_is_counted_exactly_or_refused(group: int, tmp_path: Path) -> None:
     faults = {}
-    for config in list(configs.hostile_configs())[group::GROUPS]:
+    for config in configs_made()[group::GROUPS]:
         found = weigh(["count", str(configs.write(config, tmp_path)), "--json"])
         faults[config.name] = fault(found, "json") or wrong(config.expected, found, parameters_of(found))
     assert {name: said for name, said in faults.items() if said} == {}

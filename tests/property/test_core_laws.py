@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.strategies import BATCH, LENGTHS, LETTERS, SYMBOLS, Made, blueprints, numbers, sizes, streams, tokens
-from weighbridge.accounts.closed import closed_formula
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.ledger import entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS, Tally, count, tally
@@ -24,6 +23,7 @@ from weighbridge.core.formula import evaluate as put_in
 from weighbridge.core.length import evaluate, names
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Attend, Matmul, Part, Tensor
+from weighbridge.explain.closed import closed_formula
 
 
 def at(size: object, row: int) -> object:

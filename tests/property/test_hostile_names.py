@@ -28,7 +28,7 @@ NAMES = (
     "\x1b[2J\x1b]0;owned\x07", "line\r\nbreak", "\x9b31mred", "\u202egnp.exe", "\u2066a\u2069", "a\u2028b\u2029c", "nul\0", "\ufeffbom",
     "=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "＝1+1", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "a|b|c",
     "![p](http://evil.example/x.png)", "[l](javascript:alert(1))", "`code` ``more``", "\\input{/etc/passwd}", "$x$ & % # _ {", "[4] bracket",
-    "]]></text><script>", '" onload="alert(1)', "\ue000joint", "\U000e0041tag", "名字", "e\u0301", "🏋️",
+    "]]></text><script>", '" onload="alert(1)', "\ue000joint", "\U000e0041tag", "名字", "e\u0301", "🏋️", "filler\u3164\u115f", "joiner\u034f", "variant\U000e0100",
 )  # fmt: skip
 TEXTS = st.text(
     st.sampled_from("ab1 .=+-@|<>&\"'`[](){}\\$%#_~^*!:\n\r\t\x00\x07\x1b\x85\x9b\u00ad\u200b\u200e\u202e\u2066\u2028\ufeff\ue000\ud800字")

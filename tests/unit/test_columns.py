@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import weighbridge
-from weighbridge.blueprints import MODULES, family
+from tests.kinds import KINDS, types_of
+from weighbridge.blueprints import family
 from weighbridge.cli import main
 from weighbridge.columns import LIMIT, Column, cache_per_token, column, count, measure
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
@@ -102,9 +103,14 @@ def test_what_sizes_decide_is_decided_row_by_row(model_type: str, columns: dict[
     assert count(model_type, columns).tolist() == alone
 
 
-@pytest.mark.parametrize("model_type", sorted(MODULES))
-def test_doubled_sizes_count_like_each_alone(model_type: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_doubled_sizes_count_like_each_alone(kind: str) -> None:
     """Of every type, its layers and its hidden size, alone and doubled."""
+    for model_type in types_of(kind):
+        assert_doubled_sizes_count_like_each_alone(model_type)
+
+
+def assert_doubled_sizes_count_like_each_alone(model_type: str) -> None:
     known = family(model_type)
     for word in ("layers", "hidden"):
         field = next((field for field in known.fields if field.word == word and field.kind == "size"), None)
@@ -116,7 +122,7 @@ def test_doubled_sizes_count_like_each_alone(model_type: str) -> None:
             alone = [weighbridge.count({"model_type": model_type, field.key: value}, known.base).unique for value in values]
         except (ConfigError, TypeError):
             continue  # its defaults make no model, or the double does not
-        assert count(model_type, {field.key: values}).tolist() == alone
+        assert count(model_type, {field.key: values}).tolist() == alone, model_type
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 
 from tests.unit.safetensors_file import write
 from weighbridge.cli import main
+from weighbridge.readers import hub
 
 CONFIG = {
     "model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 16,
@@ -115,7 +116,7 @@ def test_a_config_that_is_no_file_is_refused_in_a_line(tmp_path: Path, kind: Cal
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"weigh: {folder}/config.json: {said}\n"
     done = run(["verify", str(folder)])
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"weigh: {folder}/config.json: {said}\n")
 
 
 @pytest.mark.parametrize("kind", ODD, ids=lambda kind: kind.__name__)
@@ -172,3 +173,58 @@ def test_an_audit_of_a_folder_without_end_is_refused(
         (tmp_path / f"{name}.md").write_text("")
     assert main(["audit", str(tmp_path)]) == 2
     assert capsys.readouterr().err == f"weigh: {tmp_path}: more than 3 files; name a folder inside it\n"
+
+
+@pytest.mark.parametrize("kind", [fifo, device, huge, loop])
+def test_what_the_hub_s_own_library_keeps_is_not_waited_for(
+    tmp_path: Path, kind: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    refs = tmp_path / "hub" / "models--org--name" / "refs"
+    refs.mkdir(parents=True)
+    kind(tmp_path / "token")
+    kind(refs / "main")
+    assert hub._access("hf").token is None
+    assert hub._folder_in_cache(hub.Repository("hf", "org/name", "main")) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [(fifo, "a named pipe, not a file"), (device, "a device, not a file"), (loop, "Too many levels of symbolic links")],
+    ids=["fifo", "device", "loop"],
+)
+def test_verify_says_what_the_config_is(
+    tmp_path: Path, kind: Callable[[Path], None], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = folder_with(tmp_path, "config.json", kind)
+    assert main(["verify", str(folder)]) == 2
+    assert capsys.readouterr().err == f"weigh: {folder}/config.json: cannot be read: {said}\n"
+
+
+@pytest.mark.parametrize("kind", [fifo, device, loop])
+def test_weights_that_are_no_file_are_named(tmp_path: Path, kind: Callable[[Path], None], capsys: pytest.CaptureFixture[str]) -> None:
+    folder = folder_with(tmp_path, "model.safetensors", kind)
+    (folder / "optimizer.pt").write_bytes(b"beside")
+    assert main(["verify", str(folder)]) == 2
+    assert capsys.readouterr().err == (
+        f"weigh: {folder}: the directory holds no weights; model.safetensors is no file that can be read, but a pipe, a device, or a link that leads nowhere\n"
+    )
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out_of_an_audit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "a.md").write_text("3 × 4 = 12")
+    scan = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert main(["audit", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"weigh: {tmp_path}/closed: cannot be read: Permission denied\n"

@@ -53,6 +53,7 @@ ROUNDED = {
     "arXiv 2501.08313 (MiniMax-01), arXiv 2404.07413 (JetMoE), table 2": "minimax-text-01 456B jetmoe-8b 8522M",
     "model cards of Xiaomi, Z.ai, SK Telecom, Liquid AI": "mimo-v2-flash 309B glm-5 744B a.x-k1 519B lfm2-8b-a1b 8.3B",
     "Chen et al. (2020), Image GPT, section 3.3": "imagegpt-medium 455M",
+    "arXiv 2412.04862 (EXAONE 3.5)": "exaone-3.5-2.4b-instruct 2.4B exaone-3.5-7.8b-instruct 7.8B exaone-3.5-32b-instruct 32B",
     "arXiv 2406.12793 (ChatGLM); OrionStarAI/Orion": "chatglm3-6b 6.2B glm-4-9b 9.4B orion-14b 14.5B internlm2-7b 7.7B",
 }
 """By source: preset and unique parameters, as printed."""

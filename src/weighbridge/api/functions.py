@@ -140,7 +140,7 @@ def diff(a: object, b: object) -> Difference:
 
 
 def compare(sources: Iterable[object], batch: int = 1, seq: int = 128) -> Comparison:
-    """Put models, or what :func:`model` takes, side by side, with the config fields that explain each difference to the first.
+    """Put models, or what :func:`model` takes, side by side, with the config fields that explain each difference from the first.
 
     Args:
         sources: At least one.

@@ -175,7 +175,8 @@ class Model(ModelValue):
     def outputs(self, **inputs: Any) -> int:
         """Count the elements that convolutions and products of matrices output in one pass, which timm's tables call activations.
 
-        It is an estimate where an implementation pads windows, cuts a sequence into chunks or scans a state space: what it adds is its own.
+        It is an estimate where an implementation pads windows, cuts a sequence into chunks or scans a state space: what it adds is its own
+        (``trust`` in the JSON of ``weigh flops`` says for which model types).
 
         Args:
             inputs: What :meth:`flops` takes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.idle import with_idle
-from weighbridge.commands.inputs import TEXT
+from weighbridge.commands.inputs import TEXT, inputs_from
 from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
@@ -54,7 +54,6 @@ def answer(arguments: Arguments) -> Answer:
 def _answer(arguments: Arguments) -> Answer:
     from weighbridge.accounts.adapters.costs import costs_of
     from weighbridge.accounts.adapters.source import adapter_config, adapters_of
-    from weighbridge.accounts.inputs import inputs
     from weighbridge.documents import adapters
 
     model, config = arguments.model(), adapter_config(arguments.adapter)
@@ -70,7 +69,7 @@ def _answer(arguments: Arguments) -> Answer:
         return derivation(model, config, found, count, say)
 
     words = {name: getattr(arguments, name) for name in ("dtype", "quantization", "optimizer")}
-    costs = costs_of(model, config, found, inputs(vars(arguments)), **words)
+    costs = costs_of(model, config, found, inputs_from(arguments), **words)
     return Answer(
         lambda: adapters.as_json(model, found, costs),
         lambda: adapters.document(model, found, arguments.lang, derive if arguments.explain else None, costs),

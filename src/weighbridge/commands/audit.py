@@ -103,12 +103,19 @@ def _files(name: str) -> Iterator[str]:
         yield name
         return
     met = 0
-    for folder, inner, files in os.walk(name):
+    for folder, inner, files in os.walk(name, onerror=_refuse_folder):
         met += len(inner) + len(files)
         if met > MOST_FILES:
             raise UsageError(Text("{folder}: more than {most:,} files; name a folder inside it", folder=name, most=MOST_FILES))
         inner[:] = sorted(one for one in inner if not one.startswith("."))
         yield from (os.path.join(folder, file) for file in sorted(files) if file.lower().endswith(ENDINGS))
+
+
+def _refuse_folder(error: OSError) -> None:
+    """Refuse an audit of a folder that is not all there to be read: what it leaves out would be taken for right."""
+    from weighbridge.core.errors import ReadError
+
+    raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(error.filename))
 
 
 def _read(name: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.idle import with_idle
-from weighbridge.commands.inputs import INPUTS
+from weighbridge.commands.inputs import INPUTS, inputs_from
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
@@ -35,7 +35,6 @@ def answer(arguments: Arguments) -> Answer:
 
 def _answer(arguments: Arguments) -> Answer:
     from weighbridge.accounts.cache import SEQ
-    from weighbridge.accounts.inputs import inputs
     from weighbridge.accounts.possible import usual_lengths, without_decoder
     from weighbridge.documents import cache
 
@@ -45,7 +44,7 @@ def _answer(arguments: Arguments) -> Answer:
         if arguments.seq is not None
         else dict(zip(("seq", "decoder_seq"), usual_lengths(model, SEQ, arguments.decoder_seq), strict=True))
     )
-    given = without_decoder(model, inputs({**vars(arguments), **lengths}))
+    given = without_decoder(model, inputs_from(arguments, **lengths))
 
     def document() -> Document:
         if not arguments.explain:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.commands.options import COMMON, LANG, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import languages, mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ EXAMPLE = """example:
 
 BASH = """_weigh() {
     local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" command="${COMP_WORDS[1]}"
-    case " %(commands)s " in *" $command "*) ;; *) command=count ;; esac
+    case " %(commands)s help " in *" $command "*) ;; *) command=count ;; esac
     case "$command $before" in
 %(choices)s
     esac
@@ -44,7 +44,7 @@ _weigh() {
         _files
         return
     fi
-    case " %(commands)s " in *" $command "*) ;; *) command=count ;; esac
+    case " %(commands)s help " in *" $command "*) ;; *) command=count ;; esac
     case "$command $before" in
 %(choices)s
     esac
@@ -69,7 +69,7 @@ POWERSHELL = """Register-ArgumentCompleter -Native -CommandName weigh -ScriptBlo
 %(choices)s
     }
     $words = @($line.CommandElements | ForEach-Object { $_.ToString() })
-    $command = if ($words.Count -gt 1 -and $options.ContainsKey($words[1])) { $words[1] } else { 'count' }
+    $command = if ($words.Count -gt 1 -and ($options.ContainsKey($words[1]) -or $words[1] -eq 'help')) { $words[1] } else { 'count' }
     $before = if ($current) { $words[-2] } else { $words[-1] }
     $found = if ($choices.ContainsKey("$command $before")) { $choices["$command $before"] }
         elseif ($current -like '-*') { $options[$command] }
@@ -89,8 +89,8 @@ def bash() -> str:
     True
     """
     choices = [
-        f'        "{name} {option.switch}") COMPREPLY=($(compgen -W "{" ".join(option.choices)}" -- "$current")); return ;;'
-        for name, option in _with_choices()
+        f'        "{before}") COMPREPLY=($(compgen -W "{" ".join(values)}" -- "$current")); return ;;'
+        for before, values in _values().items()
     ]
     options = [
         f'            {name}) COMPREPLY=($(compgen -W "{" ".join(option.switch for option in found)}" -- "$current")) ;;'
@@ -101,7 +101,7 @@ def bash() -> str:
 
 def zsh() -> str:
     """Return the script for zsh."""
-    choices = [f'        "{name} {option.switch}") compadd -- {" ".join(option.choices)}; return ;;' for name, option in _with_choices()]
+    choices = [f'        "{before}") compadd -- {" ".join(values)}; return ;;' for before, values in _values().items()]
     options = [
         f"        {name}) options=({' '.join(_quote(f'{option.switch}:{_plain(option.help)}') for option in found)}) ;;"
         for name, found in _options().items()
@@ -114,13 +114,18 @@ def fish() -> str:
     """Return the script for fish."""
     lines = ["complete -c weigh -f -n __fish_use_subcommand -a '(weigh models --names 2>/dev/null)'"]
     lines += [f"complete -c weigh -n __fish_use_subcommand -a {name} -d {_quote(summary)}" for name, summary in _summaries().items()]
-    lines += ["complete -c weigh -n 'not __fish_use_subcommand' -a '(weigh models --names 2>/dev/null)'"]
+    own = f"__fish_seen_subcommand_from {' '.join(_first_words())}"
+    lines += [f"complete -c weigh -n 'not __fish_use_subcommand; and not {own}' -a '(weigh models --names 2>/dev/null)'"]
+    lines += [
+        f"complete -c weigh -n '__fish_seen_subcommand_from {name}' -xa '{' '.join(words)}'" for name, words in _first_words().items()
+    ]
     for name, found in _options().items():
         for option in found:
             # A bare ``weigh SOURCE`` is a count, so a count's options are there without a command too.
             seen = f"__fish_seen_subcommand_from {name}" if name != "count" else f"not __fish_seen_subcommand_from {' '.join(_others())}"
             short = f" -s {option.short[1:]}" if option.short else ""
-            value = f" -xa '{' '.join(option.choices)}'" if option.choices else " -r" if option.kind != "switch" else ""
+            choices = choices_of(option)
+            value = f" -xa '{' '.join(choices)}'" if choices else " -r" if option.kind != "switch" else ""
             lines.append(f"complete -c weigh -n '{seen}' -l {option.switch[2:]}{short}{value} -d {_quote(_plain(option.help))}")
     return "\n".join(lines) + "\n"
 
@@ -132,7 +137,7 @@ def powershell() -> str:
     True
     """
     options = [_entry(name, [option.switch for option in found]) for name, found in _options().items()]
-    choices = [_entry(f"{name} {option.switch}", option.choices) for name, option in _with_choices()]
+    choices = [_entry(before, values) for before, values in _values().items()]
     return POWERSHELL % {"options": "\n".join(options), "choices": "\n".join(choices)}
 
 
@@ -172,13 +177,33 @@ def _others() -> list[str]:
     return [name for name in _options() if name != "count"]
 
 
-def _with_choices() -> list[tuple[str, Option]]:
-    return [(name, option) for name, found in _options().items() for option in found if option.choices and option.kind != "switch"]
+def choices_of(option: Option) -> tuple[str, ...]:
+    """Return the words that an option can be followed by, where they are few.
+
+    >>> choices_of(LANG)
+    ('en', 'zh')
+    """
+    return languages() if option.name == LANG.name else option.choices if option.kind != "switch" else ()
+
+
+def _first_words() -> dict[str, tuple[str, ...]]:
+    """Return the commands whose first word is one of a few, and those words."""
+    from weighbridge.commands.table import TABLE
+
+    first = {command.name: next((option for option in command.module.OPTIONS if not option.switch), None) for command in TABLE}
+    found = {name: option.choices for name, option in first.items() if option is not None and option.choices}
+    return found | {"help": tuple(_options())}
+
+
+def _values() -> dict[str, tuple[str, ...]]:
+    """Return what may stand after the words before: after a command and its option, after a command that takes one of a few words."""
+    found = {f"{name} {option.switch}": choices_of(option) for name, own in _options().items() for option in own}
+    return {before: words for before, words in found.items() if words} | {f"{name} {name}": words for name, words in _first_words().items()}
 
 
 def _plain(text: str) -> str:
     """Write a sentence without the signs that a shell would read."""
-    return text.replace(":", ";").replace("'", "").replace("`", "").replace("\\", "")
+    return text.replace("'", "").replace("`", "").replace("\\", "")
 
 
 def _quote(text: str) -> str:

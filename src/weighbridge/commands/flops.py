@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.idle import with_idle
-from weighbridge.commands.inputs import INPUTS
+from weighbridge.commands.inputs import INPUTS, inputs_from
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
@@ -37,10 +37,8 @@ def answer(arguments: Arguments) -> Answer:
 
 
 def _answer(arguments: Arguments) -> Answer:
-    from weighbridge.accounts.inputs import inputs
-
     model = arguments.model()
-    given = inputs(vars(arguments))
+    given = inputs_from(arguments)
     if arguments.convention:
         from weighbridge.conventions.arithmetic import count_arithmetic
         from weighbridge.documents import conventional

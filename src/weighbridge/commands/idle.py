@@ -6,7 +6,6 @@ from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Opti
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark, translator
-from weighbridge.documents.document import notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -67,6 +66,8 @@ def with_idle(answer: Callable[[Arguments], Answer], arguments: Arguments, optio
         shown, named = found.document(), idle(found.json())
         if not named:
             return shown
+        from weighbridge.documents.document import notes
+
         say = translator(shown.lang)
         return shown._replace(blocks=(*shown.blocks, *notes([say(sentence).format(options=", ".join(named))])))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.idle import SAME, with_idle
-from weighbridge.commands.inputs import INPUTS
+from weighbridge.commands.inputs import INPUTS, inputs_from
 from weighbridge.commands.options import OPTIMIZER, OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
@@ -66,7 +66,7 @@ def answer(arguments: Arguments) -> Answer:
 
 
 def _answer(arguments: Arguments) -> Answer:
-    from weighbridge.accounts.inputs import Inputs, inputs
+    from weighbridge.accounts.inputs import Inputs
     from weighbridge.accounts.memory.account import settings_of
     from weighbridge.accounts.possible import usual_lengths
     from weighbridge.documents import memory
@@ -78,7 +78,7 @@ def _answer(arguments: Arguments) -> Answer:
         if arguments.seq is not None
         else dict(zip(("seq", "decoder_seq"), usual_lengths(model, Inputs().seq, arguments.decoder_seq), strict=True))
     )
-    given = inputs({**vars(arguments), **usual})
+    given = inputs_from(arguments, **usual)
     dropout = arguments.training and not arguments.no_dropout
     how = settings_of(model, arguments.training, **words, dropout=dropout, loss=not arguments.no_loss)
 

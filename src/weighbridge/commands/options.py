@@ -22,7 +22,7 @@ class Option(NamedTuple):
         name: As in Python, and the attribute of :class:`Arguments`: ``decoder_seq``.
         help: What it is for, in English, to be translated.
         metavar: How its value is written in help; empty for a switch.
-        kind: ``text``, ``whole`` (a whole number from 1 up), ``number``, ``switch``.
+        kind: ``text``, ``whole`` (a whole number from 1 up), ``grid`` (rows and columns), ``number``, ``switch``.
         default: Its value where nothing is said.
         flag: On the command line; ``--`` and the name with dashes unless it is given. Empty for an argument without one.
         short: One letter, such as ``-o``.

@@ -27,6 +27,9 @@ PLAIN = {
 }  # fmt: skip
 """What is written where an encoding (ascii, gbk, cp437 ...) has no such character; anything else becomes a question mark."""
 
+WIDEST = 1000
+"""Columns beyond which no line is drawn, whatever COLUMNS says."""
+
 LONGEST = 1500
 """Letters of a complaint."""
 
@@ -157,11 +160,11 @@ def on_terminal() -> bool:
 def width() -> int:
     """Return how many columns a line has: what COLUMNS says, else the terminal, else 100."""
     columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns) > 0:
-        return max(int(columns), 20)
+    if columns.isdecimal() and columns.strip("0"):
+        return min(max(int(columns.lstrip("0")[:5]), 20), WIDEST)
     if on_terminal():
         try:
-            return max(os.get_terminal_size(sys.stdout.fileno()).columns, 20)
+            return min(max(os.get_terminal_size(sys.stdout.fileno()).columns, 20), WIDEST)
         except (OSError, ValueError):
             pass
     return 100
@@ -228,7 +231,7 @@ def language_of(words: list[str], stream: TextIO | None = None) -> str:
     try:
         return _legible(language(given[-1] if given else None), stream or sys.stdout)
     except UsageError:
-        return "en"
+        return _legible(language(), stream or sys.stdout)
 
 
 def _or_command(word: str, words: list[str], text: str, lang: str) -> str:

@@ -80,6 +80,10 @@ def read_value(option: Option, text: str, name: str) -> object:
         if not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) > 0):
             raise UsageError(Text("{option}: expected a whole number from 1 to 999,999,999, found {value!r}", option=name, value=text[:40]))
         return int(text)
+    if option.kind == "grid":
+        from weighbridge.accounts.inputs import grid
+
+        return grid(text, option.name) if text else None
     if option.kind == "number":
         try:
             return float(text)
@@ -144,9 +148,24 @@ def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option]
         raise UsageError(Text(text, word=repr(loose[0][:60]), expected=expected))
 
 
+ELSEWHERE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("--gpu", "--accelerator", "--hardware"), ("--device",)),
+    **dict.fromkeys(("--vram", "--memory", "--gb"), ("--gib",)),
+    **dict.fromkeys(("--sequence-length", "--context", "--context-length", "--ctx", "--max-length", "--tokens"), ("--seq",)),
+    **dict.fromkeys(("--bs", "--batch-size"), ("--batch",)),
+    **dict.fromkeys(("--language", "--locale"), ("--lang",)),
+    "--architecture": ("--class",),
+    "--precision": ("--dtype",),
+}
+"""What options are called in other tools, and here."""
+
+
 def _unknown(name: str, flags: Mapping[str, Option]) -> Option:
     from weighbridge.core.suggestions import did_you_mean
 
-    hint = did_you_mean(name, [flag for flag in flags if len(flag) > 2])
+    if name == "--model" and name not in flags:
+        raise UsageError(Text("no option --model; the model is named without one: weigh count gpt2"))
+    meant = [flag for flag in ELSEWHERE.get(name, ()) if flag in flags]
+    hint = Text("did you mean {names}?", names=meant[0]) if meant else did_you_mean(name, [flag for flag in flags if len(flag) > 2])
     known = Text("see --help")
     raise UsageError(Text("no option {name}; {hint}", name=name[:60], hint=hint or known))

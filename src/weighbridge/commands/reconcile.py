@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.inputs import INPUTS
+from weighbridge.commands.inputs import INPUTS, inputs_from
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments, Option
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
@@ -48,11 +48,10 @@ def _is_number(text: str) -> bool:
 
 
 def _arithmetic(arguments: Arguments) -> Answer:
-    from weighbridge.accounts.inputs import inputs
     from weighbridge.conventions.reconcile_flops import reconcile_flops
     from weighbridge.documents import conventional
 
-    found = reconcile_flops(arguments.model(), inputs(vars(arguments)), arguments.number)
+    found = reconcile_flops(arguments.model(), inputs_from(arguments), arguments.number)
     return Answer(
         lambda: conventional.answer_json(found), lambda: conventional.answer_document(found, arguments.lang), holds=bool(found.matches)
     )

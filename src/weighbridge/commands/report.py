@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.commands.inputs import TEXT
+from weighbridge.commands.inputs import TEXT, inputs_from
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Arguments
 
 EXAMPLE = """example:
@@ -15,9 +15,8 @@ OPTIONS = (*SOURCE, *TEXT, *OUTPUT)
 
 def answer(arguments: Arguments) -> Answer:
     """Lay everything about one model out; a workbook lists its tensors too."""
-    from weighbridge.accounts.inputs import inputs
     from weighbridge.documents import count, report
 
     model = arguments.model()
-    given, tensors = inputs(vars(arguments)), str(arguments.output or "").lower().endswith(".xlsx")
+    given, tensors = inputs_from(arguments), str(arguments.output or "").lower().endswith(".xlsx")
     return Answer(lambda: count.as_json(model), lambda: report.document(model, arguments.lang, given, tensors=tensors))

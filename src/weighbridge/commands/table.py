@@ -58,7 +58,7 @@ TABLE = (
     Command("fits", mark("whether it fits a device: the largest batch, the longest context, what makes it fit, bounds of its speed")),
     Command("verify", mark("a checkpoint against its config: every tensor matched, or named with its reason"), api=False),
     Command("diff", mark("two models tensor by tensor: added, removed, reshaped, retyped, and the config fields behind it"), api=False),
-    Command("compare", mark("models side by side: parameters, sizes, arithmetic, and the differences to the first")),
+    Command("compare", mark("models side by side: parameters, sizes, arithmetic, and the differences from the first")),
     Command("report", mark("everything about one model in one file: html, md, tex, txt, xlsx; its picture as svg or png"), api=False),
     Command("solve", mark("one or two sizes of a config, solved exactly for a number of parameters")),
     Command("design", mark("all configs of an architecture within a budget of parameters")),

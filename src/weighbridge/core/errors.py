@@ -59,6 +59,14 @@ class ReadError(WeighbridgeError, ValueError):
         self.path = path
         self.offset = offset
 
+    def at(self, path: str) -> ReadError:
+        """Return the error with the file it happened in, unless it names one; its text can still be said in another language.
+
+        >>> print(ReadError("the header is damaged", offset=8).at("model.safetensors"))
+        model.safetensors: the header is damaged (at byte 8)
+        """
+        return self if self.path else type(self)(self.message, path=path, offset=self.offset)
+
 
 class ConfigError(WeighbridgeError, ValueError):
     """A config whose value cannot be right, named by its key path.

@@ -178,5 +178,24 @@ def _translate(sentence: str, gettext: Callable[[str], str]) -> str:
     return gettext(sentence) if sentence else ""
 
 
+OF_THE_SYSTEM = (
+    mark("No such file or directory"),
+    mark("Permission denied"),
+    mark("Is a directory"),
+    mark("Not a directory"),
+    mark("No space left on device"),
+    mark("Read-only file system"),
+    mark("File name too long"),
+    mark("Too many open files"),
+    mark("Connection refused"),
+    mark("Connection reset by peer"),
+    mark("Network is unreachable"),
+    mark("No route to host"),
+    mark("Name or service not known"),
+    mark("Temporary failure in name resolution"),
+    mark("timed out"),
+)
+"""What an operating system says of files and servers: these sentences are in the catalogue."""
+
 _CACHE: dict[str, Say] = {}
 _LANGUAGES: list[str] = []

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from weighbridge.core.formula import TEXT, Expression, Floor, Notation, Number, Product, Quotient, Sum, Symbol, write
 
-__all__ = ["LATEX", "MATHML", "TEXT", "UNICODE", "Notation", "as_json", "mathml", "write"]
+__all__ = ["LATEX", "MATHML", "TEXT", "UNICODE", "Notation", "as_json", "mathml", "with_sign", "write"]
 
 UNICODE = Notation(
     "unicode", minus=" − ", negative="−{}", multiply=" × ", power="{}{}", quotient="{} / {}", floor="⌊{} / {}⌋", separator=","
@@ -39,6 +39,15 @@ MATHML = Notation(
     stacked_quotient=True,
     indexed="<msub>{}<mtext>{}</mtext></msub>",
 )
+
+
+def with_sign(number: int) -> str:
+    """Write a difference: thousands separated, with its sign.
+
+    >>> with_sign(-7168), with_sign(512)
+    ('−7,168', '+512')
+    """
+    return f"{number:+,}".replace("-", "−")
 
 
 def mathml(expression: Expression, values: Mapping[str, int] | None = None) -> str:

@@ -36,7 +36,7 @@ class Tensor(NamedTuple):
         tied_to: The full name of the tensor whose storage this is, or None if it owns its own.
         dtype: The element type, if the source tells.
         frozen: Whether the reference marks it as not trainable (it is still a parameter).
-        inputs_first: Whether the matrices of experts are kept as inputs × outputs, the other way round than those of linear maps.
+        inputs_first: Whether a matrix (of experts, say) is kept as inputs × outputs; those of linear maps are outputs × inputs.
     """
 
     name: str
@@ -136,7 +136,7 @@ class Part(NamedTuple):
         indices: Of the copies: None is 0, 1, 2, ...; an :class:`Every`; or a tuple of ints.
         experts, active: How many experts it holds, and how many of them the router chooses for a token.
         stream: The tokens that go through it; None is the stream of its parent.
-        requires: The name of the length without which it does not run (a cross-attention without an encoder).
+        requires: The name of the stream without which it does not run: ``encoder`` for a cross-attention.
     """
 
     name: str
@@ -212,9 +212,8 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
     >>> [row.name for row in flatten(Part("", (Part("layer", (Tensor("w", (2,)),), repeat=2),)))]
     ['layer.0.w', 'layer.1.w']
     """
-    above: list[
-        tuple[tuple[Node, ...], int, str]
-    ] = []  # where the walk goes on once a part is done: one step a tensor, however deep it stands
+    # Where the walk goes on once a part is done, so that a tensor takes one step however deep it is.
+    above: list[tuple[tuple[Node, ...], int, str]] = []
     children, position = node.children, 0
     while True:
         if position == len(children):

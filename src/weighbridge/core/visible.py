@@ -11,7 +11,20 @@ HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 """The general categories of the Unicode standard (chapter 4.5) that are written out: controls, marks of format (those of direction among them),
 private use, halves of surrogate pairs, and separators of lines."""
 
+UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0" + "".join(map(chr, range(0xE0100, 0xE01F0))))
+"""Letters and marks that no font draws (``Default_Ignorable_Code_Point`` of the standard's DerivedCoreProperties.txt, beyond the categories
+above): two names that differ by one look alike. The selectors U+FE00 to U+FE0F, which make emoji of signs, are left."""
+
 SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def is_visible(text: str) -> bool:
+    """Tell whether every character of a text can be seen.
+
+    >>> is_visible("嵌入层"), is_visible("a\u3164"), is_visible("a\x1b")
+    (True, False, False)
+    """
+    return text.isprintable() and (text.isascii() or UNSEEN.isdisjoint(text))
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -20,15 +33,15 @@ def visible(text: str, keep: str = "") -> str:
     >>> visible("a\\x1b[2Jb\\u202e"), visible("嵌入层 ×"), visible("a\\nb", keep="\\n")
     ('a\\\\u001b[2Jb\\\\u202e', '嵌入层 ×', 'a\\nb')
     """
-    if text.isprintable():
+    if is_visible(text):
         return text
-    return "".join(letter if letter.isprintable() or letter in keep else _escape(letter) for letter in text)
+    return "".join(letter if (letter.isprintable() and letter not in UNSEEN) or letter in keep else _escape(letter) for letter in text)
 
 
 def _escape(letter: str) -> str:
     from unicodedata import category
 
-    if category(letter) not in HIDDEN:
+    if letter not in UNSEEN and category(letter) not in HIDDEN:
         return letter
     code = ord(letter)
     if code > 0xFFFF:

@@ -138,9 +138,8 @@ def _plain(model: ModelValue, grid: Mapping[str, Any]) -> dict[str, Any]:
     assert model.description is not None
     varied = set(grid)
     for field in model.description.family.fields:
-        if field.kind != "derived" and not grid.keys().isdisjoint(
-            (field.key, *field.aliases)
-        ):  # a derived one names the keys that it reads
+        # The keys of a derived field are those that it reads, and none of its own.
+        if field.kind != "derived" and not grid.keys().isdisjoint((field.key, *field.aliases)):
             varied |= {field.key, *field.aliases}
     return {key: value for key, value in model.description.raw.items() if key not in varied}
 

@@ -8,8 +8,9 @@ from weighbridge.accounts.adapters.account import AdapterCount
 from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.documents.count import headline
 from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.headline import headline
+from weighbridge.documents.human import CERTAINTY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -139,10 +140,10 @@ def say_formula(found: AdapterCount, say: Say) -> str:
     """Say what a method adds, to a linear layer or to the model."""
     formula = found.formula.replace("*", " × ").replace("inputs", say("inputs")).replace("outputs", say("outputs"))
     if found.sites:
-        return say("What a linear layer gets: {formula}.").format(formula=formula)
+        return say("Added to each linear layer: {formula}.").format(formula=formula)
     if found.method in OWN_PARTS:
-        return say("What it trains: {formula}.").format(formula=say(found.formula))
-    return say("What it adds: {formula}.").format(formula=formula)
+        return say("Trained: {formula}.").format(formula=say(found.formula))
+    return say("Added: {formula}.").format(formula=formula)
 
 
 def say_own_parts(found: AdapterCount, say: Say) -> str:
@@ -153,15 +154,15 @@ def say_own_parts(found: AdapterCount, say: Say) -> str:
 def _remarks(costs: AdapterCosts, say: Say) -> Iterator[str]:
     """Yield what training takes, and the arithmetic where it is known."""
     yield say(
-        "Trained, without activations: {total} bytes; {weights} of the base ({trust}), {adapter} of the adapter, {gradients} of gradients,"
-        " {optimizer} of the optimizer."
-    ).format(trust=say(costs.trust["weights"]), **{name: f"{getattr(costs, name):,}" for name in MEMORY})
+        "Training takes {total} bytes without activations: {weights} for the base model ({trust}), {adapter} for the adapter,"
+        " {gradients} for gradients, {optimizer} for the optimizer."
+    ).format(trust=say(CERTAINTY[costs.trust["weights"]]), **{name: f"{getattr(costs, name):,}" for name in MEMORY})
     if costs.activations is not None:
-        yield say("Autograd keeps {activations} bytes of activations of a forward with the loss ({trust}; SDPA, no dropout).").format(
-            activations=f"{costs.activations:,}", trust=say(costs.trust["activations"])
+        yield say("Activations kept for the backward pass, loss included: {activations} bytes ({trust}; SDPA, no dropout).").format(
+            activations=f"{costs.activations:,}", trust=say(CERTAINTY[costs.trust["activations"]])
         )
     if costs.forward_matmul is not None:
-        yield say("One forward pass: {forward} FLOPs in products of matrices, {added} of them the adapter's.").format(
+        yield say("One forward pass: {forward} FLOPs in matrix products, {added} of them in the adapter.").format(
             forward=f"{costs.forward_matmul:,}", added=f"{costs.added_matmul:,}"
         )
 
@@ -189,7 +190,7 @@ def _table(found: AdapterCount, say: Say) -> Table:
     rows += [Row((name, "", say("trained and saved whole"), count)) for name, count in found.copies]
     if found.biases:
         rows.append(Row((say_own_parts(found, say), "", "", found.biases)))
-    columns = (Column(say("module")), Column(say("shape")), Column(say("what it gets")), Column(say("trainable"), "integer"))
+    columns = (Column(say("module")), Column(say("shape")), Column(say("added")), Column(say("trainable"), "integer"))
     return Table(columns, tuple(rows))
 
 

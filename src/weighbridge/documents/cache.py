@@ -5,8 +5,9 @@ from __future__ import annotations
 from weighbridge.accounts.cache import cache_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.documents.count import headline
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
+from weighbridge.documents.headline import headline
+from weighbridge.documents.human import CERTAINTY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,7 +74,7 @@ def _remarks(found: CacheSize, given: Inputs, dtype: str, say: Say) -> list[str]
         seq=f"{given.seq if given.decoder_seq is None else given.decoder_seq:,}",
         dtype=dtype,
         engine=say("the reference library") if found.engine == "reference" else found.engine,
-        trust=say(found.trust),
+        trust=say(CERTAINTY[found.trust]),
     )
     return [say("{what}: {growth}").format(what=what, growth=_growth(found, say))]
 

@@ -23,7 +23,7 @@ GROUPS = {"parameters": mark("Parameters"), "sizes": mark("Sizes"), "arithmetic"
 
 
 def document(found: Comparison, lang: str = "en") -> Document:
-    """Lay a comparison out: a column for each model, and the differences to the first.
+    """Lay a comparison out: a column for each model, and the differences from the first.
 
     >>> from weighbridge import model
     >>> from weighbridge.accounts.compare import compare
@@ -42,7 +42,7 @@ def document(found: Comparison, lang: str = "en") -> Document:
         elif kept:
             tables.append(_table(say(title), [say("measure"), *names], [Row((say(m.title), *m.values)) for m in kept]))
     if len(names) > 2:
-        title = say("Differences to {first}").format(first=names[0])
+        title = say("Differences from {first}").format(first=names[0])
         rows = [Row((say(m.title), *m.differences[1:])) for m in found.measures if any(m.differences)]
         tables.append(_table(title, [say("measure"), *names[1:]], rows))
         title = say("Ratios to {first}").format(first=names[0])

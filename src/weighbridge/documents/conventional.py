@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.documents.count import headline
+from weighbridge.core.notation import with_sign
 from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.headline import headline
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
@@ -65,7 +66,7 @@ def answer_document(answer: FlopsReconciliation, lang: str = "en") -> Document:
     rows = tuple(Row((way.key, way.value, say(way.unit), _steps(way.steps, say))) for way in ways)
     remarks: list[str] = []
     if answer.nearest is not None:
-        off = f"{answer.residual:+,}".replace("-", "−")
+        off = with_sign(answer.residual)
         remarks = [say("No convention gives this number; the nearest is off by {difference}.").format(difference=off)]
     figure = say(mark("{value} FLOPs forward as torch counts them")).format(value=f"{answer.forward_matmul:,}")
     return Document(head, figure, (*((Table(columns, rows),) if rows else ()), *notes(remarks)), lang)

@@ -15,13 +15,14 @@ from weighbridge.core.tree import walk
 from weighbridge.documents.count_json import as_json
 from weighbridge.documents.document import Document
 from weighbridge.documents.document import notes as noted
+from weighbridge.documents.headline import headline
 from weighbridge.documents.human import quantity, size
 from weighbridge.documents.tree_rows import all_tensors, tree_table
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-__all__ = ["as_json", "document", "headline", "in_short", "notes"]
+__all__ = ["as_json", "document", "in_short", "notes"]
 
 
 def document(model: ModelValue, *, depth: int | None = None, total: bool = False, lang: str = "en") -> Document:
@@ -35,33 +36,23 @@ def document(model: ModelValue, *, depth: int | None = None, total: bool = False
     return Document(
         headline(model, say),
         figure,
-        (tree_table(book, all_tensors, depth, say, total=total), *noted([in_short(model, lang), *notes(model, say, tally)])),
+        (tree_table(book, all_tensors, depth, say, total=total), *noted([in_short(model, lang, tally), *notes(model, say, tally)])),
         lang,
     )
 
 
-def in_short(model: ModelValue, lang: str = "en") -> str:
+def in_short(model: ModelValue, lang: str = "en", counted: Tally | None = None) -> str:
     """Say how many parameters those are, roughly, and what they weigh in the usual types.
 
     >>> from weighbridge import model
     >>> in_short(model("bert-base-uncased"))
     '109.5 M parameters; 438 MB in float32, 219 MB in bfloat16.'
     """
-    unique = tally_of(model).unique
+    unique = (counted or tally_of(model)).unique
     assert isinstance(unique, int)
     say = translator(lang)
     sentence = say("{count} parameters; {float32} in float32, {bfloat16} in bfloat16.")
     return sentence.format(count=quantity(unique, lang), float32=size(4 * unique), bfloat16=size(2 * unique))
-
-
-def headline(model: ModelValue, say: Callable[[str], str] = str) -> str:
-    """Return class, source and main sizes in one line."""
-    pieces = [model.class_name, model.source]
-    if model.description is not None:
-        sizes = vars(model.description.sizes)
-        known = [("layers", say("{} layers")), ("hidden", say("hidden {}")), ("heads", say("{} heads"))]
-        pieces.append(say(", ").join(form.format(sizes[word]) for word, form in known if isinstance(sizes.get(word), int)))
-    return " · ".join(piece for piece in pieces if piece)
 
 
 def notes(model: ModelValue, say: Callable[[str], str] = str, counted: Tally | None = None) -> Iterator[str]:
@@ -85,14 +76,15 @@ def notes(model: ModelValue, say: Callable[[str], str] = str, counted: Tally | N
         yield say("Elements stored in the file: {stored}.").format(stored=f"{model.stored:,}")
     yield from _loading_notes(model, say, tally.unique)
     yield from map(say, model.notes)
-    if model.defaulted:
-        yield say("Taken from the class defaults: {keys}.").format(keys=", ".join(model.defaulted))
+    defaulted = model.defaulted
+    if defaulted:
+        yield say("Taken from the class defaults: {keys}.").format(keys=", ".join(defaulted))
     if model.unknown:
         yield say("Unknown fields, ignored: {keys}.").format(keys=", ".join(model.unknown))
-    siblings = list(_siblings(model))
+    siblings = list(_siblings(model, tally.unique))
     if siblings:
         others = say(", ").join(say("{name} has {count}").format(name=name, count=f"{count:,}") for name, count in siblings)
-        line = say("This is {name}. {others}: weigh counts {source}")
+        line = say("This is {name}. {others}; see weigh counts {source}")
         # What came in on standard input has to be given again.
         yield line.format(name=model.class_name, others=others, source="-" if model.source == "standard input" else model.source)
 
@@ -100,7 +92,7 @@ def notes(model: ModelValue, say: Callable[[str], str] = str, counted: Tally | N
 def _loading_notes(model: ModelValue, say: Callable[[str], str], unique: Size) -> Iterator[str]:
     """Say what loading the published file, or an older release, makes of the class, where it is another number."""
     found = loading_of(model, unique)
-    if found is None:
+    if found is None or not (found.differs or found.quantizer is None):
         return
     method = quantizer_name(stated_quantizer(model) or {})[:40]
     if found.quantizer is None:
@@ -134,12 +126,12 @@ def _loading_notes(model: ModelValue, say: Callable[[str], str], unique: Size) -
         yield say("As transformers {release} builds it: {older}.").format(release=OLDER, older=older)
 
 
-def _siblings(model: ModelValue) -> Iterator[tuple[str, Size]]:
+def _siblings(model: ModelValue, unique: Size) -> Iterator[tuple[str, Size]]:
     """Yield up to two other classes of the same config whose counts differ."""
     if model.description is None:
         return
     known, _, sizes = model.description
-    seen = {tally_of(model).unique}
+    seen = {unique}
     for name, blueprint in known.classes.items():
         try:
             other = count(blueprint(sizes))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weighbridge.core.messages import Say, mark, translator
+from weighbridge.core.notation import with_sign
 from weighbridge.core.tree import Row as TensorRow
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.documents.layer_names import folded_name, pattern
@@ -54,7 +55,7 @@ def document(found: Difference, lang: str = "en") -> Document:
     texts = [say("A: {a} parameters. B: {b}. {equal} tensors are the same.").format(**figures)]
     if found.renamed:
         texts.append(say("B's names were mapped to A's: a prefix, or older names."))
-    more = say("{more} parameters").format(more=f"{found.unique_b - found.unique_a:+,}")
+    more = say("{more} parameters").format(more=with_sign(found.unique_b - found.unique_a))
     title = say("{a} against {b}").format(a=found.a, b=found.b)
     return Document(title, say("the same tensors") if found.same else more, (*tables, *notes(texts)), lang)
 

@@ -5,11 +5,14 @@ Cells are strings, ints and shares; how an int is grouped and a share drawn is a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
-from weighbridge.accounts.ledger import Entry
-from weighbridge.core.formula import Expression
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from weighbridge.accounts.ledger import Entry
+    from weighbridge.core.formula import Expression
 
 
 class Share(NamedTuple):

@@ -196,9 +196,9 @@ class _Writer:
             names = [key.key if key.value is None else f"{key.key} = {key.value}" for key in keys]
             text = self.say("The layers are of several kinds; {keys} decides which is which.")
             text = text if len(keys) == 1 else self.say("The layers are of several kinds; {keys} decide which is which.")
-            yield Paragraph(level, text.format(keys=self.listed(names)))
+            yield Paragraph(level, text.format(keys=self.join_names(names)))
 
-    def listed(self, names: Sequence[str]) -> str:
+    def join_names(self, names: Sequence[str]) -> str:
         """Write names one after another, the last behind "and"."""
         return self.say(" and ").join(filter(None, (self.say(", ").join(names[:-1]), names[-1])))
 
@@ -217,7 +217,7 @@ class _Writer:
         if line.tied:
             text = self.say("Shares the storage of {names}, which is counted above.")
             text = text if len(line.tied) == 1 else self.say("Shares the storage of {names}, which are counted above.")
-            yield Paragraph(level + 1, text.format(names=self.listed(line.tied)))
+            yield Paragraph(level + 1, text.format(names=self.join_names(line.tied)))
         yield Equation(level + 1, chain(line.formula, self.values))
 
     def title_of(self, line: Line) -> str:
@@ -270,7 +270,7 @@ def _insight(derivation: Derivation, insight: Insight, say: Say) -> Iterator[Blo
     if letters(insight.leading):
         yield Equation(1, chain(insight.leading, derivation.values), _label(say("leading term"), say))
         (share,) = shares([insight.leading_value], derivation.total)
-        yield Paragraph(1, say("The leading term alone explains {share} of the total.").format(share=share))
+        yield Paragraph(1, say("The leading term alone makes up {share} of the total.").format(share=share))
     if insight.changes:
         yield Heading(1, "", say("What a change costs"))
         for change in insight.changes:
@@ -287,8 +287,6 @@ def _change(change: Change, values: dict[str, int], say: Say) -> Iterator[Block]
     if change.formula is not None:
         yield Equation(2, chain(change.formula, values))
     else:
-        yield Paragraph(2, say("{more} more parameters, if all other sizes stay as they are").format(more=f"{change.value:,}"))
+        yield Paragraph(2, say("{more} more parameters if nothing else changes").format(more=f"{change.value:,}"))
     if change.kept is not None:
-        yield Paragraph(
-            2, say("{more} more parameters, if the sizes that are multiples of it grow with it").format(more=f"{change.kept:,}")
-        )
+        yield Paragraph(2, say("{more} more parameters if the sizes proportional to it grow with it").format(more=f"{change.kept:,}"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from weighbridge.accounts.fits.accelerators import GIB
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.documents.count import headline
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
+from weighbridge.documents.headline import headline
+from weighbridge.documents.human import CERTAINTY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -82,10 +83,11 @@ def _ways(found: Fit, say: Say) -> Table:
         Column(say("fits")),
         Column(say("largest batch"), "integer"),
         Column(say("longest context"), "integer"),
-        Column(say("trust")),
+        Column(say("certainty")),
     )
     rows = tuple(
-        Row((say(way.measure), way.bytes, say("yes") if way.fits else say("no"), way.batch, way.seq, say(way.trust))) for way in found.ways
+        Row((say(way.measure), way.bytes, say("yes") if way.fits else say("no"), way.batch, way.seq, say(CERTAINTY[way.trust])))
+        for way in found.ways
     )
     return Table(columns, rows)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weighbridge.core.formula import Floor, Number, Sum
 from weighbridge.documents.cost_lines import sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Paragraph
+from weighbridge.documents.human import CERTAINTY
 
 if TYPE_CHECKING:
     from weighbridge.accounts.fits.account import Fit, Setup, Term
@@ -24,7 +25,9 @@ def derivation(found: Fit, say: Say) -> Iterator[Block]:
         ),
     )
     for number, way in enumerate(found.ways, start=1):
-        yield Heading(1, str(number), say("{title} ({shape})").format(title=say(way.measure), shape=say(way.trust)), f"{way.bytes:,}")
+        yield Heading(
+            1, str(number), say("{title} ({shape})").format(title=say(way.measure), shape=say(CERTAINTY[way.trust])), f"{way.bytes:,}"
+        )
         for term in way.terms:
             yield Equation(2, _steps(term), say("{label}: ").format(label=say(term.what)))
         yield from sum_line([term.bytes for term in way.terms], 2, say("{label}: ").format(label=say("sum")))

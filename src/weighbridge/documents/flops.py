@@ -9,9 +9,9 @@ from weighbridge.accounts.inputs import Inputs
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.tree import attentions
 from weighbridge.documents import human
-from weighbridge.documents.count import headline
 from weighbridge.documents.document import Document, notes
 from weighbridge.documents.flops_json import as_json
+from weighbridge.documents.headline import headline
 from weighbridge.documents.tree_rows import all_that_costs, tree_table
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from weighbridge.core.formula import Number, Product, Sum, Symbol, as_expression
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Tensor
-from weighbridge.documents.count import headline
 from weighbridge.documents.document import Block, Document, Equation, Heading, Item, Paragraph
+from weighbridge.documents.headline import headline
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.symbolic import symbolic
 

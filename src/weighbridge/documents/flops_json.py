@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.flops import flops_and_outputs
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
+from weighbridge.accounts.outputs_trust import flops_and_outputs
 from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def as_json(model: ModelValue, given: Inputs) -> dict[str, Any]:
     >>> as_json(model("bert-base-uncased"), Inputs())["forward_matmul"]
     22348431360
     """
-    flops, outputs = flops_and_outputs(model, given)
+    flops, outputs, trust = flops_and_outputs(model, given)
     return {
         "source": model.source,
         "class": model.class_name or None,
@@ -29,6 +29,7 @@ def as_json(model: ModelValue, given: Inputs) -> dict[str, Any]:
         "forward": flops.forward,
         "backward": flops.backward,
         "outputs": outputs,
+        "trust": {"outputs": trust},
         "tree": _node(flops.ledger),
     }
 

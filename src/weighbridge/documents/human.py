@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from weighbridge.core.messages import mark
+
 THOUSANDS = ("", "K", "M", "B", "T")
 PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 MYRIADS = ("", " 万", " 亿", " 万亿")
+CERTAINTY = {"exact": mark("exact"), "bound": mark("lower bound"), "estimate": mark("estimate")}
+"""How sure the figures of a cost are, as people say it."""
 
 
 def quantity(number: int, lang: str = "en") -> str:

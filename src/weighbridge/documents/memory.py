@@ -7,8 +7,9 @@ from weighbridge.accounts.memory.peak import unreached_elements
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.documents.count import headline
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
+from weighbridge.documents.headline import headline
+from weighbridge.documents.human import CERTAINTY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,9 +28,6 @@ PARTS = (mark("weights"), mark("buffers"), mark("gradients"), mark("master"), ma
 
 MORE = (mark("peak"),)
 """What is shown beside it."""
-
-TRUST = (mark("exact"), mark("bound"), mark("estimate"))
-"""What a figure can be worth."""
 
 
 def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False) -> dict[str, Any]:
@@ -101,9 +99,9 @@ def document(
 
 
 def _parts(found: Memory, say: Say) -> Table:
-    columns = (Column(say("for")), Column(say("bytes"), "integer"), Column(say("trust")))
+    columns = (Column(say("for")), Column(say("bytes"), "integer"), Column(say("certainty")))
     named = [name for name in (*PARTS, *MORE) if getattr(found, name)]
-    return Table(columns, tuple(Row((say(name), getattr(found, name), say(found.trust.get(name, "exact")))) for name in named))
+    return Table(columns, tuple(Row((say(name), getattr(found, name), say(CERTAINTY[found.trust.get(name, "exact")]))) for name in named))
 
 
 def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: Say) -> list[str]:
@@ -113,7 +111,8 @@ def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: S
         say("The total is a lower bound: kernel workspaces and memory that the allocator holds unused are not included.")
         if found.peak is None
         else say(
-            "The total adds everything up; the peak is the most that a step holds at once, as activations are freed while gradients are made."
+            "The total adds everything up; the peak is the most that a step holds at once: activations are freed while gradients are made, and what"
+            " backward and the optimizer make for a moment is on top."
             " Kernel workspaces and memory that the allocator holds unused are not included in either."
         )
     )

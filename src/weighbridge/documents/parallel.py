@@ -5,8 +5,8 @@ from __future__ import annotations
 from weighbridge.accounts.parallel.account import Device, Parallel, by_class
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, translator
-from weighbridge.documents.count import headline
 from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.headline import headline
 
 if TYPE_CHECKING:
     from typing import Any
@@ -71,25 +71,17 @@ def document(model: ModelValue, found: Parallel, lang: str = "en", *, explain: b
 
 
 def _devices(found: Parallel, say: Say) -> Table:
-    titles = [say("layers"), say("devices"), say("parameters"), say("gradients"), say("optimizer")]
+    titles = [say("layers"), say("devices"), say("weights"), say("gradients"), say("optimizer")]
     shown = [name for name in ("activations", "cache") if any(getattr(device.state, name) is not None for device in found.devices)]
     titles += [{"activations": say("activations"), "cache": say("cache (serving)")}[name] for name in shown]
     columns = (Column(say("stage")), *(Column(title, "integer") for title in (*titles, say("together"))))
-    rows = tuple(
-        Row(
-            (
-                f"pp {device.pp}",
-                found.layers[device.pp],
-                device.alike,
-                device.state.parameters,
-                device.state.gradients,
-                device.state.optimizer,
-                *(getattr(device.state, name) for name in shown),
-                device.state.training,
-            )
-        )
-        for device in found.devices
-    )
+    alike: dict[tuple[int, ...], int] = {}
+    for device in found.devices:
+        state = device.state
+        more = (getattr(state, name) for name in shown)
+        cells = (device.pp, state.parameters, state.gradients, state.optimizer, *more, state.training)
+        alike[cells] = alike.get(cells, 0) + device.alike
+    rows = tuple(Row((f"pp {stage}", found.layers[stage], many, *cells)) for (stage, *cells), many in alike.items())
     return Table(columns, rows, say("Bytes of each device"))
 
 
@@ -113,10 +105,12 @@ def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
     state = found.fullest
     held = (
         say(
-            "Of the {elements} parameters on the largest device, {sharded} are sharded, {replicated} are replicated, and {expert} belong to experts."
+            "Of the {elements} parameters that the largest device computes with, {sharded} are sharded, {replicated} are replicated, and {expert} belong to experts."
         )
         if state.expert
-        else say("Of the {elements} parameters on the largest device, {sharded} are sharded and {replicated} are replicated.")
+        else say(
+            "Of the {elements} parameters that the largest device computes with, {sharded} are sharded and {replicated} are replicated."
+        )
     )
     lines = [
         held.format(

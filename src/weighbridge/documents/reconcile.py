@@ -7,6 +7,7 @@ from typing import Any
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.reconcile import Match, Reconciliation, explanation
 from weighbridge.core.messages import Say, mark, translator
+from weighbridge.core.notation import with_sign
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 
 HOW = {
@@ -95,6 +96,5 @@ def _notes(answer: Reconciliation, say: Say) -> list[str]:
         more = say(HIDDEN[answer.hidden == 1]).format(number=answer.hidden)
         return [*answer.hints[:1], *(f"- {hint}" for hint in answer.hints[1:]), *([more] if answer.hidden else [])]
     residual = answer.nearest.residual
-    sign = "+" if residual > 0 else "−"
-    first = say("No convention gives this number; the nearest is off by {difference}.").format(difference=f"{sign}{abs(residual):,}")
+    first = say("No convention gives this number; the nearest is off by {difference}.").format(difference=with_sign(residual))
     return [first, *(f"- {hint}" for hint in answer.nearest.hints)]

@@ -15,8 +15,8 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.tree import flatten
 from weighbridge.documents import counts, explain
-from weighbridge.documents.count import headline
 from weighbridge.documents.document import Block, Column, Document, Heading, Paragraph, Picture, Row, Table
+from weighbridge.documents.headline import headline
 from weighbridge.documents.tree_rows import all_tensors, all_that_costs, tree_table
 from weighbridge.explain.derive import derive
 
@@ -62,8 +62,9 @@ def _counts(model: ModelValue, say: Say) -> Iterator[Block]:
     yield Table((Column(say("count")), Column(say("elements"), "integer")), rows)
     for note in model.notes:
         yield Paragraph(1, note)
-    if model.defaulted:
-        yield Paragraph(1, say("Taken from the class defaults: {keys}.").format(keys=", ".join(model.defaulted)))
+    defaulted = model.defaulted
+    if defaulted:
+        yield Paragraph(1, say("Taken from the class defaults: {keys}.").format(keys=", ".join(defaulted)))
     if model.unknown:
         yield Paragraph(1, f"{say('Unknown fields, not taken into account')}: {', '.join(model.unknown)}")
 

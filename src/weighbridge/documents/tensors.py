@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.messages import mark, translator
-from weighbridge.documents.count import headline
 from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.headline import headline
 from weighbridge.verification.checkpoint_names import list_tensors
 
 if TYPE_CHECKING:

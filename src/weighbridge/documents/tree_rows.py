@@ -27,11 +27,15 @@ class View(NamedTuple):
         shown: The lines of a part that are worth a row of their own (or a place in its shape).
         total: Whether amounts inside a repeated part are of all its copies, in place of one.
         each: What stands in place of a share where amounts are of one copy.
+        tied: What is said of a shape whose storage is another's.
+        buffer: What is said of a shape that is no parameter.
     """
 
     shown: Callable[[Entry], list[Line]]
     total: bool = False
     each: str = "1 of {number}"
+    tied: str = "tied"
+    buffer: str = "buffer"
 
 
 class Spot(NamedTuple):
@@ -70,7 +74,7 @@ def rows(entry: Entry, view: View, spot: Spot = _TOP, *, with_shares: bool = Tru
     split = shares([amount * spot.copies for amount in found], spot.whole) if with_shares else [None] * len(found)
     role = role_of(entry.part, spot.around) if lines else ""
     for line, amount, part in zip(lines, found, split, strict=False):
-        text = shapes([line.node]) if isinstance(line.node, Tensor) else ""
+        text = shapes([line.node], view.tied, view.buffer) if isinstance(line.node, Tensor) else ""
         yield _row((line.node.name, text, role), amount, view, part, spot, (join_path(spot.path, line.node.name),))
     inner = spot._replace(around=(*spot.around, entry.part))
     for group, part, amount in zip(groups, split[len(lines) :], found[len(lines) :], strict=True):
@@ -94,7 +98,7 @@ def _group(group: tuple[_Named, ...], amount: int, view: View, share: Share | No
         names.append(name)
     shape = ""
     if not entry.children:
-        shape = (f"{len(group)} × " if len(group) > 1 else "") + shapes(_tensors(view.shown(entry)))
+        shape = (f"{len(group)} × " if len(group) > 1 else "") + shapes(_tensors(view.shown(entry)), view.tied, view.buffer)
     if entry.times != 1:
         shape = f"{entry.times} × {entry.each:,}"
     name = ", ".join(names)
@@ -173,7 +177,7 @@ def all_that_costs(entry: Entry) -> list[Line]:
     return [line for line in entry.lines if line.amount]
 
 
-def shapes(tensors: list[Tensor]) -> str:
+def shapes(tensors: list[Tensor], tied: str = "tied", buffer: str = "buffer") -> str:
     """Write the shapes of one module's tensors: ``[768, 768] + 768``, ``2 × 768``; say what is not counted.
 
     >>> shapes([Tensor("weight", (2, 3)), Tensor("bias", (2,), "bias")])
@@ -182,7 +186,7 @@ def shapes(tensors: list[Tensor]) -> str:
     pieces: list[tuple[str, int]] = []
     for tensor in tensors:
         text = str(tensor.shape[0]) if len(tensor.shape) == 1 else f"[{', '.join(map(str, tensor.shape))}]"
-        text += " tied" if tensor.tied_to is not None else " buffer" if tensor.role == "buffer" else ""
+        text += f" {tied}" if tensor.tied_to is not None else f" {buffer}" if tensor.role == "buffer" else ""
         if pieces and pieces[-1][0] == text:
             pieces[-1] = (text, pieces[-1][1] + 1)
         else:
@@ -217,6 +221,6 @@ def tree_table(
     most: int | None = None,
 ) -> Table:
     """Return the rows under *entry*, no deeper than *depth* levels and *most* in number, as a table."""
-    view = View(shown, total, say("1 of {number}"))
+    view = View(shown, total, say("1 of {number}"), say("tied"), say("buffer"))
     kept = tuple(islice((row for row in rows(entry, view, spot) if depth is None or row.depth < depth), most))
     return Table(tuple(column._replace(title=say(column.title) if column.title else "") for column in TREE), kept, headed=False)

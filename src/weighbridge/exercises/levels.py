@@ -11,7 +11,7 @@ from weighbridge.conventions.rules import Convention, conventions
 from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.formula import Expression, as_expression
 from weighbridge.core.messages import Say, Text, mark
-from weighbridge.core.notation import UNICODE, write
+from weighbridge.core.notation import UNICODE, with_sign, write
 from weighbridge.core.tree import Attend, Part
 from weighbridge.explain.derive import Derivation, derive
 from weighbridge.explain.evaluation_steps import chain
@@ -270,7 +270,7 @@ def _convention(model: ModelValue, found: Derivation, draw: Random, say: Say) ->
     question = say("{name} has {own} unique parameters. Which way of counting gives {number}?").format(
         name=name, own=f"{own:,}", number=f"{right.value:,}"
     )
-    difference = say("The difference to the count of {name} is {difference}.").format(name=name, difference=f"{right.value - own:+,}")
+    difference = say("The difference from the count of {name} is {difference}.").format(name=name, difference=with_sign(right.value - own))
     item = say("{title}: {value}")
     pieces = [item.format(title=say(piece.what), value=f"{piece.amount:,}") for one in offered for piece in (*one.left_out, *one.added)]
     hints = (difference, say("; ").join(dict.fromkeys(pieces)))

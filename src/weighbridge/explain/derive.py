@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from weighbridge.accounts.closed import closed_formula
 from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate, letters, write
-from weighbridge.core.messages import Say, Text, translator
+from weighbridge.core.messages import Say, Text, either, translator
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Part, positions, walk
+from weighbridge.explain.closed import closed_formula
 from weighbridge.explain.line_sentences import LEARNED_VECTORS, line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
 from weighbridge.explain.rotary import rotary_places
@@ -26,7 +26,7 @@ from weighbridge.explain.section import Line, Section, prune, sections, with_num
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.sentences import SENTENCES, Scope, holders, section_name, sentences
-from weighbridge.explain.wording import LINES, SECTIONS, VOCABULARY_HEAD, line_title, role_name, section_title
+from weighbridge.explain.wording import LINES, VOCABULARY_HEAD, line_title, role_name, section_title
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -162,6 +162,11 @@ def _place(top: Pair, path: str) -> _Module:
     around: tuple[Pair, ...] = ()
     found = find(top, path)
     if found is None:
+        inside = [place for place, _ in walk(top.part) if place.endswith(f".{path}")]
+        if inside:
+            raise UsageError(
+                Text("the model has no module {path!r} at the top; did you mean {known}?", path=path, known=either(inside[:3]))
+            )
         known = [join_path("", child.part.name) for child in top.children() if child.part.name]
         raise UsageError(Text("the model has no module {path!r}; at the top it has {known}", path=path, known=", ".join(known)))
     if path:
@@ -235,7 +240,7 @@ class _Author(NamedTuple):
         units = _units(module)
         part, symbolic = module.pair
         if len(units) == 1 and part.repeat is None and isinstance(units[0], _Module) and module.around:
-            return self.section(units[0], title or (self.say(SECTIONS[part.kind]) if part.kind in SENTENCES else ""))
+            return self.section(units[0], title or (self.say(section_title("", part.kind, part.name)) if part.kind in SENTENCES else ""))
         purpose = _purpose(module)
         label = section_title(purpose if purpose != "other" else "", part.kind, part.name)
         label = label if not label.isdigit() else section_title("other")
@@ -311,7 +316,7 @@ class _Author(NamedTuple):
             else self.say(line_title(kind, tuple(ours.role for ours, _ in tensors)))
         )
         if title == self.say(LINES["vector"]):
-            says = tuple(text for text in says if text != LEARNED_VECTORS)  # the title says it
+            says = tuple(text for text in says if text not in LEARNED_VECTORS)  # the title says it
         tied = tuple(ours.tied_to for ours, _ in tensors if ours.tied_to is not None)
         paths = tuple(dict.fromkeys(path for leaf in group for path in _paths(leaf)))
         return Line(
@@ -358,6 +363,10 @@ def _entry(parts: Sequence[Line | Section], times: Expression, each: int) -> Ent
 def _by_tensor(leaf: Leaf) -> Iterator[Leaf]:
     """Yield a module; if it holds loose vectors (a class token, a table of positions), each of them by itself."""
     tensors = leaf.pair.tensors()
+    name = tensors[0][0].name if len(tensors) == 1 and not (leaf.pair.part.name or leaf.pair.children()) else "weight"
+    if name not in ("weight", "bias", leaf.path.rpartition(".")[2]):
+        yield leaf._replace(path=join_path(leaf.path, name))  # a part without a name of its own has its tensor's
+        return
     named = all(ours.role != "weight" and ours.name != "bias" for ours, _ in tensors)
     if not named or leaf.pair.part.kind in LINES or (len(tensors) < 2 and not leaf.pair.children()):
         yield leaf

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.accounts.closed import ClosedFormula, all_closed
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.ledger import Entry, entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS
@@ -12,6 +11,7 @@ from weighbridge.core.formula import Expression, Symbol, evaluate, letters
 from weighbridge.core.messages import mark
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
 from weighbridge.core.sizes import Size
+from weighbridge.explain.closed import ClosedFormula, all_closed
 from weighbridge.explain.derive import factored_formula
 from weighbridge.explain.symbolic import symbolic
 

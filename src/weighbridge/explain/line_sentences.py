@@ -11,12 +11,12 @@ from weighbridge.core.formula import Expression, write
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.notation import UNICODE
 from weighbridge.core.polynomials import polynomial
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Tensor
 from weighbridge.explain.sentences import letters_of
 
-LEARNED_VECTORS = mark("Learned vectors.")
-"""What is said of loose vectors that have a name of their own."""
+LEARNED_VECTORS = (mark("Learned vectors."), mark("A learned vector."))
+"""What is said of loose vectors that have a name of their own, and of one."""
 
 
 def line_sentences(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> tuple[str, ...]:
@@ -57,14 +57,17 @@ def _of_kind(kind: str, roles: tuple[str, ...], tensors: Sequence[tuple[Tensor, 
         yield mark("The matrices of all experts, one below another in one array; its first size is experts × inner size.")
     elif kind == "experts" and set(roles) == {"weight"}:
         yield mark("The matrices of all experts in one array; its first size is the number of experts.")
+    elif set(roles) == {"embedding"} and _is_table_of_distances(tensors):
+        yield mark("One learned number for each relative position and head.")
     elif set(roles) == {"embedding"} and not any(ours.frozen for ours, _ in tensors):
-        yield LEARNED_VECTORS
+        yield LEARNED_VECTORS[len(tensors) == 1 and product(tensors[0][0].shape[:-1]) == 1]
     elif set(roles) == {"bias"} and {ours.name for ours, _ in tensors} == {"sinks"}:
         yield mark("One learned score for each head; it takes part in the softmax, but no value belongs to it.")
     elif set(roles) == {"bias"}:
-        yield mark("Learned vectors that are added.")
+        yield mark("Learned values that are added.")
     elif set(roles) == {"gain"} and not {ours.name for ours, _ in tensors} & _EXPONENTS:
-        yield mark("Learned factors.")
+        alone = len(tensors) == 1 and product(tensors[0][0].shape) == 1
+        yield mark("A learned factor.") if alone else mark("Learned factors.")
 
 
 def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
@@ -98,6 +101,10 @@ def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
 _EXPONENTS = frozenset({"A_log", "time_decay", "decay", "w0"})
 """Gains that stand in an exponent and multiply nothing: decay rates."""
 _NORM_NAMES = frozenset({"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm"})
+
+
+def _is_table_of_distances(tensors: Sequence[tuple[Tensor, Tensor]]) -> bool:
+    return all(ours.name == "relative_position_bias_table" and len(ours.shape) == 2 and not ours.frozen for ours, _ in tensors)
 
 
 def _in_brackets(text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from weighbridge.accounts.closed import ClosedFormula
 from weighbridge.core.formula import Expression
+from weighbridge.explain.closed import ClosedFormula
 
 
 class Line(NamedTuple):

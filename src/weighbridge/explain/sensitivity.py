@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from weighbridge.accounts.closed import ClosedFormula
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Expression, Number, Product, Symbol, evaluate, times, total
 from weighbridge.core.polynomials import Monomial, Opaque, Polynomial, polynomial
+from weighbridge.explain.closed import ClosedFormula
 
-STEPS = (("layers", 1), ("vocab", 1), ("hidden", 64))
+STEPS = (("layers", 1), ("encoder_layers", 1), ("decoder_layers", 1), ("vocab", 1), ("hidden", 64))
 """What is changed to see its cost: our word for the size, and by how much."""
 
 

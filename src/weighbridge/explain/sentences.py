@@ -349,7 +349,7 @@ def _stack(scope: Scope) -> Iterator[str]:
 def _decoder(scope: Scope) -> Iterator[str]:
     own = [ours for ours, _ in scope.attends() if ours.causal]
     if own:
-        yield mark("A stack of layers that writes one token after another: a position sees itself and those before it.")
+        yield mark("A stack of layers that generates one token after another: a position sees itself and those before it.")
     else:
         yield from _stack(scope)
 
@@ -394,7 +394,9 @@ SENTENCES: dict[str, Callable[[Scope], Iterator[str]]] = {
     "vision": lambda scope: iter((mark("Turns an image into vectors."),)),
     "audio": lambda scope: iter((mark("Turns sound into vectors."),)),
     "text": lambda scope: iter((mark("Turns text into vectors."),)),
-    "projector": lambda scope: iter((mark("Projects vectors from one part of the model into the space of another."),)),
+    "projector": lambda scope: iter(
+        (mark("Maps vectors into the space in which another part of the model takes them, or in which they are compared."),)
+    ),
 }
 """By topic, what may be said of a part; each function says only what holds of the tree."""
 

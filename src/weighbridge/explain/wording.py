@@ -19,6 +19,9 @@ SECTIONS: dict[str, str] = {
 }  # fmt: skip
 """The titles of sections, by topic or by the kind of a part."""
 
+NAMED_SECTIONS = {("vision", "backbone"): mark("Backbone"), ("convolution", "downsampling_layer"): mark("Downsampling")}
+"""The titles of sections whose own name says more than their kind or topic."""
+
 _INTO, _BLOCKS = mark("Input projection"), mark("Blocks")
 PARTS: dict[str, str] = {
     "downsample": mark("Downsampling"), "feature_extractor": mark("Feature extractor"), "feature_projection": mark("Feature projection"),
@@ -66,6 +69,9 @@ _ATTENTION = {
     **dict.fromkeys(("query", "q_proj", "q", "q_lin", "wq", "to_q", "query_proj", "linear_q"), _QUERY),
     **dict.fromkeys(("key", "k_proj", "k", "k_lin", "wk", "to_k", "key_proj", "linear_k"), _KEY),
     **dict.fromkeys(("value", "v_proj", "v", "v_lin", "wv", "to_v", "value_proj", "linear_v"), _VALUE),
+    "query_global": mark("global query"),
+    "key_global": mark("global key"),
+    "value_global": mark("global value"),
     **dict.fromkeys(("dense", "o_proj", "out_proj", "o", "out_lin", "wo", "c_proj", "proj", "to_out", "projection", "linear_out"), _OUTPUT),
     **dict.fromkeys(("qkv", "c_attn", "query_key_value", "qkv_proj", "Wqkv", "in_proj", "Wqkv_proj"), mark("query, key and value in one")),
     **dict.fromkeys(("relative_attention_bias", "relative_position_bias_table", "relative_position_bias"), mark("relative position bias")),
@@ -105,7 +111,8 @@ NAMES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("cls_token", "class_embedding"), mark("Class token")),
         **dict.fromkeys(("x_position_embeddings", "y_position_embeddings", "h_position_embeddings", "w_position_embeddings"), mark("Page-layout embeddings")),
         "distillation_token": mark("Distillation token"), "mask_token": mark("Mask token"), "register_tokens": mark("Register tokens"),
-        "masked_spec_embed": mark("Vector for masked frames"),
+        "masked_spec_embed": mark("Vector for masked frames"), "mask_emb": mark("Vector for tokens to be predicted"),
+        "rel_embeddings": mark("Relative position embeddings"),
     },
     "head": {
         **dict.fromkeys(("lm_head", "decoder", "embed_out", "output_projection", "proj_out", "output_layer"), VOCABULARY_HEAD),
@@ -123,7 +130,8 @@ NAMES: dict[str, dict[str, str]] = {
         "A_log": mark("decay rates A, as logarithms"), "D": mark("skip weights D"),
     },
     "pooler": {"probe": mark("Learned query (probe)")},
-    "other": {"masked_spec_embed": mark("Vector for masked frames"), "logit_scale": mark("Scale of the logits"), "logit_bias": mark("Bias of the logits")},
+    "other": {"masked_spec_embed": mark("Vector for masked frames"), "logit_scale": mark("Scale of the logits"), "logit_bias": mark("Bias of the logits"),
+              "query_tokens": mark("Learned queries"), "layer_scale_parameter": mark("Layer scale")},
     "norm": {
         **dict.fromkeys(("q_norm", "query_norm", "q_layernorm"), mark("query norm")),
         **dict.fromkeys(("k_norm", "key_norm", "k_layernorm"), mark("key norm")),
@@ -146,6 +154,9 @@ def section_title(topic: str, kind: str = "", name: str = "") -> str:
     >>> section_title("attention"), section_title("other", "block", "hyena")
     ('Multi-head self-attention', 'hyena')
     """
+    for key in ((kind, name), (topic, name)):
+        if key in NAMED_SECTIONS:
+            return NAMED_SECTIONS[key]
     if kind in SECTIONS:
         return SECTIONS[kind]
     if topic in SECTIONS and topic != "other":

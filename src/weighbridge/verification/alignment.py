@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.core.errors import UsageError
-from weighbridge.core.tree import Row
+from weighbridge.core.errors import ReadError, UsageError
+from weighbridge.core.tree import Row, list_rows
 from weighbridge.readers import gguf_models
+from weighbridge.readers.gguf_table import UNJUDGED, not_judged
 from weighbridge.readers.onnx_pair import SIDES
 from weighbridge.readers.onnx_roles import modules_in
 from weighbridge.verification.checkpoint_names import list_tensors
@@ -43,6 +44,8 @@ class Spelling(NamedTuple):
         shapes: Whether a name that says nothing may be found by a shape that only one tensor has.
         sides: How the names of each file begin, if several that name their tensors apart were put together.
         elsewhere: How the names of parameters end that the file keeps in its metadata.
+        left_out: How the names of parameters begin, or end, that the converter leaves out.
+        added: Names, as patterns, of tensors that the converter adds.
     """
 
     steps: tuple[Step, ...] = ()
@@ -50,9 +53,14 @@ class Spelling(NamedTuple):
     shapes: bool = False
     sides: tuple[str, ...] = ("",)
     elsewhere: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
 
 PLAIN = Spelling()
+MOST_ASKED = 200
+"""Names of a file by which a table of names is chosen, where its architecture has none."""
+
 MOST_ALIGNED = 20_000
 """Of a file with more tensors, so many decide by which set of names it is read; all are aligned by that one."""
 
@@ -64,7 +72,38 @@ def spelling_of(listing: Listing) -> Spelling:
         sides = listing.metadata.get(SIDES)
         return Spelling((Step(re.compile(r"()_quantized$"), ("",)),), instead, True, sides if isinstance(sides, tuple) else ("",))
     steps = tuple(Step(re.compile(pattern), targets) for pattern, targets in gguf_models.steps_of(listing))
-    return Spelling(steps, elsewhere=gguf_models.kept_in_metadata(listing))
+    return Spelling(
+        steps,
+        elsewhere=gguf_models.kept_in_metadata(listing),
+        left_out=gguf_models.left_out_of(listing),
+        added=gguf_models.added_to(listing),
+    )
+
+
+def spelling_for(listing: Listing, described: ModelValue) -> Spelling:
+    """Return how a file spells its names; of a GGUF file without a table of names the table by which most are the class's.
+
+    Raises:
+        ReadError: An architecture whose shapes are not judged.
+    """
+    spelling, architecture = spelling_of(listing), listing.metadata.get("general.architecture")
+    if listing.format != "gguf" or gguf_models.architecture_of(listing) is not None:
+        return spelling
+    if isinstance(architecture, str) and architecture in UNJUDGED:
+        raise ReadError(not_judged(architecture))
+    known = described.description
+    assert known is not None
+    expected = {row.name: row for row in list_rows(described.tree)}
+    names = [tensor.name for tensor in listing.tensors]
+    names = names[:: max(1, len(names) // MOST_ASKED)]
+    best, most = spelling, 0
+    for pairs in gguf_models.steps_for_names(names):
+        steps = tuple(Step(re.compile(pattern), targets) for pattern, targets in pairs)
+        naming = choose_naming(keys_of(known, described.class_name), names, expected, prefixes(expected), steps=steps)
+        found = sum(1 for name in names if resolve(name, naming, expected))
+        if found > most:
+            best, most = Spelling(steps), found
+    return best
 
 
 def align_in_any_spelling(described: ModelValue, actual: list[Row], spelling: Spelling) -> tuple[dict[str, Row], Alignment]:

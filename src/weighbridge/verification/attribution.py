@@ -24,7 +24,7 @@ NO_SIZES = frozenset(("architectures", "model_type", "_name_or_path", "transform
 
 
 def with_causes(found: Comparison) -> Comparison:
-    """Return a comparison with what explains each model's difference to the first, where both were made from configs.
+    """Return a comparison with what explains each model's difference from the first, where both were made from configs.
 
     >>> from weighbridge import model
     >>> from weighbridge.accounts.compare import compare

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.tree import Row, list_rows
+from weighbridge.core.tree import MOST_ROWS, Row, list_rows
 from weighbridge.verification.save_conversions import Step, entry, steps
 
 if TYPE_CHECKING:
@@ -66,12 +66,25 @@ def saved_rows(rows: Iterable[Row], known: Description, class_name: str, towers:
     renames = [step for step in back if step.by is None]
     converters = [step for step in back if step.by is not None]
     groups = _together(pending, converters)
-    moved = {
-        name: [row._replace(name=_rename(row.name, renames)) for row in (_convert(step, name, members) if step else [members[0][1]])]
-        for name, (step, members) in groups.items()
-    }
+    moved: dict[str, list[Row]] = {}
+    pieces = 0
+    for name, (step, members) in groups.items():
+        converted = _convert(step, name, members) if step else [members[0][1]]
+        pieces += len(converted)
+        _refuse_many(pieces)
+        moved[name] = [row._replace(name=_rename(row.name, renames)) for row in converted]
     now = {row.name: moved[name][0].name for name, (_, members) in groups.items() for _, row in members}
     return [row._replace(tied_to=row.tied_to and now.get(row.tied_to)) for pieces in moved.values() for row in pieces]
+
+
+def _refuse_many(pieces: int) -> None:
+    """Refuse more pieces than are listed by name: a config, or a file's metadata, may claim any number of experts.
+
+    Raises:
+        UsageError: There are more.
+    """
+    if pieces > MOST_ROWS:
+        raise UsageError(Text("{many:,} tensors; at most {most:,} are listed by name", many=pieces, most=MOST_ROWS))
 
 
 def _together(rows: list[Row], converters: list[Step]) -> dict[str, tuple[Step | None, list[tuple[str, Row]]]]:
@@ -133,6 +146,7 @@ def _concatenate(shapes: Shapes, step: Step, dimension: int) -> Shapes:
 
 def _split(shapes: Shapes, step: Step, dimension: int) -> Shapes:
     names = step.targets if len(shapes) == 1 else tuple(shapes)
+    _refuse_many(sum(shape[dimension] for shape in shapes.values()))
     return {
         name.replace("*", str(index)): (*shape[:dimension], *shape[dimension + 1 :])
         for name, shape in zip(names, shapes.values(), strict=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.config.fields import Config
 from weighbridge.core.tree import Row
-from weighbridge.readers.packing import PACKED
+from weighbridge.readers.listing import PACKED
 from weighbridge.verification.alignment import PLAIN, Alignment, Spelling
 from weighbridge.verification.copies import Compare, judge_copy
 from weighbridge.verification.findings import Finding
@@ -120,7 +120,7 @@ def same(wanted: Row, row: Row, vocabularies: set[int]) -> str | None:
         return ""
     if len(row.shape) >= 2 and wanted.shape == (*row.shape[:-2], *row.shape[:-3:-1]):
         return "transposed in the file"
-    if _significant(wanted) == _significant(row) and elements(wanted) == elements(row):
+    if elements(wanted) == elements(row) and (_significant(wanted) == _significant(row) or _is_reshaped(wanted, row)):
         return f"written as {_shape(row)} in the file"
     rows, due = row.shape[0] if row.shape else 0, wanted.shape[0] if wanted.shape else 0
     assert isinstance(rows, int)
@@ -128,6 +128,15 @@ def same(wanted: Row, row: Row, vocabularies: set[int]) -> str | None:
     if due in vocabularies and wanted.shape[1:] == row.shape[1:] and rows > due and rows % 8 == 0:
         return f"padded vocabulary: {rows:,} rows in the file, {due:,} in the config"
     return None
+
+
+def _is_reshaped(wanted: Row, row: Row) -> bool:
+    """Tell whether a file holds a stack of the matrices that stand one below another in the class (DBRX's experts), or gains in a row (RWKV's)."""
+    if len(wanted.shape) != 2:
+        return False
+    if len(row.shape) == 3:
+        return wanted.shape[1] in row.shape[1:]
+    return len(row.shape) == 1 and wanted.role == "gain"
 
 
 def _fits(row: Row, wanted: list[Row]) -> bool:

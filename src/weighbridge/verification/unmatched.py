@@ -64,6 +64,8 @@ def _unexplained_missing(judge: Judge, aligned: Alignment, explained: list[Findi
             explained.append(Finding(row.name, "a fixed table that the class computes itself; not in the file", -elements(row)))
         elif judge.spelling.elsewhere and row.name.endswith(judge.spelling.elsewhere):
             explained.append(Finding(row.name, "in the file's metadata, not among its tensors", -elements(row)))
+        elif row.name.startswith(judge.spelling.left_out) or row.name.endswith(judge.spelling.left_out):
+            explained.append(Finding(row.name, "of a part that llama.cpp's converter leaves out", -elements(row)))
         else:
             yield row
 
@@ -74,6 +76,8 @@ def _explain_alone(judge: Judge, row: Row, predicted: int) -> str:
         return judge.notes[row.name]
     if row.role == "buffer":
         return "a buffer: saved, not learned"
+    if any(re.fullmatch(pattern, row.name) for pattern in judge.spelling.added):
+        return "a filler that llama.cpp's converter adds and the model does not use"
     if predicted and (re.search(r"(^|[._])mtp[._]", row.name) or _is_layer_beyond(judge, row.name, predicted)):
         return "a multi-token-prediction layer, which the class leaves out"
     return ""

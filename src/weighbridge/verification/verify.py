@@ -7,19 +7,20 @@ residual is not zero.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.parameters import tally_of, unique_of
-from weighbridge.config.read import find_config, read_config
+from weighbridge.config.read import CONFIG_NAMES, find_config, read_config
 from weighbridge.core.errors import ReadError, SourceError, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.load import load, place
 from weighbridge.readers import as_model, read_listing, rows
 from weighbridge.readers.gguf_models import config_of
 from weighbridge.readers.packing import config_beside, unpack
-from weighbridge.verification.alignment import align_in_any_spelling, spelling_of
+from weighbridge.verification.alignment import align_in_any_spelling, spelling_for
 from weighbridge.verification.copies import Compare, comparer
 from weighbridge.verification.findings import Claim, Finding, Verification
 from weighbridge.verification.tensor_match import Judge, elements
@@ -71,13 +72,16 @@ def _own_config(path: Path, listing: Listing) -> tuple[dict[str, Any], str]:
         try:
             return config_of(listing), "its own metadata"
         except ReadError as error:
-            raise ReadError(str(error), path=str(path)) from None
+            raise error.at(str(path)) from None
     beside = _beside(path)
     return read_config(beside), str(beside)
 
 
 def _beside(path: Path) -> Path:
-    config = find_config(path if path.is_dir() else path.parent)
+    folder = path if path.is_dir() else path.parent
+    config = find_config(folder)
+    if config is None and isinstance(folder, Path) and os.path.lexists(folder / CONFIG_NAMES[0]):
+        return folder / CONFIG_NAMES[0]  # a pipe, or a link that leads nowhere: reading it says which
     if config is None:
         raise SourceError(
             Text("{path}: no config.json beside the weights; name one: weigh verify {name} CONFIG", path=path, name=path.name),
@@ -100,7 +104,7 @@ def verify(described: ModelValue, listing: Listing, source: str = "", compare: C
     """
     if described.description is None:
         raise UsageError(Text("{source}: verify needs a config to hold the file against", source=described.source))
-    actual, spelling = rows(listing), spelling_of(listing)
+    actual, spelling = rows(listing), spelling_for(listing, described)
     notes = {tensor.name: tensor.note for tensor in listing.tensors if tensor.note}
     expected, aligned = align_in_any_spelling(described, actual, spelling)
     judge = Judge(expected, described.description, aligned, notes, spelling, compare)

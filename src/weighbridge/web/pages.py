@@ -67,7 +67,7 @@ def why_part(request: Request, form: Form) -> Response:
 
 
 def _where(found: Model, query: Query) -> dict[str, Any]:
-    from weighbridge.documents.count import headline
+    from weighbridge.documents.headline import headline
 
     facts = {
         "tally": found.count(),
@@ -80,9 +80,8 @@ def _where(found: Model, query: Query) -> dict[str, Any]:
 
 def _why(found: Model, query: Query) -> dict[str, Any]:
     why = views.why(found, query)
-    letters = {
-        key: letter for letter, key, *_ in why.get("symbols", ())
-    }  # those of the formula tell the layers of encoder and decoder apart
+    # Those of the formula tell the layers of encoder and decoder apart.
+    letters = {key: letter for letter, key, *_ in why.get("symbols", ())}
     listed = [one._replace(letter=letters.get(one.key, one.letter)) for one in controls(found, translator(query.lang))]
     return {"groups": groups_of(listed), **why, **views.arithmetic(found, query), **views.reconciliation(found, query)}
 

@@ -102,14 +102,13 @@ class Pool:
     Attributes:
         limits: The longest an answer may take, and the longest a request waits.
         size: How many processes there are, beside the one for light requests.
-        ended: How many had to be ended.
         heavy, light: The two queues.
         later: The light requests that wait until no other light one does.
         known: Addresses that looked light and were not, the latest last.
     """
 
     def __init__(self, limits: Limits, size: int) -> None:
-        self.limits, self.size, self.ended = limits, size, 0
+        self.limits, self.size = limits, size
         self.heavy, self.light = Lane(MOST_WAITING), Lane(MOST_LIGHT_WAITING)
         self.later = Turns[Worker](MOST_LIGHT_WAITING)
         self.known: OrderedDict[str, None] = OrderedDict()
@@ -213,7 +212,6 @@ class Pool:
         with suppress(ProcessLookupError):
             worker.process.kill()
         self.processes.discard(worker.process)
-        self.ended += 1
         self._start(light=worker.light)
 
     def _start(self, *, light: bool) -> None:

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[3] / "src"
-LINES = [("weigh exp", "explain"), ("weigh explain --de", "--depth"), ("weigh bert-base-ch", "bert-base-chinese")]
+LINES = [
+    ("weigh exp", "explain"),
+    ("weigh explain --de", "--depth"),
+    ("weigh bert-base-ch", "bert-base-chinese"),
+    ("weigh completion z", "zsh"),
+    ("weigh help recon", "reconcile"),
+    ("weigh count --lang z", "zh"),
+]
 
 
 @pytest.fixture

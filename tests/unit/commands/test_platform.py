@@ -188,7 +188,7 @@ def test_no_name_of_a_source_makes_a_traceback(
     ("options", "environment"),
     [
         (("-O",), {}), (("-OO",), {}), (("-W", "error"), {}), (("-X", "utf8=0"), {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}), ((), {"HOME": "/nonexistent"}), ((), {"HOME": "/proc"}), ((), {"HOME": ""}),
-        ((), {"LANG": "zh_CN.GBK"}), ((), {"COLUMNS": "0"}), ((), {"COLUMNS": "x"}), ((), {"TERM": ""}), ((), {"TMPDIR": "/nonexistent"}), ((), {"LC_ALL": "tlh"}), (("-B", "-s", "-E"), {}),
+        ((), {"LANG": "zh_CN.GBK"}), ((), {"COLUMNS": "0"}), ((), {"COLUMNS": "x"}), ((), {"COLUMNS": "1000000000"}), ((), {"COLUMNS": "9" * 5000}), ((), {"TERM": ""}), ((), {"TMPDIR": "/nonexistent"}), ((), {"LC_ALL": "tlh"}), (("-B", "-s", "-E"), {}),
     ],
     ids=ascii,
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """What a stranger types wrongly: one line each, with what is wrong and a way forward; exit code 2, and nothing on standard output."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ FILES = {
     "bert.json": '{"model_type":"bert"}',
     "lfs.safetensors": "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n",
     "page.safetensors": "<html>404</html>",
+    "page.json": "<!DOCTYPE html><html></html>",
+    "cut.safetensors": "\x00\x01\x00\x00\x00\x00\x00\x00{}",
+    "picture.png": "%PDF-1.4",
+    "text.txt": "hello",
+    "tokenizer.json": '{"added_tokens": [], "model": {}}',
 }
 ANSWERS = (
     ("explian bert-base-uncased", "explian: no such command; did you mean explain?"),
@@ -74,13 +80,38 @@ ANSWERS = (
     ("cache llama-3-8b --engine vlm", "engine: expected one of reference, llama.cpp, vllm, sglang, found 'vlm'"),
     (
         "memory bert-base-uncased --optimizer adamx",
-        "optimizer: expected one of sgd, momentum, adam, adamw, amsgrad, adamax, nadam, radam, rmsprop, adagrad, adadelta, adafactor, adam8bit, adamw8bit, lion8bit, lion, muon, found 'adamx'",
+        "optimizer: expected one of sgd, momentum, adam, adamw, amsgrad, adamax, nadam, radam, rmsprop, adagrad, adadelta, asgd, rprop, adafactor, adam8bit, adamw8bit, lion8bit, lion, muon, found 'adamx'",
     ),
     ("fits llama-3-8b", "device: say one of --device and --gib, such as --device a100-80g or --gib 24"),
     ("fits llama-3-8b --device rtx4091", "device: no 'rtx4091'; did you mean rtx-4090?"),
     ("parallel llama-3-8b --tp 3", "tp: 3 does not divide the model's 32 attention heads"),
     ("reconcile abc bert-base-uncased", "'abc' is not a number; expected one such as 109,482,240 or 110M or 1.1亿"),
     ("reconcile bert-base-uncased 110M", "the number comes first: weigh reconcile 110M bert-base-uncased"),
+    ("reconcile −5 bert-base-uncased", "'−5' is negative; expected a count such as 109,482,240 or 110M or 1.1亿"),
+    ("bert_base_chinse", "bert_base_chinse: no such preset or file; did you mean bert-base-chinese, bert-base-cased or bert-base-ner?"),
+    (
+        "gpt-4o-mini",
+        "gpt-4o-mini: no such preset or file; its sizes have not been published; weigh counts from a config or a checkpoint",
+    ),
+    ("page.json", "page.json is a web page, in place of a config; fetch the file itself"),
+    ("tokenizer.json", "model_type: a tokenizer's file, and no config (name the config.json beside it)"),
+    ("memory gpt2 --dtype fp16", "dtype: fp16 is called float16 here"),
+    ("count --model gpt2", "no option --model; the model is named without one: weigh count gpt2"),
+    ("fits gpt2 --vram 24", "no option --vram; did you mean --gib?"),
+    ("flops gpt2 --sequence-length 5", "no option --sequence-length; did you mean --seq?"),
+    ("adapters gpt2 lorra:r=8", "lorra:r=8: no such adapter; did you mean lora, xlora or glora?"),
+    ("audit nosuch.md", "nosuch.md: cannot be read: No such file or directory"),
+    ("cut.safetensors", "cut.safetensors: the header should have 256 bytes, the file has 2 after the length; it is cut off (at byte 8)"),
+    (
+        "picture.png",
+        "picture.png: a document (PDF), which holds no model; known formats: safetensors, torch, tar, GGUF, ONNX, TensorFlow, Keras, npz, npy, pickle, Flax, "
+        "TensorFlow Lite, ExecuTorch, CTranslate2, Core ML, OpenVINO, zip",
+    ),
+    (
+        "text.txt",
+        "text.txt: no reader knows this format; known: safetensors, torch, tar, GGUF, ONNX, TensorFlow, Keras, npz, npy, pickle, Flax, TensorFlow Lite, "
+        "ExecuTorch, CTranslate2, Core ML, OpenVINO, zip",
+    ),
     ("compare bert-base-uncased", "compare: expected two models or more"),
     ("solve bert-base-uncased hidden_size", "solve: for how many parameters? --params 80M, or --active 13B; or --flops, --cache, --memory"),
     ("sweep bert-base-uncased", "sweep: over which sizes? Say, for example, --set num_hidden_layers=2:24"),
@@ -98,11 +129,38 @@ ANSWERS = (
 def test_the_answer_names_the_error_and_a_way_forward(
     typed: str, answer: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text, "utf-8")
-    (tmp_path / "empty").mkdir()
+    write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert main(typed.split()) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err == f"weigh: {answer}\n"
+
+
+@pytest.mark.parametrize("typed", [typed for typed, _ in ANSWERS])
+def test_the_answer_is_wholly_in_the_readers_language(
+    typed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert main(typed.split()) == 2
+    shown = capsys.readouterr().err
+    assert any("\u4e00" <= letter <= "\u9fff" for letter in shown)
+    assert not is_english(shown), shown
+
+
+def write_files(folder: Path) -> None:
+    for name, text in FILES.items():
+        (folder / name).write_text(text, "utf-8")
+    (folder / "empty").mkdir()
+
+
+def is_english(text: str) -> bool:
+    """Tell whether three words of an English sentence stand one after the other; a command that is quoted is none."""
+    return bool(re.search(r"(?<![\w-])(?!weigh )[a-z]+(?: [a-z]+){2}", re.sub(r"weigh \S+ \S+( \S+)?|git lfs pull", "", text)))
+
+
+def test_an_english_sentence_in_a_chinese_answer_is_found() -> None:
+    assert is_english("weigh: x.json：no reader knows this format")
+    assert not is_english("weigh: 数字写在前面：weigh reconcile 110M bert-base-uncased")

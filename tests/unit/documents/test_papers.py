@@ -12,7 +12,7 @@ from weighbridge.documents.document import Document, Paragraph
 from weighbridge.documents.explain import document
 from weighbridge.documents.renderers import BINARY, FORMATS, render
 
-VOID = {"meta", "br"}
+VOID = {"meta", "br", "wbr"}
 
 
 class Nesting(HTMLParser):

@@ -122,3 +122,37 @@ def test_entries_of_a_table_that_does_not_fit_share_lines_where_they_are_short()
     rows = (Row(("weights in 16 bits", 1_334_666_752, "yes", 9_207, "")), Row(("weights in 8 bits", 1_245_537_280, "yes", 9_240, "")))
     shown = render(Document("", "", (Table(columns, rows),)), "text", width=40).splitlines()
     assert shown[:3] == ["weights in 16 bits", "  bytes: 1,334,666,752 · fits: yes", "  largest batch: 9,207"]
+
+
+def test_a_product_and_a_shape_stay_whole_in_a_narrow_table() -> None:
+    columns = (Column(""), Column(""), Column("", "integer"))
+    rows = tuple(
+        Row((name, shape, number))
+        for name, shape, number in (
+            ("layer × 12", "12 × 7,087,872", 85_054_464),
+            ("query, key, value", "3 × [768, 768] + 768", 1_771_776),
+            ("a_name_that_takes_much_of_the_line", "[30522, 768]", 23_440_896),
+        )
+    )
+    for width in range(40, 76):
+        shown = render(Document("", "", (Table(columns, rows, headed=False),)), "text", width=width)
+        assert all(whole in shown for whole in ("12 × 7,087,872", "3 × [768, 768]", "[30522, 768]")), width
+
+
+def test_a_table_of_one_row_is_not_set_as_a_column_of_a_newspaper() -> None:
+    said = "what from_pretrained gives: tied tensors that the file holds twice with different values are untied"
+    table = Table((Column("count"), Column("value", "integer"), Column("definition")), (Row(("as loaded", 671_067_242_584, said)),))
+    shown = render(Document("", "", (table,)), "text", width=60).splitlines()
+    assert shown[:3] == ["as loaded", "  value: 671,067,242,584", "  definition: what from_pretrained gives: tied tensors"]
+
+
+def test_a_title_is_broken_between_its_phrases() -> None:
+    title = "BertModel · bert-base-uncased · 12 层、隐藏维度 768、12 个注意力头"
+    shown = render(Document(title, "109,482,240 个参数"), "text", width=60).splitlines()
+    assert [line.split("  ")[0] for line in shown] == ["BertModel · bert-base-uncased · 12 层、隐藏维度 768、", "12 个注意力头"]
+
+
+def test_a_difference_is_written_with_a_minus_sign_and_stays_a_number_in_csv() -> None:
+    document = Document("", "", (Table((Column("difference", "integer"),), (Row((-7_214_592,)),)),))
+    assert "−7,214,592" in render(document, "text")
+    assert "\n-7214592" in "\n" + render(document, "csv").replace("difference\n", "").lstrip()

@@ -82,6 +82,13 @@ def test_an_unknown_module_is_refused() -> None:
         model("bert-base-uncased").explain(module="decoder")
 
 
+def test_a_module_named_without_its_path_is_told_where_it_stands() -> None:
+    with pytest.raises(UsageError, match=r"no module 'mlp' at the top; did you mean model\.layers\.mlp\?"):
+        model("llama-3-8b").explain(module="mlp")
+    with pytest.raises(UsageError, match=r"did you mean encoder\.layer\.attention\.self\.query\?"):
+        model("bert-base-uncased").explain(module="query")
+
+
 def test_depth_keeps_the_subtotals() -> None:
     found = model("bert-base-uncased").explain(depth=1)
     assert [part.parts for part in found.root.parts if isinstance(part, Section)] == [(), (), ()]
@@ -101,6 +108,21 @@ def test_insight_of_bert() -> None:
     ]
     wider = {"hidden_size": 832, "num_attention_heads": 13, "intermediate_size": 3328}
     assert insight.changes[2].kept == model("bert-base-uncased", overrides=wider).count().unique - 109482240
+
+
+@pytest.mark.parametrize("name", ["t5-base", "whisper-small", "bart-base", "detr-resnet-50"])
+def test_a_layer_more_is_told_of_the_encoder_and_of_the_decoder(name: str) -> None:
+    weighed = model(name)
+    insight = weighed.explain().insight
+    assert insight is not None
+    changes = {change.symbol.key: change.value for change in insight.changes if "layers" in change.symbol.meaning}
+    assert len(changes) == 2
+    layers = dict.fromkeys(
+        changes, 12 if name in ("t5-base", "whisper-small") else 6
+    )  # T5's decoder has as many as its encoder if it is not told
+    for key, value in changes.items():
+        deeper = model(name, overrides={**layers, key: layers[key] + 1})
+        assert value == deeper.count().unique - weighed.count().unique
 
 
 def test_json_carries_every_step() -> None:

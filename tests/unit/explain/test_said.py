@@ -43,13 +43,13 @@ OF_SECTIONS = {
     "in place of attention": "mamba-130m",
     "each with parameters of its own": " ".join(name for name in MODELS if name != "albert-base-v2"),
     "Stored once, run 12 times": "albert-base-v2",
-    "writes one token after another": "t5-small whisper-base",
+    "generates one token after another": "t5-small whisper-base",
     "stands for the whole input": BERTS,
     "each token of the vocabulary a score": f"{RMS} gpt2 whisper-base falcon-7b",
     "into the outputs of the task": "vit-base-patch16-224 resnet-50",
     "Turns an image into vectors": "clip-vit-base-patch32",
     "Turns text into vectors": "clip-vit-base-patch32",
-    "space of another": "clip-vit-base-patch32",
+    "or in which they are compared": "clip-vit-base-patch32",
 }
 OF_LINES = {
     "one learned vector in each row": f"{BERTS} gpt2 whisper-base clip-vit-base-patch32 {RMS} falcon-7b",
@@ -57,12 +57,13 @@ OF_LINES = {
     "One gain γ for each component, no shift": RMS,
     "and one bias for each output.": f"{PLAIN_HEADS} resnet-50 mamba-130m qwen2-7b",
     "Linear map without bias": f"{RMS} whisper-base clip-vit-base-patch32 falcon-7b",
-    "Learned vectors.": "vit-base-patch16-224 clip-vit-base-patch32",
+    "A learned vector.": "vit-base-patch16-224 clip-vit-base-patch32",
     "and one bias for each output channel": "vit-base-patch16-224 whisper-base mamba-130m",
     "Convolution without bias": "resnet-50 clip-vit-base-patch32",
     "all experts in one array": "mixtral-8x7b deepseek-v3",
     "not trained": "whisper-base",
-    "Learned factors": "mamba-130m clip-vit-base-patch32",
+    "Learned factors": "mamba-130m",
+    "A learned factor.": "clip-vit-base-patch32",
 }
 
 

@@ -369,6 +369,28 @@ def test_neighbours_that_never_end_are_refused(tmp_path: Path) -> None:
     assert rows == {"good/config.json": "ok", "fifo/config.json": "error", "device/config.json": "error", "gone/config.json": "error"}
 
 
+def test_sources_that_are_no_files_are_not_waited_for(tmp_path: Path) -> None:
+    named = []
+    for ending in ("jsonl", "zip", "tar.gz", "json", "safetensors"):
+        named += [tmp_path / f"pipe.{ending}", tmp_path / f"device.{ending}", tmp_path / f"loop.{ending}"]
+        os.mkfifo(named[-3])
+        named[-2].symlink_to("/dev/zero")
+        named[-1].symlink_to(named[-1].name)
+    census(list(map(str, named)), tmp_path / "out", jobs=1, seconds=5)
+    assert {row["path"]: row["status"] for row in table(tmp_path / "out")} == dict.fromkeys(map(str, named), "error")
+    os.mkfifo(tmp_path / "pipe.parquet")
+    with pytest.raises(SourceError) as caught:
+        list(items([str(tmp_path / "pipe.parquet")]))
+    assert str(caught.value) == f"{tmp_path}/pipe.parquet: cannot be read: a named pipe, not a file"
+
+
+def test_a_part_that_is_a_pipe_is_left_out(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "part-0.parquet")
+    with pytest.raises(UsageError) as caught:
+        ask(tmp_path, "largest")
+    assert str(caught.value) == f"{tmp_path}: no census here; weigh census SOURCES -o {tmp_path} makes one"
+
+
 def test_damaged_archives_and_tables_are_rows_or_errors(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 nothing")
     (tmp_path / "b.tar.gz").write_bytes(gzip.compress(b"nothing" * 100))
@@ -386,6 +408,32 @@ def test_stretches_of_lines_join_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     found = list(items([str(lines)]))
     assert [(item.start, item.end, item.line) for item in found] == [(0, 6, 1), (6, 11, 4)]
     assert found[0] == Item("lines", str(lines), 0, 6, 1, rows=3)
+
+
+def test_a_line_that_no_config_is_as_long_as_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weighbridge.inventory.items.LARGEST_CONFIG", 100)
+    monkeypatch.setattr("weighbridge.inventory.items.PIECE", 64)
+    table = tmp_path / "t.jsonl"
+    lines = [b'{"a": 1}\n', b'{"a": 2}\n', b"x" * 1000 + b"\n", b'{"a": 4}\n', b"y" * 100 + b"\n", b'{"a": 6}\n', b"z" * 500]
+    table.write_bytes(b"".join(lines))
+    found = [(item.kind, item.line or item.path.rpartition(":")[2], item.rows) for item in items([str(table)])]
+    assert found == [
+        ("lines", 1, 2),
+        ("unreadable", "3", 1),
+        ("lines", 4, 1),
+        ("unreadable", "5", 1),
+        ("lines", 6, 1),
+        ("unreadable", "7", 1),
+    ]
+    starts = [item for item in items([str(table)]) if item.kind == "lines"]
+    assert [table.read_bytes()[item.start : item.end] for item in starts] == [lines[0] + lines[1], lines[3], lines[5]]
+
+
+def test_few_long_lines_are_an_item(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weighbridge.inventory.items.LARGEST_STRETCH", 100)
+    table = tmp_path / "t.jsonl"
+    table.write_bytes((b"x" * 60 + b"\n") * 5)
+    assert [(item.line, item.rows) for item in items([str(table)])] == [(1, 2), (3, 2), (5, 1)]
 
 
 def test_vocabularies_by_year_say_where_the_year_is_from(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_a_shard_that_the_index_does_not_name_is_told(tmp_path: Path) -> None:
 
 
 def test_nothing_and_too_much(tmp_path: Path) -> None:
-    assert refusal(tmp_path) == "the directory holds no weights"
+    assert refusal(tmp_path) == "the directory holds no weights; name one with a checkpoint in it, or a config.json"
     (tmp_path / "unet").mkdir()
     write(tmp_path / "unet" / "x.safetensors", a=(1,))
     assert refusal(tmp_path) == "the directory holds no weights; weights lie in unet: name one"

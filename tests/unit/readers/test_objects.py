@@ -174,8 +174,8 @@ def test_an_empty_file(s3: Store) -> None:
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        (401, r"private or missing \(HTTP 401\): the credentials in the environment do not open it"),
-        (403, r"private or missing \(HTTP 403\): the credentials in the environment do not open it"),
+        (401, r"private or missing \(HTTP 401\): the credentials in the environment may not read it"),
+        (403, r"private or missing \(HTTP 403\): the credentials in the environment may not read it"),
         (404, r"not there \(HTTP 404\)"),
     ],
 )
@@ -227,7 +227,7 @@ def test_a_profile(s3: Store, config: str, tmp_path: Path, monkeypatch: pytest.M
     assert s3.signed == {True}
     assert any("AKIAWORK" in signature and "/eu-west-1/s3/" in signature for signature in s3.signatures)
     s3.answers = [403]
-    with pytest.raises(ReadError, match=r"private or missing \(HTTP 403\): the profile work does not open it"):
+    with pytest.raises(ReadError, match=r"private or missing \(HTTP 403\): the profile work may not read it"):
         weighbridge.count("s3://models/profile.safetensors")
 
 

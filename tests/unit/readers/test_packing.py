@@ -237,6 +237,22 @@ def test_hqq_is_counted_by_its_scales() -> None:
     assert three.tensors[0].dtype == "I3"
 
 
+@pytest.mark.parametrize("dtype", ["I8", "F8_E4M3"])
+def test_torchao_s_8_bits_stand_as_they_are(dtype: str) -> None:
+    """Arrays as torchao 0.18 flattens a linear layer into a safetensors file."""
+    arrays = listing(
+        q___weight_qdata=(dtype, 64, 96), q___weight_scale=("BF16", 64, 1), q___weight_zero_point=("I8", 64, 1), norm__weight=("BF16", 96)
+    )
+    found = unpack(arrays)
+    assert logical(found) == {"q.weight": (64, 96), "norm.weight": (96,)}
+    assert weight(found).unclear_elements == 0
+
+
+def test_torchao_s_packed_words_are_not_guessed() -> None:
+    arrays = listing(q___weight_qdata=("I32", 8, 2, 32, 4), q___weight_scale=("BF16", 3, 64), q___weight_zero_point=("I8", 3, 64))
+    assert logical(unpack(arrays)) == {}
+
+
 def test_bitnet_by_its_config() -> None:
     arrays = listing(q__weight=("U8", 640, 2560), q__weight_scale=("BF16", 1))
     assert logical(unpack(arrays, {"quantization_config": {"quant_method": "bitnet"}})) == {"q.weight": (2560, 2560)}

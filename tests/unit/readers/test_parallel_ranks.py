@@ -84,6 +84,18 @@ def test_experts_and_virtual_stages_count_on() -> None:
     assert found == {"embedding.w": (9,), **{f"layers.{number}.w": (number + 1,) for number in range(4)}, "output.w": (9,)}
 
 
+def test_experts_of_one_module_and_of_one_matrix_count_on() -> None:
+    """As TransformerEngine's grouped layers write them, and Megatron's own: held to what one rank would hold."""
+    numbered = rank(**{f"mlp__experts__linear_fc{layer}__weight{number}": (6, 4) for layer in (1, 2) for number in (0, 1)})
+    found = join_ranks(numbered, numbered, experts=2, expert_model_parallel_size=2, num_experts=4)
+    assert found == {f"mlp.experts.linear_fc{layer}.weight{number}": (6, 4) for layer in (1, 2) for number in range(4)}
+    fused = rank(mlp__router__weight=(6, 4), mlp__experts__weight1=(4, 24), mlp__experts__weight2=(12, 4))
+    found = join_ranks(*[fused] * 3, experts=3, expert_model_parallel_size=3, num_experts=6)
+    assert found == {"mlp.router.weight": (6, 4), "mlp.experts.weight1": (4, 72), "mlp.experts.weight2": (36, 4)}
+    found = join_ranks(*[fused] * 4, experts=2, expert_model_parallel_size=2, num_experts=4, tensor_model_parallel_size=2)
+    assert found == {"mlp.router.weight": (6, 4), "mlp.experts.weight1": (4, 96), "mlp.experts.weight2": (48, 4)}
+
+
 UNEVEN = rank(linear_fc1__weight=(4, 8))
 EXPERT = rank(mlp__experts__local_experts__0__w=(4,))
 
@@ -103,7 +115,7 @@ EXPERT = rank(mlp__experts__local_experts__0__w=(4,))
         ([EXPERT] * 2, {"experts": 2}, "files of expert-parallel ranks of a training that does not say how many there are: join"),
         ([EXPERT, UNEVEN], {"experts": 2, "expert_model_parallel_size": 2}, "the expert-parallel ranks differ in more than their experts: join"),
         ([EXPERT] * 2, {"experts": 2, "expert_model_parallel_size": 2, "num_experts": 8}, "the ranks hold 2 experts, where the training's num_experts is 8"),
-        ([rank(mlp__experts__weight1=(4, 8))] * 2, {"experts": 2, "expert_model_parallel_size": 2}, "it is not known how the experts in mlp.experts.weight1 count on"),
+        ([rank(mlp__experts__weight3=(4, 8))] * 2, {"experts": 2, "expert_model_parallel_size": 2}, "it is not known how the experts in mlp.experts.weight3 count on"),
         ([rank(mlp__experts__local_experts__1__w=(4,))] * 2, {"experts": 2, "expert_model_parallel_size": 2}, "the experts of a rank are not numbered from 0: "),
         ([rank(model0__layers__0__norm__weight=(4,))] * 2, {"stages": 2, "virtual_pipeline_model_parallel_size": 2}, "a part of a stage is missing: join"),
         ([UNEVEN] * 2, {"virtual_pipeline_model_parallel_size": 5000}, "a training whose virtual_pipeline_model_parallel_size is 5000: join"),

@@ -12,9 +12,11 @@ import pytest
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import as_model, read_listing
+from weighbridge.readers.packing import unpack
 from weighbridge.readers.pickles import Global, Stub
+from weighbridge.readers.roles import mark_buffers_beside
 from weighbridge.readers.torch_names import listing_of
-from weighbridge.readers.torch_storages import Storage, View
+from weighbridge.readers.torch_storages import MAKERS, Storage, View
 
 CHECKPOINTS = Path(__file__).parents[2] / "corpus" / "torch" / "checkpoints"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((CHECKPOINTS / "expected.json").read_text("utf-8"))["files"]
@@ -114,6 +116,58 @@ def test_a_view_within_the_gaps_of_another_is_its_own() -> None:
     assert [one.tied_to for one in listing_of(table, {}).tensors] == [None, None]
     same = {"one": tensor(4, 3, key="w", stride=(8, 1)), "two": tensor(4, 3, key="w", stride=(8, 1))}
     assert [one.tied_to for one in listing_of(same, {}).tensors] == [None, "one"]
+
+
+def test_one_object_without_elements_is_one_tensor() -> None:
+    meta = View(None, "F32", 0, (7, 4), (4, 1), parameter=True)
+    listing = listing_of({"embed.weight": meta, "head.weight": meta, "other.weight": meta._replace(dtype="F32")}, {})
+    assert [one.tied_to for one in listing.tensors] == [None, "embed.weight", None]
+
+
+def test_the_mesh_of_a_group_is_stored_once() -> None:
+    mesh = View(Storage("mesh", "I32", 256), "I32", 0, (64,), (1,))
+    table = {name: View(None, "F32", 0, (4, 6), (6, 1), inner=(tensor(4, 6, key=name), mesh)) for name in ("a", "b", "c")}
+    listing = listing_of(table, {})
+    assert [one.stored for one in listing.tensors] == [24 + 64, 24, 24]
+
+
+CHANGED: dict[str, tuple[dict[str, tuple[int, ...]], int]] = {
+    "spectral norm": (
+        {
+            "bias": (3,),
+            "parametrizations.weight.original": (3, 3),
+            "parametrizations.weight.0._u": (3,),
+            "parametrizations.weight.0._v": (3,),
+        },
+        12,
+    ),
+    "orthogonal": ({"fc.bias": (3,), "fc.parametrizations.weight.original": (3, 3), "fc.parametrizations.weight.0.base": (3, 3)}, 12),
+    "weight norm": ({"bias": (3,), "parametrizations.weight.original0": (3, 1), "parametrizations.weight.original1": (3, 3)}, 15),
+    "older weight norm": ({"bias": (3,), "weight_g": (3, 1), "weight_v": (3, 3)}, 15),
+    "older spectral norm": ({"fc.bias": (3,), "fc.weight_orig": (3, 3), "fc.weight_u": (3,), "fc.weight_v": (3,)}, 12),
+    "pruning": ({"fc.bias": (3,), "fc.weight_orig": (3, 3), "fc.weight_mask": (3, 3)}, 12),
+    "observers": ({"0.weight": (3, 3), "0.activation_post_process.histogram": (2048,), "0.activation_post_process.min_val": ()}, 9),
+    "quantisation in training": (
+        {"0.weight": (3, 3), "0.weight_fake_quant.scale": (3,), "0.weight_fake_quant.activation_post_process.eps": (1,)},
+        9,
+    ),
+    "quantised": ({"0.weight": (3, 3), "0.scale": (), "0.zero_point": ()}, 9),
+}
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_what_torch_keeps_beside_a_changed_layer_is_no_parameter(change: str) -> None:
+    shapes, parameters = CHANGED[change]
+    listing = mark_buffers_beside(listing_of({name: tensor(*shape, key=name) for name, shape in shapes.items()}, {}))
+    assert tally_of(as_model(listing, "x")).unique == parameters
+
+
+def test_a_quantised_tensor_is_the_weight_it_stands_for() -> None:
+    load = MAKERS[Global("torch._utils", "_rebuild_qtensor")]
+    weight = load(Storage("w", "I8", 12), 0, (3, 4), (4, 1), (Global("torch", "per_tensor_affine"), 0.1, 0))
+    listing = unpack(listing_of({"0._packed_params._packed_params": (weight, tensor(3))}, {}))
+    assert tally_of(as_model(listing, "x")).unique == 15
+    assert listing.notes == ("quantised weights (torch) are listed as the matrices they stand for, their scales as buffers",)
 
 
 def test_equal_names_are_told_apart() -> None:

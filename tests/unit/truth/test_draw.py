@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.kinds import KINDS, types_of
 from truth.draw import draw, fields
 from weighbridge import model
-from weighbridge.blueprints import MODULES
 
 
 @pytest.mark.parametrize("index", range(20))
@@ -31,12 +31,14 @@ def test_nothing_is_touched_when_nothing_may_be() -> None:
     assert set(fields(random.Random(0), FIELDS, touch=0.0)) <= {"num_labels", "id2label"}
 
 
-@pytest.mark.parametrize("model_type", sorted(MODULES))
-def test_most_draws_are_configs_to_us(model_type: str) -> None:
-    accepted = 0
-    for index in range(6):
-        try:
-            accepted += isinstance(model(draw(str(index), model_type, 0.5)).count().unique, int)
-        except ValueError:
-            continue
-    assert accepted >= 2
+@pytest.mark.parametrize("kind", KINDS)
+def test_most_draws_are_configs_to_us(kind: str) -> None:
+    accepted = {model_type: sum(is_config(model_type, index) for index in range(6)) for model_type in types_of(kind)}
+    assert {model_type: number for model_type, number in accepted.items() if number < 2} == {}
+
+
+def is_config(model_type: str, index: int) -> bool:
+    try:
+        return isinstance(model(draw(str(index), model_type, 0.5)).count().unique, int)
+    except ValueError:
+        return False

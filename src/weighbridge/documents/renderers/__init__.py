@@ -104,14 +104,14 @@ def write_bytes(data: bytes, path: str) -> int:
 
 
 def write_cell(cell: object) -> str:
-    """Write a cell as people read it: thousands separated, nothing for None.
+    """Write a cell as people read it: thousands separated, a minus sign for a hyphen, nothing for None.
 
-    >>> write_cell(102267648), write_cell(None)
-    ('102,267,648', '')
+    >>> write_cell(102267648), write_cell(-512), write_cell(None)
+    ('102,267,648', '−512', '')
     """
     if cell is None:
         return ""
-    return f"{cell:,}" if type(cell) is int else str(cell)
+    return f"{cell:,}".replace("-", "−") if type(cell) is int else str(cell)
 
 
 def shorten_names(names: tuple[str, ...]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import is_visible, visible
 from weighbridge.documents.document import Bars, Block, Document, Equation, Heading, Item, Paragraph, Picture, Plot, Row, Table
 
 
@@ -41,7 +41,7 @@ def _block(block: Block) -> Block:
 
 def _row(row: Row) -> Row:
     for cell in row.cells:
-        if type(cell) is str and not cell.isprintable():
+        if type(cell) is str and not is_visible(cell):
             break
     else:
         return row

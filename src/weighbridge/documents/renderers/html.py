@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from weighbridge.accounts.ledger import Entry
@@ -158,4 +159,7 @@ def _table(table: Table) -> str:
 def _cell(kind: str, cell: Cell) -> str:
     if kind == "letter":
         return f'<td class="letter">{mathml(Symbol(str(cell)))}</td>'
-    return f'<td class="{kind}">{escape(write_cell(cell))}</td>'
+    text = escape(write_cell(cell))
+    if kind == "text":  # long names break where their words meet
+        text = re.sub(r"(?<=[^\W\d_][._])(?=[^\W\d_])|(?<=[a-z])(?=[A-Z])", "<wbr>", text)
+    return f'<td class="{kind}">{text}</td>'

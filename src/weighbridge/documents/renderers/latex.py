@@ -6,7 +6,7 @@ import re
 
 from weighbridge.core.formula import Symbol
 from weighbridge.core.notation import LATEX, UNICODE, write
-from weighbridge.documents.document import Cell, Document, Equation, Heading, Item, Paragraph, Printed, Table
+from weighbridge.documents.document import Cell, Document, Equation, Heading, Item, Paragraph, Printed, Row, Table
 from weighbridge.documents.renderers import shorten_names, write_cell
 
 HEAD = r"""\documentclass[11pt]{%s}
@@ -25,6 +25,9 @@ RUNNING = LATEX._replace(group="({})")
 """For steps that are broken into lines: TeX breaks at the signs of a sum, but not between ``\\left`` and ``\\right``."""
 WIDEST = 28
 """Letters of a cell that a line of a table can hold."""
+
+LETTERS, GAP = 88, 3
+"""Letters of a line of a table, and those that the space between two columns takes."""
 
 LEVELS = ("section*", "subsection*", "subsubsection*", "paragraph*")
 SPECIAL = {
@@ -102,13 +105,31 @@ def _cell(kind: str, cell: Cell) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Write a text whose long names may be broken at their seams."""
-    return re.sub(r"(?<=[^\W\d])(\\_|\.)(?=[^\W\d])", r"\1\\allowbreak{}", escape(text))
+    """Write a text whose long names may be broken at their seams, those of a class before its capitals.
+
+    >>> _breakable("a.b"), _breakable("WhisperForConditionalGeneration")
+    ('a.\\\\allowbreak{}b', 'Whisper\\\\allowbreak{}For\\\\allowbreak{}Conditional\\\\allowbreak{}Generation')
+    """
+    names = re.sub(r"(?<=[^\W\d])(\\_|\.|\()(?=[^\W\d])", r"\1\\allowbreak{}", escape(text))
+    return re.sub(rf"[A-Za-z\d]{{{WIDEST},}}", lambda name: re.sub(r"(?<=[a-z\d])(?=[A-Z])", r"\\allowbreak{}", name[0]), names)
 
 
 def _column(table: Table, index: int) -> str:
     """Return how a column is set: numbers flush right, long texts broken into lines."""
     if table.columns[index].kind in ("integer", "share"):
         return "r"
-    longest = max((len(str(row.cells[index])) for row in table.rows), default=0)
-    return r">{\raggedright\arraybackslash}p{0.3\linewidth}" if longest > WIDEST else "l"
+    if _longest(table, index) <= WIDEST:
+        return "l"
+    return rf">{{\raggedright\arraybackslash}}p{{0.{_share_of_line(table):02}\linewidth}}"
+
+
+def _longest(table: Table, index: int) -> int:
+    return max(len(write_cell(row.cells[index])) for row in (*table.rows, Row(tuple(column.title for column in table.columns))))
+
+
+def _share_of_line(table: Table) -> int:
+    """Return the hundredths of a line that each column of long texts has, beside the others and the gaps between."""
+    sizes = [_longest(table, index) for index in table.visible_columns()]
+    long = [size for size in sizes if size > WIDEST]
+    left = LETTERS - sum(size + GAP for size in sizes if size <= WIDEST) - GAP * len(long)
+    return min(max(left // len(long), 15), 30)

@@ -8,7 +8,7 @@ from weighbridge.core.notation import UNICODE, write
 from weighbridge.documents.document import Document, Equation, Heading, Item, Paragraph, Printed, Table
 from weighbridge.documents.renderers import WIDTH, shorten_names
 from weighbridge.documents.renderers.table_layout import Line, Span, table_lines
-from weighbridge.documents.renderers.wrapping import JOINT, bind_operators, break_cell, break_formula, measure, wrap
+from weighbridge.documents.renderers.wrapping import JOINT, bind_operators, break_cell, break_formula, measure, wrap, wrap_title
 
 
 def lines(document: Document, width: int = 0, *, bars: bool = False) -> Iterator[Line]:
@@ -47,12 +47,12 @@ def _flush_both(left: str, right: str, width: int, style: str) -> Iterator[Line]
     """Set a title flush left and its figure flush right, on two lines where one cannot hold them."""
     gap = width - measure(left) - measure(right)
     if gap >= 2 or not right:
-        rows = wrap(left, width) if not right else [left]
+        rows = wrap_title(left, width) if not right else [left]
         yield from ([Span(row, style)] for row in rows[:-1])
         yield [Span(rows[-1], style), *([Span(" " * gap), Span(right, "figure")] if right else [])]
         return
     inset = " " * (len(left) - len(left.lstrip()))
-    rows = [inset + row for row in wrap(left.lstrip(), width - len(inset))]
+    rows = [inset + row for row in wrap_title(left.lstrip(), width - len(inset))]
     yield from ([Span(row, style)] for row in rows[:-1])
     room = width - measure(rows[-1]) - measure(right)
     if room >= 2:

@@ -95,7 +95,7 @@ def _is_tall(table: Table, columns: list[Column], grid: list[list[str]], sizes: 
     """Tell whether a column of text has become so narrow that its cells are read as columns of a newspaper."""
     texts = [at for at, column in enumerate(columns) if column.kind not in FLUSH_RIGHT and column.kind != "bar"]
     most = [TALLEST - (at == 0 and _is_tree(table)) for at in range(len(columns))]
-    return len(table.rows) > 1 and any(
+    return any(
         measure(row[at]) > (most[at] - 1) * sizes[at] and len(break_cell(row[at], sizes[at])) > most[at] for row in grid for at in texts
     )
 
@@ -227,7 +227,7 @@ def _widest(grid: list[list[str]], at: int, *, seams: bool) -> int:
 
 
 def _pieces(text: str, *, seams: bool) -> list[str]:
-    inset, bare = " " * (len(text) - len(text.lstrip())), bind_operators(text.lstrip())
+    inset, bare = " " * (len(text) - len(text.lstrip())), bind_operators(text.lstrip(), tight=True)
     return [inset + piece for piece in UNITS.findall(SEAMS.sub(lambda seam: seam[0] + " ", bare) if seams else bare) if not piece.isspace()]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from unicodedata import combining, east_asian_width
 
 _WIDE = r"\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
 _OPEN, _CLOSE = "（「『“《", "，。、；：？！）》」』”％"
-UNITS = re.compile(rf"\s+|\[[\d, ]{{1,28}}\][,;.:]?|[{_OPEN}]*(?![{_OPEN}])[{_WIDE}][{_CLOSE}]*|[{_OPEN}]*[^\s{_WIDE}]+[{_CLOSE}]*|.")
+UNITS = re.compile(rf"\s+|[{_OPEN}]*(?![{_OPEN}])[{_WIDE}][{_CLOSE}]*|[{_OPEN}]*(?:\[[\d, ]{{1,28}}\]|[^\s{_WIDE}])+[{_CLOSE}]*|.")
 """What is never broken: a word, a shape in brackets, a Chinese character with the signs about it."""
 
 JOINT = "\ue000"
@@ -16,6 +17,9 @@ JOINT = "\ue000"
 
 _FORMULA = re.compile(r"(?:[^\W\d_]\w?[⁰¹²³⁴⁵⁶⁷⁸⁹]*+(?:_\w++)?(?!\w)|\d[\d,]*+[⁰¹²³⁴⁵⁶⁷⁸⁹]*+(?!\w)|[()⌊⌋×+−/ ])++")
 """A closed formula: letters, numbers and signs, no words."""
+
+PHRASES = re.compile(r".+?(?:(?<=[,，、])\s*(?!\d{3}\b)|\s+·\s+|$)")
+"""A phrase of a title, with the comma or the middle dot that ends it."""
 
 SEAMS = re.compile(r"(?<=[^\W\d_])(?=[._/])|(?<=,) ")
 
@@ -47,12 +51,27 @@ def wrap(text: str, width: int) -> list[str]:
     return [line for own in text.split("\n") for line in _fill(own, max(width, 1))]
 
 
+def wrap_title(text: str, width: int) -> list[str]:
+    """Break a title between its phrases (after a comma or a middle dot), so that "12 heads" stays together; inside one only where it must.
+
+    >>> wrap_title("BertModel · 12 layers, hidden 768, 12 heads", 37)
+    ['BertModel · 12 layers, hidden 768,', '12 heads']
+    """
+    phrases = PHRASES.findall(text)
+    units = [unit for phrase in phrases for unit in ([phrase] if measure(phrase.rstrip()) <= width else UNITS.findall(phrase))]
+    return _fill_units(units, max(width, 1))
+
+
 def _fill(text: str, width: int) -> list[str]:
+    return _fill_units(UNITS.findall(text), width)
+
+
+def _fill_units(units: Iterable[str], width: int) -> list[str]:
     found, line = [], ""
-    for unit in UNITS.findall(text):
+    for unit in units:
         if unit.isspace():
             line += unit if line else ""
-        elif line.strip() and measure(line) + measure(unit) > width:
+        elif line.strip() and measure(line) + measure(unit.rstrip()) > width:
             found.append(line.rstrip())
             line = unit
         else:

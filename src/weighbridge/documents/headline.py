@@ -1,0 +1,22 @@
+"""The first line of every answer about one model."""
+
+from __future__ import annotations
+
+from weighbridge.core._namedtuple import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weighbridge.value import ModelValue
+
+
+def headline(model: ModelValue, say: Callable[[str], str] = str) -> str:
+    """Return class, source and main sizes in one line."""
+    pieces = [model.class_name, model.source]
+    if model.description is not None:
+        sizes = vars(model.description.sizes)
+        layers = say("1 layer") if sizes.get("layers") == 1 else say("{} layers")
+        heads = say("1 head") if sizes.get("heads") == 1 else say("{} heads")
+        known = [("layers", layers), ("hidden", say("hidden {}")), ("heads", heads)]
+        pieces.append(say(", ").join(form.format(sizes[word]) for word, form in known if isinstance(sizes.get(word), int)))
+    return " · ".join(piece for piece in pieces if piece)
