@@ -1,4 +1,4 @@
-"""Sentences that name no model and go on about something else than the model above them: ``The reward model has 113M parameters``."""
+"""Numbers that are another's: sentences about something else than the model above (``The reward model has 113M parameters``), other sources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) ->
     """
     index_of = {line.number: index for index, line in enumerate(scene.lines)}
     for one in claims:
-        if one.verdict != "wrong" or one.kind not in _HELD or one.line in tabled or not _is_elsewhere(scene, index_of[one.line], one):
+        if one.verdict != "wrong" or one.kind not in _HELD or one.line in tabled:
+            yield one
+        elif not (_is_elsewhere(scene, index_of[one.line], one) or _is_another_sources(scene.lines[index_of[one.line]].text, one)):
             yield one
 
 
@@ -46,3 +48,21 @@ def _without_towers(scene: Scene, index: int, claim: Claim, text: str) -> str:
     for pattern in (WORDS[kind] for kind in towers(model)) if model is not None and claim.kind == "configuration" else ():
         text = pattern.sub(lambda found: " " * len(found[0]), text)
     return text
+
+
+def _is_another_sources(text: str, claim: Claim) -> bool:
+    """Tell whether a sentence gives two sources two numbers, the right one among them: ``8 heads in the paper (12 in the released code)``."""
+    _, end = sentence_of(text, claim.start)
+    behind = text[claim.end : min(end, claim.end + _REACH)]
+    return (
+        _SOURCE.search(behind) is not None
+        and re.search(rf"(?<![\d.,]){claim.expected:,}(?![.,]?\d)|(?<![\d.,]){claim.expected}(?![.,]?\d)", behind) is not None
+    )
+
+
+_REACH = 80
+"""Characters behind a number that may give another source's."""
+_SOURCE = re.compile(
+    r"\b(?:in|by|of|per) (?:the|its|their) (?:\w+ ){0,2}(?:paper|report|article|code|repository|checkpoint|config)\b|论文|原文|技术报告|代码",
+    re.IGNORECASE,
+)
