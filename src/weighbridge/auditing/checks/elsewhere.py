@@ -26,14 +26,14 @@ def leave_out(scene: Scene, claims: Iterable[Claim], tabled: Collection[int]) ->
     """
     index_of = {line.number: index for index, line in enumerate(scene.lines)}
     for one in claims:
-        if one.verdict != "wrong" or one.kind not in _HELD or one.line in tabled:
-            yield one
-        elif not (_is_elsewhere(scene, index_of[one.line], one) or _is_another_sources(scene.lines[index_of[one.line]].text, one)):
+        if one.verdict != "wrong" or one.kind not in _HELD or one.line in tabled or not _is_elsewhere(scene, index_of[one.line], one):
             yield one
 
 
 def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
     text, mentions = scene.lines[index].text, scene.mentions.get(index, ())
+    if _is_another_sources(text, claim):
+        return True
     start, _ = sentence_of(text, claim.start)
     owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) for m in mentions)
     if "|" in text or "=" in text or owned or any(start <= m.column < claim.end for m in mentions):
