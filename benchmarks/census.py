@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import weighbridge
-from weighbridge.designs.costs import whole
+from weighbridge.designs.costs import as_int
 from weighbridge.inventory.items import items
 from weighbridge.inventory.rows import row_of_checkpoint
 from weighbridge.inventory.shards import shards, weigh_shard
@@ -77,7 +77,7 @@ def write_headers(folder: Path, number: int, rng: random.Random) -> None:
         header: dict[str, Any] = {}
         offset = 0
         for row in weighbridge.model({"model_type": "bert", **sizes}).tensors():
-            size = 4 * whole(row.count)
+            size = 4 * as_int(row.count)
             header[row.name] = {"dtype": "F32", "shape": list(row.shape), "data_offsets": [offset, offset + size]}
             offset += size
         text = json.dumps(header, separators=(",", ":")).encode()

@@ -14,7 +14,7 @@ from truth.changes import ABSENT, Change, source, translated_keys
 from truth.check import classes
 from truth.trials import Trial
 from weighbridge.blueprints import family
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Field
 
 MOST = 2
@@ -100,5 +100,5 @@ def _aliases(
         if inner is None or field is None or not hasattr(inner, "to_dict"):
             continue
         given = raw.get(key)
-        found = within(field, raw)
+        found = find_sub_config(field, raw)
         yield from _aliases(inner, found.fields if found else (), given if isinstance(given, Mapping) else {}, (*above, key))

@@ -12,7 +12,7 @@ from typing import Any
 
 from truth.recipes import recipe
 from weighbridge.blueprints import MODULES, family
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.config.family import Family
 from weighbridge.config.fields import AtInit, Field
 
@@ -66,11 +66,11 @@ def _inner(rng: random.Random, field: Field, touch: float) -> dict[str, Any] | N
     if rng.random() > touch:
         return None
     if not isinstance(field.default, list):  # no model type of its own
-        absent = within(field, {})
+        absent = find_sub_config(field, {})
         return None if absent is None else fields(rng, absent.fields, touch)
     first, *others = [name for name in field.default if name in MODULES]
     chosen = rng.choice(others) if others and rng.random() < 0.5 else first
-    inner = within(field, {field.key: {"model_type": chosen}})
+    inner = find_sub_config(field, {field.key: {"model_type": chosen}})
     raw = recipe(MODULES[chosen])(rng, {"model_type": chosen, **fields(rng, inner.fields if inner else (), touch)})
     if chosen == first and rng.random() < 0.3:
         del raw["model_type"]

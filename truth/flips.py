@@ -11,7 +11,7 @@ from truth.changes import IDLE, Change
 from truth.check import classes
 from truth.trials import Trial
 from weighbridge.blueprints import family
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Field
 
 FEW = 4
@@ -37,7 +37,7 @@ def _toggles(config: Any, fields: tuple[Field, ...], raw: Mapping[str, Any], abo
         if key in IDLE or key.startswith("_") or not key:
             continue
         if hasattr(inner, "to_dict"):
-            found, given = within(nested[key], raw) if key in nested else None, raw.get(key)
+            found, given = find_sub_config(nested[key], raw) if key in nested else None, raw.get(key)
             yield from _toggles(inner, found.fields if found else (), given if isinstance(given, Mapping) else {}, (*above, key))
         elif not isinstance(value, Mapping) or key == "id2label":
             yield from (Change((*above, key), other) for other in plausible(toggles(value), kinds.get(key, "")))

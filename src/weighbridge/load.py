@@ -16,7 +16,7 @@ from weighbridge.config.bind import with_overrides
 from weighbridge.config.read import config_text, find_config, read_config, read_piped_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
-from weighbridge.core.messages import Text, either, mark
+from weighbridge.core.messages import Text, join_with_or, mark
 from weighbridge.presets import preset, preset_like, suggestions
 from weighbridge.presets.aliases import lookup, preset_called
 from weighbridge.value import ModelValue
@@ -155,11 +155,11 @@ def checkpoint_of(source: Path | str) -> ModelValue:
     from weighbridge.readers.checkpoint import read_model
 
     found, base = read_model(place(source))
-    below = _below(base) if base is not None else ""
+    below = _base_model_note(base) if base is not None else ""
     return found.replace(notes=(*found.notes, below)) if below else found
 
 
-def _below(base: str) -> str:
+def _base_model_note(base: str) -> str:
     """Say how many parameters the model below an adapter has, if it is one of the presets; nothing is fetched for it."""
     known = preset(base)
     if known is None:
@@ -248,7 +248,7 @@ def _with_presets(error: SourceError, source: str) -> SourceError:
     near = [like.name] if like is not None else suggestions(name)
     if not near:
         return error
-    text = Text("{error}; presets with a name like it: {names}", error=error.args[0], names=either(near))
+    text = Text("{error}; presets with a name like it: {names}", error=error.args[0], names=join_with_or(near))
     return SourceError(text, source=error.source, suggestions=tuple(near))
 
 
@@ -265,7 +265,7 @@ def no_such_source(source: str) -> SourceError:
         hint = Text("its sizes have not been published; weigh counts from a config or a checkpoint")
         return SourceError(Text("{source}: no such preset or file; {hint}", source=source, hint=hint), source=source)
     near = list(named.names[:3]) if named is not None else suggestions(source)
-    hint = Text("did you mean {names}?", names=either(near)) if near else Text("expected {ways}", ways=Text(WAYS))
+    hint = Text("did you mean {names}?", names=join_with_or(near)) if near else Text("expected {ways}", ways=Text(WAYS))
     model_type = _type_at_the_start(source)
     if named is None and model_type and not any(name.lower().startswith(re.split("[-_ ]", source.lower())[0]) for name in near):
         near, hint = [], Text("{model_type} is a model type that is known: give its config.json", model_type=model_type)

@@ -20,7 +20,7 @@ from tests.hostile.acts import acts
 from tests.unit.safetensors_file import write
 from weighbridge.api.model import model
 from weighbridge.cli import main
-from weighbridge.core.visible import HIDDEN, visible
+from weighbridge.core.visible import HIDDEN, escape_invisible
 from weighbridge.documents.document import Column, Document, Heading, Item, Paragraph, Row, Table
 from weighbridge.documents.renderers import BINARY, FORMATS, render
 
@@ -130,7 +130,7 @@ def test_nothing_acts_in_any_document(texts: list[str], form: str) -> None:
 @settings(max_examples=200)
 def test_what_is_written_out_can_be_read_back(text: str) -> None:
     """A name shown in a JSON answer is the name: the escapes are JSON's own."""
-    shown = visible(json.dumps(text, ensure_ascii=False))
+    shown = escape_invisible(json.dumps(text, ensure_ascii=False))
     assert json.loads(shown) == text
     assert shown.encode()
 

@@ -162,12 +162,12 @@ def _limit_windows(model: ModelValue) -> Part:
 def _without_window(part: Part) -> Part:
     """Return a part whose attention keeps all tokens."""
 
-    def unlimit(node: Node) -> Node:
+    def drop_window(node: Node) -> Node:
         if isinstance(node, Part):
             return _without_window(node)
         return node._replace(window=None, windowed=None) if isinstance(node, Attend) else node
 
-    return part._replace(children=tuple(unlimit(node) for node in part.children))
+    return part._replace(children=tuple(drop_window(node) for node in part.children))
 
 
 def _with_window(part: Part, limit: Limit, counts: Mapping[str, int], path: str = "") -> Part:
@@ -182,7 +182,7 @@ def _with_window(part: Part, limit: Limit, counts: Mapping[str, int], path: str 
 
     def limit_node(node: Node) -> Node:
         if isinstance(node, Part):
-            return _with_window(node, limit, counts, _below(path, node))
+            return _with_window(node, limit, counts, _child_path(path, node))
         unlimited = isinstance(node, Attend) and (node.window is None or node.windowed == 0)
         if isinstance(node, Attend) and (unlimited or (node.windowed is None and limit.layers is not None)):
             # where it has a window of its own, a list says which layers have it
@@ -205,7 +205,7 @@ def _limited_layers(tree: Part, limit: Limit) -> dict[str, int]:
         layer = part if layer is None and part.repeat is not None else layer  # T5's blocks have numbered halves inside
         for node in part.children:
             if isinstance(node, Part):
-                count(node, _below(path, node), layer)
+                count(node, _child_path(path, node), layer)
             elif layer is not None and (_is_kept(node) or (isinstance(node, Attend) and node.keys is not None)):
                 where = _below_state(path, node) if isinstance(node, State) else path
                 if layer.executions is None:
@@ -220,7 +220,7 @@ def _limited_layers(tree: Part, limit: Limit) -> dict[str, int]:
     return counts
 
 
-def _below(path: str, part: Part) -> str:
+def _child_path(path: str, part: Part) -> str:
     return f"{path}.{part.name}" if path and part.name else path or part.name
 
 
@@ -303,7 +303,7 @@ def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, walk
         elif isinstance(node, State):
             yield from _memory(node, path, stream, copies, walk) if node.per_token else (_state(node, part, path, copies, walk),)
         elif isinstance(node, Part):
-            yield from _walk(node, _below(path, node), stream, copies, causal, walk)
+            yield from _walk(node, _child_path(path, node), stream, copies, causal, walk)
 
 
 def _is_causal(part: Part) -> bool:

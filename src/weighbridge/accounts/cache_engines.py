@@ -40,8 +40,8 @@ def llama_cpp(tokens: int, window: int | None) -> int:
     >>> llama_cpp(1000, None), llama_cpp(32768, 512)
     (1024, 1024)
     """
-    cells = _up(tokens, 256)
-    return cells if window is None else min(cells, _up(window + 512, 256))
+    cells = _round_up(tokens, 256)
+    return cells if window is None else min(cells, _round_up(window + 512, 256))
 
 
 def in_blocks(block: int) -> Callable[[int, int | None], int]:
@@ -52,13 +52,13 @@ def in_blocks(block: int) -> Callable[[int, int | None], int]:
     """
 
     def kept_tokens(tokens: int, window: int | None) -> int:
-        blocks = _up(tokens, block)
-        return blocks if window is None else min(blocks, _up(window - 1, block) + block)
+        blocks = _round_up(tokens, block)
+        return blocks if window is None else min(blocks, _round_up(window - 1, block) + block)
 
     return kept_tokens
 
 
-def _up(value: int, by: int) -> int:
+def _round_up(value: int, by: int) -> int:
     return -(-value // by) * by
 
 

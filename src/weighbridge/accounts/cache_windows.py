@@ -7,7 +7,7 @@ that declares these keys decides itself what they mean; for all others this rule
 
 from __future__ import annotations
 
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.tree import Attend, Node, Part, State, walk
 
@@ -127,7 +127,7 @@ def text_config(fields: Sequence[Field], raw: Mapping[str, Any]) -> tuple[Sequen
     """Return the fields and the raw values of the language model inside a config, which may be the config itself."""
     for field in fields:
         if field.kind == "nested" and field.key in TEXT_CONFIGS:
-            inner = within(field, raw)
+            inner = find_sub_config(field, raw)
             if inner is not None:
                 return text_config(inner.fields, inner.raw)
     return fields, raw

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.parameters import tally_of
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark
@@ -159,7 +159,7 @@ def _language(model: ModelValue) -> tuple[str, tuple[Field, ...]]:
     assert model.description is not None
     nested = (field for field in model.description.family.fields if field.kind == "nested" and any(w in field.key for w in LANGUAGE))
     field = next(nested, None)
-    inner = within(field, model.description.raw, "") if field is not None else None
+    inner = find_sub_config(field, model.description.raw, "") if field is not None else None
     return (field.word, inner.fields) if field is not None and inner else ("", ())
 
 

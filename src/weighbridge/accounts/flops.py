@@ -114,7 +114,7 @@ def outputs_of(model: ModelValue, given: Inputs) -> int:
     >>> outputs_of(model("vit-base-patch16-224"), Inputs())
     23895544
     """
-    given = _possible(model, given)
+    given = _accepted_inputs(model, given)
     known = {"one": 1, "batch": given.batch, **given.lengths()}
 
     def count_outputs(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
@@ -159,11 +159,11 @@ def flops_of(model: ModelValue, given: Inputs) -> Flops:
     >>> flops_of(model("bert-base-uncased"), Inputs(seq=128)).forward_matmul
     22348431360
     """
-    given = _possible(model, given)
+    given = _accepted_inputs(model, given)
     return flops(model.tree, given.lengths(), given.batch)
 
 
-def _possible(model: ModelValue, given: Inputs) -> Inputs:
+def _accepted_inputs(model: ModelValue, given: Inputs) -> Inputs:
     """Return what is put in as the model takes it, or refuse."""
     if model.description is None:
         # Tensors alone do not say what attends to what, how often a part runs, or how many tokens it sees.

@@ -119,14 +119,14 @@ def inputs(given: Mapping[str, object] | None = None, /, **named: object) -> Inp
     for entry in INPUTS:
         value = said.get(entry.name)
         if value is not None and value != "":
-            found[entry.name] = grid(value, entry.name) if entry.example else whole(value, entry.name)
+            found[entry.name] = grid(value, entry.name) if entry.example else positive_int(value, entry.name)
     return Inputs(**found)
 
 
-def whole(value: object, name: str) -> int:
+def positive_int(value: object, name: str) -> int:
     """Read a whole number from 1 up.
 
-    >>> whole("512", "seq")
+    >>> positive_int("512", "seq")
     512
     """
     number = int(value) if isinstance(value, str) and _is_number(value) else value
@@ -153,7 +153,7 @@ def grid(value: object, name: str) -> tuple[int, int]:
                 value=value,
             )
         )
-    rows, columns = (whole(side, name) for side in sides)
+    rows, columns = (positive_int(side, name) for side in sides)
     return rows, columns
 
 

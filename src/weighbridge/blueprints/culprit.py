@@ -38,7 +38,7 @@ def with_culprit(error: ConfigError, raw: Mapping[str, Any], build: Callable[[di
     vision_config.depth: -1 is not a value this field can take
     """
     places = [place for place in _leaves(raw) if place[-1] != "model_type"]
-    found = [place for place in places if _builds(_without(raw, place), build)] if len(places) <= MOST_TRIES else []
+    found = [place for place in places if _builds(_without_key(raw, place), build)] if len(places) <= MOST_TRIES else []
     if len(found) != 1:
         return error
     value: Any = raw
@@ -55,10 +55,10 @@ def _leaves(raw: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tupl
             yield (*path, key)
 
 
-def _without(raw: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
+def _without_key(raw: Mapping[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
     key, *inner = place
     if inner:
-        return {**raw, key: _without(raw[key], tuple(inner))}
+        return {**raw, key: _without_key(raw[key], tuple(inner))}
     return {name: value for name, value in raw.items() if name != key}
 
 

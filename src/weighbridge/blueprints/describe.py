@@ -55,7 +55,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     class_name = _class(known, raw, model_class)
     if class_name is None:
         assert model_class is not None
-        return _inner(known, raw, source, model_class)
+        return _weigh_inner_class(known, raw, source, model_class)
     notes = (*notes, *_code_notes(known, raw, class_name))
     known = with_learned_activations(known, raw)
     if is_suspicious(raw):
@@ -227,7 +227,7 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
     raise UnknownArchitecture(message, key="architectures" if model_class is None else "class", value=stated, hint=hint)
 
 
-def _inner(known: Family, raw: Mapping[str, Any], source: str, model_class: str) -> ModelValue:
+def _weigh_inner_class(known: Family, raw: Mapping[str, Any], source: str, model_class: str) -> ModelValue:
     """Weigh a class of one of a config's sub-configs, such as the text half of CLIP."""
     model_type, (first, *others) = builders(model_class, known.model_type, known.fields, raw)
     own = {name: value for name, value in first.raw.items() if name != "architectures"}
@@ -248,7 +248,7 @@ def builders_in(raw: Mapping[str, Any], class_name: str) -> list[str]:
     return [inner.path for inner in builders(class_name, known.model_type, known.fields, raw)[1]]
 
 
-def _inside(known: Family, raw: Mapping[str, Any], key: str) -> Text | str:
+def _sub_config_hint(known: Family, raw: Mapping[str, Any], key: str) -> Text | str:
     """Return where the sub-configs have this key, as a hint; the empty string where none has it."""
     declared = [outer.key for outer in known.fields if outer.key and any(key in (inner.key, *inner.aliases) for inner in outer.fields)]
     written = [outer for outer, inner in raw.items() if isinstance(inner, dict) and key in inner]
@@ -268,5 +268,5 @@ def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[s
             raise ConfigError(
                 Text("{model_type} has no such field", model_type=known.model_type),
                 key=key,
-                hint=_inside(known, raw, key) or did_you_mean(key, keys) or f"known: {', '.join(keys)}",
+                hint=_sub_config_hint(known, raw, key) or did_you_mean(key, keys) or f"known: {', '.join(keys)}",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from weighbridge.blueprints import MODULES, family, model_type_of
-from weighbridge.config.bind import bind, within
+from weighbridge.config.bind import bind, find_sub_config
 from weighbridge.config.fields import Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError
@@ -70,7 +70,7 @@ def _at_depth(
 ) -> Iterator[tuple[str, InnerConfig]]:
     sizes: Config | None = None
     for field in fields:
-        inner = within(field, raw, path) if field.kind == "nested" else None
+        inner = find_sub_config(field, raw, path) if field.kind == "nested" else None
         if inner is None:
             continue
         given = inner.raw

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.config.check import ACTIVATIONS_WITH_PARAMETERS
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Config, Field, constant
@@ -71,7 +71,7 @@ def activation_fields(model_type: str, fields: tuple[Field, ...], raw: Mapping[s
 
 def with_activations_of(c: Config, tree: Part) -> Part:
     """Return the tree of a sub-config with the activations that it chooses."""
-    return _all_placed(tree, getattr(c, LEARNED)) if LEARNED in vars(c) else tree
+    return _place_activations(tree, getattr(c, LEARNED)) if LEARNED in vars(c) else tree
 
 
 def _chosen(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> list[tuple[Place, str]]:
@@ -99,7 +99,7 @@ def learned_activations(fields: tuple[Field, ...], raw: Mapping[str, Any], path:
             if all(field.default != value or key not in (field.key, *field.aliases) for field in fields):
                 yield path + key, value
         elif type(value) is dict and path.count(".") < 4:
-            inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
+            inner = next((find_sub_config(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
             yield from learned_activations(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
 
 
@@ -107,7 +107,7 @@ def _is_carried(fields: tuple[Field, ...], raw: Mapping[str, Any], key: str) -> 
     """Say whether the sizes of a sub-config carry the activation of a key by themselves."""
     name = key.partition(".")[0]
     field = next((field for field in fields if field.key == name and field.kind == "nested"), None)
-    inner = within(field, raw) if field is not None and name != key else None
+    inner = find_sub_config(field, raw) if field is not None and name != key else None
     return inner is not None and any(field.word == LEARNED for field in inner.fields)
 
 
@@ -133,10 +133,10 @@ def read() -> list[list[str]]:
 
 
 def _with(blueprint: Blueprint, chosen: list[tuple[Place, str]]) -> Blueprint:
-    return lambda c: _all_placed(blueprint(c), chosen)
+    return lambda c: _place_activations(blueprint(c), chosen)
 
 
-def _all_placed(tree: Part, chosen: list[tuple[Place, str]]) -> Part:
+def _place_activations(tree: Part, chosen: list[tuple[Place, str]]) -> Part:
     found = _with_activations(tree, chosen)
     if found is tree:
         value = chosen[0][1]

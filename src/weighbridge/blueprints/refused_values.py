@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints import family
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
@@ -52,7 +52,7 @@ def refuse_values(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, 
     for field in fields:
         inside = raw.get(field.key) if field.kind == "nested" and field.resolve is not None else None
         if isinstance(inside, dict) and is_suspicious(inside):
-            inner = within(field, raw, path)
+            inner = find_sub_config(field, raw, path)
             if inner is not None and inner.model_type is not None:
                 refuse_values(inner.model_type, inner.fields, inner.raw, f"{path}{field.key}.")
 

@@ -60,18 +60,18 @@ class Column(Quantity):
         return _combine(self, other, mul)
 
     def __floordiv__(self, other: Size) -> Column:
-        return _divide(self.values, _plain(other), exactly=False)
+        return _divide(self.values, _as_values(other), exactly=False)
 
     def __rfloordiv__(self, other: Size) -> Column:
-        return _divide(_plain(other), self.values, exactly=False)
+        return _divide(_as_values(other), self.values, exactly=False)
 
     def divide_exactly(self, other: Size) -> Column:
         """Divide without remainder, naming the first row that has one."""
-        return _divide(self.values, _plain(other), exactly=True)
+        return _divide(self.values, _as_values(other), exactly=True)
 
     def rdivide_exactly(self, other: Size) -> Column:
         """Divide an int by this column without remainder."""
-        return _divide(_plain(other), self.values, exactly=True)
+        return _divide(_as_values(other), self.values, exactly=True)
 
     def _refuse_comparison(self, *_: object) -> NoReturn:
         raise UndecidedError("a column holds many sizes: it is neither true nor false, and cannot be compared")
@@ -139,7 +139,7 @@ def values_of(size: Size, rows: int) -> Values:
     return np.full(rows, size, dtype=np.int64 if -LIMIT <= size <= LIMIT else object)
 
 
-def _plain(size: Size) -> Any:
+def _as_values(size: Size) -> Any:
     if isinstance(size, Column):
         return size.values
     if not isinstance(size, int):
@@ -149,14 +149,14 @@ def _plain(size: Size) -> Any:
 
 def _combine(left: Column, right: Size, operation: Callable[[Any, Any], Any]) -> Column:
     """Apply a ring operation; its values at the corners of the bounds are its own bounds."""
-    other = _plain(right)
+    other = _as_values(right)
     low, high = (right.low, right.high) if isinstance(right, Column) else (other, other)
     corners = [operation(a, b) for a in (left.low, left.high) for b in (low, high)]
     least, most = min(corners), max(corners)
     # The operands must fit as well: a plain int beyond 64 bits would make floats or unsigned numbers of a column.
     if min(least, low) >= -LIMIT and max(most, high) <= LIMIT and left.values.dtype.kind == "i":
         return Column(operation(left.values, other), least, most)
-    return _narrow(operation(_python_ints(left.values), _python_ints(other)))
+    return _as_int64(operation(_python_ints(left.values), _python_ints(other)))
 
 
 def _python_ints(values: Any) -> Any:
@@ -168,7 +168,7 @@ def _is_wide(values: Any) -> bool:
     return abs(values) > LIMIT if isinstance(values, int) else bool(values.dtype.kind == "O")
 
 
-def _narrow(values: Any) -> Column:
+def _as_int64(values: Any) -> Column:
     """Return a column of Python ints, as int64 again if all of them fit."""
     import numpy as np
 
@@ -190,4 +190,4 @@ def _divide(above: Any, below: Any, *, exactly: bool) -> Column:
             row = int(rest.argmax())
             top, bottom = (int(np.broadcast_to(side, rest.shape)[row]) for side in (above, below))
             raise ConfigError(Text("{top:,} is not divisible by {bottom:,} in row {row}", top=top, bottom=bottom, row=row), value=top)
-    return _narrow(above // below)
+    return _as_int64(above // below)

@@ -11,7 +11,7 @@ from weighbridge.blueprints.describe import from_config
 from weighbridge.blueprints.learned_activations import with_learned_activations
 from weighbridge.columns.column import Column, column, require_numpy, values_of
 from weighbridge.columns.groups import group
-from weighbridge.config.bind import bind, with_overrides, within
+from weighbridge.config.bind import bind, find_sub_config, with_overrides
 from weighbridge.config.check import refuse_undescribed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field
@@ -166,7 +166,7 @@ def _size_field(known: Family, single: Mapping[str, Any], path: str) -> Field:
     *parents, last = path.split(".")
     for parent in parents:
         nested = next((field for field in fields if field.key == parent and field.kind == "nested"), None)
-        inner = within(nested, raw) if nested else None
+        inner = find_sub_config(nested, raw) if nested else None
         if inner is None:
             raise ConfigError(Text("{model_type} has no sub-config {parent!r}", model_type=known.model_type, parent=parent), key=path)
         fields, raw = inner.fields, inner.raw

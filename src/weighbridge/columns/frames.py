@@ -62,7 +62,7 @@ def measure_table(
         raise UsageError(Text("to: expected one of {kinds}, found {to!r:.40}", kinds=", ".join(KINDS), to=to))
     rows = len(next(iter(columns.values()), ()))
     found: dict[str, Array] = {}
-    for numbers, single, sizes in _alike(columns, rows):
+    for numbers, single, sizes in _groups_of_rows(columns, rows):
         single = {key: value for key, value in single.items() if value is not None}
         stated, class_name = single.pop("model_type", model_type), single.pop("class", None)
         if not isinstance(stated, str):
@@ -140,7 +140,7 @@ def _of_pandas(series: Any) -> Array:
     return _array([int(value) if isinstance(value, float) and value.is_integer() else value for value in values])
 
 
-def _alike(columns: Mapping[str, Array], rows: int) -> Iterator[tuple[NDArray[np.intp], dict[str, Any], dict[str, Array]]]:
+def _groups_of_rows(columns: Mapping[str, Array], rows: int) -> Iterator[tuple[NDArray[np.intp], dict[str, Any], dict[str, Array]]]:
     """Yield rows that are alike in all but their sizes: their numbers, what they have in common, and their sizes."""
     import numpy as np
 
@@ -187,7 +187,9 @@ def _put(table: Any, found: Mapping[str, Values], own: str, to: str) -> Any:
             return pyarrow.table({name: _arrow_column(values) for name, values in columns.items()})
         import polars
 
-        series = [polars.Series(name, _narrow(values), strict=False) for name, values in (found if own == "polars" else columns).items()]
+        series = [
+            polars.Series(name, _as_decimals(values), strict=False) for name, values in (found if own == "polars" else columns).items()
+        ]
         return table.with_columns(series) if own == "polars" else polars.DataFrame(series)
     except ImportError as error:
         raise UsageError(
@@ -205,7 +207,7 @@ def _arrow_column(values: Values) -> Any:
     return pyarrow.array(values.tolist() if values.dtype == object else values)
 
 
-def _narrow(values: Values) -> Any:
+def _as_decimals(values: Values) -> Any:
     if values.dtype != object:
         return values
     from decimal import Decimal

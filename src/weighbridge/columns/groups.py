@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.config.bind import bind, with_overrides, within
+from weighbridge.config.bind import bind, find_sub_config, with_overrides
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import ConfigError
@@ -103,7 +103,7 @@ def _deciding_keys(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Con
     for field in fields:
         own = {path + key for key in (field.key, *field.aliases) if key and path + key in many and field.kind != "derived"}
         if field.kind == "nested":
-            inner = within(field, raw)
+            inner = find_sub_config(field, raw)
             prefix = f"{path}{field.key}."
             if inner is not None and any(key.startswith(prefix) for key in many):
                 own |= {key for key in many if key.startswith(prefix)}

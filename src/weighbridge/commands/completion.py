@@ -103,10 +103,10 @@ def zsh() -> str:
     """Return the script for zsh."""
     choices = [f'        "{before}") compadd -- {" ".join(values)}; return ;;' for before, values in _values().items()]
     options = [
-        f"        {name}) options=({' '.join(_quote(f'{option.switch}:{_plain(option.help)}') for option in found)}) ;;"
+        f"        {name}) options=({' '.join(_quote(f'{option.switch}:{_without_shell_signs(option.help)}') for option in found)}) ;;"
         for name, found in _options().items()
     ]
-    described = " ".join(_quote(f"{name}:{_plain(summary)}") for name, summary in _summaries().items())
+    described = " ".join(_quote(f"{name}:{_without_shell_signs(summary)}") for name, summary in _summaries().items())
     return ZSH % {"described": described, "commands": " ".join(_options()), "choices": "\n".join(choices), "options": "\n".join(options)}
 
 
@@ -122,11 +122,15 @@ def fish() -> str:
     for name, found in _options().items():
         for option in found:
             # A bare ``weigh SOURCE`` is a count, so a count's options are there without a command too.
-            seen = f"__fish_seen_subcommand_from {name}" if name != "count" else f"not __fish_seen_subcommand_from {' '.join(_others())}"
+            seen = (
+                f"__fish_seen_subcommand_from {name}" if name != "count" else f"not __fish_seen_subcommand_from {' '.join(_option_names())}"
+            )
             short = f" -s {option.short[1:]}" if option.short else ""
             choices = choices_of(option)
             value = f" -xa '{' '.join(choices)}'" if choices else " -r" if option.kind != "switch" else ""
-            lines.append(f"complete -c weigh -n '{seen}' -l {option.switch[2:]}{short}{value} -d {_quote(_plain(option.help))}")
+            lines.append(
+                f"complete -c weigh -n '{seen}' -l {option.switch[2:]}{short}{value} -d {_quote(_without_shell_signs(option.help))}"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -173,7 +177,7 @@ def _summaries() -> dict[str, str]:
     return {command.name: command.summary for command in TABLE}
 
 
-def _others() -> list[str]:
+def _option_names() -> list[str]:
     return [name for name in _options() if name != "count"]
 
 
@@ -201,7 +205,7 @@ def _values() -> dict[str, tuple[str, ...]]:
     return {before: words for before, words in found.items() if words} | {f"{name} {name}": words for name, words in _first_words().items()}
 
 
-def _plain(text: str) -> str:
+def _without_shell_signs(text: str) -> str:
     """Write a sentence without the signs that a shell would read."""
     return text.replace("'", "").replace("`", "").replace("\\", "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weighbridge.commands.options import CLASS, OUTPUT, SET, Answer, Arguments, Option, overrides
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Text, mark
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -70,7 +70,7 @@ def run(arguments: Arguments) -> int:
         from weighbridge.documents.renderers import write_bytes
 
         write_bytes((json.dumps(found.designs[0].config, indent=2) + "\n").encode(), arguments.output)
-        output.emit(f"{visible(arguments.output)}: {found.class_name}, {found.designs[0].parameters:,} parameters\n")
+        output.emit(f"{escape_invisible(arguments.output)}: {found.class_name}, {found.designs[0].parameters:,} parameters\n")
         return 0
     answered = answer(arguments)
     output.deliver(answered, arguments)

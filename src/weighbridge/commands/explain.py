@@ -32,4 +32,6 @@ def answer(arguments: Arguments) -> Answer:
     from weighbridge.documents import explain
 
     whole = arguments.model().explain(arguments.lang, arguments.module, arguments.depth)
-    return Answer(lambda: explain.as_json(whole), lambda: explain.document(whole) if arguments.depth else explain.readable(whole, LINES))
+    return Answer(
+        lambda: explain.as_json(whole), lambda: explain.document(whole) if arguments.depth else explain.fold_to_length(whole, LINES)
+    )

@@ -35,5 +35,5 @@ def answer(arguments: Arguments) -> Answer:
     return Answer(
         lambda: formula.as_json(model, of_flops=arguments.flops, lang=arguments.lang),
         lambda: formula.document(model, of_flops=arguments.flops, lang=arguments.lang),
-        text=formula.bare(model, arguments.form, of_flops=arguments.flops) + "\n" if alone else None,
+        text=formula.formula_text(model, arguments.form, of_flops=arguments.flops) + "\n" if alone else None,
     )

@@ -41,7 +41,7 @@ def with_idle(answer: Callable[[Arguments], Answer], arguments: Arguments, optio
     values = {name: value for name, value in vars(arguments).items() if name != "_open"}
     found = answer(Arguments(values, lambda *_: model))
 
-    given = [option for option in options if _is_given(option, values[option.name])]
+    given = [option for option in options if _may_be_idle(option, values[option.name])]
     if not given:
         return found
 
@@ -52,7 +52,7 @@ def with_idle(answer: Callable[[Arguments], Answer], arguments: Arguments, optio
             for option in given
             if all(
                 _figures(answer, Arguments({**values, option.name: other}, lambda *_: model)) == figures
-                for other in _others(option, values[option.name])
+                for other in _other_values(option, values[option.name])
             )
         ]
 
@@ -74,11 +74,11 @@ def with_idle(answer: Callable[[Arguments], Answer], arguments: Arguments, optio
     return Answer(as_json, document)
 
 
-def _is_given(option: Option, value: object) -> bool:
+def _may_be_idle(option: Option, value: object) -> bool:
     return bool(option.switch) and option not in BESIDE and option.name != "explain" and value not in (None, False, option.default)
 
 
-def _others(option: Option, value: object) -> Iterator[object]:
+def _other_values(option: Option, value: object) -> Iterator[object]:
     """Yield other values of an option, its default first."""
     yield option.default
     if type(value) is int:

@@ -10,7 +10,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
 from weighbridge.core.files import read_bounded
 from weighbridge.core.messages import Text
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ def prepare() -> None:
             continue
         import codecs
 
-        codecs.register_error("weighbridge", _plain)
+        codecs.register_error("weighbridge", _replace_letters)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="weighbridge")
 
@@ -52,10 +52,10 @@ def writable_language(lang: str, values: Mapping[str, object]) -> str:
     >>> writable_language("zh", {"output": "bert.md"})
     'zh'
     """
-    return lang if values.get("output") else _legible(lang, sys.stdout)
+    return lang if values.get("output") else _encodable_language(lang, sys.stdout)
 
 
-def _legible(lang: str, stream: TextIO | None) -> str:
+def _encodable_language(lang: str, stream: TextIO | None) -> str:
     if lang == "en":
         return lang
     try:
@@ -65,7 +65,7 @@ def _legible(lang: str, stream: TextIO | None) -> str:
     return lang
 
 
-def _plain(error: UnicodeError) -> tuple[str, int]:
+def _replace_letters(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
@@ -89,9 +89,9 @@ def deliver(found: Answer, arguments: Arguments) -> None:
     if path and found.document is not None:
         from weighbridge.documents.renderers import write
 
-        emit(f"{visible(path)}: {write(found.document(), path):,} bytes\n")
+        emit(f"{escape_invisible(path)}: {write(found.document(), path):,} bytes\n")
     elif found.text is not None:
-        emit(visible(found.text, keep="\n"))
+        emit(escape_invisible(found.text, keep="\n"))
     elif form == "json" or found.document is None:
         emit_json(found.json())
     else:
@@ -125,19 +125,19 @@ def standard_input() -> bytes:
 def emit(text: str) -> None:
     """Print a text."""
     if sys.stdout is not None:
-        _write_checked(lambda stream: stream.write(text))
+        _write_or_refuse(lambda stream: stream.write(text))
 
 
 def emit_json(found: object) -> None:
     """Print an answer as JSON: one line if it goes to a program, indented on a terminal."""
-    if not on_terminal() and _writes_unicode():
+    if not on_terminal() and _is_utf8():
         pieces, keep = encode(found), ""
     else:
         import json
 
-        pieces, keep = (json.dumps(found, ensure_ascii=not _writes_unicode(), indent=2 if on_terminal() else None),), "\n"
+        pieces, keep = (json.dumps(found, ensure_ascii=not _is_utf8(), indent=2 if on_terminal() else None),), "\n"
     for piece in pieces:
-        emit(visible(piece, keep))
+        emit(escape_invisible(piece, keep))
     emit("\n")
 
 
@@ -177,10 +177,10 @@ def flush() -> None:
         UsageError: It cannot be written: a full disk, a closed terminal.
     """
     if sys.stdout is not None:
-        _write_checked(lambda stream: stream.flush())
+        _write_or_refuse(lambda stream: stream.flush())
 
 
-def _write_checked(write: Callable[[TextIO], object]) -> None:
+def _write_or_refuse(write: Callable[[TextIO], object]) -> None:
     assert sys.stdout is not None
     try:
         write(sys.stdout)
@@ -201,7 +201,7 @@ def complain(error: WeighbridgeError, words: list[str]) -> None:
     text = error_text(error, lang)
     if isinstance(error, SourceError) and not error.suggestions:
         text = _or_command(error.source, words, text, lang)
-    print(f"weigh: {_shorten(visible(text))}", file=sys.stderr)
+    print(f"weigh: {_shorten(escape_invisible(text))}", file=sys.stderr)
 
 
 def say_interrupted(words: list[str]) -> None:
@@ -229,9 +229,9 @@ def language_of(words: list[str], stream: TextIO | None = None) -> str:
     given = [word[7:] for word in words if word.startswith("--lang=")]
     given += [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--lang"]
     try:
-        return _legible(language(given[-1] if given else None), stream or sys.stdout)
+        return _encodable_language(language(given[-1] if given else None), stream or sys.stdout)
     except UsageError:
-        return _legible(language(), stream or sys.stdout)
+        return _encodable_language(language(), stream or sys.stdout)
 
 
 def _or_command(word: str, words: list[str], text: str, lang: str) -> str:
@@ -245,5 +245,5 @@ def _or_command(word: str, words: list[str], text: str, lang: str) -> str:
     return translator(lang)("{name}: no such command; did you mean {near}?").format(name=word, near=near[0]) if near else text
 
 
-def _writes_unicode() -> bool:
+def _is_utf8() -> bool:
     return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"

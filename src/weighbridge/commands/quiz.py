@@ -93,14 +93,14 @@ def _ask(arguments: Arguments) -> int:
     output.emit(say(HELP) + "\n\n")
     code = 1
     while True:
-        right = _one(_exercise(arguments, seed), arguments)
+        right = _run_exercise(_exercise(arguments, seed), arguments)
         if right is None:
             return code
         code = 0 if right else 1
         seed = seed % 999_999_999 + 1
 
 
-def _one(exercise: Exercise, arguments: Arguments) -> bool | None:
+def _run_exercise(exercise: Exercise, arguments: Arguments) -> bool | None:
     """Ask one exercise until it is right or given up; None ends the lesson."""
     from weighbridge.core.messages import translator
     from weighbridge.documents import quiz

@@ -9,7 +9,7 @@ from weighbridge.config.fields import Field
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text, translator
 from weighbridge.core.suggestions import did_you_mean
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 from weighbridge.value import ModelValue
 
 MOST = 100
@@ -35,7 +35,7 @@ def look_at(model: ModelValue, *, strict: bool = False, lang: str = "en") -> Non
         if near and sys.stderr is not None:
             say = translator(lang)
             line = say("warning: {key}: {what}, so it is ignored; {hint}").format(key=key, what=say(text), hint=say(near))
-            print(f"weigh: {visible(line)}", file=sys.stderr)
+            print(f"weigh: {escape_invisible(line)}", file=sys.stderr)
 
 
 def _keys(fields: tuple[Field, ...]) -> Iterator[str]:

@@ -68,9 +68,9 @@ def known_class(name: str, classes: Iterable[str]) -> str | None:
     >>> known_class("JinaBertForMaskedLM", ["BertForMaskedLM"]) is None
     True
     """
-    wanted = _plain(CLASSES.get(name, name))
-    return next((found for found in classes if _plain(found) == wanted), None)
+    wanted = _normalize(CLASSES.get(name, name))
+    return next((found for found in classes if _normalize(found) == wanted), None)
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return name.replace("_", "").casefold()

@@ -82,19 +82,19 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         elif value is None and field.default is True and is_nulled(field, raw):
             value = False
         elif value is not None or not field.nullable or field.key not in raw:
-            value = _concrete(field, value, result, path)
+            value = _bind_concrete(field, value, result, path)
         values[field.word] = value
     return result
 
 
-def within(field: Field, raw: Mapping[str, Any], path: str = "") -> SubConfig | None:
+def find_sub_config(field: Field, raw: Mapping[str, Any], path: str = "") -> SubConfig | None:
     """Find how the sub-config of a ``nested`` field is to be read; None is one that may be absent, and is.
 
     Raises:
         ConfigError: It is no mapping, or of a model type that no blueprint describes.
 
     >>> from weighbridge.config.fields import nested
-    >>> within(nested("text", "text_config", ()), {"text_config": {"hidden_size": 8}}).raw
+    >>> find_sub_config(nested("text", "text_config", ()), {"text_config": {"hidden_size": 8}}).raw
     {'hidden_size': 8}
     """
     value = raw.get(field.key)
@@ -134,7 +134,7 @@ def with_overrides(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None, 
         *parents, last = key.split(".")
         for parent in parents:
             field = next((field for field in known if field.key == parent and field.kind == "nested"), None)
-            inside = within(field, target, path) if field is not None else None
+            inside = find_sub_config(field, target, path) if field is not None else None
             known, path = inside.fields if inside is not None else (), f"{path}{parent}."
             inner = target.get(parent)
             target[parent] = dict(inner) if isinstance(inner, Mapping) else {}
@@ -254,7 +254,7 @@ def _check_size(field: Field, value: Any, path: str) -> Any:
             hint=Text("the class default is {shown}", shown=_show_default(field)),
         )
     if value > LARGEST:
-        raise _too_large(value, key)
+        raise _size_error(value, key)
     return value
 
 
@@ -295,7 +295,7 @@ def _labels(field: Field, value: Any, raw: Mapping[str, Any], path: str) -> Any:
 def _bind_nested(field: Field, raw: Mapping[str, Any], path: str, like: Config | None) -> Config | None:
     here = path + field.key
     try:
-        inner = within(field, raw, path)
+        inner = find_sub_config(field, raw, path)
         if inner is None:
             return None
         bound = bind(inner.fields, inner.raw, path=f"{here}.", like=None if like is None else getattr(like, field.word))
@@ -306,7 +306,7 @@ def _bind_nested(field: Field, raw: Mapping[str, Any], path: str, like: Config |
     return bound
 
 
-def _concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
+def _bind_concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
     if value is None:
         value = _default_of(field, so_far, path)
     elif field.kind == "switch" and type(value) is not bool:
@@ -316,7 +316,7 @@ def _concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
     elif field.kind == "sequence" and not isinstance(value, (list, tuple)):
         raise ConfigError(Text("expected a list, found {what}", what=say_value(value)), key=path + field.key, value=value)
     elif type(value) is int and abs(value) > LARGEST:
-        raise _too_large(value, path + field.key)
+        raise _size_error(value, path + field.key)
     elif field.kind == "sequence" and len(value) > LONGEST:
         raise ConfigError(
             Text("no model has a list of {count:,} entries", count=len(value)),
@@ -339,7 +339,7 @@ def _read(field: Field, value: Any, path: str) -> Any:
         ) from None
 
 
-def _too_large(value: int, key: str) -> ConfigError:
+def _size_error(value: int, key: str) -> ConfigError:
     return ConfigError(
         Text("no model has a size of {bit_length} bits", bit_length=value.bit_length()),
         key=key,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config.bind import bind, is_nulled, within
+from weighbridge.config.bind import bind, find_sub_config, is_nulled
 from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
@@ -72,7 +72,7 @@ def missing_fields(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str 
             or is_nulled(field, raw)
         )
         if field.kind == "nested":
-            inner = within(field, raw, path)
+            inner = find_sub_config(field, raw, path)
             if inner is not None:
                 missing |= missing_fields(
                     inner.fields, inner.raw if raw.get(field.key) else {}, f"{path}{field.key}.", f"{words}{field.word}."
@@ -99,7 +99,7 @@ def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: 
         if key == "per_layer_config" and value and all(key != field.key for field in fields):
             raise ConfigError("layers that each have sizes of their own are not described for this type", key=path + key, value=value)
         if type(value) is dict and path.count(".") < 4:
-            inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
+            inner = next((find_sub_config(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
             refuse_undescribed(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
 
 
@@ -120,7 +120,7 @@ def unknown_keys(fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys
     strangers = [path + key for key in raw if not key or (key not in known and key not in IGNORED_KEYS and key not in ignored_keys)]
     for field in nested:
         if isinstance(raw.get(field.key), Mapping):
-            inner = within(field, raw, path)
+            inner = find_sub_config(field, raw, path)
             strangers += unknown_keys(inner.fields, inner.raw, ignored_keys | inner.ignored_keys, f"{path}{field.key}.") if inner else []
     return strangers
 
@@ -135,7 +135,7 @@ def alias_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "
     notes: list[str] = []
     for field in fields:
         if field.kind == "nested":
-            inner = within(field, raw, path)
+            inner = find_sub_config(field, raw, path)
             if inner is not None:
                 notes += alias_notes(inner.fields, inner.raw, f"{path}{field.key}.")
         elif field.kind != "derived" and field.aliases:
@@ -169,7 +169,7 @@ def derivation_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: C
     notes: list[str] = []
     for field in fields:
         if field.kind == "nested":
-            inner = within(field, raw, path)
+            inner = find_sub_config(field, raw, path)
             if inner is not None:
                 notes += derivation_notes(inner.fields, inner.raw, getattr(sizes, field.word), f"{path}{field.key}.")
         elif isinstance(raw.get(field.key), list) and (of := _owner_of_list(field, vars(sizes))):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weighbridge.config.bind import alias_value, within, without_aliases
+from weighbridge.config.bind import alias_value, find_sub_config, without_aliases
 from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core.formula import Symbol
 
@@ -27,7 +27,7 @@ def symbols(
         if given is None:
             given = raw.get(field.key)
         if field.kind == "nested":
-            inner = within(field, raw)
+            inner = find_sub_config(field, raw)
             if inner is not None:
                 tag, where = f"{suffix}_{field.key.removesuffix('_config')}", f"{path}{field.key}."
                 within_it, first = getattr(sizes, field.word), start + 100 * (order + 1)

@@ -46,10 +46,10 @@ def parse_yaml(text: str, name: str) -> dict[str, Any]:
         if root is None:
             raise ConfigError(Text("{name} is empty; expected a config as a mapping", name=name))
         if root.id != "mapping":
-            raise _unreadable(name, root.start_mark.line)
+            raise _line_error(name, root.start_mark.line)
         found: dict[str, Any] = _value(root, loader, name)
     except yaml.MarkedYAMLError as error:
-        raise _unreadable(name, error.problem_mark.line if error.problem_mark else 0) from None
+        raise _line_error(name, error.problem_mark.line if error.problem_mark else 0) from None
     except yaml.YAMLError:
         raise ConfigError(Text("{name} has characters that YAML does not allow", name=name)) from None
     return found
@@ -62,7 +62,7 @@ def _refuse_what_no_config_needs(events: Iterable[Any], name: str) -> None:
         opens, closes = (type(event).__name__.endswith(f"{end}Event") for end in ("Start", "End"))
         depth += opens - closes
         if depth > DEEPEST or getattr(event, "anchor", None) is not None or getattr(event, "tag", None) is not None:
-            raise _unreadable(name, event.start_mark.line)
+            raise _line_error(name, event.start_mark.line)
 
 
 def _value(node: Any, loader: Any, name: str) -> Any:
@@ -73,17 +73,17 @@ def _value(node: Any, loader: Any, name: str) -> Any:
         try:
             return loader.construct_object(node) if node.tag in PLAIN else node.value
         except ValueError:  # more digits than Python reads
-            raise _unreadable(name, node.start_mark.line) from None
+            raise _line_error(name, node.start_mark.line) from None
     found = {}
     for key, value in node.value:
         if key.id != "scalar":
-            raise _unreadable(name, key.start_mark.line)
+            raise _line_error(name, key.start_mark.line)
         if key.value in found:
             raise ConfigError("the key occurs twice in one object", key=key.value, hint="keep one")
         found[key.value] = _value(value, loader, name)
     return found
 
 
-def _unreadable(name: str, line: int) -> ConfigError:
+def _line_error(name: str, line: int) -> ConfigError:
     """Return the error of a line, which PyYAML counts from 0."""
     return ConfigError(Text("{name}, line {line}: expected a key with a plain value, a list or keys below it", name=name, line=line + 1))

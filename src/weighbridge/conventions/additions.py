@@ -69,7 +69,7 @@ def additions(taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[Ad
         yield from _scales(atoms)
         yield from _packed_layers(atoms)
         yield from _pooler(atoms)
-        yield from _dense(atoms)
+        yield from _dense_layers(atoms)
         yield from _key_biases(atoms)
 
 
@@ -167,7 +167,7 @@ def _pooler(atoms: Sequence[Atom]) -> Iterator[Addition]:
         yield Addition("pooler-added", Piece(mark("a pooler of H² + H"), hidden * hidden + hidden), 2, ("pooler",), common=True)
 
 
-def _dense(atoms: Sequence[Atom]) -> Iterator[Addition]:
+def _dense_layers(atoms: Sequence[Atom]) -> Iterator[Addition]:
     """Yield the linear maps that sentence-transformers puts behind the pooling of an encoder: H² (GTR), or there and back, H to 4H to H (EmbeddingGemma)."""
     word = next((atom for atom in atoms if atom.component == "word" and atom.rows), None)
     if word is None or any(atom.component.startswith("head:") for atom in atoms):

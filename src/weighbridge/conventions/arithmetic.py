@@ -96,11 +96,11 @@ def count_arithmetic(model: ModelValue, given: Inputs, key: str) -> Arithmetic:
         raise UsageError(
             Text("convention {key!r}: expected one of {customs}", key=key, customs=", ".join(custom.key for custom in CUSTOMS))
         )
-    pieces = tuple(custom.pieces(one_pass(model, given)))
+    pieces = tuple(custom.pieces(default_pass(model, given)))
     return Arithmetic(custom, sum(piece.amount for piece in pieces), pieces)
 
 
-def one_pass(model: ModelValue, given: Inputs) -> Pass:
+def default_pass(model: ModelValue, given: Inputs) -> Pass:
     """Return a pass whose inputs the model takes; images of a model that sees nothing else are examples."""
     if model.description is None:
         raise UsageError(Text("{source}: the arithmetic needs a config; this has only tensors", source=model.source))

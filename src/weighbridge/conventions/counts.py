@@ -54,7 +54,7 @@ class GeneralConvention(NamedTuple):
     count: Callable[[Parts], int]
 
 
-def _of(keep: Callable[[Atom], bool]) -> Callable[[Parts], int]:
+def _total_of(keep: Callable[[Atom], bool]) -> Callable[[Parts], int]:
     return lambda taken: sum(atom.total for atom in taken.atoms if keep(atom))
 
 
@@ -70,29 +70,29 @@ CUSTOMS = (
     GeneralConvention("ties", "storage", mark("ties counted twice"), mark("every name counted as if it had storage of its own"),
            mark("named_parameters(remove_duplicate=False) of PyTorch; summaries that walk module by module"), lambda taken: taken.unique + sum(atom.total for atom in taken.tied)),
     GeneralConvention("embeddings", "left out", mark("without embeddings"), mark("all lookup tables left out: words, positions, token types"),
-           mark("num_parameters(exclude_embeddings=True) of transformers; Kaplan et al. 2020 (arXiv 2001.08361), section 2.1"), _of(lambda atom: atom.component not in TABLES)),
+           mark("num_parameters(exclude_embeddings=True) of transformers; Kaplan et al. 2020 (arXiv 2001.08361), section 2.1"), _total_of(lambda atom: atom.component not in TABLES)),
     GeneralConvention("word-embeddings", "left out", mark("without word embeddings"), mark("the vocabulary table left out, position and type tables kept"),
-           mark("“non-embedding” figures in model cards, such as those of Qwen2.5 and Qwen3"), _of(lambda atom: atom.component != "word")),
+           mark("“non-embedding” figures in model cards, such as those of Qwen2.5 and Qwen3"), _total_of(lambda atom: atom.component != "word")),
     GeneralConvention("position-embeddings", "left out", mark("without position embeddings"), mark("the position table left out, the vocabulary kept, as the head uses it"),
-           mark("get_num_params(non_embedding=True) in model.py of nanoGPT"), _of(lambda atom: atom.component != "position")),
+           mark("get_num_params(non_embedding=True) in model.py of nanoGPT"), _total_of(lambda atom: atom.component != "position")),
     GeneralConvention("biases", "left out", mark("without biases"), mark("biases of linear maps left out, norms kept"),
-           mark("hand calculations that write 4H² for attention and 8H² for the feed-forward network, and add the norms"), _of(lambda atom: atom.role != "bias")),
+           mark("hand calculations that write 4H² for attention and 8H² for the feed-forward network, and add the norms"), _total_of(lambda atom: atom.role != "bias")),
     GeneralConvention("norms", "left out", mark("without norms"), mark("gains and shifts of all norms left out, biases kept"),
-           mark("hand calculations that call the norms negligible"), _of(lambda atom: not atom.of_norm)),
+           mark("hand calculations that call the norms negligible"), _total_of(lambda atom: not atom.of_norm)),
     GeneralConvention("matrices", "left out", mark("matrices only"), mark("weights of linear maps and tables; neither biases nor norms"),
-           mark("most back-of-the-envelope formulas, such as 12LH² + VH"), _of(lambda atom: atom.role in ("weight", "embedding"))),
+           mark("most back-of-the-envelope formulas, such as 12LH² + VH"), _total_of(lambda atom: atom.role in ("weight", "embedding"))),
     GeneralConvention("pooler", "left out", mark("without pooler"), mark("the linear map on the first token left out"),
-           mark("add_pooling_layer=False in transformers, which its masked-language-model classes use"), _of(lambda atom: atom.component != "pooler")),
+           mark("add_pooling_layer=False in transformers, which its masked-language-model classes use"), _total_of(lambda atom: atom.component != "pooler")),
     GeneralConvention("head", "left out", mark("backbone only"), mark("everything but the output heads"),
-           mark("the base_model of a class in transformers"), _of(lambda atom: not atom.component.startswith("head:"))),
+           mark("the base_model of a class in transformers"), _total_of(lambda atom: not atom.component.startswith("head:"))),
     GeneralConvention("layers", "part", mark("all layers"), mark("everything in the repeated layers, biases and norms included"),
-           mark("hand calculations that multiply one layer by the number of layers"), _of(lambda atom: bool(atom.layer))),
+           mark("hand calculations that multiply one layer by the number of layers"), _total_of(lambda atom: bool(atom.layer))),
     GeneralConvention("one-layer", "part", mark("one layer"), mark("one of the repeated layers, with biases and norms"),
            mark("hand calculations; what one more layer costs"), _one_layer),
     GeneralConvention("scaling-law", "law", mark("scaling-law N"), mark("matrices of the layers alone: no embeddings, biases, norms or head; 12LH² where I = 4H"),
-           mark("Kaplan et al. 2020 (arXiv 2001.08361), equation 2.1: N ≈ 2 d_model n_layer (2 d_attn + d_ff)"), _of(lambda atom: bool(atom.layer) and atom.role == "weight")),
+           mark("Kaplan et al. 2020 (arXiv 2001.08361), equation 2.1: N ≈ 2 d_model n_layer (2 d_attn + d_ff)"), _total_of(lambda atom: bool(atom.layer) and atom.role == "weight")),
     GeneralConvention("layers-and-tables", "law", mark("layers, words and positions"), mark("all layers with biases and norms, and the word and position tables; no token types, no norm outside the layers, no pooler"),
-           mark("Narayanan et al. 2021 (arXiv 2104.04473), equation 2: P = 12lh²(1 + 13/(12h) + (V + s)/(12lh))"), _of(lambda atom: bool(atom.layer) or atom.component in ("word", "position"))),
+           mark("Narayanan et al. 2021 (arXiv 2104.04473), equation 2: P = 12lh²(1 + 13/(12h) + (V + s)/(12lh))"), _total_of(lambda atom: bool(atom.layer) or atom.component in ("word", "position"))),
 )  # fmt: skip
 
 

@@ -115,11 +115,11 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en", *, every: 
     """
     say = translator(lang)
     table = conventions(model)
-    meanings = _plausible(readings(str(number)), str(number))
+    meanings = _drop_rounded_units(readings(str(number)), str(number))
     found: dict[tuple[str, int], tuple[int, int, Match]] = {}
     hidden: set[tuple[str, int]] = set()
     for reading in meanings:
-        inside = list(_inside(table, reading))
+        inside = list(_conventions_in(table, reading))
         least = min((made.cost for made in inside), default=0)
         for made in inside:
             if reading.how != "exact" and made.cost > least:
@@ -145,7 +145,7 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en", *, every: 
     return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest, more, hints)
 
 
-def _plausible(meanings: list[Reading], number: str) -> list[Reading]:
+def _drop_rounded_units(meanings: list[Reading], number: str) -> list[Reading]:
     """Leave out units of 2^10, 2^20, 2^30 where a number has one or two digits: rounded so far, it would fit almost anything."""
     digits = re.sub(r"\D", "", number.partition("e")[0]).strip("0")
     return [reading for reading in meanings if len(digits) > 2 or reading.unit % 1000 == 0 or reading.unit == 1] or meanings
@@ -179,7 +179,7 @@ def _distance(reading: Reading, match: Match, say: Say) -> Iterator[str]:
         yield say("It is {percent} less than the {value} counted.").format(percent=percent, value=f"{match.value:,}")
 
 
-def _inside(table: Conventions, reading: Reading) -> Iterator[Convention]:
+def _conventions_in(table: Conventions, reading: Reading) -> Iterator[Convention]:
     if reading.how == "exact":
         yield from table.by_value.get(reading.low, ())
         return

@@ -19,7 +19,7 @@ from weighbridge.conventions.arithmetic import (
     FlopsConvention,
     Pass,
     convolution_biases,
-    one_pass,
+    default_pass,
     products,
     weights,
 )
@@ -94,8 +94,8 @@ def reconcile_flops(model: ModelValue, given: Inputs, number: str | int) -> Flop
     >>> found.key, [tuple(step) for step in found.steps]
     ('fvcore', [('products with weights', 16848500736), ('products between activations', 715327488), ('norms', 18912000), ('output head, left out', -768000)])
     """
-    of = one_pass(model, given)
-    ways = sorted(_ways(of), key=lambda way: way.cost)
+    of = default_pass(model, given)
+    ways = sorted(_flops_conventions(of), key=lambda way: way.cost)
     found: dict[int, FlopsMatch] = {}
     meanings = readings(str(number))
     for reading in meanings:
@@ -111,7 +111,7 @@ def reconcile_flops(model: ModelValue, given: Inputs, number: str | int) -> Flop
     return FlopsReconciliation(str(number), model.class_name, torch, matches, nearest, wanted - nearest.value if nearest else 0)
 
 
-def _ways(of: Pass) -> Iterator[FlopsMatch]:
+def _flops_conventions(of: Pass) -> Iterator[FlopsMatch]:
     """Yield what people count: each convention whole, without head, without attention; the other unit; one token of many."""
     head = _head_work(of, weights)
     for order, custom in enumerate(CUSTOMS):

@@ -78,17 +78,17 @@ def _readings_of(mantissa: Fraction, step: Fraction, unit: int, cost: int) -> li
     if width <= 1 and value.denominator == 1:
         found = [Reading(int(value), int(value), value, "exact", unit, cost)]
     else:
-        found = [_between(value - width / 2, value + width / 2, value, "rounded", unit, cost)]
-        found.append(_between(value, value + width, value, "truncated", unit, cost + 2))
+        found = [_reading(value - width / 2, value + width / 2, value, "rounded", unit, cost)]
+        found.append(_reading(value, value + width, value, "truncated", unit, cost + 2))
     units, zeros = mantissa / step, 0
     while units and zeros < 9 and units % 10 ** (zeros + 1) == 0:
         zeros += 1
     for extra in range(1, zeros + 1):
         wide = width * 10**extra
         if wide * 20 <= value * 2 and (width > 1 or extra >= 3):
-            found.append(_between(value - wide / 2, value + wide / 2, value, "coarse", unit, cost + 1))
+            found.append(_reading(value - wide / 2, value + wide / 2, value, "coarse", unit, cost + 1))
     return found
 
 
-def _between(low: Fraction, high: Fraction, value: Fraction, how: str, unit: int, cost: int) -> Reading:
+def _reading(low: Fraction, high: Fraction, value: Fraction, how: str, unit: int, cost: int) -> Reading:
     return Reading(-(-low.numerator // low.denominator), high.numerator // high.denominator, value, how, unit, cost)

@@ -150,7 +150,7 @@ def views(model: ModelValue) -> Iterator[View]:
         if taken.buffers:
             yield view._replace(added=(Piece(mark("saved buffers"), taken.buffers),), cost=view.cost + 1, depth=1)
         if index == 0:
-            yield from _active(tree, view)
+            yield from _active_parameters(tree, view)
             yield from _rotary(model, view, taken)
             yield from _with_prediction_layers(model, view, taken)
             yield from _with_padded_vocabulary(model, view)
@@ -202,7 +202,7 @@ def _pipelines(model: ModelValue, view: View, buffers: int) -> Iterator[View]:
             yield view._replace(added=(*beside, Piece(mark("saved buffers"), buffers)), cost=2, depth=0)
 
 
-def _active(tree: Part, view: View) -> Iterator[View]:
+def _active_parameters(tree: Part, view: View) -> Iterator[View]:
     """Yield the parameters that work on one token, as cards of mixtures of experts give them."""
     active = tally(tree).active
     if isinstance(active, int) and active < view.class_count:
@@ -275,7 +275,7 @@ def _towers(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Itera
         atoms = [atom for atom in taken.atoms if atom.path == path or atom.path.startswith(path + ".")]
         if 0 < sum(atom.total for atom in atoms) < whole.class_count:
             view = _view(whole.class_name, whole.class_count, path, atoms, omissions, 0)
-            view = view._replace(outside=_outside(whole, view), cost=1, depth=1)
+            view = view._replace(outside=_difference(whole, view), cost=1, depth=1)
             yield view
             yield from _variants(view, taken, atoms, main=True)
 
@@ -294,7 +294,7 @@ def _towers_with_projection(whole: View, taken: Parts, omissions: tuple[Omission
         atoms = [atom for atom in taken.atoms if atom.path.split(".")[0] in (tower, projection)]
         if {atom.path.split(".")[0] for atom in atoms} == {tower, projection}:
             view = _view(whole.class_name, whole.class_count, scope, atoms, omissions, 0)
-            yield view._replace(outside=_outside(whole, view), cost=1, depth=1)
+            yield view._replace(outside=_difference(whole, view), cost=1, depth=1)
 
 
 def _tower(atom: Atom) -> str:
@@ -316,14 +316,14 @@ def _cells(atoms: Sequence[Atom], omissions: tuple[Omission, ...]) -> tuple[Cell
         covered = known.get(alike := traits(atom))
         if covered is None:
             covered = known[alike] = sum(1 << index for index, omission in enumerate(omissions) if omission.covers(atom))
-        spare, part = _spare(atom), coarse_part(atom)
+        spare, part = _padding_positions(atom), coarse_part(atom)
         if spare:
             found[covered | 1 << omissions.index(OFFSET), part] += spare
         found[covered, part] += atom.total - spare
     return tuple(Cell(covered, label, amount) for (covered, label), amount in found.items())
 
 
-def _spare(atom: Atom) -> int:
+def _padding_positions(atom: Atom) -> int:
     """Return the two rows that RoBERTa and its like keep beyond a power of two of positions."""
     rows = atom.rows
     return 2 * atom.total // rows if rows > 4 and (rows - 2) & (rows - 3) == 0 else 0
@@ -342,8 +342,8 @@ def _scopes(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Itera
     ]
     for topic in ("attention", "feed_forward", "layer_norm"):
         mine = [atom for atom in inside if atom.component == topic]
-        chosen += [(topic, mine), *((f"{topic}-one", one) for one in _single(mine))]
-    chosen += [("layer", one) for one in _single(inside)]
+        chosen += [(topic, mine), *((f"{topic}-one", one) for one in _one_layer_of_each_kind(mine))]
+    chosen += [("layer", one) for one in _one_layer_of_each_kind(inside)]
     seen: set[tuple[str, tuple[Cell, ...]]] = set()
     for scope, atoms in chosen:
         if atoms:
@@ -351,10 +351,10 @@ def _scopes(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Itera
             if (scope, view.cells) in seen:
                 continue  # layers of one size are one kind, whatever stands in them
             seen.add((scope, view.cells))
-            yield view._replace(outside=_outside(whole, view), cost=1, depth=2)
+            yield view._replace(outside=_difference(whole, view), cost=1, depth=2)
 
 
-def _single(atoms: Sequence[Atom]) -> Iterator[list[Atom]]:
+def _one_layer_of_each_kind(atoms: Sequence[Atom]) -> Iterator[list[Atom]]:
     """Yield one copy of each kind of layer."""
     layers: dict[str, list[Atom]] = {}
     for atom in atoms:
@@ -363,7 +363,7 @@ def _single(atoms: Sequence[Atom]) -> Iterator[list[Atom]]:
         yield [atom._replace(copies=1) for atom in alike]
 
 
-def _outside(whole: View, view: View) -> tuple[Piece, ...]:
+def _difference(whole: View, view: View) -> tuple[Piece, ...]:
     left: Counter[str] = Counter()
     for cell in whole.cells:
         left[cell.label] += cell.amount

@@ -13,7 +13,7 @@ remedy if there is one. The attributes carry the same facts for programs.
 
 from __future__ import annotations
 
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 
 
 class WeighbridgeError(Exception):
@@ -21,7 +21,7 @@ class WeighbridgeError(Exception):
 
     def __str__(self) -> str:
         """Return the text, in which names from files cannot be more than names."""
-        return visible(super().__str__())
+        return escape_invisible(super().__str__())
 
 
 class SourceError(WeighbridgeError):

@@ -98,7 +98,7 @@ def read_whole(path: Path | str, most: int = LARGEST_CONFIG) -> bytes:
             pieces.append(piece)
             left -= len(piece)
             if left < 0:
-                raise _too_large(most, str(path))
+                raise _size_error(most, str(path))
     finally:
         os.close(number)
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
@@ -127,7 +127,7 @@ def read_pipe(path: str, most: int = LARGEST_CONFIG) -> bytes:
             if not piece:
                 return b"".join(pieces)
             if size > most:
-                raise _too_large(most, path)
+                raise _size_error(most, path)
     finally:
         os.close(number)
 
@@ -142,7 +142,7 @@ def read_bounded(file: BinaryIO, most: int = LARGEST_CONFIG, name: str = "") -> 
     if len(data) == PIECE:  # room for all that may come is made only where much comes
         data += file.read(most + 1 - PIECE)
     if len(data) > most:
-        raise _too_large(most, name)
+        raise _size_error(most, name)
     return data
 
 
@@ -153,5 +153,5 @@ def _open_descriptor(path: str) -> int:
         raise OSError(0, Text("no file can be called that"), path) from None
 
 
-def _too_large(most: int, path: str) -> OSError:
+def _size_error(most: int, path: str) -> OSError:
     return OSError(0, Text("more than {most:,} bytes", most=most), path)

@@ -44,7 +44,7 @@ def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
     """
     rows = list(rows)
     if sum(row.name.count(".") for row in rows) > MOST_MODULES and _modules(rows) > MOST_MODULES:
-        return Part("", tuple(_tensor(row.name, row, None) for row in _once_each(rows)), "model")
+        return Part("", tuple(_tensor(row.name, row, None) for row in _refuse_doubles(rows)), "model")
     collecting = gc.isenabled()
     gc.disable()  # all that is made here is kept, and looking through it again and again takes as long as making it
     try:
@@ -67,7 +67,7 @@ def _modules(rows: list[Row]) -> int:
     return count
 
 
-def _once_each(rows: list[Row]) -> list[Row]:
+def _refuse_doubles(rows: list[Row]) -> list[Row]:
     seen: set[str] = set()
     for row in rows:
         if row.name in seen:
@@ -99,7 +99,7 @@ def _children_of(rows: list[Row], start: int, rank: Callable[[str], int] | None,
     What is numbered shares *seen*, so that equal subtrees are one object; what no number stands before needs none.
     """
     if start and (path := _common_modules(rows, start)):
-        return _within(path, _children_of(rows, start + sum(map(len, path)) + len(path), rank, seen), seen)
+        return _wrap(path, _children_of(rows, start + sum(map(len, path)) + len(path), rank, seen), seen)
     own, inner = _split_rows(rows, start)
     children: list[Node] = [_tensor(name, row, seen) for name, row in own.items()]
     items = list(inner.items())
@@ -128,10 +128,10 @@ def _chain(row: Row, start: int, seen: _Seen | None) -> tuple[Node, ...]:
     if "." not in below:
         return (_tensor(below, row, seen),)
     *path, last = below.split(".")
-    return _within(path, (_tensor(last, row, seen),), seen)
+    return _wrap(path, (_tensor(last, row, seen),), seen)
 
 
-def _within(path: list[str], grown: tuple[Node, ...], seen: _Seen | None) -> tuple[Node, ...]:
+def _wrap(path: list[str], grown: tuple[Node, ...], seen: _Seen | None) -> tuple[Node, ...]:
     """Put nodes into modules, each of which holds nothing but the next."""
     for piece in reversed(path):
         if is_index(piece):

@@ -112,10 +112,10 @@ def language(asked: str | None = None) -> str:
     return "zh" if found.lower().startswith("zh") and "zh" in languages() else "en"
 
 
-def either(names: Sequence[str]) -> Text:
+def join_with_or(names: Sequence[str]) -> Text:
     """Return names as alternatives, in the reader's language: ``bert, roberta or albert``.
 
-    >>> print(either(["bert", "roberta", "albert"]))
+    >>> print(join_with_or(["bert", "roberta", "albert"]))
     bert, roberta or albert
     """
     first, *others = names

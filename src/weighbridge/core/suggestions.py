@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from weighbridge.core.messages import Text, either
+from weighbridge.core.messages import Text, join_with_or
 
 
 def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str:
@@ -29,7 +29,7 @@ def did_you_mean(name: str, known: Iterable[str], *, typos: bool = False) -> str
     close = starts if 0 < len(starts) <= 3 else get_close_matches(name, names, n=3, cutoff=0.7)
     if typos:
         close = [found for found in close if _is_slip(name, found)]
-    return Text("did you mean {names}?", names=either(close)) if close else ""
+    return Text("did you mean {names}?", names=join_with_or(close)) if close else ""
 
 
 def _is_slip(name: str, meant: str) -> bool:

@@ -27,10 +27,10 @@ def is_visible(text: str) -> bool:
     return text.isprintable() and (text.isascii() or UNSEEN.isdisjoint(text))
 
 
-def visible(text: str, keep: str = "") -> str:
+def escape_invisible(text: str, keep: str = "") -> str:
     """Return *text* with every character that cannot be seen written out, but for those to *keep*.
 
-    >>> visible("a\\x1b[2Jb\\u202e"), visible("嵌入层 ×"), visible("a\\nb", keep="\\n")
+    >>> escape_invisible("a\\x1b[2Jb\\u202e"), escape_invisible("嵌入层 ×"), escape_invisible("a\\nb", keep="\\n")
     ('a\\\\u001b[2Jb\\\\u202e', '嵌入层 ×', 'a\\nb')
     """
     if is_visible(text):

@@ -13,7 +13,7 @@ from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 from weighbridge.designs.budget import Budget
-from weighbridge.designs.costs import BITS, Workload, whole
+from weighbridge.designs.costs import BITS, Workload, as_int
 from weighbridge.designs.space import LAYERS, MLP, ConfigTemplate
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Candidates:
                 return self._measure(hidden, layers, widths, {name: account})[name]
             except (AssertionError, TypeError):  # columns cannot tell how many layers have a window
                 pairs = zip(layers.tolist(), widths.tolist(), strict=True)
-                return np.array([whole(account(self._tree(hidden, *pair))) for pair in pairs])
+                return np.array([as_int(account(self._tree(hidden, *pair))) for pair in pairs])
             except UsageError:
                 self.costs[name] = None
         return np.zeros(len(layers), dtype=np.int64)

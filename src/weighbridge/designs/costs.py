@@ -37,10 +37,10 @@ class Workload(NamedTuple):
     training: bool = False
 
 
-def whole(size: Size) -> int:
+def as_int(size: Size) -> int:
     """Return a measure of a model whose sizes are all ints, which is an int itself.
 
-    >>> whole(3)
+    >>> as_int(3)
     3
     """
     assert isinstance(size, int)
@@ -67,7 +67,7 @@ def inputs_of(model: ModelValue, workload: Workload) -> Inputs:
 
 
 def _flops(model: ModelValue, workload: Workload) -> int:
-    return whole(flops_of(model, inputs_of(model, workload)).forward_matmul)
+    return as_int(flops_of(model, inputs_of(model, workload)).forward_matmul)
 
 
 def _bytes(model: ModelValue, workload: Workload) -> int:
@@ -79,7 +79,7 @@ def _bytes(model: ModelValue, workload: Workload) -> int:
                 did_you_mean=did_you_mean(workload.dtype, BITS) or Text("known: {names}", names=", ".join(BITS)),
             )
         )
-    return -(-whole(tally_of(model).unique) * BITS[workload.dtype] // 8)
+    return -(-as_int(tally_of(model).unique) * BITS[workload.dtype] // 8)
 
 
 def _memory(model: ModelValue, workload: Workload) -> int:
@@ -94,8 +94,8 @@ def _cache(model: ModelValue, workload: Workload) -> int:
 
 
 COSTS: dict[str, Callable[[ModelValue, Workload], int]] = {
-    "active": lambda model, workload: whole(tally_of(model).active),
-    "non_embedding": lambda model, workload: whole(tally_of(model).non_embedding),
+    "active": lambda model, workload: as_int(tally_of(model).active),
+    "non_embedding": lambda model, workload: as_int(tally_of(model).non_embedding),
     "flops": _flops,
     "bytes": _bytes,
     "memory": _memory,

@@ -12,9 +12,9 @@ from weighbridge.config.bind import LARGEST
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
 from weighbridge.designs.interpolation import Terms, evaluate, in_one
-from weighbridge.designs.problem import MeasuredConfig, Problem, closest, hits_of
+from weighbridge.designs.problem import MeasuredConfig, Problem, hits_of, nearest_configs
 from weighbridge.designs.roots import in_ints, value_of
-from weighbridge.designs.single import BEYOND, FITTED, MOST, Outcome, candidates, constant, free_values, of_polynomial, walk
+from weighbridge.designs.single import BEYOND, FITTED, MOST, Outcome, answer_without_unknowns, candidates, free_values, of_polynomial, walk
 
 PAIRS = 3_000_000
 """Values of the first unknown that are tried for two unknowns."""
@@ -42,7 +42,7 @@ def solve_pair(problem: Problem) -> Outcome:
         return _solve_slices(problem)
     free = [index for index in range(2) if not any(powers[index] for powers in terms)]
     if len(free) == 2:
-        return constant(problem, terms, proven=proven)
+        return answer_without_unknowns(problem, terms, proven=proven)
     if free:
         return _one_free(problem, terms, free[0], proven=proven)
     if any(coefficient < 0 for powers, coefficient in terms.items() if any(powers)):
@@ -68,7 +68,7 @@ def _one_free(problem: Problem, terms: Terms, free: int, *, proven: bool) -> Out
     if not hits:
         start = problem.own[free] or 0
         near = (found for number in around[:64] for found in islice(free_values(problem, _pair(other, number, start), (free,)), 1))
-        nearest = closest(problem, near)
+        nearest = nearest_configs(problem, near)
     details: dict[str, Any] = {"measure": problem.measure, "equation": problem.equation(terms), "free": problem.keys[free]}
     return Outcome(tuple(hits), nearest, details["equation"], (ONLY_SECOND if proven else FITTED, details), proven, (), more or left)
 
@@ -88,11 +88,11 @@ def _solve_pairs(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
         raise UsageError(Text("{keys}: too many values to try; ask for multiples of a number, such as {keys}=64", keys=problem.keys[first]))
     hits, close, cut = _try_each(problem, terms, first, ranges[first])
     found, refused, left = hits_of(problem, (choice for _, choice in sorted(hits)), MOST)
-    nearest = () if found else closest(problem, (choice for _, choice in _nearest(close)))
+    nearest = () if found else nearest_configs(problem, (choice for _, choice in _nearest(close)))
     if not found and len(nearest) < 2 and ranges[1 - first] // problem.step[1 - first] <= PAIRS // 10:
         # what was solved for makes no model next to the target: the other way round some may
         _, others, _ = _try_each(problem, terms, 1 - first, ranges[1 - first])
-        nearest = closest(problem, (choice for _, choice in _nearest([*close, *others])))
+        nearest = nearest_configs(problem, (choice for _, choice in _nearest([*close, *others])))
     details: dict[str, Any] = {
         "measure": problem.measure,
         "equation": problem.equation(terms),
@@ -205,7 +205,7 @@ def _solve_slices(problem: Problem) -> Outcome:
             cut = cut or len(hits) > 20 * MOST
             break
     ordered = sorted(hits.values(), key=lambda entry: abs(entry.measured[problem.measure] - problem.budget.target))
-    nearest = () if hits else closest(problem, (choice for _, choice in _nearest(near)))
+    nearest = () if hits else nearest_configs(problem, (choice for _, choice in _nearest(near)))
     second = problem.keys[1 - first]
     how = Text(EXACTLY, second=second) if exactly else Text(ONE_BY_ONE, most=INNER, second=second)
     details: dict[str, Any] = {"measure": problem.measure, "first": problem.keys[first], "low": low, "high": high, "how": how}

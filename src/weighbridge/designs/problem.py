@@ -19,7 +19,7 @@ from weighbridge.accounts.memory.account import settings, static_bytes
 from weighbridge.accounts.memory.weights import bits
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
-from weighbridge.config.bind import bind, with_overrides, within, without_key
+from weighbridge.config.bind import bind, find_sub_config, with_overrides, without_key
 from weighbridge.config.fields import Field
 from weighbridge.conventions.loading import count_loaded
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
@@ -30,7 +30,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part, walk
 from weighbridge.designs.budget import Budget
-from weighbridge.designs.costs import COSTS, Workload, inputs_of, whole
+from weighbridge.designs.costs import COSTS, Workload, as_int, inputs_of
 from weighbridge.designs.interpolation import Terms, evaluate, interpolate, polynomial_terms
 from weighbridge.value import ModelValue
 
@@ -74,7 +74,7 @@ class Problem:
         self.keys, self.targets = keys, targets
         self.measure, self.budget = next(iter(targets.items()))
         self.fields = [self._field(key) for key in keys]
-        self.step = [_positive(step.get(key, 1), key) for key in keys]
+        self.step = [_check_multiple(step.get(key, 1), key) for key in keys]
         if unknown := set(step) - set(keys):
             raise UsageError(
                 Text("multiples are for the unknowns ({keys}), not for {unknown}", keys=", ".join(keys), unknown=", ".join(sorted(unknown)))
@@ -93,7 +93,7 @@ class Problem:
         *parents, last = key.split(".")
         for parent in parents:
             nested = next((field for field in fields if field.key == parent and field.kind == "nested"), None)
-            inner = within(nested, raw) if nested else None
+            inner = find_sub_config(nested, raw) if nested else None
             if inner is None:
                 raise UsageError(
                     Text(
@@ -128,7 +128,7 @@ class Problem:
         fields = self.description.family.fields
         for parent in parents:
             nested = next(field for field in fields if field.key == parent)
-            inner = within(nested, self.description.raw)
+            inner = find_sub_config(nested, self.description.raw)
             value, fields = getattr(value, nested.word), inner.fields if inner else ()
         found = getattr(value, self.fields[index].word, None)
         return found if type(found) is int else None
@@ -147,7 +147,7 @@ class Problem:
         """Measure a model."""
         if name in COSTS and name != "flops":
             return COSTS[name](model, self.workload)
-        return whole(MEASURES[name](model.tree, self))
+        return as_int(MEASURES[name](model.tree, self))
 
     def count(self, values: Sequence[int]) -> int | None:
         """Measure one config, or return None if the values make no model, or none that can be measured."""
@@ -294,7 +294,7 @@ MEASURES: Mapping[str, Measure] = {
 """What is a formula of the sizes: each measures a tree, whether its sizes are ints or symbols. Training memory is counted on ints alone."""
 
 
-def closest(problem: Problem, choices: Iterable[Sequence[int]]) -> tuple[MeasuredConfig, ...]:
+def nearest_configs(problem: Problem, choices: Iterable[Sequence[int]]) -> tuple[MeasuredConfig, ...]:
     """Return the nearest config below the target and the nearest above, of those choices that make a model; the nearest come first."""
     below: MeasuredConfig | None = None
     above: MeasuredConfig | None = None
@@ -346,7 +346,7 @@ def _guesses(problem: Problem, other: int, value: int) -> Iterator[int]:
     yield from dict.fromkeys(max(least, -(-guess // step) * step) for guess in wanted)
 
 
-def _positive(value: int, key: str) -> int:
+def _check_multiple(value: int, key: str) -> int:
     if type(value) is not int or value < 1:
         raise UsageError(Text("{key}: expected multiples of a whole number from 1 up, found {value!r:.40}", key=key, value=value))
     return value

@@ -14,14 +14,14 @@ from weighbridge.accounts.flops import flops
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
 from weighbridge.columns.column import require_numpy
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.suggestions import did_you_mean
 from weighbridge.designs.advice import Advice, Tokens, advise, compute_optimal_tokens
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.candidates import Candidates, Row
-from weighbridge.designs.costs import BITS, Workload, costs_of, inputs_of, whole
+from weighbridge.designs.costs import BITS, Workload, as_int, costs_of, inputs_of
 from weighbridge.designs.front import pareto_front
 from weighbridge.designs.space import LAYERS, MLP, ConfigTemplate, Space
 from weighbridge.value import ModelValue
@@ -168,7 +168,7 @@ def words_of(like: ModelValue, config: Mapping[str, Any], part: str = "") -> dic
     assert like.description is not None
     fields, raw = like.description.family.fields, config
     if part:
-        inner = within(next(field for field in fields if field.key == part), config)
+        inner = find_sub_config(next(field for field in fields if field.key == part), config)
         assert inner is not None
         fields, raw = inner.fields, inner.raw
     found = {field.word: raw[field.key] for field in fields if field.kind == "size" and type(raw.get(field.key)) is int}
@@ -217,14 +217,14 @@ def _weigh(row: Row, drawing: ConfigTemplate, workload: Workload, limits: Mappin
         measured = costs_of(model, workload, names)
     if row.training:
         measured["training"] = row.training
-    return Design(config, whole(tally(model.tree).unique), measured)
+    return Design(config, as_int(tally(model.tree).unique), measured)
 
 
 def _tokens(entry: Design, drawing: ConfigTemplate) -> tuple[Tokens, ...]:
     """Return how many tokens fits suggest; the arithmetic without embeddings and head is that of the type's base class."""
     body = from_config({**entry.config, "architectures": [drawing.known.base]}, "design", None, None)
     try:
-        forward = whole(flops(body.tree, {"seq": CONTEXT, "decoder": CONTEXT}).forward_matmul)
+        forward = as_int(flops(body.tree, {"seq": CONTEXT, "decoder": CONTEXT}).forward_matmul)
     except UsageError:  # what sees more than tokens
         forward = 0
     return compute_optimal_tokens(entry.parameters, entry.measured["non_embedding"], 3 * forward // CONTEXT)

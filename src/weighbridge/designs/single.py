@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from weighbridge.config.bind import LARGEST
 from weighbridge.core.messages import mark
 from weighbridge.designs.interpolation import Terms, evaluate, in_one
-from weighbridge.designs.problem import MeasuredConfig, Problem, closest, hits_of
+from weighbridge.designs.problem import MeasuredConfig, Problem, hits_of, nearest_configs
 from weighbridge.designs.roots import crossings, in_ints, value_at, value_of
 
 MOST = 1_000
@@ -66,11 +66,11 @@ def solve_one(problem: Problem) -> Outcome:
 def of_polynomial(problem: Problem, terms: Terms, *, proven: bool, counted: int = COUNTED) -> Outcome:
     """Solve a polynomial in one unknown; each solution is counted from its own config, and so are all values up to *counted*."""
     if not any(any(powers) for powers in terms):
-        return constant(problem, terms, proven=proven)
+        return answer_without_unknowns(problem, terms, proven=proven)
     values, around, more = candidates(problem, terms, counted)
     hits, refused, left = hits_of(problem, ([value] for value in values), MOST)
     refused = [entry for entry in refused if problem.budget.holds(int(evaluate(terms, list(entry[0].values()))))][:20]
-    nearest = () if hits else closest(problem, ([value] for value in around))
+    nearest = () if hits else nearest_configs(problem, ([value] for value in around))
     details = {"measure": problem.measure, "equation": problem.equation(terms)}
     cut = more or (left and len(hits) == MOST)
     return Outcome(tuple(hits), nearest, details["equation"], (EXACT if proven else FITTED, details), proven, tuple(refused), cut)
@@ -85,7 +85,7 @@ def candidates(problem: Problem, terms: Terms, counted: int = COUNTED) -> tuple[
     for edge in {budget.low, budget.target, budget.high}:
         edges.update(crossings(coefficients, edge, low, high))
     ordered = sorted(edges | {low, high})
-    inside, more = _within(coefficients, problem, ordered)
+    inside, more = _candidate_values(coefficients, problem, ordered)
     every = range(low, high + 1) if high <= counted else ()
     values = {value for value in (*inside, *ordered, *every) if value % step == 0 and low <= value <= high}
     around = {base + offset * step for value in edges | {low} for base in (value // step * step,) for offset in range(-reach, reach + 1)}
@@ -102,7 +102,7 @@ def candidates(problem: Problem, terms: Terms, counted: int = COUNTED) -> tuple[
     )
 
 
-def _within(coefficients: Sequence[Fraction], problem: Problem, edges: list[int]) -> tuple[list[int], bool]:
+def _candidate_values(coefficients: Sequence[Fraction], problem: Problem, edges: list[int]) -> tuple[list[int], bool]:
     """Return values between neighbouring edges at which the polynomial is within the budget: of many those by the edges, one of which is nearest."""
     found: list[int] = []
     more = False
@@ -136,19 +136,21 @@ def walk(problem: Problem, most: int = WALKED) -> Outcome:
         max((v for v in near if counts[v] <= target), key=lambda v: counts[v], default=None),
         min((v for v in near if counts[v] >= target), key=lambda v: counts[v], default=None),
     ]
-    nearest = () if hits else closest(problem, ([value] for value in sides if value is not None))
+    nearest = () if hits else nearest_configs(problem, ([value] for value in sides if value is not None))
     details = {"measure": problem.measure, "keys": problem.keys[0], "low": low, "high": high}
     return Outcome(tuple(hits), nearest, "", (WALK, details), False, (), left)
 
 
-def constant(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
+def answer_without_unknowns(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
     """Answer where no unknown changes anything: with the config's own values, or the first others that make a model."""
     value = int(next(iter(terms.values()), Fraction(0)))
     details = {"measure": problem.measure, "keys": ", ".join(problem.keys), "value": value}
     met = problem.budget.holds(value)
     choices = islice(free_values(problem, [number or 0 for number in problem.own], range(len(problem.keys))), MOST + 1 if met else 1)
     hits, _, left = hits_of(problem, choices, MOST)
-    nearest = () if hits else closest(problem, islice(free_values(problem, [n or 0 for n in problem.own], range(len(problem.keys))), 1))
+    nearest = (
+        () if hits else nearest_configs(problem, islice(free_values(problem, [n or 0 for n in problem.own], range(len(problem.keys))), 1))
+    )
     return Outcome(tuple(hits), nearest, str(value), (CONSTANT, details), proven, (), left)
 
 

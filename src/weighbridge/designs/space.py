@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from weighbridge.accounts.parameters import count
 from weighbridge.blueprints.describe import from_config
-from weighbridge.config.bind import with_overrides, within
+from weighbridge.config.bind import find_sub_config, with_overrides
 from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
-from weighbridge.designs.costs import whole
+from weighbridge.designs.costs import as_int
 from weighbridge.value import ModelValue
 
 LAYERS = ("layers", "encoder_layers", "decoder_layers")
@@ -64,13 +64,13 @@ class ConfigTemplate:
         self.raw = _count_labels(raw)
         self.part, self.inner, self.sizes = _part_to_search(like, space.part)
         self.fields = {field.word: field for field in self.inner if field.kind == "size"}
-        self.head_dim = space.head_dim or _whole(getattr(self.sizes, "head_dim", None))
+        self.head_dim = space.head_dim or _int_or_none(getattr(self.sizes, "head_dim", None))
         self.gqa = space.gqa or self._own_gqa()
         self.refused: list[tuple[int, str]] = []
         _check(space, self)
 
     def _own_gqa(self) -> int:
-        heads, kv_heads = _whole(getattr(self.sizes, "heads", None)), _whole(getattr(self.sizes, "kv_heads", None))
+        heads, kv_heads = _int_or_none(getattr(self.sizes, "heads", None)), _int_or_none(getattr(self.sizes, "kv_heads", None))
         return heads // kv_heads if heads and kv_heads and "kv_heads" in self.fields and heads % kv_heads == 0 else 1
 
     def first(self, words: tuple[str, ...]) -> str | None:
@@ -117,7 +117,7 @@ class ConfigTemplate:
 
     def count(self, hidden: int, mlp: int | None, layers: int) -> int:
         """Count one design."""
-        return whole(count(from_config(self.config(hidden, mlp, layers), "design", None, None).tree))
+        return as_int(count(from_config(self.config(hidden, mlp, layers), "design", None, None).tree))
 
 
 def _part_to_search(like: ModelValue, part_name: str | None) -> tuple[str, tuple[Field, ...], Config]:
@@ -129,7 +129,7 @@ def _part_to_search(like: ModelValue, part_name: str | None) -> tuple[str, tuple
         return "", known.fields, sizes
     parts: dict[str, tuple[tuple[Field, ...], Config]] = {}
     for field in known.fields:
-        inner = within(field, raw) if field.kind == "nested" else None
+        inner = find_sub_config(field, raw) if field.kind == "nested" else None
         if inner is not None and _first_missing(inner.fields) is None:
             parts[field.key] = (inner.fields, getattr(sizes, field.word))
     if part_name is not None and part_name not in parts:
@@ -191,5 +191,5 @@ def _check(space: Space, drawing: ConfigTemplate) -> None:
         raise UsageError(Text("gqa: {model_type} has no key-value heads of its own", model_type=drawing.known.model_type))
 
 
-def _whole(value: object) -> int | None:
+def _int_or_none(value: object) -> int | None:
     return value if type(value) is int else None

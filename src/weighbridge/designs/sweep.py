@@ -12,7 +12,7 @@ from weighbridge.columns import ACCOUNTS, measure
 from weighbridge.columns.column import require_numpy
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
-from weighbridge.designs.costs import whole
+from weighbridge.designs.costs import as_int
 from weighbridge.value import ModelValue
 
 ROWS = 1_000_000
@@ -114,7 +114,7 @@ def sweep(model: ModelValue, ranges: Mapping[str, Sequence[int]], accounts: Sequ
     require_numpy()
     grid = _grid(ranges)
     try:
-        found = measure(model.description.family.model_type, {**_plain(model, grid), **grid}, accounts, model.class_name)
+        found = measure(model.description.family.model_type, {**_fixed_config(model, grid), **grid}, accounts, model.class_name)
         kept = [
             {**{key: int(values[i]) for key, values in grid.items()}, **{name: int(found[name][i]) for name in accounts}}
             for i in range(rows)
@@ -133,7 +133,7 @@ def _grid(ranges: Mapping[str, Sequence[int]]) -> dict[str, Any]:
     return {key: axis.reshape(-1) for key, axis in zip(ranges, axes, strict=True)}
 
 
-def _plain(model: ModelValue, grid: Mapping[str, Any]) -> dict[str, Any]:
+def _fixed_config(model: ModelValue, grid: Mapping[str, Any]) -> dict[str, Any]:
     """Return the config without the keys that are varied, under any of their names."""
     assert model.description is not None
     varied = set(grid)
@@ -163,13 +163,13 @@ def _one_by_one(
     for i in range(rows):
         values = {key: int(column[i]) for key, column in grid.items()}
         try:
-            tree = from_config(_plain(model, grid), model.source, model.class_name, values).tree
+            tree = from_config(_fixed_config(model, grid), model.source, model.class_name, values).tree
         except ConfigError as error:
             refusals += 1
             if len(refused) < 100:
                 refused.append((values, str(error)))
             continue
-        kept.append({**values, **{name: whole(ACCOUNTS[name](tree)) for name in accounts}})
+        kept.append({**values, **{name: as_int(ACCOUNTS[name](tree)) for name in accounts}})
     if not kept:
         raise ConfigError(Text("none of {rows:,} combinations makes a model: {refused}", rows=rows, refused=refused[0][1]))
     return kept, refused, refusals
@@ -178,17 +178,17 @@ def _one_by_one(
 def _doublings(model: ModelValue, ranges: Mapping[str, Sequence[int]]) -> list[Doubling]:
     """Say what doubling each key does; a key whose double makes no model, or that the config does not state, has no line."""
     assert model.description is not None
-    before = whole(tally_of(model).unique)
+    before = as_int(tally_of(model).unique)
     found = []
     for key in ranges:
         value = _current_value(model, key)
         if value is None:
             continue
         try:
-            doubled = from_config(_plain(model, {key: None}), model.source, model.class_name, {key: 2 * value})
+            doubled = from_config(_fixed_config(model, {key: None}), model.source, model.class_name, {key: 2 * value})
         except ConfigError:
             continue
-        found.append(Doubling(key, value, before, whole(tally_of(doubled).unique)))
+        found.append(Doubling(key, value, before, as_int(tally_of(doubled).unique)))
     return found
 
 

@@ -168,10 +168,10 @@ def kinds_of_modules(found: AdapterCount) -> Iterator[tuple[str, int, list[Added
     for path, members in kinds(found):
         learned = [tensor for tensor in members[0][1] if tensor.trainable and tensor.parameter]
         if learned:
-            yield path, len(members), [tensor._replace(name=_short(tensor, members[0][0])) for tensor in learned]
+            yield path, len(members), [tensor._replace(name=_short_name(tensor, members[0][0])) for tensor in learned]
 
 
-def _short(tensor: AddedTensor, site: Site) -> str:
+def _short_name(tensor: AddedTensor, site: Site) -> str:
     return tensor.name.removeprefix(f"{site.path}.").removesuffix(".weight")
 
 

@@ -76,7 +76,10 @@ def document(audit: Audit, name: str = "", lang: str = "en", *, every: bool = Fa
     """Lay an audit out: a row for each claim that is not simply exact (or for *every* one), and the summary."""
     say = translator(lang)
     rows = [
-        Row((say("line {number}").format(number=claim.line), _short(claim.text, 46), remark(claim, say)), tone=TONES.get(claim.verdict, ""))
+        Row(
+            (say("line {number}").format(number=claim.line), _shorten(claim.text, 46), remark(claim, say)),
+            tone=TONES.get(claim.verdict, ""),
+        )
         for claim in audit.claims
         if every or claim.verdict not in QUIET
     ]
@@ -191,7 +194,7 @@ def _mark(raw: str, claims: list[Claim], say: Say) -> str:
     return out + escape(raw[position:])
 
 
-def _short(text: str, width: int) -> str:
+def _shorten(text: str, width: int) -> str:
     """Keep the end of a long claim, where its result stands."""
     if measure(text) <= width:
         return text

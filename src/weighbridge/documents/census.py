@@ -48,7 +48,7 @@ def document(found: Summary, lang: str = "en") -> Document:
 
 def answer_json(found: Answer) -> list[dict[str, Any]]:
     """Return the answer to a question as a list of rows."""
-    return [dict(zip(found.columns, map(_plain, row), strict=True)) for row in found.rows]
+    return [dict(zip(found.columns, map(_cell_value, row), strict=True)) for row in found.rows]
 
 
 def answer_document(question: str, found: Answer, lang: str = "en") -> Document:
@@ -67,5 +67,5 @@ def answer_document(question: str, found: Answer, lang: str = "en") -> Document:
     return Document(title, say("{n} rows").format(n=f"{len(rows):,}"), (Table(columns, rows),))
 
 
-def _plain(value: object) -> object:
+def _cell_value(value: object) -> object:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

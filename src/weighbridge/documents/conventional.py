@@ -47,8 +47,8 @@ def answer_json(answer: FlopsReconciliation) -> dict[str, Any]:
         "number": answer.number,
         "class": answer.class_name,
         "forward_matmul": answer.forward_matmul,
-        "matches": [_way(way) for way in answer.matches],
-        "nearest": {**_way(answer.nearest), "residual": answer.residual} if answer.nearest else None,
+        "matches": [_match_json(way) for way in answer.matches],
+        "nearest": {**_match_json(answer.nearest), "residual": answer.residual} if answer.nearest else None,
     }
 
 
@@ -72,7 +72,7 @@ def answer_document(answer: FlopsReconciliation, lang: str = "en") -> Document:
     return Document(head, figure, (*((Table(columns, rows),) if rows else ()), *notes(remarks)), lang)
 
 
-def _way(way: FlopsMatch) -> dict[str, Any]:
+def _match_json(way: FlopsMatch) -> dict[str, Any]:
     return {"convention": way.key, "fit": way.how, "value": way.value, "unit": way.unit, "steps": _pieces(way.steps), "cost": way.cost}
 
 

@@ -43,11 +43,11 @@ def document(derivation: Derivation, *, fold: bool = False) -> Document:
     return Document(derivation.title, say("{total} parameters").format(total=f"{derivation.total:,}"), blocks, derivation.language)
 
 
-def readable(derivation: Derivation, lines: int) -> Document:
+def fold_to_length(derivation: Derivation, lines: int) -> Document:
     """Lay a derivation out in about so many lines: sections like earlier ones only say so, and inner ones are folded where it is too long.
 
     >>> from weighbridge import model
-    >>> readable(model("resnet-50").explain(), 250).blocks[-1].text
+    >>> fold_to_length(model("resnet-50").explain(), 250).blocks[-1].text
     'The innermost sections are shown by their sums alone; --depth 5 opens them.'
     """
     depth, whole = readable_depth(derivation, lines), depth_of(derivation)

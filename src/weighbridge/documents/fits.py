@@ -70,13 +70,13 @@ def document(
         figure = say("does not fit {gib} GiB").format(gib=f"{found.memory / GIB:g}")
     else:
         figure = say("fits {gib} GiB: {measure}").format(gib=f"{found.memory / GIB:g}", measure=say(found.chosen.measure))
-    tables: list[Block] = [_ways(found, say), *(derive(found, say) if derive is not None else ())]
+    tables: list[Block] = [_remedies_table(found, say), *(derive(found, say) if derive is not None else ())]
     if found.bounds:
         tables.append(_bounds(found, say))
     return Document(headline(model, say), figure, (*tables, *notes(_remarks(found, device, say))), lang)
 
 
-def _ways(found: Fit, say: Say) -> Table:
+def _remedies_table(found: Fit, say: Say) -> Table:
     columns = (
         Column(say("what makes it fit")),
         Column(say("bytes"), "integer"),

@@ -74,7 +74,7 @@ class _Author:
         for letters, numbers in zip(lettered.children, counted.children, strict=True):
             if numbers.amount:
                 amounts.append(numbers.amount)
-                yield from self.part(letters, numbers, _below(path, letters), f"{number}.{len(amounts)}".lstrip("."), level)
+                yield from self.part(letters, numbers, _child_path(path, letters), f"{number}.{len(amounts)}".lstrip("."), level)
         if len(amounts) > 1:
             addends = Sum(tuple(Number(_whole(amount)) for amount in amounts))
             yield Equation(level, (addends, Number(_whole(counted.each))), self.say("{label}: ").format(label=self.say("sum")))
@@ -95,7 +95,7 @@ class _Author:
             if len(kept) != 1:
                 break
             lettered, counted = kept[0]
-            path = _below(path, lettered)
+            path = _child_path(path, lettered)
         if counted.times == 1 and not any(child.amount for child in counted.children):
             yield from self.inside(lettered, counted, path, number, level)
             return
@@ -108,7 +108,7 @@ class _Author:
                 yield Equation(level, steps)
 
 
-def _below(path: str, entry: Entry) -> str:
+def _child_path(path: str, entry: Entry) -> str:
     return f"{path}.{entry.name}".strip(".")
 
 

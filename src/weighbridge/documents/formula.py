@@ -79,7 +79,7 @@ def as_json(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> d
     }
 
 
-def bare(model: ModelValue, notation: str, *, of_flops: bool = False) -> str:
+def formula_text(model: ModelValue, notation: str, *, of_flops: bool = False) -> str:
     """Write the closed formula alone.
 
     Args:
@@ -89,7 +89,7 @@ def bare(model: ModelValue, notation: str, *, of_flops: bool = False) -> str:
         UsageError: SymPy is asked for and not installed.
 
     >>> from weighbridge import model
-    >>> bare(model("bert-base-uncased"), "latex")[:32]
+    >>> formula_text(model("bert-base-uncased"), "latex")[:32]
     'V \\\\times H + S \\\\times H + T \\\\tim'
     """
     found = formula(model, of_flops=of_flops)

@@ -54,7 +54,7 @@ def _marking_json(marking: Marking, say: Say) -> dict[str, Any]:
     return {
         "verdict": marking.verdict,
         "correct": marking.correct,
-        "given": _plain(marking.given),
+        "given": _json_number(marking.given),
         "answer": marking.answer,
         "errors": len(marking.errors),
         "remarks": list(marking.remarks),
@@ -63,8 +63,8 @@ def _marking_json(marking: Marking, say: Say) -> dict[str, Any]:
                 "line": step.line,
                 "text": step.text,
                 "verdict": step.verdict,
-                "value": _plain(step.value),
-                "expected": _plain(step.expected),
+                "value": _json_number(step.value),
+                "expected": _json_number(step.expected),
                 "reason": remark(step, say),
             }
             for step in marking.steps
@@ -72,7 +72,7 @@ def _marking_json(marking: Marking, say: Say) -> dict[str, Any]:
     }
 
 
-def _plain(number: object) -> object:
+def _json_number(number: object) -> object:
     return float(number) if isinstance(number, Fraction) else number
 
 

@@ -47,8 +47,8 @@ def document(model: ModelValue, lang: str = "en", given: Inputs | None = None, *
     say = translator(lang)
     blocks = (
         *_counts(model, say),
-        *_where(model, say),
-        *_why(model, lang, say),
+        *_parameters_section(model, say),
+        *_derivation_section(model, lang, say),
         *_conventions(model, lang, say),
         *_arithmetic(model, given or Inputs(), say),
         *(_tensor_table(model, say) if tensors else ()),
@@ -69,7 +69,7 @@ def _counts(model: ModelValue, say: Say) -> Iterator[Block]:
         yield Paragraph(1, f"{say('Unknown fields, not taken into account')}: {', '.join(model.unknown)}")
 
 
-def _where(model: ModelValue, say: Say) -> Iterator[Block]:
+def _parameters_section(model: ModelValue, say: Say) -> Iterator[Block]:
     book = ledger(model.tree, PARAMETERS)
     yield Heading(1, "", say("Where they are"))
     yield Picture(book)
@@ -86,7 +86,7 @@ MOST_ROWS = 10_000
 """Rows of one table of a report: a page beyond them is more than a browser draws."""
 
 
-def _why(model: ModelValue, lang: str, say: Say) -> Iterator[Block]:
+def _derivation_section(model: ModelValue, lang: str, say: Say) -> Iterator[Block]:
     if model.description is None:
         return
     yield Heading(1, "", say("Why"))

@@ -28,8 +28,8 @@ def as_json(model: ModelValue, found: Solution) -> dict[str, Any]:
         "class": model.class_name,
         "unknowns": list(found.keys),
         "targets": {name: budget._asdict() for name, budget in found.targets.items()},
-        "solutions": [_flat(entry) for entry in found.solutions],
-        "nearest": [_flat(entry) for entry in found.nearest],
+        "solutions": [_row(entry) for entry in found.solutions],
+        "nearest": [_row(entry) for entry in found.nearest],
         "equation": found.equation,
         "proof": text.format(**values),
         "proven": found.proven,
@@ -38,7 +38,7 @@ def as_json(model: ModelValue, found: Solution) -> dict[str, Any]:
     }
 
 
-def _flat(entry: MeasuredConfig) -> dict[str, int]:
+def _row(entry: MeasuredConfig) -> dict[str, int]:
     return {**entry.values, **entry.measured}
 
 

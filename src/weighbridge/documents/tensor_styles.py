@@ -17,7 +17,7 @@ from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, Text, mark, translator
 from weighbridge.core.tree import Part, Row, Tensor, copy_name, positions
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 from weighbridge.verification.checkpoint_names import list_tensors
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _torch(model: ModelValue, names: str, say: Say = str) -> Iterator[str]:
     label = say("parameters:")
     for row in _parameters(model, names):
         if row.tied_to is None:
-            yield f"{visible(row.name)} torch.Size([{', '.join(map(str, row.shape))}]) {label} {row.count}"
+            yield f"{escape_invisible(row.name)} torch.Size([{', '.join(map(str, row.shape))}]) {label} {row.count}"
 
 
 def _tensorflow(model: ModelValue, names: str) -> Iterator[str]:
@@ -83,7 +83,7 @@ def _tensorflow(model: ModelValue, names: str) -> Iterator[str]:
             count = prod(int(str(size)) for size in row.shape)
             total += count
             shape = "x".join(map(str, row.shape))
-            yield f"{visible(row.name)}:0 (float32_ref {shape}) [{count}, bytes: {4 * count}]"
+            yield f"{escape_invisible(row.name)}:0 (float32_ref {shape}) [{count}, bytes: {4 * count}]"
     yield from (f"Total size of variables: {total}", f"Total bytes of variables: {4 * total}")
 
 
@@ -126,10 +126,10 @@ def _modules(part: Part, name: str, path: str = "", depth: int = 0) -> Iterator[
     """Yield the modules of one copy of a part, the outer before the inner; those without parameters are not in a tree."""
     own = tuple(node for node in part.children if isinstance(node, Tensor) and node.role != "buffer")
     yield _Module(path, name, depth, part.kind, own)
-    yield from _inside(part, path, depth)
+    yield from _lines_of_children(part, path, depth)
 
 
-def _inside(part: Part, path: str, depth: int) -> Iterator[_Module]:
+def _lines_of_children(part: Part, path: str, depth: int) -> Iterator[_Module]:
     children = [node for node in part.children if isinstance(node, Part) and _holds(node)]
     for (name, repeated), run in groupby(children, key=lambda child: (child.name, child.repeat is not None)):
         found = list(run)
@@ -139,7 +139,7 @@ def _inside(part: Part, path: str, depth: int) -> Iterator[_Module]:
                 yield from _modules(child, name, inner, depth + 1) if name else _without_wrapper(child, path, depth)
             continue
         copies = sorted((index, child) for child in found for index in positions(child))
-        outer = _outer(name)
+        outer = _outer_name(name)
         here = f"{path}.{outer}" if path and outer else path or outer
         level = depth
         if outer:
@@ -155,10 +155,10 @@ def _without_wrapper(part: Part, path: str, depth: int) -> Iterator[_Module]:
     own = tuple(node for node in part.children if isinstance(node, Tensor) and node.role != "buffer")
     if own:
         yield _Module(path, path.rpartition(".")[2], depth, part.kind, own)
-    yield from _inside(part, path, depth)
+    yield from _lines_of_children(part, path, depth)
 
 
-def _outer(name: str) -> str:
+def _outer_name(name: str) -> str:
     return "" if not name or name.endswith("_") else name
 
 
@@ -179,7 +179,7 @@ def _torchinfo(model: ModelValue, names: str) -> Iterator[str]:
     """Print what ``summary(model, depth=99, row_settings=("var_names",))`` does, without modules that have no parameters."""
     root = model.class_name or "Module"
     modules = list(_modules(model.tree, root))
-    titles = [visible(f"{root if module.depth == 0 else _torch_class(module)} ({module.name})") for module in modules]
+    titles = [escape_invisible(f"{root if module.depth == 0 else _torch_class(module)} ({module.name})") for module in modules]
     longest = max((len(title) + 5 * module.depth + 1 for title, module in zip(titles, modules, strict=True)), default=0)
     width = 40 if longest < 40 else -(-longest // 5) * 5
     rule = "=" * (width + 25)
@@ -229,7 +229,7 @@ def _keras(model: ModelValue, names: str) -> Iterator[str]:
     from rich.table import Column, Table
 
     rows = [
-        (visible(f"{module.path or module.name} ({_keras_class(module)})"), module.elements)
+        (escape_invisible(f"{module.path or module.name} ({_keras_class(module)})"), module.elements)
         for module in _modules(model.tree, model.class_name)
         if module.tensors
     ]
@@ -247,16 +247,16 @@ def _keras(model: ModelValue, names: str) -> Iterator[str]:
     console.print(table)
     tally = tally_of(model)
     frozen = int(str(tally.unique)) - int(str(tally.trainable))
-    yield visible(f'Model: "{model.class_name or model.source}"')
+    yield escape_invisible(f'Model: "{model.class_name or model.source}"')
     yield from console.end_capture().splitlines()
     for title, amount in (("Total", tally.unique), ("Trainable", tally.trainable), ("Non-trainable", frozen)):
-        yield f" {title} params: {amount:,} ({readable(4 * int(str(amount)))})"
+        yield f" {title} params: {amount:,} ({keras_bytes(4 * int(str(amount)))})"
 
 
-def readable(size: float) -> str:
+def keras_bytes(size: float) -> str:
     """Write bytes as Keras does, in steps of 1024.
 
-    >>> readable(4 * 109482240)
+    >>> keras_bytes(4 * 109482240)
     '417.64 MB'
     """
     for unit in UNITS[:-1]:

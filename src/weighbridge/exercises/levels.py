@@ -95,7 +95,7 @@ def _layer(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Draf
     inside = say(", ").join(part.title for part in section.parts)
     hints = (say("One layer is made of: {parts}.").format(parts=inside), *_formulas(tuple(lines(section)), found.values, say))
     traps = [(section.copies * section.each, say("that is all {copies} layers; one was asked for").format(copies=f"{section.copies:,}"))]
-    return Draft(question, _one(section), section.each, hints, traps=tuple(traps) if section.copies > 1 else ())
+    return Draft(question, _one_copy(section), section.each, hints, traps=tuple(traps) if section.copies > 1 else ())
 
 
 def _is_repeated(section: Section) -> bool:
@@ -149,7 +149,7 @@ def _heads(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Draf
     if kind == "saving":
         question = say("How many parameters does that save in one layer, against a key and a value head for every query head?")
         saved = full - section.each
-        return Draft(f"{lead} {question}", _one(section), saved, hints, (f"{full:,} − {section.each:,} = {saved:,}",))
+        return Draft(f"{lead} {question}", _one_copy(section), saved, hints, (f"{full:,} − {section.each:,} = {saved:,}",))
     if kind == "other":
         other = draw.choice([n for n in others if n != heads])
         traps.append((section.each, say("that is with {shared} key and value heads, as it stands").format(shared=shared)))
@@ -157,9 +157,9 @@ def _heads(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Draf
             "How many parameters would the maps of query, key, value and output of one layer have with {other} key and value heads?"
         ).format(other=other)
         value, root = others[other]
-        return Draft(f"{lead} {question}", _one(root), root.each, hints, traps=tuple(traps), model=value)
+        return Draft(f"{lead} {question}", _one_copy(root), root.each, hints, traps=tuple(traps), model=value)
     question = say("How many parameters do the query, key, value and output maps of one layer have together?")
-    return Draft(f"{lead} {question}", _one(section), section.each, hints, traps=tuple(traps))
+    return Draft(f"{lead} {question}", _one_copy(section), section.each, hints, traps=tuple(traps))
 
 
 def _place_of(section: Section) -> str:
@@ -202,7 +202,7 @@ def _with_heads(model: ModelValue, number: str, shared: int) -> tuple[ModelValue
     return None if section is None else (other, section)
 
 
-def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Draft:
+def _active_parameters_exercise(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Draft:
     """Ask how many parameters work on one token: of the whole model, or of the experts of one layer."""
     mixtures = list(_mixtures(model.tree))
     if not mixtures:
@@ -230,7 +230,7 @@ def _active(model: ModelValue, found: Derivation, draw: Random, say: Say) -> Dra
         (inside.unique, say("that counts every expert, including those that the token does not pass through")),
         (one, say("that is one expert")),
     )
-    root = next((_one(section) for section in sections(found.root) if section.kind == "experts"), found.root)
+    root = next((_one_copy(section) for section in sections(found.root) if section.kind == "experts"), found.root)
     return Draft(question, root, inside.active, hints, (f"{part.active} × {one:,} = {inside.active:,}",), inner)
 
 
@@ -301,12 +301,12 @@ QUESTIONS: dict[str, Callable[[ModelValue, Derivation, Random, Say], Draft]] = {
     "layer": _layer,
     "model": _model,
     "heads": _heads,
-    "active": _active,
+    "active": _active_parameters_exercise,
     "convention": _convention,
 }
 
 
-def _one(section: Section) -> Section:
+def _one_copy(section: Section) -> Section:
     """Return one copy of a section as the root of a derivation."""
     return with_shares(section._replace(number="", copies=1, times=as_expression(1), value=section.each, where=""), section.each)
 

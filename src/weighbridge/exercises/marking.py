@@ -83,7 +83,7 @@ def mark_answer(exercise: Exercise, answer: str | int) -> Marking:
     written = head + text
     scene = understand(read_lines(written.encode(), "answer.md"), exercise.model)
     steps = tuple(_steps(exercise, written, shift)) if "=" in text or "≈" in text else ()
-    final, term = _final(scene, shift)
+    final, term = _final_number(scene, shift)
     return _mark(exercise, steps, final, term, check(scene).slips, say)
 
 
@@ -160,7 +160,7 @@ def _shift_reason(part: Sentence, lines: int) -> Sentence:
     )
 
 
-def _final(scene: Scene, shift: int) -> tuple[Fraction | None, Term | None]:
+def _final_number(scene: Scene, shift: int) -> tuple[Fraction | None, Term | None]:
     """Return the number that an answer ends with, and how it is written."""
     for statement in reversed(scene.statements):
         if not statement or statement[0].line < shift:

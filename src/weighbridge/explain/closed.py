@@ -32,10 +32,10 @@ class ClosedFormula(NamedTuple):
 
 def closed_formula(entry: Entry) -> ClosedFormula:
     """Collect the ledger of a symbolic tree into its closed formula."""
-    return all_closed(entry)[0]
+    return closed_formulas(entry)[0]
 
 
-def all_closed(entry: Entry) -> list[ClosedFormula]:
+def closed_formulas(entry: Entry) -> list[ClosedFormula]:
     """Collect a ledger into the closed formula of each entry, in the order of :func:`~weighbridge.accounts.ledger.entries`."""
     constant = Polynomial({})
     repeats: dict[Polynomial, tuple[Expression, ClosedFormula]] = {}
@@ -43,7 +43,7 @@ def all_closed(entry: Entry) -> list[ClosedFormula]:
         constant = constant + polynomial(line.amount)
     below: list[ClosedFormula] = []
     for child in entry.children:
-        inside = all_closed(child)
+        inside = closed_formulas(child)
         constant = _join(child, inside[0], constant, repeats)
         below += inside
     return [ClosedFormula(constant, tuple(repeats.values())), *below]

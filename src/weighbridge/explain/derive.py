@@ -15,7 +15,7 @@ from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate, letters, write
-from weighbridge.core.messages import Say, Text, either, translator
+from weighbridge.core.messages import Say, Text, join_with_or, translator
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Part, positions, walk
 from weighbridge.explain.closed import closed_formula
@@ -165,7 +165,7 @@ def _place(top: Pair, path: str) -> _Module:
         inside = [place for place, _ in walk(top.part) if place.endswith(f".{path}")]
         if inside:
             raise UsageError(
-                Text("the model has no module {path!r} at the top; did you mean {known}?", path=path, known=either(inside[:3]))
+                Text("the model has no module {path!r} at the top; did you mean {known}?", path=path, known=join_with_or(inside[:3]))
             )
         known = [join_path("", child.part.name) for child in top.children() if child.part.name]
         raise UsageError(Text("the model has no module {path!r}; at the top it has {known}", path=path, known=", ".join(known)))
@@ -193,20 +193,20 @@ def _children(module: _Module) -> Iterator[_Unit]:
             yield Leaf(path, child, inside)
 
 
-def _flat(module: _Module) -> Iterator[_Unit]:
+def _owners(module: _Module) -> Iterator[_Unit]:
     """Yield the modules that own tensors, looking through all parts that are not repeated."""
     for unit in _children(module):
         if isinstance(unit, _Module) and not unit.pair.repeated:
-            yield from _flat(unit)
+            yield from _owners(unit)
         else:
             yield unit
 
 
 def _units(module: _Module) -> list[_Unit]:
     """Divide a module: a stack or a model by its parts, a layer by what its modules are for."""
-    flat = list(_flat(module))
+    flat = list(_owners(module))
     if not module.pair.repeated and any(isinstance(unit, _Module) for unit in flat):
-        return [unit for unit in _children(module) if isinstance(unit, Leaf) or list(_flat(unit))]
+        return [unit for unit in _children(module) if isinstance(unit, Leaf) or list(_owners(unit))]
     top = not module.around or module.pair.part.kind in TRANSPARENT
     return list(_children(module)) if top and not module.pair.repeated else flat
 
@@ -279,7 +279,7 @@ class _Author(NamedTuple):
         last: list[Line | Section] = []  # norms stand between the other parts of a layer; they are gathered behind them
         for unit in units:
             if isinstance(unit, _Module):
-                parts.append(self.section(unit)._replace(where=_where(unit.pair.part) if modules[unit.path] > 1 else ""))
+                parts.append(self.section(unit)._replace(where=_layer_numbers(unit.pair.part) if modules[unit.path] > 1 else ""))
             elif (purpose := _purpose(unit)) not in done:
                 done.add(purpose)
                 section = self.purpose(purpose, [u for u in units if isinstance(u, Leaf) and _purpose(u) == purpose])
@@ -329,7 +329,7 @@ class _Author(NamedTuple):
         return found
 
 
-def _where(part: Part) -> str:
+def _layer_numbers(part: Part) -> str:
     """Write the indices of a repeated part's copies, ``3–60``, ``3, 7, 11, …, 47`` or ``0–2, 4–6, 8–10, …, 44–46``; nothing where a letter says how many."""
     if not isinstance(part.repeat, int):
         return ""

@@ -11,7 +11,7 @@ from weighbridge.core.formula import Expression, Symbol, evaluate, letters
 from weighbridge.core.messages import mark
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
 from weighbridge.core.sizes import Size
-from weighbridge.explain.closed import ClosedFormula, all_closed
+from weighbridge.explain.closed import ClosedFormula, closed_formulas
 from weighbridge.explain.derive import factored_formula
 from weighbridge.explain.symbolic import symbolic
 
@@ -112,7 +112,7 @@ def flops_formula(model: ModelValue, lengths: tuple[str, ...] = ("seq",)) -> For
 
 
 def _formula(book: Entry, table: dict[str, Symbol], values: dict[str, int]) -> Formula:
-    total, *inner = all_closed(book)
+    total, *inner = closed_formulas(book)
     # A letter that cancels out, as in H / N * N, still stands in the formula as it is written.
     used = letters(total.expression()) | total.polynomial().letters()
     modules = tuple(

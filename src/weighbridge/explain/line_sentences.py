@@ -82,7 +82,7 @@ def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
     if len(weights) != 1 or not any(letters_of(size) for size in weights[0][1].shape):
         return ""
     ours, theirs = weights[0]
-    shown = [min(_ways(size), key=len) for size in theirs.shape]
+    shown = [min(_expressions(size), key=len) for size in theirs.shape]
     if kind == "linear" and len(shown) == 2:
         turned = [bias for bias, _ in own if bias.role == "bias" and bias.shape == ours.shape[1:] != ours.shape[:1]]
         into, out = shown if turned else reversed(shown)
@@ -111,6 +111,6 @@ def _in_brackets(text: str) -> str:
     return f"({text})" if " + " in text or " − " in text else text
 
 
-def _ways(size: Size) -> list[str]:
+def _expressions(size: Size) -> list[str]:
     """Write a size as it is built, and collected."""
     return [write(polynomial(size).expression(), UNICODE), *([write(size, UNICODE)] if isinstance(size, Expression) else [])]

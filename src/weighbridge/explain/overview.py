@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.parameters import tally
-from weighbridge.config.bind import alias_value, bind, with_overrides, within
+from weighbridge.config.bind import alias_value, bind, find_sub_config, with_overrides
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Expression, Number, Product, Sum, Symbol, as_expression, evaluate, letters, times, total, write
 from weighbridge.core.notation import UNICODE
@@ -59,13 +59,13 @@ def formula_by_module(section: Section) -> Expression:
     """
     found: dict[object, tuple[int, Expression]] = {}
     for term in _terms_by_module(section):
-        many, rest = _front(term)
+        many, rest = _split_coefficient(term)
         key = polynomial(rest)
         found[key] = (found[key][0] + many if key in found else many, found[key][1] if key in found else rest)
     return total(scale(many, rest) for many, rest in found.values())
 
 
-def _front(term: Expression) -> tuple[int, Expression]:
+def _split_coefficient(term: Expression) -> tuple[int, Expression]:
     """Divide a term into the number in front and the rest."""
     many = 1
     while isinstance(term, Product) and isinstance(term.factors[0], Number) and len(term.factors) > 1:
@@ -174,19 +174,19 @@ def active(model: ModelValue, top: Pair, whole: int, values: Mapping[str, int]) 
     own = tally(model.tree)
     if own.active == own.unique or not values:
         return None
-    idle = list(_idle(top, []))
+    idle = list(_idle_experts(top, []))
     formula = total((Number(whole), *(times((-1, *term)) for term in idle)))
     value = evaluate(formula, values)
     return Active(formula, value) if value == own.active and isinstance(value, int) else None
 
 
-def _idle(pair: Pair, copies: list[Any]) -> Iterator[tuple[Any, ...]]:
+def _idle_experts(pair: Pair, copies: list[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield, for each part that holds experts, the factors of what is idle in all its copies."""
     symbolic = pair.symbolic
     around = [*copies, *([symbolic.repeat] if symbolic.repeat is not None and symbolic.experts is None else [])]
     if symbolic.experts is None:
         for child in pair.children():
-            yield from _idle(child, around)
+            yield from _idle_experts(child, around)
         return
     held = polynomial(total(_elements(symbolic._replace(repeat=None)))) * polynomial(
         as_expression(1 if symbolic.repeat is None else symbolic.repeat)
@@ -234,7 +234,7 @@ def _variations(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) ->
         given = alias_value(field, raw) if field.aliases and given is None else given
         given = field.default if given is None and type(field.default) is int and field.key else given
         if field.kind == "nested" and isinstance(given, dict):
-            inner = within(field, raw, path)
+            inner = find_sub_config(field, raw, path)
             for place, value, changed in _variations(inner.fields if inner else (), given, f"{path}{field.key}."):
                 yield place, value, {**raw, field.key: changed}
         elif field.kind in ("choice", "sequence") and isinstance(given, (int, list)) and not isinstance(given, bool):

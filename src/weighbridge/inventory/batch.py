@@ -51,10 +51,10 @@ def rows_of_configs(configs: Sequence[NamedConfig]) -> list[Row]:
             for index, row in zip(members, _weigh_group([configs[index] for index in members]), strict=True):
                 found[index] = row
     seen: dict[tuple[Any, ...], Row] = {}
-    return [row if row is not None else _alone(config, seen) for row, config in zip(found, configs, strict=True)]
+    return [row if row is not None else _weigh_config(config, seen) for row, config in zip(found, configs, strict=True)]
 
 
-def _alone(config: NamedConfig, seen: dict[tuple[Any, ...], Row]) -> Row:
+def _weigh_config(config: NamedConfig, seen: dict[tuple[Any, ...], Row]) -> Row:
     """Weigh one config, unless one with the very same keys and values was just weighed."""
     path, raw = config
     try:

@@ -231,7 +231,7 @@ def _weigh(item: Item, seconds: float) -> Iterator[Row]:
         return
     found: list[Row] = []
     with _guard(item.path, seconds) as outcome:
-        found.append(_one(item))
+        found.append(_row_of(item))
     timed = os.path.join(item.path, "config.json") if item.kind == "directory" else item.path
     yield from (_with_file_year(row, timed) for row in found)
     yield from outcome
@@ -245,7 +245,7 @@ def _with_file_year(row: Row, path: str) -> Row:
     return row
 
 
-def _one(item: Item) -> Row:
+def _row_of(item: Item) -> Row:
     if item.kind == "unreadable":
         raise ReadError("cannot be read", path=item.path)
     path = Path(item.path)

@@ -163,13 +163,13 @@ def _entry(directory: bytes, at: int, limit: int) -> tuple[Member, int]:
         name = directory[at + 46 : name_end].decode("utf-8" if flags & 0x800 else "cp437")
     except UnicodeDecodeError:
         raise ReadError("a name in the archive's directory is not text", offset=limit + at) from None
-    size, packed, offset = _large(directory[name_end : name_end + extra_length], (size, packed, offset), limit + at)
+    size, packed, offset = _zip64_sizes(directory[name_end : name_end + extra_length], (size, packed, offset), limit + at)
     if offset + packed + 30 > limit and packed:
         raise ReadError(Text("{shown} reaches beyond the archive's members", shown=printable(name)), offset=limit + at)
     return Member(name, size, packed, method, checksum, offset, limit), end
 
 
-def _large(extra: bytes, sizes: tuple[int, int, int], at: int) -> tuple[int, int, int]:
+def _zip64_sizes(extra: bytes, sizes: tuple[int, int, int], at: int) -> tuple[int, int, int]:
     """Replace sizes of all ones by those of the zip64 field."""
     if 0xFFFFFFFF not in sizes:
         return sizes

@@ -14,7 +14,7 @@ from weighbridge.readers.directory import INDEXES, KERAS_SHARD, SHARD, list_dire
 from weighbridge.readers.distributed import is_distributed, list_distributed
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
-from weighbridge.readers.onnx_pair import encoder_and_decoder, together
+from weighbridge.readers.onnx_pair import encoder_and_decoder, join_listings
 from weighbridge.readers.openvino import check_values
 from weighbridge.readers.packing import config_beside, is_packed, unpack
 from weighbridge.readers.roles import norms, rank, role_of
@@ -43,7 +43,7 @@ def read_listing(path: Path) -> Listing:
         if path.is_dir():
             pair = encoder_and_decoder(path)
             if pair is not None:
-                return together(read_file(pair[0]), read_file(pair[1]))
+                return join_listings(read_file(pair[0]), read_file(pair[1]))
             config = adapter_config(path)
             listing = _list_directory(path)
             return listing if config is None else with_notes(listing, config)

@@ -117,7 +117,7 @@ def list_package(model: Path) -> Listing:
     return listing
 
 
-def _inner(walk: _Walk, field: Field) -> Iterator[Field]:
+def _fields_within(walk: _Walk, field: Field) -> Iterator[Field]:
     """Yield the fields of a message within another."""
     if field.wire != BYTES:
         walk.cursor.fail("a message that is written as a number", field.start)
@@ -146,9 +146,9 @@ def _model(walk: _Walk, end: int, prefix: str, depth: int) -> None:
 
 def _pipeline(walk: _Walk, field: Field, prefix: str, depth: int) -> None:
     number = 0
-    inner = list(_inner(walk, field))
+    inner = list(_fields_within(walk, field))
     if PIPELINES[field.number]:
-        inner = [one for outer in inner if outer.number == 1 for one in list(_inner(walk, outer))]
+        inner = [one for outer in inner if outer.number == 1 for one in list(_fields_within(walk, outer))]
     for model in inner:
         if model.number == 1:
             walk.cursor.at = model.start
@@ -158,23 +158,23 @@ def _pipeline(walk: _Walk, field: Field, prefix: str, depth: int) -> None:
 
 def _program(walk: _Walk, program: Field, prefix: str) -> None:
     """Walk the functions of an ML program, and in each the block that it is made for."""
-    for function in [field for field in _inner(walk, program) if field.number == 2]:
-        for body in [field for field in _inner(walk, function) if field.number == 2]:
-            for entry in [field for field in _inner(walk, body) if field.number == 3]:
-                for block in [field for field in _inner(walk, entry) if field.number == 2]:
+    for function in [field for field in _fields_within(walk, program) if field.number == 2]:
+        for body in [field for field in _fields_within(walk, function) if field.number == 2]:
+            for entry in [field for field in _fields_within(walk, body) if field.number == 3]:
+                for block in [field for field in _fields_within(walk, entry) if field.number == 2]:
                     _block(walk, block, prefix, 0)
 
 
 def _block(walk: _Walk, block: Field, prefix: str, depth: int) -> None:
     if depth > DEEPEST_BLOCK:
         walk.cursor.fail("blocks nested too deep", block.start)
-    for operation in [field for field in _inner(walk, block) if field.number == 3]:
+    for operation in [field for field in _fields_within(walk, block) if field.number == 3]:
         _operation(walk, operation, prefix, depth)
 
 
 def _operation(walk: _Walk, operation: Field, prefix: str, depth: int) -> None:
     """Keep the output of an operation that is a constant, or one that unpacks constants."""
-    parts = list(_inner(walk, operation))
+    parts = list(_fields_within(walk, operation))
     kind = next((text(walk.cursor, part, "operation") for part in parts if part.number == 1), "")
     if kind == "const" or kind.startswith("constexpr_"):
         for output in [part for part in parts if part.number == 3]:
@@ -188,18 +188,18 @@ def _operation(walk: _Walk, operation: Field, prefix: str, depth: int) -> None:
 
 def _keep_end(walk: _Walk, entry: Field) -> None:
     """Keep how far a file of values must reach for an attribute that lies in one."""
-    for value in [field for field in _inner(walk, entry) if field.number == 2]:
-        for place in [field for field in _inner(walk, value) if field.number == 5]:
-            parts = list(_inner(walk, place))
+    for value in [field for field in _fields_within(walk, entry) if field.number == 2]:
+        for place in [field for field in _fields_within(walk, value) if field.number == 5]:
+            parts = list(_fields_within(walk, place))
             name = next((text(walk.cursor, part, "name of a file") for part in parts if part.number == 1), "").rpartition("/")[2]
             offset = next((part.value for part in parts if part.number == 2), 0)
             walk.ends[name] = max(walk.ends.get(name, 0), offset + BLOB_HEAD)
 
 
 def _constant(walk: _Walk, output: Field, prefix: str, *, unpacked: bool) -> None:
-    parts = list(_inner(walk, output))
+    parts = list(_fields_within(walk, output))
     name = next((text(walk.cursor, part, "name") for part in parts if part.number == 1), "")
-    types = [one for part in parts if part.number == 2 for one in list(_inner(walk, part)) if one.number == 1]
+    types = [one for part in parts if part.number == 2 for one in list(_fields_within(walk, part)) if one.number == 1]
     if not types:
         return
     dtype, bits, shape = _tensor_type(walk, types[0], name)
@@ -213,12 +213,17 @@ def _tensor_type(walk: _Walk, field: Field, name: str) -> tuple[str, int, tuple[
     """Read a ``TensorType`` of a constant: its element type and its shape, which must be of whole numbers."""
     kind = 0
     shape: list[int] = []
-    for part in list(_inner(walk, field)):
+    for part in list(_fields_within(walk, field)):
         if part.number == 1 and part.wire == VARINT:
             kind = part.value
         elif part.number == 3:
-            constants = [one for one in list(_inner(walk, part)) if one.number == 1]
-            sizes = [one.value for constant in constants for one in list(_inner(walk, constant)) if one.number == 1 and one.wire == VARINT]
+            constants = [one for one in list(_fields_within(walk, part)) if one.number == 1]
+            sizes = [
+                one.value
+                for constant in constants
+                for one in list(_fields_within(walk, constant))
+                if one.number == 1 and one.wire == VARINT
+            ]
             if not constants or len(shape) >= DEEPEST or not all(size < LONGEST for size in sizes):
                 walk.cursor.fail(f"the constant {printable(name)} has no shape of whole numbers", part.start)
             shape.append(sizes[0] if sizes else 0)

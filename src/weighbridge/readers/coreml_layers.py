@@ -87,10 +87,12 @@ def network(cursor: Cursor, budget: Budget, field: Field, prefix: str, found: li
 
 def _layer(cursor: Cursor, budget: Budget, layer: Field, prefix: str, found: list[StoredTensor], depth: int) -> None:
     """Add the weights of one layer, and of the layers inside a branch or a loop."""
-    parts = _inside(cursor, budget, layer)
+    parts = _submessage(cursor, budget, layer)
     name = prefix + next((text(cursor, part, "layer") for part in parts if part.number == 1), "")
     for part in parts:
-        for body in (one for one in _inside(cursor, budget, part) if one.number in BODIES[part.number]) if part.number in BODIES else ():
+        for body in (
+            (one for one in _submessage(cursor, budget, part) if one.number in BODIES[part.number]) if part.number in BODIES else ()
+        ):
             network(cursor, budget, body, f"{name}.", found, depth + 1)
         seen: dict[tuple[int, ...], int] = {}
         for path, weight in _weights(cursor, budget, part, LAYERS.get(part.number, {}), ()):
@@ -107,7 +109,7 @@ def _role(name: str) -> str:
     return {"bias": "bias", "beta": "shift", "gamma": "gain", "scale": "gain"}.get(last, "weight")
 
 
-def _inside(cursor: Cursor, budget: Budget, field: Field) -> list[Field]:
+def _submessage(cursor: Cursor, budget: Budget, field: Field) -> list[Field]:
     if field.wire != BYTES:
         return []
     cursor.at = field.start
@@ -120,7 +122,7 @@ def _weights(
     """Return the weights in a layer's message, each with the numbers of the fields that lead to it."""
     found: list[tuple[tuple[int, ...], Field]] = []
     wanted = {path[len(taken)] for path in paths if path[: len(taken)] == taken and len(path) > len(taken)}
-    for part in _inside(cursor, budget, field) if wanted else ():
+    for part in _submessage(cursor, budget, field) if wanted else ():
         path = (*taken, part.number)
         if path in paths:
             found.append((path, part))
@@ -132,7 +134,7 @@ def _weights(
 def _tensor(cursor: Cursor, budget: Budget, weight: Field) -> StoredTensor | None:
     """Return a run of numbers: as floats of four or two bytes, or packed to so many bits each; None if it is empty."""
     bits, size, count, dtype = 0, 0, 0, "F32"
-    for part in _inside(cursor, budget, weight):
+    for part in _submessage(cursor, budget, weight):
         if part.number in (1, 2, 30, 31) and part.wire == BYTES:
             size += part.end - part.start
             count += (part.end - part.start) // {1: 4, 2: 2}.get(part.number, 1)
@@ -143,7 +145,7 @@ def _tensor(cursor: Cursor, budget: Budget, weight: Field) -> StoredTensor | Non
             count, size = count + 1, size + 4
         elif part.number == 40:
             bits = next(
-                (numbers(cursor, one, "bits")[0] for one in _inside(cursor, budget, part) if one.number == 1 and one.wire == VARINT), 0
+                (numbers(cursor, one, "bits")[0] for one in _submessage(cursor, budget, part) if one.number == 1 and one.wire == VARINT), 0
             )
     if dtype == "U8" and 0 < bits <= 8:
         return StoredTensor("", f"U{bits}", (count * 8 // bits,), size, note=FLAT)

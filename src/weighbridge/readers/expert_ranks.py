@@ -83,7 +83,7 @@ def join_experts(ranks: Sequence[list[StoredTensor]]) -> list[StoredTensor]:
             if name != tensor.name:
                 owner = tensor.tied_to and _count_on(tensor.tied_to, number, experts)
                 joined[name] = tensor._replace(name=name, tied_to=owner)
-    joined |= {tensor.name: _side_by_side(tensor, len(ranks)) for tensor in fused}
+    joined |= {tensor.name: _concatenate(tensor, len(ranks)) for tensor in fused}
     return list(joined.values())
 
 
@@ -97,7 +97,7 @@ def cut_of_fused(name: str) -> int | None:
     return None if match is None else 2 - int(match["number"])
 
 
-def _side_by_side(tensor: StoredTensor, ranks: int) -> StoredTensor:
+def _concatenate(tensor: StoredTensor, ranks: int) -> StoredTensor:
     """Return the matrix that those of all ranks, which are alike, make up."""
     dimension = cut_of_fused(tensor.name)
     shape = tuple(size * ranks if place == dimension else size for place, size in enumerate(tensor.shape))

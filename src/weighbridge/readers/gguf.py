@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.gguf_table import BORROWED, KNOWN, UNJUDGED, not_judged
+from weighbridge.readers.gguf_table import BORROWED, KNOWN, UNJUDGED, explain_no_description
 from weighbridge.readers.listing import LONGEST, MOST_TENSORS, Listing, StoredTensor
 
 MAGIC = b"GGUF"
@@ -192,7 +192,7 @@ def _architecture_notes(architecture: object) -> Iterator[str]:
     if not isinstance(architecture, str):
         return
     if architecture in UNJUDGED:
-        yield not_judged(architecture)
+        yield explain_no_description(architecture)
     elif architecture not in KNOWN or " " in architecture:
         yield Text("the architecture {name!r:.60} is not described: its tensors are counted as they are", name=architecture)
     elif architecture in BORROWED:

@@ -52,7 +52,7 @@ def _kv_heads(stated: Mapping[str, Any]) -> dict[str, Any]:
     return {"num_key_value_heads": max(heads) if isinstance(heads, tuple) and heads else heads} if heads else {}
 
 
-def _every(held: list[bool], period: str, offset: str) -> dict[str, int]:
+def _interval(held: list[bool], period: str, offset: str) -> dict[str, int]:
     """Return at which step, and from which layer on, layers are of a kind."""
     places = [number for number, here in enumerate(held) if here]
     if not places:
@@ -63,8 +63,8 @@ def _every(held: list[bool], period: str, offset: str) -> dict[str, int]:
 def _jamba(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
     attention, experts = (layers_with(stated, names, tensor) for tensor in ("attn_q.weight", "ffn_gate_inp.weight"))
     return {
-        **_every(attention, "attn_layer_period", "attn_layer_offset"),
-        **_every(experts, "expert_layer_period", "expert_layer_offset"),
+        **_interval(attention, "attn_layer_period", "attn_layer_offset"),
+        **_interval(experts, "expert_layer_period", "expert_layer_offset"),
         **_expansion(stated, "mamba_expand"),
         **_kv_heads(stated),
         "num_experts": stated.get("expert_count", 1),
@@ -99,20 +99,20 @@ SECOND = {"ssm_dt.bias": "dt_bias", **{piece: name for piece, name in SSM.items(
 """Those of a state space of the second kind, whose step has a bias alone."""
 
 
-def within(pieces: Mapping[str, str], module: str) -> dict[str, str]:
+def prefix_names(pieces: Mapping[str, str], module: str) -> dict[str, str]:
     """Return pieces of names as those of a module.
 
-    >>> within({"ssm_in": "in_proj"}, "mamba")
+    >>> prefix_names({"ssm_in": "in_proj"}, "mamba")
     {'ssm_in': 'mamba.in_proj'}
     """
     return {piece: f"{module}.{name}" for piece, name in pieces.items()}
 
 
-MAMBA2 = {**{piece: name for piece, name in MAMBA.items() if not piece.startswith("ssm_")}, **within(SECOND, "mixer")}
+MAMBA2 = {**{piece: name for piece, name in MAMBA.items() if not piece.startswith("ssm_")}, **prefix_names(SECOND, "mixer")}
 FED = {"ffn_gate": "feed_forward.gate_proj", "ffn_up": "feed_forward.up_proj", "ffn_down": "feed_forward.down_proj"}
 JAMBA = {
     **LLAMA,
-    **within(SSM, "mamba"),
+    **prefix_names(SSM, "mamba"),
     **FED,
     "output_norm": "model.final_layernorm",
     "ffn_norm": "pre_ff_layernorm",
@@ -123,7 +123,7 @@ JAMBA = {
 }
 FALCON_H1 = {
     **{piece: name for piece, name in LLAMA.items() if piece != "ffn_norm"},
-    **within(SECOND, "mamba"),
+    **prefix_names(SECOND, "mamba"),
     **FED,
     "output_norm": "model.final_layernorm",
     "ffn_norm.weight": "pre_ff_layernorm.weight",
@@ -141,7 +141,7 @@ LFM2 = {
 QWEN3_NEXT = {
     **LLAMA,
     **SPARSE,
-    **within(SECOND, "linear_attn"),
+    **prefix_names(SECOND, "linear_attn"),
     "ssm_in": "linear_attn.in_proj_qkvz",
     "attn_qkv": "linear_attn.in_proj_qkvz",
     "attn_gate": "linear_attn.in_proj_qkvz",
@@ -186,7 +186,7 @@ ERNIE = {
 }
 GRANITE_HYBRID = {
     **LLAMA,
-    **within(SECOND, "mamba"),
+    **prefix_names(SECOND, "mamba"),
     "ffn_gate_inp": "block_sparse_moe.router",
     "ffn_gate_exps.weight": "block_sparse_moe.experts.gate_up_proj",
     "ffn_up_exps.weight": "block_sparse_moe.experts.gate_up_proj",

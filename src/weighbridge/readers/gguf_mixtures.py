@@ -25,7 +25,7 @@ from weighbridge.readers.gguf_architectures import (
     Shapes,
     latent_sizes,
 )
-from weighbridge.readers.gguf_hybrids import SECOND, layer_kinds, layers_of, layers_with, per_head, within
+from weighbridge.readers.gguf_hybrids import SECOND, layer_kinds, layers_of, layers_with, per_head, prefix_names
 
 MOST_EXPERTS = 4_096
 """Experts of a layer that are named one by one; a file's metadata may claim any number."""
@@ -38,7 +38,7 @@ LLAMA4 = {
 QWEN35 = {
     **LLAMA,
     **SPARSE,
-    **within(SECOND, "linear_attn"),
+    **prefix_names(SECOND, "linear_attn"),
     "attn_qkv": "linear_attn.in_proj_qkv",
     "attn_gate": "linear_attn.in_proj_z",
     "ssm_alpha": "linear_attn.in_proj_a",
@@ -77,7 +77,7 @@ GLM_DSA = {
 }
 NEMOTRON_H = {
     "token_embd": "model.embeddings", "output_norm": "model.norm_f", "output": "lm_head", "blk": "model.layers", "attn_norm": "norm",
-    **within(SECOND, "mixer"), "attn_q": "mixer.q_proj", "attn_k": "mixer.k_proj", "attn_v": "mixer.v_proj", "attn_output": "mixer.o_proj",
+    **prefix_names(SECOND, "mixer"), "attn_q": "mixer.q_proj", "attn_k": "mixer.k_proj", "attn_v": "mixer.v_proj", "attn_output": "mixer.o_proj",
     "ffn_up": "mixer.up_proj", "ffn_down": "mixer.down_proj", "ffn_gate_inp": "mixer.gate", "ffn_up_exps.weight": "mixer.experts.up_proj",
     "ffn_down_exps.weight": "mixer.experts.down_proj", "ffn_up_shexp": "mixer.shared_experts.up_proj",
     "ffn_down_shexp": "mixer.shared_experts.down_proj", "ffn_latent_in": "mixer.fc1_latent_proj", "ffn_latent_out": "mixer.fc2_latent_proj",

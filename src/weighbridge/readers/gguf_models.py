@@ -15,7 +15,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.gguf import SkippedValue
 from weighbridge.readers.gguf_architectures import VARIANTS, Architecture
-from weighbridge.readers.gguf_table import KNOWN, UNJUDGED, not_judged
+from weighbridge.readers.gguf_table import KNOWN, UNJUDGED, explain_no_description
 from weighbridge.readers.listing import Listing
 
 ROWS = {"token_types.weight": "type_vocab_size", "per_layer_token_embd.weight": "vocab_size_per_layer_input"}
@@ -48,7 +48,7 @@ def config_of(listing: Listing) -> dict[str, Any]:
     known = architecture_of(listing)
     if known is None:
         if isinstance(name, str) and name in UNJUDGED:
-            raise ReadError(not_judged(name))
+            raise ReadError(explain_no_description(name))
         why = Text(
             "the architecture {name!r:.60} is not described; its tensors are counted, and a config named beside the file verifies them",
             name=name,
@@ -59,7 +59,7 @@ def config_of(listing: Listing) -> dict[str, Any]:
     for key, field in known.fields.items():
         value = listing.metadata.get(f"{name}.{key}")
         if value is not None:
-            config[field] = _alike(f"{name}.{key}", value)
+            config[field] = _shared_value(f"{name}.{key}", value)
     config["vocab_size"] = _vocabulary(listing, f"{name}.vocab_size")
     config |= {field: names[table][0] for table, field in ROWS.items() if names.get(table)}
     if known.ties:
@@ -74,7 +74,7 @@ def _metadata(listing: Listing) -> dict[str, Any]:
     return {key.removeprefix(name): value for key, value in listing.metadata.items() if key.startswith(name)}
 
 
-def _alike(key: str, value: object) -> object:
+def _shared_value(key: str, value: object) -> object:
     """Return a value; of one for each layer the one that all share."""
     if isinstance(value, tuple) and len(set(value)) == 1:
         return value[0]
@@ -109,16 +109,16 @@ def kept_in_metadata(listing: Listing) -> tuple[str, ...]:
     return () if known is None else known.in_metadata
 
 
-def left_out_of(listing: Listing) -> tuple[str, ...]:
+def omitted_tensors(listing: Listing) -> tuple[str, ...]:
     """Return how the names of parameters begin, or end, that the converter leaves out of a file."""
     known = architecture_of(listing)
     return () if known is None else known.left_out
 
 
-def added_to(listing: Listing) -> tuple[str, ...]:
+def extra_tensors(listing: Listing) -> tuple[str, ...]:
     """Return the names, as patterns, of tensors that the converter adds to a file."""
     known = architecture_of(listing)
-    return () if known is None else tuple(_whole(name) for name in known.added)
+    return () if known is None else tuple(_name_pattern(name) for name in known.added)
 
 
 def steps_for_names(names: Iterable[str]) -> Iterator[tuple[tuple[str, tuple[str, ...]], ...]]:
@@ -133,11 +133,11 @@ def steps_for_names(names: Iterable[str]) -> Iterator[tuple[tuple[str, tuple[str
 
 def _steps(known: Architecture, stated: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     apart = known.apart(stated)
-    several = ((_whole(name), targets) for name, targets in apart.items())
+    several = ((_name_pattern(name), targets) for name, targets in apart.items())
     return (*several, *(_step(piece, name) for piece, name in known.names.items()))
 
 
-def _whole(name: str) -> str:
+def _name_pattern(name: str) -> str:
     """Return a pattern of a whole name, in which a star is a layer's number."""
     return f"^{name.replace('.', '[.]').replace('*', LAYER)}$"
 

@@ -25,7 +25,7 @@ BORROWED = frozenset((*TWINS, *FAMILY, "qwen2vl", "qwen3vl", "qwen3vlmoe", "drea
 """Those that are held to be a class of another family, or a part of one, since its tensors are the same."""
 
 
-def not_judged(name: str) -> Text:
+def explain_no_description(name: str) -> Text:
     """Say of an architecture without a description what it is, and that nothing is held against it."""
     what = Text(UNJUDGED[name])
     return Text(

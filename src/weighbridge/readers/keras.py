@@ -53,7 +53,7 @@ def read(file: BinaryIO) -> Listing:
     """
     start = file.read(8) if file.seek(0) == 0 else b""
     if start[:4] == b"PK\x03\x04":
-        file = _inside(file)
+        file = _hdf5_in_archive(file)
     elif start != SIGNATURE:
         raise ReadError("it starts neither like an HDF5 file nor like a .keras archive", offset=0)
     try:
@@ -82,17 +82,17 @@ def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
         member = members(file)[WEIGHTS]
         if member.method:
             return {}
-        begin, file = place(file, member), _inside(file)
+        begin, file = place(file, member), _hdf5_in_archive(file)
     found: dict[str, int] = {}
     with h5py.File(file, "r") as opened:
         opened.visititems(lambda name, item: found.update({name: item.id.get_offset()}) if isinstance(item, h5py.Dataset) else None)
-    plain = _plain(found)
+    plain = _listed_names(found)
     sizes = {tensor.name: tensor for tensor in listing.tensors}
     places = {plain[name]: offset for name, offset in found.items() if offset is not None and plain[name] in sizes}
     return {name: (begin + offset, sizes[name].size_bytes, sizes[name].dtype) for name, offset in places.items()}
 
 
-def _inside(file: BinaryIO) -> BinaryIO:
+def _hdf5_in_archive(file: BinaryIO) -> BinaryIO:
     """Return the HDF5 file in a ``.keras`` archive, as a window where it is not packed."""
     member = members(file).get(WEIGHTS)
     if member is None:
@@ -191,7 +191,7 @@ def _type(dtype: Any) -> tuple[str, int]:
     return ("BOOL", 1) if dtype.kind == "b" else ("STRING", dtype.itemsize if dtype.kind == "S" else 0)
 
 
-def _plain(found: Iterable[str]) -> dict[str, str]:
+def _listed_names(found: Iterable[str]) -> dict[str, str]:
     """Return the names that variables are listed by."""
     plain = {name: with_dots(name.removeprefix("model_weights/")) for name in found}
     return plain if len(set(plain.values())) == len(plain) else {name: name.replace("/", ".") for name in plain}
@@ -199,7 +199,7 @@ def _plain(found: Iterable[str]) -> dict[str, str]:
 
 def _listing(found: dict[str, StoredTensor]) -> Listing:
     """Tell parameters from statistics of norms, the optimiser's arrays and tables, by their names and types."""
-    plain = _plain(found)
+    plain = _listed_names(found)
     names = set(plain.values())
     tensors = []
     for name, tensor in found.items():

@@ -18,7 +18,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.onnx_roles import MODULES, Use, module_of, with_role
-from weighbridge.readers.protobuf import Budget, Field, fields, numbers, text, whole
+from weighbridge.readers.protobuf import Budget, Field, fields, numbers, require_bytes, text
 
 TYPES = {
     1: ("F32", 32), 2: ("U8", 8), 3: ("I8", 8), 4: ("U16", 16), 5: ("I16", 16), 6: ("I32", 32), 7: ("I64", 64), 8: ("STRING", 0),
@@ -161,7 +161,7 @@ def _owner(walk: _Walk, scope: Scope, name: str, at: int) -> Scope:
 def _graph(walk: _Walk, field: Field, scope: Scope) -> Scope:
     """Read a ``GraphProto``: its initialisers are kept, its nodes tell what these are used for."""
     cursor = walk.cursor
-    whole(cursor, field, "graph")
+    require_bytes(cursor, field, "graph")
     if scope.depth > DEEPEST_GRAPH:
         cursor.fail(f"graphs nested more than {DEEPEST_GRAPH} deep", field.start)
     cursor.at = field.start
@@ -172,7 +172,7 @@ def _graph(walk: _Walk, field: Field, scope: Scope) -> Scope:
             name, tensor = _tensor(walk, inner, scope.prefix)
             _keep(walk, scope, name, tensor, inner)
         elif inner.number == 15:
-            name, tensor = _sparse(walk, inner, scope.prefix)
+            name, tensor = _read_sparse_tensor(walk, inner, scope.prefix)
             _keep(walk, scope, name, tensor, inner)
         elif inner.number in (11, 12):
             name = _value_name(walk, inner)
@@ -186,7 +186,7 @@ def _graph(walk: _Walk, field: Field, scope: Scope) -> Scope:
 def _function(walk: _Walk, field: Field, number: int) -> Scope:
     """Walk a function's body, whose nodes may hold constants; they are stored once, however often it is called."""
     cursor = walk.cursor
-    whole(cursor, field, "function")
+    require_bytes(cursor, field, "function")
     scope = Scope(f"function.{number}.", None)
     cursor.at = field.start
     for inner in fields(cursor, field.end, walk.budget, FUNCTION):
@@ -206,7 +206,7 @@ def _keep(walk: _Walk, scope: Scope, name: str, tensor: StoredTensor, field: Fie
 
 
 def _value_name(walk: _Walk, field: Field) -> str:
-    whole(walk.cursor, field, "value")
+    require_bytes(walk.cursor, field, "value")
     walk.cursor.at = field.start
     for inner in fields(walk.cursor, field.end, walk.budget):
         if inner.number == 1:
@@ -217,7 +217,7 @@ def _value_name(walk: _Walk, field: Field) -> str:
 def _node(walk: _Walk, field: Field, scope: Scope) -> None:
     """Read a ``NodeProto``: its operator, what goes in and comes out, and the whole numbers among its attributes."""
     cursor = walk.cursor
-    whole(cursor, field, "node")
+    require_bytes(cursor, field, "node")
     inputs: list[str] = []
     outputs: list[str] = []
     kind = name = ""
@@ -242,7 +242,7 @@ def _node(walk: _Walk, field: Field, scope: Scope) -> None:
 def _attribute(walk: _Walk, field: Field, scope: Scope, constant: str, ints: dict[str, int]) -> None:
     """Look into an attribute for whole numbers, graphs and, in a Constant node, its tensor."""
     cursor = walk.cursor
-    whole(cursor, field, "attribute")
+    require_bytes(cursor, field, "attribute")
     cursor.at = field.start
     name = ""
     for inner in fields(cursor, field.end, walk.budget, ATTRIBUTE):
@@ -251,7 +251,7 @@ def _attribute(walk: _Walk, field: Field, scope: Scope, constant: str, ints: dic
         elif inner.number == 3:
             ints[name] = inner.value
         elif inner.number in (5, 22) and constant:
-            _, tensor = (_tensor if inner.number == 5 else _sparse)(walk, inner, scope.prefix)
+            _, tensor = (_tensor if inner.number == 5 else _read_sparse_tensor)(walk, inner, scope.prefix)
             _keep(walk, scope, constant, tensor._replace(name=scope.prefix + constant, note="a constant"), inner)
         elif inner.number in (6, 11):
             nested = Scope(f"{scope.prefix}{name}.{len(scope.inner)}.", scope)
@@ -261,10 +261,10 @@ def _attribute(walk: _Walk, field: Field, scope: Scope, constant: str, ints: dic
             _graph(walk, inner, nested)
 
 
-def _sparse(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
+def _read_sparse_tensor(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
     """Read a sparse tensor: its shape is that of the whole, its elements are those that are stored."""
     cursor = walk.cursor
-    whole(cursor, field, "sparse tensor")
+    require_bytes(cursor, field, "sparse tensor")
     cursor.at = field.start
     shape: list[int] = []
     parts: dict[int, tuple[str, StoredTensor]] = {}
@@ -286,7 +286,7 @@ def _sparse(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
 def _tensor(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
     """Read a ``TensorProto`` up to its data: its name, type and shape, and where its bytes lie."""
     cursor = walk.cursor
-    whole(cursor, field, "tensor")
+    require_bytes(cursor, field, "tensor")
     cursor.at = field.start
     shape: list[int] = []
     name, kind, outside = "", 0, False
@@ -315,12 +315,12 @@ def _tensor(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
     size_bytes = -(-prod(shape) * bits // 8)
     tied = _external(walk, name, prefix, external, size_bytes) if outside else None
     if not outside:
-        _inside(walk, name, prod(shape), kind, data)
+        _check_count(walk, name, prod(shape), kind, data)
     return name, StoredTensor(prefix + name, dtype, tuple(shape), 0 if tied else size_bytes, tied_to=tied)
 
 
 def _entry(walk: _Walk, field: Field) -> dict[str, str]:
-    whole(walk.cursor, field, "entry")
+    require_bytes(walk.cursor, field, "entry")
     walk.cursor.at = field.start
     found = {inner.number: text(walk.cursor, inner, "entry") for inner in fields(walk.cursor, field.end, walk.budget)}
     return {found.get(1, ""): found.get(2, "")}
@@ -339,7 +339,7 @@ def _external(walk: _Walk, name: str, prefix: str, entries: dict[str, str], size
     return first if first != prefix + name and size_bytes else None
 
 
-def _inside(walk: _Walk, name: str, count: int, kind: int, data: list[Field]) -> None:
+def _check_count(walk: _Walk, name: str, count: int, kind: int, data: list[Field]) -> None:
     """Check that the message holds as many numbers as the shape says."""
     cursor = walk.cursor
     dtype, bits = TYPES[kind]

@@ -31,14 +31,16 @@ def encoder_and_decoder(folder: Path) -> tuple[Path, Path] | None:
     return folder / names[1], folder / names[0]
 
 
-def together(encoder: Listing, decoder: Listing) -> Listing:
+def join_listings(encoder: Listing, decoder: Listing) -> Listing:
     """Put the two listings together, each under its own name; what stands in both is reported.
 
     >>> one = Listing("onnx", (StoredTensor("shared.weight", "F32", (8, 4), 128),))
-    >>> together(one, one).notes
+    >>> join_listings(one, one).notes
     ('shared.weight in the encoder and shared.weight in the decoder may be one, stored twice; both are counted, 32 elements each',)
     """
-    tensors = [_under("encoder", tensor) for tensor in encoder.tensors] + [_under("decoder", tensor) for tensor in decoder.tensors]
+    tensors = [_with_prefix("encoder", tensor) for tensor in encoder.tensors] + [
+        _with_prefix("decoder", tensor) for tensor in decoder.tensors
+    ]
     notes = dict.fromkeys((*encoder.notes, *decoder.notes))
     notes |= dict.fromkeys(_possible_copies(encoder, decoder))
     modules = {
@@ -73,5 +75,5 @@ def _table(listing: Listing) -> StoredTensor | None:
     return max(tables, key=lambda tensor: prod(tensor.shape), default=None)
 
 
-def _under(side: str, tensor: StoredTensor) -> StoredTensor:
+def _with_prefix(side: str, tensor: StoredTensor) -> StoredTensor:
     return tensor._replace(name=f"{side}.{tensor.name}", tied_to=tensor.tied_to and f"{side}.{tensor.tied_to}")

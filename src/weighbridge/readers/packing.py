@@ -74,7 +74,7 @@ def unpack(listing: Listing, config: Mapping[str, Any] | None = None) -> Listing
     for module, arrays in _modules(listing).items():
         found |= _resolve(arrays, settings(config, module))
     if found:
-        found |= {tensor.name: _beside(tensor, "scale of activations") for tensor in listing.tensors if _is_activation(tensor)}
+        found |= {tensor.name: _as_buffer(tensor, "scale of activations") for tensor in listing.tensors if _is_activation(tensor)}
     taken = {tensor.name for tensor in listing.tensors}
     tensors = []
     for tensor in listing.tensors:
@@ -140,8 +140,8 @@ def settings(config: Mapping[str, Any] | None, module: str = "") -> Settings:
         stated = {**stated, **own}
     inner = (stated.get("quant_config") or {}).get("weight_quant_params") if isinstance(stated.get("quant_config"), Mapping) else None
     stated = {**stated, **inner} if isinstance(inner, Mapping) else stated
-    bits = _first(stated, "bits", "num_bits", "w_bit", "nbits")
-    return Settings(method if isinstance(method, str) else "", bits, _first(stated, "group_size", "q_group_size"))
+    bits = _first_positive(stated, "bits", "num_bits", "w_bit", "nbits")
+    return Settings(method if isinstance(method, str) else "", bits, _first_positive(stated, "group_size", "q_group_size"))
 
 
 KEYS = ("quantization_config", "quantization", "compression_config")
@@ -151,7 +151,7 @@ UNCLEAR = "packed in a way that is not clear: "
 OVERHEAD = frozenset(KINDS.values())
 
 
-def _first(stated: Mapping[str, Any], *keys: str) -> int:
+def _first_positive(stated: Mapping[str, Any], *keys: str) -> int:
     return next((value for key in keys if type(value := stated.get(key)) is int and 0 < value < 1 << 32), 0)
 
 
@@ -180,7 +180,7 @@ def _resolve(arrays: Arrays, said: Settings) -> dict[str, StoredTensor]:
     for last, tensor in arrays.items():
         kind = _overhead(last, low) if last not in answers else None
         if kind:
-            found[tensor.name] = _beside(tensor, kind)
+            found[tensor.name] = _as_buffer(tensor, kind)
     return found | _plain_or_unclear(arrays, found)
 
 
@@ -230,7 +230,7 @@ def _matrix_or_note(tensor: StoredTensor, last: str, answer: Matrix | UnclearPac
     return tensor._replace(name=name, dtype=answer.dtype, shape=answer.shape, role=role, elements=elements, note=PACKED + answer.scheme)
 
 
-def _beside(tensor: StoredTensor, kind: str) -> StoredTensor:
+def _as_buffer(tensor: StoredTensor, kind: str) -> StoredTensor:
     return tensor._replace(role=BUFFER, note=kind)
 
 

@@ -92,7 +92,7 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
     layers = 0
     virtual = stated_size(facts.arguments, "virtual_pipeline_model_parallel_size")
     held = {
-        (rank, stage): join_experts([_own(listings[rank, stage, experts]) for experts in expert_ranks])
+        (rank, stage): join_experts([_model_tensors(listings[rank, stage, experts]) for experts in expert_ranks])
         for rank in tensor_ranks
         for stage in stages
     }
@@ -124,7 +124,7 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
     return Listing("torch", (*model.values(), *aside), notes=(note,))
 
 
-def _own(listing: Listing) -> list[StoredTensor]:
+def _model_tensors(listing: Listing) -> list[StoredTensor]:
     return [tensor for tensor in listing.tensors if not _is_aside(tensor)]
 
 
@@ -283,20 +283,20 @@ def _join_pieces(pieces: list[StoredTensor], cut: Cut) -> StoredTensor:
     if dimension == WHOLE or not first.shape:
         alike = all((piece.shape, piece.dtype, piece.tied_to) == (first.shape, first.dtype, first.tied_to) for piece in pieces)
         if not alike:
-            raise _unlike(first)
+            raise _mismatch_error(first)
         return first
     if dimension >= len(first.shape):
-        raise _unlike(first)
+        raise _mismatch_error(first)
     rest = [(piece.shape[:dimension], piece.shape[dimension + 1 :], piece.dtype, piece.tied_to) for piece in pieces]
     if any(other != rest[0] for other in rest):
-        raise _unlike(first)
+        raise _mismatch_error(first)
     joined = sum(piece.shape[dimension] for piece in pieces)
     elements = None if first.elements is None else sum(piece.stored for piece in pieces)
     shape = (*first.shape[:dimension], joined, *first.shape[dimension + 1 :])
     return first._replace(shape=shape, size_bytes=sum(piece.size_bytes for piece in pieces), elements=elements)
 
 
-def _unlike(tensor: StoredTensor) -> ReadError:
+def _mismatch_error(tensor: StoredTensor) -> ReadError:
     return ReadError(
         Text("the pieces of {name} on the tensor-parallel ranks do not fit each other: {way}", name=printable(tensor.name), way=WAY)
     )

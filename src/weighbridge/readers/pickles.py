@@ -276,7 +276,7 @@ def _string(size: int, *, signed: bool = False) -> Callable[[_State], str]:
     return string
 
 
-def _long(size: int) -> Callable[[_State], int]:
+def _read_long(size: int) -> Callable[[_State], int]:
     length = _number(size)
     return lambda s: int.from_bytes(_take(s, length(s))[:1024], "little", signed=True)
 
@@ -414,7 +414,7 @@ def _object(s: _State) -> None:
     s.stack.append(Stub(maker, tuple(args)))
 
 
-def _persist(s: _State) -> None:
+def _load_persistent(s: _State) -> None:
     s.stack[-1] = s.persistent(s.stack[-1])
 
 
@@ -436,7 +436,7 @@ def _get(number: Callable[[_State], int]) -> Callable[[_State], None]:
     return lambda s: s.stack.append(s.memo[number(s)])
 
 
-def _nothing(s: _State) -> None:
+def _skip(s: _State) -> None:
     """Protocol and frame markers say nothing that is needed."""
 
 
@@ -455,7 +455,7 @@ _OPERATIONS: dict[int, Callable[[_State], None]] = {
     ord("("): _mark, ord("0"): _pop, ord("1"): _pop_mark, ord("2"): lambda s: s.stack.append(s.stack[-1]),
     ord("F"): _push(lambda s: float(_line(s))), ord("I"): _push(_literal_int), ord("J"): _push(_number(4, signed=True)),
     ord("K"): _push(_number(1)), ord("L"): _push(lambda s: int(_line(s).removesuffix("L"))), ord("M"): _push(_number(2)),
-    ord("N"): _push(lambda s: None), ord("Q"): _persist, ord("R"): _reduce, ord("S"): _push(_read_quoted),
+    ord("N"): _push(lambda s: None), ord("Q"): _load_persistent, ord("R"): _reduce, ord("S"): _push(_read_quoted),
     ord("T"): _push(_string(4, signed=True)), ord("U"): _push(_string(1)),
     ord("V"): _push(_unescape), ord("X"): _push(_text(4)), ord("a"): _one_more, ord("b"): _build,
     ord("c"): _push(lambda s: Global(_line(s), _line(s))), ord("d"): _collector(_pairs),
@@ -465,10 +465,10 @@ _OPERATIONS: dict[int, Callable[[_State], None]] = {
     ord("r"): _put(_number(4)), ord("s"): _one_pair, ord("t"): _collector(tuple),
     ord(")"): _push(lambda s: ()), ord("u"): lambda s: _set_items(s, _since_mark(s)),
     ord("G"): _push(lambda s: struct.unpack(">d", _take(s, 8))[0]), ord("B"): _push(_bytes(4)), ord("C"): _push(_bytes(1)),
-    0x80: lambda s: _nothing(s) if _take(s, 1) else None, 0x81: _reduce, 0x85: _tuple(1), 0x86: _tuple(2), 0x87: _tuple(3),
-    0x88: _push(lambda s: True), 0x89: _push(lambda s: False), 0x8A: _push(_long(1)), 0x8B: _push(_long(4)), 0x8C: _push(_text(1)),
+    0x80: lambda s: _skip(s) if _take(s, 1) else None, 0x81: _reduce, 0x85: _tuple(1), 0x86: _tuple(2), 0x87: _tuple(3),
+    0x88: _push(lambda s: True), 0x89: _push(lambda s: False), 0x8A: _push(_read_long(1)), 0x8B: _push(_read_long(4)), 0x8C: _push(_text(1)),
     0x8D: _push(_text(8)), 0x8E: _push(_bytes(8)), 0x8F: _push(lambda s: []), 0x90: lambda s: _append(s, _since_mark(s)),
     0x91: _collector(list), 0x92: _new_with_keywords, 0x93: _stack_global, 0x94: _memoize,
-    0x95: lambda s: _nothing(s) if _take(s, 8) else None, 0x96: _push(_bytes(8)),
+    0x95: lambda s: _skip(s) if _take(s, 8) else None, 0x96: _push(_bytes(8)),
 }  # fmt: skip
 """What each opcode does. Left out: extension codes and out-of-band buffers, which no checkpoint has."""

@@ -53,7 +53,7 @@ def read_at(file: BinaryIO, position: int) -> Listing:
     storages: set[str] = set()
 
     def torch_bytes(content: object) -> Storage:
-        storage = _inner(data, content, len(storages))
+        storage = _nested_storage(data, content, len(storages))
         storages.add(storage.key)
         return storage
 
@@ -75,7 +75,7 @@ def read_at(file: BinaryIO, position: int) -> Listing:
     return listing._replace(format="pickle", tensors=tensors)
 
 
-def _inner(data: Source, content: object, number: int) -> Storage:
+def _nested_storage(data: Source, content: object, number: int) -> Storage:
     """Return the storage that a file of torch within the pickle is: of the format before 1.6, with one storage and nothing else."""
     position = 0
     if isinstance(content, Raw):

@@ -70,12 +70,12 @@ def fields(cursor: Cursor, end: int, budget: Budget, known: frozenset[int] | Non
 
 def text(cursor: Cursor, field: Field, what: str, limit: int = 1 << 12) -> str:
     """Read a field as UTF-8."""
-    whole(cursor, field, what)
+    require_bytes(cursor, field, what)
     cursor.at = field.start
     return cursor.text(field.end - field.start, what, limit)
 
 
-def whole(cursor: Cursor, field: Field, what: str) -> None:
+def require_bytes(cursor: Cursor, field: Field, what: str) -> None:
     """Insist that a field has bytes: a text, a message, or packed numbers."""
     if field.wire != BYTES:
         cursor.fail(f"a {what} is written as a number", field.start)
@@ -85,7 +85,7 @@ def numbers(cursor: Cursor, field: Field, what: str, limit: int = 64) -> list[in
     """Read a repeated whole number, packed or not, at most *limit* of them."""
     if field.wire == VARINT:
         return [field.value]
-    whole(cursor, field, what)
+    require_bytes(cursor, field, what)
     cursor.at = field.start
     found: list[int] = []
     while cursor.at < field.end:

@@ -37,7 +37,7 @@ def read_reference(raw: Mapping[str, Any], source: str, model_class: str | None 
     stated = raw.get("architectures")
     name = model_class or (str(stated[0]) if isinstance(stated, list) and stated else None)
     build = _remote(raw, source, name) if trust_remote_code and "auto_map" in raw else _library_builder(raw, name)
-    with torch.device("meta"), _safe_creation(), torch.no_grad():
+    with torch.device("meta"), _creation_guard(), torch.no_grad():
         try:
             module = build()
         except Exception as error:  # the library raises whatever a config may provoke in it
@@ -81,7 +81,7 @@ def _remote(raw: Mapping[str, Any], source: str, name: str | None) -> Any:
     return lambda: automatic.from_config(configs.from_pretrained(source, trust_remote_code=True), trust_remote_code=True)
 
 
-def _safe_creation() -> Any:
+def _creation_guard() -> Any:
     """Return the library's guard for classes that compute values while they are built, where it has one."""
     from contextlib import nullcontext
 

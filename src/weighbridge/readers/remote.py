@@ -115,7 +115,7 @@ def fetch(url: str, begin: int, end: int, access: Access, version: Version | Non
         if time.monotonic() >= ends:
             raise ReadError(Text("no whole answer within {seconds:.0f} seconds", seconds=access.seconds), path=url)
         try:
-            piece = _once(url, (begin + len(data), end), access, version, ends)
+            piece = _request_span(url, (begin + len(data), end), access, version, ends)
         except HTTPError as error:
             error.close()
             if error.code not in AGAIN or attempt == TRIES - 1:
@@ -148,7 +148,7 @@ def _reason(error: Exception) -> object:
     return getattr(reason, "strerror", None) or reason
 
 
-def _once(url: str, span: tuple[int, int], access: Access, version: Version, ends: float) -> Piece:
+def _request_span(url: str, span: tuple[int, int], access: Access, version: Version, ends: float) -> Piece:
     """Ask for the bytes of a span, once; a server that ignores ranges may send a whole file that is small."""
     begin, end = span
     headers = {"Range": f"bytes={begin}-{end - 1}", "User-Agent": "weighbridge", "Accept-Encoding": "identity", **version.header()}

@@ -81,7 +81,7 @@ def compare(one: Extent, other: Extent, *, thorough: bool = False) -> Comparison
         return None
     read = 0
     with open_file(one.path) as first, open_file(other.path) as second:
-        for at, length in _whole(one.size) if thorough else _sample_ranges(one.size):
+        for at, length in _all_chunks(one.size) if thorough else _sample_ranges(one.size):
             left, right = _take(first, one.begin + at, length), _take(second, other.begin + at, length)
             if len(left) != length or len(right) != length:
                 return None
@@ -97,7 +97,7 @@ def _take(file: BinaryIO, at: int, length: int) -> bytes:
     return file.read(length)
 
 
-def _whole(size: int) -> Iterable[tuple[int, int]]:
+def _all_chunks(size: int) -> Iterable[tuple[int, int]]:
     return ((at, min(CHUNK, size - at)) for at in range(0, size, CHUNK))
 
 

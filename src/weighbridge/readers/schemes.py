@@ -80,10 +80,10 @@ def gptq_or_awq(arrays: Arrays, settings: Settings) -> Answer:
         return _gptq(arrays, settings, packed.shape, scales.shape)
     if zeros is not None and zeros.shape == (scales.shape[0], packed.shape[1]):
         bits = _ratio(32 * packed.shape[1], scales.shape[1])
-        return _whole("qweight", (scales.shape[1], packed.shape[0]), bits, "AWQ")
+        return _packed_array("qweight", (scales.shape[1], packed.shape[0]), bits, "AWQ")
     if zeros is not None and len(zeros.shape) == 2 and zeros.shape[0] == packed.shape[0] == scales.shape[0]:
         bits = _ratio(32 * zeros.shape[1], scales.shape[1])
-        return _whole("qweight", (packed.shape[0], _ratio(32 * packed.shape[1], bits)), bits, "AWQ")
+        return _packed_array("qweight", (packed.shape[0], _ratio(32 * packed.shape[1], bits)), bits, "AWQ")
     return UnclearPacking("qweight", "its scales and zeros have shapes of neither GPTQ nor AWQ")
 
 
@@ -98,21 +98,21 @@ def _gptq(arrays: Arrays, settings: Settings, packed: Shape, scales: Shape) -> A
             bits = _ratio(32 * packed[0], inputs)
         if not bits or (-(-inputs // 32) * bits != packed[0] and -(-inputs * bits // 32) != packed[0]):
             return UnclearPacking("qweight", f"{inputs:,} inputs by g_idx do not fill {packed[0]:,} rows")
-        return _whole("qweight", (outputs, inputs), bits, "GPTQ")
+        return _packed_array("qweight", (outputs, inputs), bits, "GPTQ")
     if not bits:
         return UnclearPacking("qweight", "neither g_idx, nor qzeros, nor a config says how many bits a value has")
     inputs = _ratio(32 * packed[0], bits)
     groups = scales[0]
     if groups > 1 and inputs and (inputs % groups if not settings.group_size else -(-inputs // settings.group_size) != groups):
         return UnclearPacking("qweight", f"{inputs:,} inputs do not make {groups:,} groups; g_idx is missing")
-    return _whole("qweight", (outputs, inputs), bits, "GPTQ")
+    return _packed_array("qweight", (outputs, inputs), bits, "GPTQ")
 
 
 def _awq_fast(packed: Shape, scales: Shape) -> Answer:
     outputs, inputs = 4 * packed[0], packed[1]
     if scales[1] != outputs:
         return UnclearPacking("qweight", f"its scales are for {scales[1]:,} outputs, its rows for {outputs:,}")
-    return _whole("qweight", (outputs, inputs), 4, "AWQ")
+    return _packed_array("qweight", (outputs, inputs), 4, "AWQ")
 
 
 def marlin(arrays: Arrays, settings: Settings) -> Answer:
@@ -125,7 +125,7 @@ def marlin(arrays: Arrays, settings: Settings) -> Answer:
         return None
     if packed.shape[1] != 2 * scales.shape[1]:
         return UnclearPacking("B", "it is not twice as wide as its scales")
-    return _whole("B", (scales.shape[1], 16 * packed.shape[0]), 4, "Marlin")
+    return _packed_array("B", (scales.shape[1], 16 * packed.shape[0]), 4, "Marlin")
 
 
 def compressed_tensors(arrays: Arrays, settings: Settings) -> Answer:
@@ -152,7 +152,7 @@ def compressed_tensors(arrays: Arrays, settings: Settings) -> Answer:
         inputs = groups * settings.group_size if groups > 1 and settings.group_size else words * each
         if -(-inputs // each) != words:
             return UnclearPacking("weight_packed", f"{groups:,} groups of {settings.group_size:,} do not fill {words:,} words")
-    return _whole("weight_packed", (*packed.shape[:-1], inputs), bits, "compressed-tensors")
+    return _packed_array("weight_packed", (*packed.shape[:-1], inputs), bits, "compressed-tensors")
 
 
 def float4(arrays: Arrays, settings: Settings) -> Answer:
@@ -202,7 +202,7 @@ def mlx(arrays: Arrays, settings: Settings) -> Answer:
     bits = _ratio(32 * words, inputs)
     if bits not in (2, 3, 4, 5, 6, 8) or not groups or inputs % groups:
         return UnclearPacking("weight", "no config says how many values share a scale, and more than one number is possible")
-    return _whole("weight", (*packed.shape[:-1], inputs), bits, "MLX")
+    return _packed_array("weight", (*packed.shape[:-1], inputs), bits, "MLX")
 
 
 def hqq(arrays: Arrays, settings: Settings) -> Answer:
@@ -280,7 +280,7 @@ def _ratio(above: int, below: int) -> int:
     return above // below if below and above % below == 0 else 0
 
 
-def _whole(array: str, shape: Shape, bits: int, scheme: str) -> Answer:
+def _packed_array(array: str, shape: Shape, bits: int, scheme: str) -> Answer:
     if bits not in (1, 2, 3, 4, 5, 6, 7, 8) or not all(shape):
         return UnclearPacking(array, "its scales do not divide it into values of 1 to 8 bits")
     return Matrix(array, "weight", f"I{bits}", shape, scheme)

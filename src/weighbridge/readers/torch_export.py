@@ -38,7 +38,7 @@ def root_of(members: Mapping[str, Member]) -> str | None:
     return next((name.removesuffix("archive_format") for name in members if name.endswith("archive_format") and name.count("/") <= 1), None)
 
 
-def listing(file: BinaryIO, members: Mapping[str, Member], root: str) -> Listing:
+def list_weights(file: BinaryIO, members: Mapping[str, Member], root: str) -> Listing:
     """List the weights of an exported program, and its constants as buffers.
 
     Raises:

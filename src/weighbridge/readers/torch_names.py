@@ -137,7 +137,7 @@ def _tensor_of(name: str, found: FoundTensor, owner: str | None, counted: set[tu
     if owner:
         own, size = 0, 0
     elif view.inner:
-        own, size = _within(view, counted)
+        own, size = _elements_not_counted(view, counted)
     else:
         own = min(count, view.extent) if view.storage is not None else 0
         size = own * view.item_bytes
@@ -146,7 +146,7 @@ def _tensor_of(name: str, found: FoundTensor, owner: str | None, counted: set[tu
     return StoredTensor(name, view.dtype, view.shape, size, role, owner, kept, found.kind.note or view.note)
 
 
-def _within(view: View, counted: set[tuple[str, int, int]]) -> tuple[int, int]:
+def _elements_not_counted(view: View, counted: set[tuple[str, int, int]]) -> tuple[int, int]:
     """Return the elements and the bytes of the tensors that make up another, without those that were counted; they are from now on."""
     own = size = 0
     pending = list(view.inner)

@@ -214,7 +214,7 @@ def _wrapper(_kind: object, dtype: object, shape: object, stride: object, *_: ob
     return View(None, _dtype(dtype), 0, shape_of(shape), shape_of(stride))
 
 
-def _sparse(layout: object, parts: object) -> View:
+def _rebuild_sparse(layout: object, parts: object) -> View:
     """Rebuild a sparse tensor, of which the file holds indices and values: two or three tensors, then the shape."""
     inner = views_in(parts)
     shape = (
@@ -279,8 +279,8 @@ MAKERS: Makers = {
     Global("torch._utils", "_rebuild_parameter"): _parameter,
     Global("torch._utils", "_rebuild_parameter_with_state"): _parameter,
     Global("torch._utils", "_rebuild_meta_tensor_no_storage"): _meta,
-    Global("torch._utils", "_rebuild_sparse_tensor"): _sparse,
-    Global("torch._utils", "_rebuild_sparse_csr_tensor"): _sparse,
+    Global("torch._utils", "_rebuild_sparse_tensor"): _rebuild_sparse,
+    Global("torch._utils", "_rebuild_sparse_csr_tensor"): _rebuild_sparse,
     Global("torch._utils", "_rebuild_nested_tensor"): _refuse_nested,
     Global("torch._utils", "_rebuild_device_tensor_from_numpy"): lambda data, *_: data,
     Global("torch._utils", "_rebuild_device_tensor_from_cpu_tensor"): lambda data, *_: data,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from weighbridge.core.messages import Text
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_storages import View, shape_of
-from weighbridge.readers.torch_walk import TRAINING, FoundTensor, Kind, inside, is_optimiser, is_plain
+from weighbridge.readers.torch_walk import TRAINING, FoundTensor, Kind, is_optimiser, is_plain, walk_object
 
 MODELS = (
     "state_dict",
@@ -169,7 +169,7 @@ def _choose(root: object, walked: list[FoundTensor]) -> _Choice:
         if prefix and not level.training & level.held:
             break
         training |= {".".join((*prefix, key)) for key in level.training}
-        main = _main(level, strict=bool(prefix))
+        main = _model_key(level, strict=bool(prefix))
         if main is None:
             return _Choice(prefix, frozenset(level.training), frozenset(training))
         found = [one for one in found if len(one.path) > len(prefix) and one.path[len(prefix)] == main]
@@ -187,17 +187,17 @@ class _Level(NamedTuple):
 
 
 def _level(node: object, found: list[FoundTensor], depth: int) -> _Level:
-    nodes = {key: value for key, value, _ in inside(node)}
+    nodes = {key: value for key, value, _ in walk_object(node)}
     held = {one.path[depth] for one in found if len(one.path) > depth + 1}
     bare = {one.path[depth] for one in found if len(one.path) == depth + 1} - held
     model = {one.path[depth] for one in found if len(one.path) > depth + 1 and one.kind.note != TRAINING}
-    training = {key for key in held if key not in model or is_training(key)} | {key for key in bare if _STATE.fullmatch(_small(key))}
+    training = {key for key in held if key not in model or is_training(key)} | {key for key in bare if _STATE.fullmatch(_snake_case(key))}
     if not (held | bare) - training and len(averages := sorted(model & held)) == 1:
         training -= set(averages)
     return _Level(nodes, held, bare, training)
 
 
-def _main(level: _Level, *, strict: bool) -> str | None:
+def _model_key(level: _Level, *, strict: bool) -> str | None:
     """Return the key of the model: one that scripts use, or the only one there is; *strict* if all beside it must be of the training."""
     plain = [key for key in level.nodes if key in level.held - level.training]
     alone = len(plain) == 1 and not level.bare - level.training
@@ -211,8 +211,8 @@ def is_training(key: str) -> bool:
     >>> is_training("optimizerG"), is_training("ema_state_dict"), is_training("semantic"), is_training("upsampler")
     (True, True, False, False)
     """
-    return _ASIDE.search(_small(key)) is not None
+    return _ASIDE.search(_snake_case(key)) is not None
 
 
-def _small(key: str) -> str:
+def _snake_case(key: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()

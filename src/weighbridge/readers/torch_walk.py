@@ -86,7 +86,7 @@ def walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[FoundT
         if isinstance(node, Stub) and node.state is not None and not _is_module(node) and array_of(node) is None:
             once.add(id(node))
         pending.append((place, node, kind, True))
-        inner = list(islice((held for held in inside(node, buffers) if isinstance(held[1], _HOLDERS) and held[1]), MOST_VISITS))
+        inner = list(islice((held for held in walk_object(node, buffers) if isinstance(held[1], _HOLDERS) and held[1]), MOST_VISITS))
         if visits + len(inner) > MOST_VISITS:
             raise ReadError("the pickle refers to its own parts without end")
         pending += [(_Place(place, key), value, flag if kind is UNKNOWN else kind, False) for key, value, flag in reversed(inner)]
@@ -115,13 +115,13 @@ def _path(place: _Place | None) -> tuple[str, ...]:
     return tuple(reversed(keys))
 
 
-def inside(node: object, buffers: Mapping[str, frozenset[str]] | None = None) -> Iterator[Entry]:
+def walk_object(node: object, buffers: Mapping[str, frozenset[str]] | None = None) -> Iterator[Entry]:
     """Yield what an object holds: how it is called there, the thing, and what it is known to be."""
     if isinstance(node, dict):
         kind = OPTIMISER if is_optimiser(node) else UNKNOWN
         yield from ((key, value, kind) for key, value in _items(node))
         if isinstance(node, AttributedDict) and node.state:
-            yield from ((key, value, kind) for key, value, _ in inside(node.state))
+            yield from ((key, value, kind) for key, value, _ in walk_object(node.state))
     elif isinstance(node, list | tuple) and not isinstance(node, Global | View | Storage):
         yield from ((str(number), value, UNKNOWN) for number, value in enumerate(node))
     elif isinstance(node, Stub):
@@ -159,7 +159,7 @@ def _object(node: Stub, buffers: Mapping[str, frozenset[str]]) -> Iterator[Entry
         raise ReadError("a parameter of a lazy module, which has no shape yet; run the module once and save it again")
     array = array_of(node)
     if isinstance(array, list):
-        yield from inside(array)
+        yield from walk_object(array)
     elif _is_module(node):
         yield from _module(_state(node))
     else:
@@ -170,7 +170,7 @@ def _object(node: Stub, buffers: Mapping[str, frozenset[str]]) -> Iterator[Entry
             name = _piece_of_name(key, 0)
             yield name, value, Kind(name in held) if scripted and isinstance(value, View) else kind
         yield from ((key, value, kind) for key, value in _items(node.items))
-        yield from ((key, value, kind) for key, value, _ in inside(node.args))
+        yield from ((key, value, kind) for key, value, _ in walk_object(node.args))
 
 
 def _state(node: Stub) -> dict[Any, Any]:

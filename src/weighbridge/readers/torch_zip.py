@@ -90,7 +90,7 @@ def _read_zip(file: BinaryIO) -> Listing:
     members = archive.members(file)
     exported = torch_export.root_of(members)
     if exported is not None:
-        return torch_export.listing(file, members, exported)
+        return torch_export.list_weights(file, members, exported)
     root = _root(members)
     found, storages = _unpickle(file, members, root, "data")
     scripted = [member for name, member in members.items() if name.startswith(f"{root}code/") and name.endswith(".py")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ReadError, UsageError
 from weighbridge.core.tree import Row, list_rows
 from weighbridge.readers import gguf_models
-from weighbridge.readers.gguf_table import UNJUDGED, not_judged
+from weighbridge.readers.gguf_table import UNJUDGED, explain_no_description
 from weighbridge.readers.onnx_pair import SIDES
 from weighbridge.readers.onnx_roles import modules_in
 from weighbridge.verification.checkpoint_names import list_tensors
@@ -75,8 +75,8 @@ def spelling_of(listing: Listing) -> Spelling:
     return Spelling(
         steps,
         elsewhere=gguf_models.kept_in_metadata(listing),
-        left_out=gguf_models.left_out_of(listing),
-        added=gguf_models.added_to(listing),
+        left_out=gguf_models.omitted_tensors(listing),
+        added=gguf_models.extra_tensors(listing),
     )
 
 
@@ -90,7 +90,7 @@ def spelling_for(listing: Listing, described: ModelValue) -> Spelling:
     if listing.format != "gguf" or gguf_models.architecture_of(listing) is not None:
         return spelling
     if isinstance(architecture, str) and architecture in UNJUDGED:
-        raise ReadError(not_judged(architecture))
+        raise ReadError(explain_no_description(architecture))
     known = described.description
     assert known is not None
     expected = {row.name: row for row in list_rows(described.tree)}

@@ -89,11 +89,11 @@ def _single_causes(start: ModelValue, other: Mapping[str, Any], keys: list[str])
 
 
 def _cause(raw: Mapping[str, Any], other: Mapping[str, Any], keys: tuple[str, ...], amount: int) -> Cause:
-    a, b = (", ".join(_short(_at(values, key)) for key in keys) for values in (raw, other))
+    a, b = (", ".join(_shorten(_at(values, key)) for key in keys) for values in (raw, other))
     return Cause(keys, a, b, amount)
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     text = "–" if value is _ABSENT else str(value)
     return text if len(text) <= 40 else text[:39] + "…"
 

@@ -65,7 +65,7 @@ def saved_rows(rows: Iterable[Row], known: Description, class_name: str, towers:
     pending = _keep_last_owner([row for row in rows if row.name not in told.get("unsaved", ())], told.get("kept", ()))
     renames = [step for step in back if step.by is None]
     converters = [step for step in back if step.by is not None]
-    groups = _together(pending, converters)
+    groups = _group_by_conversion(pending, converters)
     moved: dict[str, list[Row]] = {}
     pieces = 0
     for name, (step, members) in groups.items():
@@ -87,7 +87,7 @@ def _refuse_many(pieces: int) -> None:
         raise UsageError(Text("{many:,} tensors; at most {most:,} are listed by name", many=pieces, most=MOST_ROWS))
 
 
-def _together(rows: list[Row], converters: list[Step]) -> dict[str, tuple[Step | None, list[tuple[str, Row]]]]:
+def _group_by_conversion(rows: list[Row], converters: list[Step]) -> dict[str, tuple[Step | None, list[tuple[str, Row]]]]:
     """Bring together the tensors that one conversion takes, each with the pattern that found it; the others stay alone."""
     groups: dict[str, tuple[Step | None, list[tuple[str, Row]]]] = {}
     for row in rows:

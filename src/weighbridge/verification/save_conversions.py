@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.blueprints import MODULES, family, is_remote
 from weighbridge.blueprints.modules.composite import CAUSAL
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 
@@ -109,7 +109,7 @@ def _models(outer: Inside, fields: tuple[Field, ...], raw: Mapping[str, Any]) ->
         if field is None:
             yield from _models(Inside(place, class_name, model_type, outer.class_name), () if key else fields, {} if key else raw)
             continue
-        inner = within(field, raw)
+        inner = find_sub_config(field, raw)
         if inner is None:
             continue
         if inner.model_type and inner.model_type != model_type:
@@ -126,7 +126,7 @@ def _like(class_name: str, model_type: str) -> str:
 
 def steps(known: Description, class_name: str) -> list[Step]:
     """Return the steps of models inside each other; of two of a kind, where one holds the other, only the outer one's."""
-    ways, found = _ways(), []
+    ways, found = _conversion_steps(), []
     base = entry(class_name).get("base", "")
     seen: dict[str, list[str]] = {}
     for one in models(known, class_name):
@@ -162,7 +162,7 @@ def _types() -> frozenset[str]:
 
 
 @cache
-def _ways() -> dict[str, list[Step]]:
+def _conversion_steps() -> dict[str, list[Step]]:
     told = _table()["steps"]
     return {key: [_step(one) for one in (told[found] if isinstance(found, str) else found)] for key, found in told.items()}
 

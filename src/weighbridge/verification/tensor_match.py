@@ -62,7 +62,7 @@ class Judge(NamedTuple):
     def _pair(self, wanted: Row, row: Row, matched: set[str], explained: list[Finding], unexplained: list[Finding]) -> None:
         """Judge one tensor of the file that has the name of one of the class."""
         count = elements(row)
-        reason = same(wanted, row, self.vocabularies())
+        reason = match_shapes(wanted, row, self.vocabularies())
         if reason is None and self._is_flat(row) and count == elements(wanted):
             reason = "packed weights, of which the file tells the count and not the shape"
         if wanted.role == "buffer":
@@ -114,13 +114,13 @@ class Judge(NamedTuple):
         return set(_vocabularies(self.known.sizes))
 
 
-def same(wanted: Row, row: Row, vocabularies: set[int]) -> str | None:
+def match_shapes(wanted: Row, row: Row, vocabularies: set[int]) -> str | None:
     """Return why the two shapes are the same tensor (the empty string if they are equal), or None if they are not."""
     if wanted.shape == row.shape:
         return ""
     if len(row.shape) >= 2 and wanted.shape == (*row.shape[:-2], *row.shape[:-3:-1]):
         return "transposed in the file"
-    if elements(wanted) == elements(row) and (_significant(wanted) == _significant(row) or _is_reshaped(wanted, row)):
+    if elements(wanted) == elements(row) and (_shape_without_ones(wanted) == _shape_without_ones(row) or _is_reshaped(wanted, row)):
         return f"written as {_shape(row)} in the file"
     rows, due = row.shape[0] if row.shape else 0, wanted.shape[0] if wanted.shape else 0
     assert isinstance(rows, int)
@@ -141,12 +141,12 @@ def _is_reshaped(wanted: Row, row: Row) -> bool:
 
 def _fits(row: Row, wanted: list[Row]) -> bool:
     """Tell whether a tensor can be a piece of others, or others pieces of it: all but one length are theirs, or one where heads lie apart."""
-    lengths = [set(_significant(other)) for other in wanted]
-    own = _significant(row)
+    lengths = [set(_shape_without_ones(other)) for other in wanted]
+    own = _shape_without_ones(row)
     return sum(1 for length in own if not any(length in known for known in lengths)) <= (2 if len(own) == 3 else 1) or len(own) < 2
 
 
-def _significant(row: Row) -> tuple[int, ...]:
+def _shape_without_ones(row: Row) -> tuple[int, ...]:
     return tuple(size for size in row.shape if isinstance(size, int) and size != 1)
 
 

@@ -11,7 +11,7 @@ from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.tree import Part, Row, list_rows
 from weighbridge.verification.alignment import Alignment, align, keys_of
 from weighbridge.verification.findings import Finding
-from weighbridge.verification.tensor_match import Judge, elements, same
+from weighbridge.verification.tensor_match import Judge, elements, match_shapes
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -121,7 +121,7 @@ def _other_classes(described: ModelValue, actual: list[Row], judge: Judge) -> It
         aligned = align(expected, actual, keys_of(known, name), judge.spelling)
         names = set()
         for targets, sources in aligned.groups:
-            if len(targets) == len(sources) == 1 and same(expected[targets[0]], sources[0], judge.vocabularies()) is not None:
+            if len(targets) == len(sources) == 1 and match_shapes(expected[targets[0]], sources[0], judge.vocabularies()) is not None:
                 names.add(sources[0].name)
         lacking = [row for row in aligned.missing if row.tied_to is None and row.role != "buffer" and not row.frozen]
         surplus = [row for row in aligned.extra if row.role != "buffer" and not _explain_alone(judge, row, predicted)]

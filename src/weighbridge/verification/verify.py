@@ -73,11 +73,11 @@ def _own_config(path: Path, listing: Listing) -> tuple[dict[str, Any], str]:
             return config_of(listing), "its own metadata"
         except ReadError as error:
             raise error.at(str(path)) from None
-    beside = _beside(path)
+    beside = _config_beside(path)
     return read_config(beside), str(beside)
 
 
-def _beside(path: Path) -> Path:
+def _config_beside(path: Path) -> Path:
     folder = path if path.is_dir() else path.parent
     config = find_config(folder)
     if config is None and isinstance(folder, Path) and os.path.lexists(folder / CONFIG_NAMES[0]):

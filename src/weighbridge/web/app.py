@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.commands.table import Command
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Text, error_text
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 from weighbridge.web.api import CALLS, answer
 from weighbridge.web.middleware import Guard, Limits, in_time, problem, status_of
 
@@ -56,7 +56,7 @@ def create(limits: Limits | None = None, pool: Pool | None = None) -> Starlette:
         Route("/metrics", _metrics(counted)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    handlers: Any = {WeighbridgeError: _error_response, 404: failures.missing, 405: _wrong_method}
+    handlers: Any = {WeighbridgeError: _error_response, 404: failures.not_found, 405: _wrong_method}
     middleware = [Middleware(Guard, limits=limits), Middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)]
     if pool is None:
         return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
@@ -77,9 +77,9 @@ def _endpoint(call: Command, limits: Limits, counted: dict[str, int]) -> Callabl
         if not isinstance(given, dict):
             return given
         request.state.language = given.get("lang")
-        found = await in_time(lambda: visible(json.dumps(answer(call, given), ensure_ascii=False)), limits)
+        found = await in_time(lambda: escape_invisible(json.dumps(answer(call, given), ensure_ascii=False)), limits)
         if found is None:
-            return problem(503, "It took too long", _late(limits), 5)
+            return problem(503, "It took too long", _timeout_text(limits), 5)
         return Response(found, media_type="application/json")
 
     return endpoint
@@ -91,12 +91,16 @@ def _page(page: Callable[[Request, Mapping[str, Any]], Response], limits: Limits
 
         form = await request.form(max_files=1, max_fields=20) if request.method == "POST" else {}
         found = await in_time(lambda: page(request, form), limits)
-        return found if found is not None else failures.failure_page(request, 503, error_text(_late(limits), rendering.language(request)))
+        return (
+            found
+            if found is not None
+            else failures.failure_page(request, 503, error_text(_timeout_text(limits), rendering.language(request)))
+        )
 
     return endpoint
 
 
-def _late(limits: Limits) -> str:
+def _timeout_text(limits: Limits) -> str:
     return Text("no answer within {seconds:g} seconds", seconds=limits.seconds)
 
 

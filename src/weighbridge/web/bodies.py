@@ -49,7 +49,7 @@ class Bodies:
         try:
             while True:
                 allowed = min(PATIENCE + taken / LOWEST_RATE, LONGEST)
-                message = await _next(receive, begun + allowed - clock())
+                message = await _receive(receive, begun + allowed - clock())
                 piece: bytes = message.get("body", b"")
                 if taken + len(piece) > largest:
                     raise BodyError(413, "Too large", f"the body is larger than {largest:,} bytes")
@@ -69,7 +69,7 @@ class Bodies:
         self.held -= length
 
 
-async def _next(receive: Receive, seconds: float) -> Message:
+async def _receive(receive: Receive, seconds: float) -> Message:
     try:
         async with asyncio.timeout(max(seconds, 0)):
             return await receive()

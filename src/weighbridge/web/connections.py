@@ -38,13 +38,13 @@ def connection_class(most: int) -> type[asyncio.Protocol]:
     silent: OrderedDict[Any, None] = OrderedDict()
     arrived: deque[Any] = deque()
 
-    def take_in(loop: asyncio.AbstractEventLoop) -> None:
+    def accept_next(loop: asyncio.AbstractEventLoop) -> None:
         try:
             for _ in range(min(TAKEN_AT_ONCE, len(arrived))):
                 arrived.popleft().take()
         finally:
             if arrived:
-                loop.call_soon(take_in, loop)
+                loop.call_soon(accept_next, loop)
 
     class Connection(H11Protocol):
         """One connection; *silent* are those of which no request is under way, the one that has been so for longest first."""
@@ -74,7 +74,7 @@ def connection_class(most: int) -> type[asyncio.Protocol]:
             self.transport.pause_reading()
             arrived.append(self)
             if len(arrived) == 1:
-                self.loop.call_soon(take_in, self.loop)
+                self.loop.call_soon(accept_next, self.loop)
 
         def take(self) -> None:
             """Take in the request whose turn it is."""

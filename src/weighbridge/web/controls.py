@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from weighbridge.accounts.parameters import count, unique_of
 from weighbridge.api.model import Model
-from weighbridge.config.bind import bind, with_overrides, within
+from weighbridge.config.bind import bind, find_sub_config, with_overrides
 from weighbridge.config.fields import Config, SubConfig
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Say
@@ -84,10 +84,10 @@ def groups_of(listed: list[Control]) -> list[Group]:
     """
     parts = dict.fromkeys(control.key.rpartition(".")[0] for control in listed)
 
-    def those(path: str, kind: str) -> tuple[Control, ...]:
+    def controls_at(path: str, kind: str) -> tuple[Control, ...]:
         return tuple(control for control in listed if control.kind == kind and control.key.rpartition(".")[0] == path)
 
-    return [Group(path, those(path, "size"), those(path, "switch")) for path in parts]
+    return [Group(path, controls_at(path, "size"), controls_at(path, "switch")) for path in parts]
 
 
 def _fields(config: SubConfig, sizes: Config, say: Say, path: str) -> Iterator[Control]:
@@ -96,7 +96,7 @@ def _fields(config: SubConfig, sizes: Config, say: Say, path: str) -> Iterator[C
         value = getattr(sizes, field.word)
         key = path + field.key
         if field.kind == "nested":
-            inner = within(field, config.raw, path)
+            inner = find_sub_config(field, config.raw, path)
             if inner:
                 yield from _fields(inner, value, say, f"{key}.")
         elif field.key and field.kind in ("size", "labels") and type(value) is int:

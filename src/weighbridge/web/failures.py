@@ -57,7 +57,7 @@ def warm_up() -> None:
     templates().get_template("failed.html")
 
 
-async def missing(request: Request, error: Exception) -> Response:
+async def not_found(request: Request, error: Exception) -> Response:
     """Answer an address that leads nowhere."""
     from weighbridge.web.middleware import problem
 

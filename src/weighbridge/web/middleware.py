@@ -82,7 +82,7 @@ async def in_time(work: Callable[[], Result], limits: Limits) -> Result | None:
 
     lock, running = threading.Lock(), [0]
 
-    def run_watched() -> Result | None:
+    def run() -> Result | None:
         running[0] = threading.get_ident()
         try:
             return work()
@@ -93,7 +93,7 @@ async def in_time(work: Callable[[], Result], limits: Limits) -> Result | None:
                 running[0] = 0
 
     with anyio.move_on_after(limits.seconds):
-        return await anyio.to_thread.run_sync(run_watched, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
     with lock:
         if running[0]:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running[0]), ctypes.py_object(_OutOfTime))

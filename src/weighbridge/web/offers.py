@@ -44,13 +44,13 @@ def offers(query: Query, error: WeighbridgeError) -> list[Offer]:
     before = query._replace(overrides=tuple((key, value) for key, value in query.overrides if key not in named))
     found = []
     for key in sorted(named, key=lambda key: key in changed):
-        value = next(_near(query, before, key, named, changed), None)
+        value = next(_near_values(query, before, key, named, changed), None)
         if value is not None:
-            found.append(Offer(key, value, _with(query, key, value).link("/model")))
+            found.append(Offer(key, value, _with_override(query, key, value).link("/model")))
     return found
 
 
-def _near(query: Query, before: Query, key: str, named: list[str], changed: dict[str, Any]) -> Iterator[int]:
+def _near_values(query: Query, before: Query, key: str, named: list[str], changed: dict[str, Any]) -> Iterator[int]:
     """Yield values of a field that work, the likeliest first: in the proportion that held before, then the nearest."""
     old = _value(before, key)
     start = changed.get(key, old)
@@ -64,11 +64,11 @@ def _near(query: Query, before: Query, key: str, named: list[str], changed: dict
     for step in range(1, TRIES):
         likely += [start - step, start + step]
     for value in dict.fromkeys(likely):
-        if value > 0 and _works(_with(query, key, value)):
+        if value > 0 and _works(_with_override(query, key, value)):
             yield value
 
 
-def _with(query: Query, key: str, value: int) -> Query:
+def _with_override(query: Query, key: str, value: int) -> Query:
     return query._replace(overrides=(*((name, known) for name, known in query.overrides if name != key), (key, value)))
 
 

@@ -11,7 +11,7 @@ from weighbridge.core.messages import error_text, translator
 from weighbridge.documents.document import Document, Heading
 from weighbridge.web import views
 from weighbridge.web.controls import controls, groups_of
-from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, read_query, whole
+from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, positive_int, read_query
 from weighbridge.web.rendering import language, preferred_language, render_page
 from weighbridge.web.strings import STRINGS
 
@@ -43,7 +43,9 @@ def model_page(request: Request, form: Form) -> Response:
 def page_of_model(request: Request, query: Query, found: Model) -> Response:
     """Show a model that has been weighed."""
     query = query if found.kind == "config" else query._replace(dropped=found.source)
-    return render_page(request, "model", query, {**_where(found, query), **_class_choices(found, query), **_why(found, query)})
+    return render_page(
+        request, "model", query, {**_module_page(found, query), **_class_choices(found, query), **_formula_page(found, query)}
+    )
 
 
 def _class_choices(found: Model, query: Query) -> dict[str, Any]:
@@ -57,16 +59,16 @@ def _class_choices(found: Model, query: Query) -> dict[str, Any]:
 def where_part(request: Request, form: Form) -> Response:
     """Answer what a change of a size moves first: the total, the table and the pictures; the rest of the page stays."""
     query = read_query(request.query_params)
-    return render_page(request, "part_where", query, _where(query.model(), query))
+    return render_page(request, "part_where", query, _module_page(query.model(), query))
 
 
 def why_part(request: Request, form: Form) -> Response:
     """Answer what is shown below: formula, counts, arithmetic."""
     query = read_query(request.query_params)
-    return render_page(request, "part_why", query, _why(query.model(), query))
+    return render_page(request, "part_why", query, _formula_page(query.model(), query))
 
 
-def _where(found: Model, query: Query) -> dict[str, Any]:
+def _module_page(found: Model, query: Query) -> dict[str, Any]:
     from weighbridge.documents.headline import headline
 
     facts = {
@@ -75,11 +77,11 @@ def _where(found: Model, query: Query) -> dict[str, Any]:
         "defaulted": found.defaulted,
         "unknown": found.unknown,
     }
-    return {**facts, **views.where(found, query)}
+    return {**facts, **views.module_view(found, query)}
 
 
-def _why(found: Model, query: Query) -> dict[str, Any]:
-    why = views.why(found, query)
+def _formula_page(found: Model, query: Query) -> dict[str, Any]:
+    why = views.formula_view(found, query)
     # Those of the formula tell the layers of encoder and decoder apart.
     letters = {key: letter for letter, key, *_ in why.get("symbols", ())}
     listed = [one._replace(letter=letters.get(one.key, one.letter)) for one in controls(found, translator(query.lang))]
@@ -232,7 +234,7 @@ def quiz_page(request: Request, form: Form) -> Response:
 
     given = request.query_params
     query = read_query(given)
-    level, seed, answer = given.get("level") or "layer", whole(given, "seed", 1), given.get("answer", "").strip()
+    level, seed, answer = given.get("level") or "layer", positive_int(given, "seed", 1), given.get("answer", "").strip()
     named = given.get("source", "").strip()
     exercise = exercise_about(query._replace(source=named or choose_preset(level, seed)).model(), level, seed, query.lang)
     say = translator(query.lang)

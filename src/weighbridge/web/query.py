@@ -17,7 +17,7 @@ from weighbridge.api.model import Model, model
 from weighbridge.blueprints import MODULES
 from weighbridge.config.read import parse_config, read_config
 from weighbridge.core.errors import SourceError, UsageError
-from weighbridge.core.messages import Text, either, language
+from weighbridge.core.messages import Text, join_with_or, language
 from weighbridge.core.tree import Part
 from weighbridge.presets import preset, preset_like, presets, suggestions
 
@@ -126,13 +126,13 @@ def read_query(parameters: Mapping[str, str]) -> Query:
         number=(parameters.get("number") or "")[:80],
         device=(parameters.get("device") or "")[:40],
         dropped=(parameters.get("dropped") or "")[:200],
-        batch=whole(parameters, "batch", 1),
-        seq=whole(parameters, "seq", 128),
-        decoder_seq=whole(parameters, "decoder_seq", 0),
-        encoder_seq=whole(parameters, "encoder_seq", 0),
-        images=whole(parameters, "images", 0),
-        audios=whole(parameters, "audios", 0),
-        question=whole(parameters, "question", 0),
+        batch=positive_int(parameters, "batch", 1),
+        seq=positive_int(parameters, "seq", 128),
+        decoder_seq=positive_int(parameters, "decoder_seq", 0),
+        encoder_seq=positive_int(parameters, "encoder_seq", 0),
+        images=positive_int(parameters, "images", 0),
+        audios=positive_int(parameters, "audios", 0),
+        question=positive_int(parameters, "question", 0),
     )
 
 
@@ -173,7 +173,7 @@ def _read_known(source: str) -> dict[str, Any]:
     family = source.lower().partition("-")[0]
     near = [*([family] if family in MODULES else []), *suggestions(source)][:3]
     names = dict.fromkeys((*MODULES, *(entry.name for entry in presets())))
-    hint = Text("did you mean {names}?", names=either(near)) if near else did_you_mean(source, names)
+    hint = Text("did you mean {names}?", names=join_with_or(near)) if near else did_you_mean(source, names)
     raise SourceError(
         Text("{source!r} is neither a preset nor a model type; {hint}", source=source[:80], hint=hint or Text("see the list of models")),
         source=source,
@@ -202,13 +202,13 @@ def _value_as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def whole(parameters: Mapping[str, Any], key: str, default: int = 1) -> int:
+def positive_int(parameters: Mapping[str, Any], key: str, default: int = 1) -> int:
     """Read a whole number from 1 up; 0 only where that is the default, and means that nothing is said.
 
     Raises:
         UsageError: It is none.
 
-    >>> whole({"seq": "512"}, "seq"), whole({"images": "0"}, "images", 0)
+    >>> positive_int({"seq": "512"}, "seq"), positive_int({"images": "0"}, "images", 0)
     (512, 0)
     """
     value = parameters.get(key)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.messages import languages, translator
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 from weighbridge.web.query import Query
 from weighbridge.web.strings import STRINGS
 
@@ -76,7 +76,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
-        finalize=_printable,
+        finalize=_escape_invisible,
     )
     environment.filters["n"] = lambda number: f"{number:,}".replace("-", "−")
     environment.filters["breakable"] = _breakable
@@ -84,9 +84,9 @@ def templates() -> Environment:
     return environment
 
 
-def _printable(value: object) -> object:
+def _escape_invisible(value: object) -> object:
     """Write out what cannot be seen in a text, whatever page it comes to stand on; marked-up text was made of such."""
-    return visible(value.replace("\r\n", "\n"), keep="\n\t") if type(value) is str else value
+    return escape_invisible(value.replace("\r\n", "\n"), keep="\n\t") if type(value) is str else value
 
 
 @lru_cache(4096)
@@ -94,7 +94,7 @@ def _breakable(name: str) -> Markup:
     """Let a long name be broken where its words meet."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])", "<wbr>", str(escape(visible(name)))))
+    return Markup(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])", "<wbr>", str(escape(escape_invisible(name)))))
 
 
 def _with_index(letter: str) -> Markup:

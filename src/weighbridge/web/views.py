@@ -37,7 +37,7 @@ MOST_ROWS = 120
 """Beyond so many rows, the table leaves the deepest levels to a zoom into the module."""
 
 
-def where(found: Model, query: Query) -> dict[str, Any]:
+def module_view(found: Model, query: Query) -> dict[str, Any]:
     """Return the table, the pictures and the roles of the module in view."""
     say = translator(query.lang)
     trail = _trail(ledger(found.tree, PARAMETERS), query.module)
@@ -51,7 +51,7 @@ def where(found: Model, query: Query) -> dict[str, Any]:
     # A dropped file is not in the address, so no link leads into it.
     link = query.link("/model", module="MODULE").replace("MODULE", "{}") if found.kind == "config" else ""
     rows = tree_table(entry, all_tensors, say=say, spot=Spot(path=path, around=around)).rows
-    kept = _shallow(rows)
+    kept = _top_levels(rows)
     copies = within * _whole(entry.times)
     return {
         "rows": kept,
@@ -90,7 +90,7 @@ def _whole(value: object) -> int:
     return value
 
 
-def _shallow(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+def _top_levels(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Return the rows of as many levels as stay within :data:`MOST_ROWS`, two at least."""
     level = max((row.depth for row in rows), default=0)
     while level > 1 and sum(row.depth <= level for row in rows) > MOST_ROWS:
@@ -111,7 +111,7 @@ def _trail(book: Entry, path: str) -> list[tuple[str, Entry]]:
     return trail
 
 
-def why(found: Model, query: Query) -> dict[str, Any]:
+def formula_view(found: Model, query: Query) -> dict[str, Any]:
     """Return the closed formula with its symbols, and all legitimate counts, group by group."""
     from weighbridge.conventions.counts import counts
     from weighbridge.documents.counts import GROUPS
@@ -312,8 +312,8 @@ def presets_with(word: str, query: Query) -> dict[str, Any]:
     for preset in presets():
         kind = str(preset.config.get("model_type", ""))
         if word.lower() in f"{preset.name} {preset.hub} {kind}".lower():
-            families.setdefault(kind, []).append((preset, _fresh(query, preset.name)))
-    types = [(name, _fresh(query, name)) for name in MODULES if word.lower() in name]
+            families.setdefault(kind, []).append((preset, _model_link(query, preset.name)))
+    types = [(name, _model_link(query, name)) for name in MODULES if word.lower() in name]
     shown = dict(sorted(families.items())) if word else {}
     listed = {
         kind: [(preset, link, count_of(preset.name) if number < MOST_COUNTED else None) for number, (preset, link) in enumerate(found)]
@@ -331,7 +331,7 @@ MOST_COUNTED = 120
 """Presets of one family that are counted for a page; more have their authors' figure alone."""
 
 
-def _fresh(query: Query, name: str) -> str:
+def _model_link(query: Query, name: str) -> str:
     return query.link("/model", source=name, config="", class_name="", overrides=(), module="", number="", device="")
 
 

@@ -51,7 +51,7 @@ def main(given: str, niceness: int = 0) -> None:
             head, body = _problem(413, "Too large", f"the answer is larger than {limits.answer_bytes:,} bytes; ask for less")
         answers.write(pack(head, body))
         answers.flush()
-        if head["last"] or _resident() > GROWN:
+        if head["last"] or _resident_bytes() > GROWN:
             return
 
 
@@ -110,7 +110,7 @@ def _alarm(seconds: int) -> None:
         signal.alarm(seconds)  # nothing handles it, so it ends the process even where Python's own code does not get to run
 
 
-def _resident() -> int:
+def _resident_bytes() -> int:
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * 4096

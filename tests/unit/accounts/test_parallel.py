@@ -20,7 +20,7 @@ from weighbridge.accounts.parallel.megatron import estimate as of_megatron
 from weighbridge.accounts.parallel.shards import chunk, cuts, flat_piece
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import bubble, message
-from weighbridge.accounts.parallel.working import _on_one_device, under_way, widths_of
+from weighbridge.accounts.parallel.working import _on_one_device, micro_batches_in_flight, widths_of
 from weighbridge.core.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -552,7 +552,7 @@ def test_only_eight_names_are_listed() -> None:
 )
 def test_pieces_under_way_when_interleaved(layout: Layout, expected: list[int]) -> None:
     """Megatron-LM, core/pipeline_parallel/schedules.py: warm-up of (p - s - 1) * 2 + (v - 1) * p pieces, and the one at work."""
-    assert under_way(layout) == tuple((pieces, layout.chunks) for pieces in expected)
+    assert micro_batches_in_flight(layout) == tuple((pieces, layout.chunks) for pieces in expected)
 
 
 def test_a_stage_sends_a_block_for_each_of_its_pieces_cut_along_the_sequence() -> None:

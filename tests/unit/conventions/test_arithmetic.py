@@ -10,8 +10,8 @@ import pytest
 from weighbridge import UsageError, model
 from weighbridge.accounts.inputs import inputs
 from weighbridge.cli import main
-from weighbridge.conventions.arithmetic import CUSTOMS, FORWARD, MULTIPLY_ADDS, one_pass
-from weighbridge.conventions.reconcile_flops import OF_CONVOLUTIONS, _ways
+from weighbridge.conventions.arithmetic import CUSTOMS, FORWARD, MULTIPLY_ADDS, default_pass
+from weighbridge.conventions.reconcile_flops import OF_CONVOLUTIONS, _flops_conventions
 
 FVCORE = [("vit-base-patch16-224", 17_582_740_224), ("convnext-tiny-224", 4_470_399_744), ("swin-tiny-patch4-window7-224", 4_509_194_496)]
 """fvcore 0.1.5 on the class of transformers 4.57, attention eager, one image of 224 × 224."""
@@ -220,12 +220,12 @@ def test_what_is_left_out_or_given_for_each_token(number: int, keys: str, left_o
 def test_what_is_left_out_or_doubled_makes_a_count_far_fetched(name: str) -> None:
     """One for each thing left out, and one for FLOPs of a tool that counts multiply-adds; fvcore's mmpretrain way (its classifier goes by itself) is two."""
     weighed = model(name)
-    taken = one_pass(
+    taken = default_pass(
         weighed, inputs({"images": 1} if "224" in name else {"seq": 64, **({"decoder_seq": 64} if name == "t5-small" else {})})
     )
     units = {custom.key: custom.unit for custom in CUSTOMS}
     assert taken.tokens
-    for way in _ways(taken):
+    for way in _flops_conventions(taken):
         left_out = sum(piece.amount < 0 for piece in way.steps)
         of_others = any(piece.what == OF_CONVOLUTIONS for piece in way.steps)
         doubled = units[way.key] == MULTIPLY_ADDS and way.unit == FORWARD

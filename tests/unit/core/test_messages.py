@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from weighbridge.core.errors import ConfigError, ReadError, UsageError, WeighbridgeError
-from weighbridge.core.messages import LOCALE, Text, either, error_text, language, languages, translator
+from weighbridge.core.messages import LOCALE, Text, error_text, join_with_or, language, languages, translator
 
 pytest.importorskip("babel")
 SCRIPT = Path(__file__).parents[3] / "scripts" / "messages"
@@ -116,8 +116,8 @@ def test_a_long_word_for_a_language_is_cut() -> None:
 
 
 def test_alternatives_are_joined_in_the_readers_language() -> None:
-    assert either(["bert"]) == "bert"
-    assert translator("zh")(either(["bert", "gpt2"])) == "bert 或 gpt2"
+    assert join_with_or(["bert"]) == "bert"
+    assert translator("zh")(join_with_or(["bert", "gpt2"])) == "bert 或 gpt2"
 
 
 @pytest.mark.parametrize(

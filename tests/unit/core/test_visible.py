@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 
 
 def test_every_hidden_character_is_written_as_json_writes_it() -> None:
@@ -25,15 +25,15 @@ def test_every_hidden_character_is_written_as_json_writes_it() -> None:
         written = json.dumps(letter)[1:-1]
         if letter in "\b\f\x7f":
             written = f"\\u{ord(letter):04x}"
-        assert visible(f"a{letter}b") == f"a{written}b", hex(ord(letter))
+        assert escape_invisible(f"a{letter}b") == f"a{written}b", hex(ord(letter))
 
 
 @pytest.mark.parametrize("text", ["", "plain text", "嵌入层 ×", "é 😀", "a b"])
 def test_what_can_be_seen_stays(text: str) -> None:
-    assert visible(text) == text
+    assert escape_invisible(text) == text
 
 
 def test_spaces_of_other_widths_and_what_is_to_be_kept_stay() -> None:
-    assert visible("1\u2009234\u202f567\u00a0x") == "1\u2009234\u202f567\u00a0x"
-    assert visible("a\nb\tc", keep="\n") == "a\nb\\tc"
-    assert visible("\udc80") == "\\udc80"
+    assert escape_invisible("1\u2009234\u202f567\u00a0x") == "1\u2009234\u202f567\u00a0x"
+    assert escape_invisible("a\nb\tc", keep="\n") == "a\nb\\tc"
+    assert escape_invisible("\udc80") == "\\udc80"

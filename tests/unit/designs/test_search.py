@@ -13,7 +13,7 @@ import weighbridge
 from weighbridge.core.errors import UsageError
 from weighbridge.designs.advice import advise, compute_optimal_tokens
 from weighbridge.designs.budget import Budget, parse_budget
-from weighbridge.designs.costs import Workload, inputs_of, whole
+from weighbridge.designs.costs import Workload, as_int, inputs_of
 from weighbridge.designs.front import pareto_front
 from weighbridge.designs.search import design
 from weighbridge.designs.space import ConfigTemplate, Space
@@ -21,7 +21,7 @@ from weighbridge.designs.sweep import parse_range, sweep
 
 
 def plain_count(config: dict[str, object]) -> int:
-    return whole(weighbridge.count(config).unique)
+    return as_int(weighbridge.count(config).unique)
 
 
 @pytest.mark.parametrize("model_type", ["bert", "llama", "gpt2", "t5", "mixtral", "jamba", "gemma3_text", "qwen3", "opt", "mamba", "vit"])
@@ -104,7 +104,7 @@ def test_the_front_is_what_no_other_one_beats(costs: list[tuple[int, int, int]])
 )  # fmt: skip
 def test_every_row_of_models_of_several_sizes_is_what_the_tree_counts(model_type: str, part: str | None) -> None:
     like = weighbridge.model({"model_type": model_type})
-    aim = whole(like.count().unique)
+    aim = as_int(like.count().unique)
     found = design(like, Budget(aim, aim * 98 // 100, aim * 102 // 100), Space(multiple_of=128, part=part), limit=3)
     assert found.designs
     assert found.part == (part or ("text_config" if model_type in ("clip", "blip", "llava", "siglip", "shieldgemma2", "qwen3_vl") else ""))

@@ -13,7 +13,7 @@ import weighbridge
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.designs import pairs
 from weighbridge.designs.budget import BYTES, COUNTS, Budget, parse_budget
-from weighbridge.designs.costs import Workload, whole
+from weighbridge.designs.costs import Workload, as_int
 from weighbridge.designs.problem import Problem
 from weighbridge.designs.solve import Solution, solve
 
@@ -42,7 +42,7 @@ REACH = 130
 def count(model_type: str, **sizes: int) -> int | None:
     """Count a small model with some sizes changed; None if that is no model."""
     try:
-        return whole(weighbridge.count({"model_type": model_type, **SMALL[model_type], **sizes}).unique)
+        return as_int(weighbridge.count({"model_type": model_type, **SMALL[model_type], **sizes}).unique)
     except ConfigError:
         return None
 
@@ -99,7 +99,7 @@ def test_a_tolerance_gives_every_value_within_it() -> None:
     values = sorted(entry.values["d_ff"] for entry in found.solutions)
     assert values == list(range(values[0], values[-1] + 1))
     for edge in (values[0] - 1, values[-1] + 1):
-        assert not 79_200_000 <= whole(weighbridge.count("t5-small", overrides={"d_ff": edge}).unique) <= 80_800_000
+        assert not 79_200_000 <= as_int(weighbridge.count("t5-small", overrides={"d_ff": edge}).unique) <= 80_800_000
 
 
 def test_an_impossible_value_says_why() -> None:

@@ -9,7 +9,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Every, Part
 from weighbridge.documents.explain import as_json, document
 from weighbridge.documents.renderers import render
-from weighbridge.explain.derive import _where
+from weighbridge.explain.derive import _layer_numbers
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.overview import formula_by_module, sum_by_module
 from weighbridge.explain.section import Section, lines, sections
@@ -165,7 +165,7 @@ def test_chain_of_a_single_letter() -> None:
     ],
 )  # fmt: skip
 def test_where_layers_stand_is_written_short(repeat: Size, indices: Every | tuple[int, ...] | None, text: str) -> None:
-    assert _where(Part("layers", repeat=repeat, indices=indices)) == text
+    assert _layer_numbers(Part("layers", repeat=repeat, indices=indices)) == text
 
 
 OUTLINED = [

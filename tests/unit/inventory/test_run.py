@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from weighbridge.core.errors import SourceError, UsageError
-from weighbridge.designs.costs import whole
+from weighbridge.designs.costs import as_int
 from weighbridge.documents.census import answer_document
 from weighbridge.documents.renderers import render
 from weighbridge.inventory import run
@@ -124,7 +124,7 @@ def test_weights_are_held_against_the_config_beside_them(tmp_path: Path) -> None
     import weighbridge
 
     rows = weighbridge.model(str(tmp_path / "m" / "config.json")).tensors()
-    tensors = {row.name: [whole(length) for length in row.shape] for row in rows}
+    tensors = {row.name: [as_int(length) for length in row.shape] for row in rows}
     safetensors(tmp_path / "m" / "model.safetensors", tensors)
     short = dict(list(tensors.items())[1:])
     write(tmp_path / "n" / "config.json", json.loads((tmp_path / "m" / "config.json").read_text()))

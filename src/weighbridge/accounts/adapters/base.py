@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.accounts.adapters.modules import Module, modules
-from weighbridge.config.bind import within
+from weighbridge.config.bind import find_sub_config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.tree import Part, Row, list_rows
 
@@ -152,7 +152,7 @@ def _facts(fields: tuple[Field, ...], sizes: Mapping[str, Any], raw: Mapping[str
         if field.kind != "nested":
             facts[field.key] = sizes[field.word]
         elif sizes[field.word] is not None:
-            inner = within(field, raw)
+            inner = find_sub_config(field, raw)
             if inner is not None:
                 found = vars(sizes[field.word])
                 stated[field.key] = {"model_type": found.get("model_type"), **_facts(inner.fields, found, inner.raw)}

@@ -81,17 +81,20 @@ def _of_variant(site: Site, r: int, config: Mapping[str, Any], variant: str) -> 
     elif variant == "kasa_config":
         yield AddedTensor(f"{path}.lora_diag", (r,))
     elif variant == "velora_config":
-        groups = _whole(config["velora_config"], "num_groups", 64, "velora_config")
+        groups = _positive_int(config["velora_config"], "num_groups", 64, "velora_config")
         yield AddedTensor(f"{path}.lora_velora_embed", (-(-site.inputs // groups),), parameter=False)
     elif variant == "monteclora_config":
-        samples, sampler = _whole(config["monteclora_config"], "num_samples", 8, "monteclora_config"), f"{path}.lora_monteclora_sampler"
+        samples, sampler = (
+            _positive_int(config["monteclora_config"], "num_samples", 8, "monteclora_config"),
+            f"{path}.lora_monteclora_sampler",
+        )
         yield AddedTensor(f"{sampler}.std_prior", (r,))
         yield AddedTensor(f"{sampler}.expert_weights_prior", (samples,))
         yield AddedTensor(f"{sampler}.gaussian_var_prior", (r, r), parameter=False, dtype=BASE)
         yield AddedTensor(f"{sampler}.expert_weights", (samples,), parameter=False, dtype=BASE)
 
 
-def _whole(config: Mapping[str, Any], key: str, default: int, holder: str) -> int:
+def _positive_int(config: Mapping[str, Any], key: str, default: int, holder: str) -> int:
     found = config.get(key, default)
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
         raise ConfigError("expected a whole number from 1 up", key=f"{holder}.{key}", value=found)
@@ -102,7 +105,7 @@ def _in_blocks(
     site: Site, config: Mapping[str, Any], shape_a: tuple[int, ...], shape_b: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the shapes of A and B where one of the two has blocks on its diagonal alone."""
-    blocks = _whole(config, "nblocks", 1, "use_bdlora")
+    blocks = _positive_int(config, "nblocks", 1, "use_bdlora")
     in_a, in_b = (any(name in site.path for name in config.get(f"target_modules_bd_{side}") or ()) for side in "ab")
     if in_a and in_b:
         raise UsageError(Text("{path}: named by both target_modules_bd_a and target_modules_bd_b", path=site.path))

@@ -62,9 +62,9 @@ def adamss(site: Site, config: Config) -> Iterator[AddedTensor]:
     their number; a cluster of fewer rows than the rank would have less.
     """
     wide = site.inputs + site.biased
-    r = min(_positive(config, "r"), site.outputs, wide)
-    clusters = min(_positive(config, "num_subspaces"), site.outputs)
-    thin = min(_positive(config, "subspace_rank"), site.outputs - clusters + 1)  # the others have one row at least
+    r = min(_positive_int(config, "r"), site.outputs, wide)
+    clusters = min(_positive_int(config, "num_subspaces"), site.outputs)
+    thin = min(_positive_int(config, "subspace_rank"), site.outputs - clusters + 1)  # the others have one row at least
     yield AddedTensor(f"{site.path}.adamss_A", (clusters, min(thin, r), r))
     yield AddedTensor(f"{site.path}.adamss_B", (site.outputs, thin))
     yield AddedTensor(f"{site.path}.adamss_newB", (r, wide), parameter=False)
@@ -72,13 +72,13 @@ def adamss(site: Site, config: Config) -> Iterator[AddedTensor]:
 
 def adamss_at_most(sites: list[Site], config: Config) -> str:
     """Return why the figures are the most there can be, where the sizes of the clusters matter; one cluster holds every row."""
-    thin, clusters = _positive(config, "subspace_rank"), _positive(config, "num_subspaces")
+    thin, clusters = _positive_int(config, "subspace_rank"), _positive_int(config, "num_subspaces")
     if thin == 1 or clusters == 1 or all(clusters >= site.outputs for site in sites):
         return ""
     return mark("At most: a cluster with fewer rows than subspace_rank learns less, and which rows it has depends on the weights' values.")
 
 
-def _positive(config: Config, key: str) -> int:
+def _positive_int(config: Config, key: str) -> int:
     value = config[key]
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ConfigError("expected a whole number from 1 up", key=key, value=value)

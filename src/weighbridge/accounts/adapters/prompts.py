@@ -168,7 +168,7 @@ def _cached_width(base: Base, facts: Config, found: Mapping[str, Any]) -> int:
         return found["token_dim"]  # type: ignore[no-any-return]
     whole = facts.get("global_head_dim")
     head, given = facts.get("head_dim"), found["token_dim"] // heads
-    if head is not None and head != given and (found["token_dim"], heads) != (_first(facts, WIDTHS), _first(facts, HEADS)):
+    if head is not None and head != given and (found["token_dim"], heads) != (_first_int(facts, WIDTHS), _first_int(facts, HEADS)):
         raise UsageError(
             Text("{found}: leave out token_dim and num_attention_heads; the library takes both from the base", found=found["peft_type"])
         )
@@ -179,13 +179,13 @@ def _cached_width(base: Base, facts: Config, found: Mapping[str, Any]) -> int:
     return head * kept  # type: ignore[no-any-return]
 
 
-def _first(facts: Config, names: tuple[str, ...]) -> int | None:
+def _first_int(facts: Config, names: tuple[str, ...]) -> int | None:
     return next((facts[name] for name in names if isinstance(facts.get(name), int)), None)
 
 
 def fact(facts: Config, names: tuple[str, ...], key: str) -> int:
     """Return the first of the config's fields that is there; *key* is what is missing where none is."""
-    value = _first(facts, names)
+    value = _first_int(facts, names)
     if value is None:
         raise ConfigError(Text("{key} is required: the base model's config does not state it", key=key), key=key, value=None)
     return value

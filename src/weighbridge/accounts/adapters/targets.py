@@ -159,7 +159,7 @@ def _adapt_tied(base: Base, config: dict[str, Any]) -> dict[str, Any]:
     saves, targets = config["modules_to_save"], config["target_modules"]
     if any(name.rpartition(".")[2] in EMBEDDINGS for name in saves):
         kept = [*saves, *([base.input_embedding] if base.input_embedding not in saves else [])]
-        config["modules_to_save"] = tuple(_without(kept, base.tied))
+        config["modules_to_save"] = tuple(_drop_tied(kept, base.tied))
         config["tied_saves"] = base.tied
     elif isinstance(targets, str):
         if any(matching.pattern(targets, "target_modules").fullmatch(name) for name in EMBEDDINGS):
@@ -168,12 +168,12 @@ def _adapt_tied(base: Base, config: dict[str, Any]) -> dict[str, Any]:
             config["target_modules"] = f"(?:{targets}|^{re.escape(base.input_embedding)}$)"
             config["tied_targets"] = base.tied
     elif any(name.rpartition(".")[2] in EMBEDDINGS for name in targets or ()):
-        config["target_modules"] = set(_without([*targets, base.input_embedding], base.tied))
+        config["target_modules"] = set(_drop_tied([*targets, base.input_embedding], base.tied))
         config["tied_targets"] = base.tied
     return config
 
 
-def _without(names: list[str], tied: Collection[str]) -> list[str]:
+def _drop_tied(names: list[str], tied: Collection[str]) -> list[str]:
     """Drop the name of each tied module: the first that it matches."""
     kept = list(dict.fromkeys(names))
     for key in tied:

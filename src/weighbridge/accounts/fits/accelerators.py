@@ -10,7 +10,7 @@ import re
 
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import Text, either
+from weighbridge.core.messages import Text, join_with_or
 from weighbridge.core.suggestions import did_you_mean
 
 GIB = 1 << 30
@@ -178,5 +178,5 @@ def accelerator(name: str) -> Accelerator:
     exact, near = _find_devices(name) if len(name) <= LONGEST else ([], [])
     if len(exact) == 1:
         return ACCELERATORS[exact[0]]
-    hint = Text("did you mean {names}?", names=either(near)) if near else did_you_mean(name[:LONGEST], ACCELERATORS)
+    hint = Text("did you mean {names}?", names=join_with_or(near)) if near else did_you_mean(name[:LONGEST], ACCELERATORS)
     raise UsageError(Text("device: no {name!r:.60}; {hint}", name=name, hint=hint or f"known: {', '.join(ACCELERATORS)}"))

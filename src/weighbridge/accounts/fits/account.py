@@ -177,7 +177,7 @@ def fits_of(
             )
         )
     made = {"serving": _ways_to_serve, "training": _ways_to_train, "lora": _lora}[purpose](model, dtype)
-    ways = tuple(_way(plan, memory, overhead, batch, seq) for plan in made)
+    ways = tuple(_remedy(plan, memory, overhead, batch, seq) for plan in made)
     return Fit(
         purpose,
         memory,
@@ -209,7 +209,7 @@ def device_memory(device: str | None, gib: float | None, overhead: float = 1) ->
     return found, found.memory if found else int((gib or 0) * GIB), int(overhead * GIB)
 
 
-def _way(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Setup:
+def _remedy(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Setup:
     grown = plan.growth(batch, seq)
     if grown is None:
         raise UsageError(Text("seq: the model takes no {seq:,} tokens at once", seq=seq))

@@ -162,7 +162,7 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     learned = "bound" if unreached_elements(model.tree, given.lengths()) else "exact"
     trust = exact | {"gradients": learned, "optimizer": learned, "total": "bound"}
     trust |= {} if kept is None else {"activations": kept.trust, "peak": "estimate"}
-    peak = None if kept is None else weights + buffers + master + _beside_weights(model, given, how, kept)
+    peak = None if kept is None else weights + buffers + master + _peak_beside_weights(model, given, how, kept)
     return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, peak, trust, kept, refused)
 
 
@@ -185,7 +185,7 @@ def _trust_of_weights(model: ModelValue, how: Settings) -> str:
     return "bound" if model.kind == "config" and model.model_type in PARTLY_IN_FLOAT32.get(how.dtype, ()) else "exact"
 
 
-def _beside_weights(model: ModelValue, given: Inputs, how: Settings, kept: Activations) -> int:
+def _peak_beside_weights(model: ModelValue, given: Inputs, how: Settings, kept: Activations) -> int:
     """Return the most that states, activations and gradients take at once, in backward or while the optimizer steps."""
     full = how.checkpointing == "full"
     again = (

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.forward_pass import ForwardPass
 from weighbridge.accounts.memory.forwards import FORWARDS
-from weighbridge.accounts.memory.heads import loss, on_top
-from weighbridge.accounts.memory.modules import Ways, within
+from weighbridge.accounts.memory.heads import head, loss
+from weighbridge.accounts.memory.modules import Ways, run_module
 from weighbridge.accounts.memory.styles import STYLES, Style
 from weighbridge.accounts.memory.tape import FLOAT, Tape
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -90,9 +90,9 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     run = ForwardPass(tape, ways, style, config, setup.batch, lengths(tree, style, setup))
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
     body = bodies[0] if bodies else tree
-    states = within(tape, body.name, lambda: FORWARDS[style.forward](run, body))
+    states = run_module(tape, body.name, lambda: FORWARDS[style.forward](run, body))
     tape.body = len(tape.rows)
-    logits = on_top(run, class_name, tree, body, states)
+    logits = head(run, class_name, tree, body, states)
     tape.idle += 0 if logits.storage.held else logits.storage.bytes
     if setup.loss:
         loss(run, class_name, tree, logits)

@@ -147,10 +147,10 @@ def backward_peak(
 def _forward_peak(kept: Activations, made: int) -> int:
     """Return the most that a forward holds: all of its body with the masks that are *made* there, or what it makes for a moment."""
     moments = [(kept.idle, kept.body), *kept.moments]
-    return max((size + made + _kept_before(kept, row) for size, row in moments), default=0)
+    return max((size + made + _rows_before(kept, row) for size, row in moments), default=0)
 
 
-def _kept_before(kept: Activations, place: int) -> int:
+def _rows_before(kept: Activations, place: int) -> int:
     """Add up the rows before a place; where it is inside a layer, in the last of its kind."""
     before = sum(row.bytes * row.times for row in kept.rows[:place])
     inside = next((one for one in kept.segments if one.start < place < one.end), None)

@@ -5,11 +5,11 @@ Source: the ``forward`` methods of transformers 5.23.0.
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.forward_pass import ForwardPass, layers, put_in_cache, repeated_children, wide
+from weighbridge.accounts.memory.forward_pass import ForwardPass, embedding, layers, put_in_cache, repeated_children
 from weighbridge.accounts.memory.modules import (
     attend_of,
     child,
-    flat,
+    flatten_tokens,
     fused_experts,
     gated_mlp,
     linear,
@@ -18,8 +18,8 @@ from weighbridge.accounts.memory.modules import (
     required_child,
     rotary,
     router,
+    run_module,
     scores,
-    within,
 )
 from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def gpt2(run: ForwardPass, body: Part) -> Value:
     """Run GPT-2: token and position embeddings, and layers with one map for queries, keys and values."""
     tape, seq = run.tape, run.lengths["seq"]
-    value = wide(run, required_child(body, "wte"), seq)
+    value = embedding(run, required_child(body, "wte"), seq)
     if tape.learns(required_child(body, "wpe")):
         tape.save(Value((1, seq), INDEX), "embedding")
         value.grad = True
@@ -65,7 +65,7 @@ def gpt2_layer(run: ForwardPass, part: Part, value: Value) -> Value:
 def decoder(run: ForwardPass, body: Part) -> Value:
     """Run Llama and its kin: embeddings, layers with rotary positions, and a last norm."""
     tape, seq = run.tape, run.lengths["seq"]
-    value = tape.drop(wide(run, required_child(body, "embed_tokens"), seq), "embedding")
+    value = tape.drop(embedding(run, required_child(body, "embed_tokens"), seq), "embedding")
     parts = repeated_children(body, "layers")
     if run.style.two_turns or run.ways.attention == "sdpa":
         parts = [half for part in parts for half in _by_window(part)]
@@ -171,7 +171,7 @@ def decoder_layer(run: ForwardPass, part: Part, value: Value, *turn: Value) -> V
 def causal_attention(run: ForwardPass, part: Part, value: Value, *turn: Value) -> Value:
     """Run attention with rotary positions, and norms on queries and keys where they are."""
     tape, op = run.tape, attend_of(part)
-    return within(tape, part.name, lambda: _causal_attention(run, part, op, value, *turn))
+    return run_module(tape, part.name, lambda: _causal_attention(run, part, op, value, *turn))
 
 
 def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn: Value) -> Value:
@@ -217,7 +217,7 @@ def _gain_width(part: Part) -> Size | None:
 def feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run an MLP, or a mixture of experts."""
     tape = run.tape
-    return within(tape, part.name, lambda: _feed_forward(run, part, value))
+    return run_module(tape, part.name, lambda: _feed_forward(run, part, value))
 
 
 def _feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
@@ -232,11 +232,11 @@ def _feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
                 run.activation,
             )
         return gated_mlp(tape, part, value, run.activation)
-    rows, shared = flat(tape, value), child(part, "shared_expert")
+    rows, shared = flatten_tokens(tape, value), child(part, "shared_expert")
     beside = gated_mlp(tape, shared, rows, run.activation) if shared is not None else None
     gate, active = required_child(part, "gate", "router"), whole(experts.active or 1)
     shares = router(tape, gate, rows, active, bool(run.setting("normed")), run.style.wide_router)
-    mixed = within(tape, experts.name, lambda: fused_experts(tape, experts, rows, shares, run.activation))
+    mixed = run_module(tape, experts.name, lambda: fused_experts(tape, experts, rows, shares, run.activation))
     if beside is not None:
         share = tape.by_result(linear(tape, required_child(part, "shared_expert_gate"), rows), "sigmoid")
         mixed = tape.add(mixed, tape.multiply(share, beside))

@@ -159,14 +159,14 @@ def bart_layer(run: ForwardPass, part: Part, value: Value, memory: Value | None)
         return result if before else norm(tape, found, result)
 
     def attention(name: str, seen: Value | None) -> Callable[[Value], Value]:
-        def inner(value: Value) -> Value:
+        def run_attention(value: Value) -> Value:
             held = required_child(part, name)
             query, key, values = project_qkv(tape, held, value, seen)
             key, values = (put_in_cache(run, kept) if memory is not None else kept for kept in (key, values))
             query = tape.contiguous(query) if run.style.packed else query
             return linear(tape, required_child(held, "out_proj"), scores(tape, run.ways, query, key, values))
 
-        return inner
+        return run_attention
 
     def mlp(value: Value) -> Value:
         active = tape.drop(activate(tape, run.activation, linear(tape, required_child(part, "fc1"), value)), "activation")

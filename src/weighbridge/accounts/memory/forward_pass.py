@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.accounts.memory.modules import (
     Ways,
     required_child,
-    within,
+    run_module,
 )
 from weighbridge.accounts.memory.tape import BOOL, INDEX, Segment, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -72,7 +72,7 @@ def layers(
     layer_range(sum(len(positions(kind)) for kind in parts))  # refuses more than are looked at one by one
     copies = sorted(((index, kind) for kind in parts for index in positions(kind)), key=lambda copy: copy[0])
     for index, part in copies:
-        state = (id(part), value.storage.held, value.grad, _trained_here(run, part, index), *(seen.storage.held for seen in shared))
+        state = (id(part), value.storage.held, value.grad, _layer_key(run, part, index), *(seen.storage.held for seen in shared))
         if state in known:
             segment, held, grad = known[state]
             segment.times += 1
@@ -96,7 +96,7 @@ def layers(
     return value
 
 
-def _trained_here(run: ForwardPass, part: Part, index: int) -> object:
+def _layer_key(run: ForwardPass, part: Part, index: int) -> object:
     """Tell layers apart of which other tensors are trained, or other maps adapted; where all are trained they are alike."""
     tape = run.tape
     if tape.trained is None:
@@ -113,8 +113,8 @@ def _trained_here(run: ForwardPass, part: Part, index: int) -> object:
 def _layer(run: ForwardPass, part: Part, index: int, value: Value, layer: Callable[[Part, Value], Value]) -> Value:
     tape = run.tape
     if run.ways.checkpointing != "full":
-        return within(tape, copy_name(part.name, index), lambda: layer(part, value))
-    within(tape, copy_name(part.name, index), lambda: tape.keep(value, "checkpoint"))
+        return run_module(tape, copy_name(part.name, index), lambda: layer(part, value))
+    run_module(tape, copy_name(part.name, index), lambda: tape.keep(value, "checkpoint"))
     tape.muted = True
     value = layer(part, value)
     tape.muted = False
@@ -140,7 +140,7 @@ def size_of(part: Part, axis: int) -> int:
     return whole(tensor.shape[axis])
 
 
-def wide(run: ForwardPass, table: Part, tokens: int, *index: Value) -> Value:
+def embedding(run: ForwardPass, table: Part, tokens: int, *index: Value) -> Value:
     """Look tokens up in a table; the inputs themselves are held by who made them."""
     ids = index[0] if index else Value((run.batch, tokens), INDEX, grad=False, held=True)
     return run.tape.lookup(ids, size_of(table, 1), run.ways.size, table)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.decoder_forwards import decoder, gpt2
 from weighbridge.accounts.memory.encoder_decoder_forwards import bart, t5, whisper
-from weighbridge.accounts.memory.forward_pass import ForwardPass, at, bucket_bytes, layers, repeated_children, size_of, wide
+from weighbridge.accounts.memory.forward_pass import ForwardPass, at, bucket_bytes, embedding, layers, repeated_children, size_of
 from weighbridge.accounts.memory.modules import (
     child,
     linear,
@@ -16,8 +16,8 @@ from weighbridge.accounts.memory.modules import (
     plain_mlp,
     project_qkv,
     required_child,
+    run_module,
     scores,
-    within,
 )
 from weighbridge.accounts.memory.tape import INDEX, Tape, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -31,13 +31,13 @@ def encoder(run: ForwardPass, body: Part) -> Value:
     """Run embeddings and layers of BERT and its kin."""
     tape, paths, seq = run.tape, run.style.paths, run.lengths["seq"]
     tables = required_child(body, "embeddings")
-    words = wide(run, required_child(tables, "word_embeddings"), seq)
+    words = embedding(run, required_child(tables, "word_embeddings"), seq)
     tasks = () if child(tables, "task_type_embeddings") is None else ("each",)
     for kind, table in zip((*run.style.indices, *tasks), _index_tables(tables), strict=False):
         if tape.learns(table):
             tape.save(Value((1 if kind == "one" else run.batch, seq), INDEX), "embedding")
     words.grad = words.grad or any(tape.learns(part) for part in tables.children if isinstance(part, Part) and part.kind == "embedding")
-    value = tape.drop(within(tape, "embeddings", lambda: norm(tape, required_child(tables, "LayerNorm"), words)))
+    value = tape.drop(run_module(tape, "embeddings", lambda: norm(tape, required_child(tables, "LayerNorm"), words)))
     inside = at(body, paths["layers"].rpartition(".")[0])
     for mapped in (child(body, "embeddings_project"), child(inside, "embedding_hidden_mapping_in")):
         value = value if mapped is None else linear(tape, mapped, value)

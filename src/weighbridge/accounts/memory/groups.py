@@ -78,7 +78,7 @@ def tensors_in_groups(model: ModelValue, said: Mapping[str, Any]) -> list[tuple[
     found, known = [], []
     for name, entry in _owners(model.tree):
         known.append(name)
-        packing = _packing(name, entry, groups) if len(known) <= MOST_MODULES else None
+        packing = _packed_bytes(name, entry, groups) if len(known) <= MOST_MODULES else None
         if packing is None:
             return None
         found.append((entry, packing[0] if packing else None))
@@ -127,7 +127,7 @@ def _owners(part: Part, path: str = "", inside: bool = False) -> Iterator[tuple[
                     yield from _owners(node, above + copy_name(node.name, index), True)
 
 
-def _packing(name: str, entry: OwnedTensor, groups: Groups) -> tuple[int, ...] | None:
+def _packed_bytes(name: str, entry: OwnedTensor, groups: Groups) -> tuple[int, ...] | None:
     """Return the bytes of a tensor that a group packs, nothing where none does, and None where that cannot be told."""
     tensor, kind = entry.tensor, entry.part.kind
     if tensor.role != "weight" or len(tensor.shape) < 2 or kind not in ("linear", "experts"):
@@ -139,10 +139,10 @@ def _packing(name: str, entry: OwnedTensor, groups: Groups) -> tuple[int, ...] |
     if kind == "linear" and len(shape) == 2:
         found = _size(name, groups)
         routes = entry.part.name in ("gate", "router")  # whether a file's class has a linear map there, its tree does not say
-        return None if found is None and routes and _would_pack(groups) and not groups.left(name) else _sizes(found, [shape])
+        return None if found is None and routes and _has_linear(groups) and not groups.left(name) else _sizes(found, [shape])
     matrices = _matrices(tensor, shape)
     if len(shape) != 3 or not matrices:
-        return None if _size(name, groups) is not None or _would_pack(groups) else ()
+        return None if _size(name, groups) is not None or _has_linear(groups) else ()
     sizes = [_size(f"{name}.0.{each}", groups) or _size(name, groups) for each, _ in matrices]
     if any(size is None for size in sizes):
         return () if all(size is None for size in sizes) else None
@@ -170,7 +170,7 @@ def _size(name: str, groups: Groups) -> Bytes | None:
     return None if found is None else found.size
 
 
-def _would_pack(groups: Groups) -> bool:
+def _has_linear(groups: Groups) -> bool:
     return any(group.linear for group in groups.groups)
 
 

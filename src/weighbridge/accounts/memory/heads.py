@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.modules import activate, child, linear, norm, required_child, within
+from weighbridge.accounts.memory.modules import activate, child, linear, norm, required_child, run_module
 from weighbridge.accounts.memory.tape import BOOL, FLOAT, INDEX, Value, elements, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from weighbridge.accounts.memory.tape import Tape
 
 
-def on_top(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Value) -> Value:
+def head(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Value) -> Value:
     """Run the pooler and the heads of a class; returns what the last of them puts out.
 
     Raises:
         UsageError: A head that is not described.
     """
     pooler = child(body, "pooler")
-    pooled = None if pooler is None else within(run.tape, body.name, lambda: pool(run, pooler, states))
+    pooled = None if pooler is None else run_module(run.tape, body.name, lambda: pool(run, pooler, states))
     result = states
     if class_name.endswith("ForTokenClassification") and run.style.forward == "decoder":
         result = run.tape.drop(states, "tokens")
@@ -37,7 +37,7 @@ def on_top(run: ForwardPass, class_name: str, tree: Part, body: Part, states: Va
                 continue
             raise UsageError(Text("activations: the head {name!r} of {class_name} is not described", name=part.name, class_name=class_name))
         given = states if part.name == "multiple_choice_head" else result
-        found = within(run.tape, "", lambda part=part, given=given: HEADS[part.name](run, part, given, pooled))  # type: ignore[misc]
+        found = run_module(run.tape, "", lambda part=part, given=given: HEADS[part.name](run, part, given, pooled))  # type: ignore[misc]
         result = result if part.name == "multiple_choice_head" else found
     if class_name.endswith("ForCausalLM") and run.style.forward == "decoder" and run.config.get("output_router_logits"):
         balance(run, body)
@@ -103,7 +103,7 @@ def vocabulary(run: ForwardPass, part: Part, states: Value, pooled: Value | None
     if part.kind == "linear":
         logits = linear(run.tape, part, states)
         return logits if run.setting("capped_logits") is None else run.tape.by_result(logits, "tanh")
-    return within(run.tape, part.name, lambda: _transform(run, part, states))
+    return run_module(run.tape, part.name, lambda: _transform(run, part, states))
 
 
 def _transform(run: ForwardPass, part: Part, states: Value) -> Value:

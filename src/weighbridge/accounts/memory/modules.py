@@ -56,10 +56,10 @@ def linear(tape: Tape, part: Part, value: Value) -> Value:
     """Apply a linear map; its width is that of its bias, or of its weight's rows."""
     tensors = {node.name: node for node in part.children if isinstance(node, Tensor)}
     width = tensors["bias"].shape[0] if "bias" in tensors else tensors["weight"].shape[0]
-    return within(tape, part.name, lambda: tape.linear(value, whole(width), part))
+    return run_module(tape, part.name, lambda: tape.linear(value, whole(width), part))
 
 
-def within(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
+def run_module(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
     """Run under the name of a module."""
     outer = tape.place
     tape.place = f"{outer}.{name}" if outer and name else outer or name
@@ -74,8 +74,8 @@ def within(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
 def norm(tape: Tape, part: Part, value: Value, gain: str = "after") -> Value:
     """Normalise: by means and deviations, or by the root of the mean square, its *gain* as :func:`rms_norm` says."""
     if part.kind == "layer_norm":
-        return within(tape, part.name, lambda: tape.layer_norm(value, part))
-    return within(tape, part.name, lambda: rms_norm(tape, value, gain, part))
+        return run_module(tape, part.name, lambda: tape.layer_norm(value, part))
+    return run_module(tape, part.name, lambda: rms_norm(tape, value, gain, part))
 
 
 def rms_norm(tape: Tape, value: Value, gain: str = "after", part: Part | None = None) -> Value:
@@ -184,7 +184,7 @@ KNOWN = {*BY_INPUT, *BY_RESULT, *COMPOSED}
 def plain_mlp(tape: Tape, up: Part, down: Part, value: Value, activation: str) -> Value:
     """Go up, activate, go down."""
     wide = linear(tape, up, value)
-    active = within(tape, "activation", lambda: activate(tape, activation, wide))
+    active = run_module(tape, "activation", lambda: activate(tape, activation, wide))
     return linear(tape, down, active)
 
 
@@ -373,6 +373,6 @@ def fused_experts(tape: Tape, part: Part, value: Value, shares: Value, activatio
     return tape.note("sum", sorted_back, result=Value(value.shape, size, grad=weighted.grad))
 
 
-def flat(tape: Tape, value: Value) -> Value:
+def flatten_tokens(tape: Tape, value: Value) -> Value:
     """View tokens of all examples as rows."""
     return tape.reshape(value, elements(value.shape[:-1]), value.shape[-1])

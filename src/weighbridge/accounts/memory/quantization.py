@@ -165,7 +165,7 @@ def quantization_of(model: ModelValue) -> Quantization | None:
     said = _find_settings(raw)
     if not said:
         return None
-    top = _flat(said) if raw.get("quantization_config") is said else {}  # what a part of a model says holds for that part alone
+    top = _flatten_settings(said) if raw.get("quantization_config") is said else {}  # what a part of a model says holds for that part alone
     rule = next((rule for rule in RULES if _agrees(rule, top)), None)
     dtype = _rest(raw, rule)
     if rule is None or dtype is None or not _packs_same_modules(model, rule, top):
@@ -190,7 +190,7 @@ def _find_settings(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _flat(said: Mapping[str, Any]) -> Mapping[str, Any]:
+def _flatten_settings(said: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the settings, those of the one group of compressed-tensors beside the others: ``weights.num_bits``, ``targets``."""
     groups = said.get("config_groups")
     if said.get("quant_method") != "compressed-tensors" or not isinstance(groups, dict) or len(groups) != 1:
@@ -330,7 +330,7 @@ def published_bits(model: ModelValue) -> int:
         for config in (model.description.raw, model.description.raw.get("text_config"))
         if isinstance(config, dict)
     )
-    found = [*_bits_stated(said), *(BITS[word] for word in (*_words(said), *apart) if isinstance(word, str) and word in BITS)]
+    found = [*_stated_bits(said), *(BITS[word] for word in (*_words(said), *apart) if isinstance(word, str) and word in BITS)]
     return max(1, min(16, *found)) if found else 1
 
 
@@ -338,7 +338,7 @@ BITS = {"fp8": 8, "fp4": 4, "nvfp4": 4, "w4a16_awq": 4, "w4a8_awq": 4, "mxfp4": 
 """Bits of the methods and algorithms whose name says them."""
 
 
-def _bits_stated(said: Mapping[str, Any]) -> Iterator[int]:
+def _stated_bits(said: Mapping[str, Any]) -> Iterator[int]:
     """Yield every number of bits of weights that is stated anywhere inside the settings."""
     for key, value in said.items():
         if key in ("bits", "num_bits", "w_bit") and _is_size(value):
@@ -346,7 +346,7 @@ def _bits_stated(said: Mapping[str, Any]) -> Iterator[int]:
         elif key in ("load_in_4bit", "load_in_8bit") and value is True:
             yield int(key[len("load_in_")])
         elif isinstance(value, dict) and key not in ("input_activations", "output_activations", "kv_cache_scheme"):
-            yield from _bits_stated(value)
+            yield from _stated_bits(value)
 
 
 def _words(said: Mapping[str, Any]) -> Iterator[str]:

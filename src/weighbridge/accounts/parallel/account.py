@@ -134,7 +134,7 @@ def parallel_of(
     working = None
     if seq is not None:
         working = working_memory_of(model, layout, layers, batch, seq, attention=attention, checkpointing=checkpointing)
-        devices = tuple(device._replace(state=_with_working(device, working)) for device in devices)
+        devices = tuple(device._replace(state=_add_working_memory(device, working)) for device in devices)
     largest = max((device.state for device in devices), key=lambda state: state.total)
     messages = tuple(_messages(model.tree, below, layout, largest, len(layers), batch, seq))
     return Parallel(
@@ -158,7 +158,7 @@ def _of_deepspeed(model: ModelValue, layout: Layout) -> deepspeed.Estimate | Non
     return deepspeed.estimate(unique_of(model), deepspeed.largest_module(model.tree), layout.zero, layout.dp)
 
 
-def _with_working(device: Device, working: WorkingMemory) -> State:
+def _add_working_memory(device: Device, working: WorkingMemory) -> State:
     activations = working.activations[device.pp] if working.activations is not None else None
     return device.state._replace(activations=activations, cache=working.cache[device.pp] if working.cache is not None else None)
 

@@ -64,7 +64,7 @@ def working_memory_of(
     """
     how = settings(dtype=layout.dtype, device="cuda", attention=attention, checkpointing=checkpointing, loss=True, dropout=True)
     kept, why = forward_activations(model, Inputs(batch=batch, seq=seq), how)
-    stages = under_way(layout)
+    stages = micro_batches_in_flight(layout)
     activations = None
     if kept is not None:
         on_stage, widths = [0] * layout.pp, widths_of(model.tree)
@@ -75,14 +75,14 @@ def working_memory_of(
     return WorkingMemory(activations, stages, cache, why, estimated)
 
 
-def under_way(layout: Layout) -> tuple[tuple[int, int], ...]:
+def micro_batches_in_flight(layout: Layout) -> tuple[tuple[int, int], ...]:
     """Return of how many micro-batches each stage keeps activations, as a fraction.
 
     The first stage of 1F1B has as many under way as there are stages; interleaved, each piece adds what its neighbours wait for.
 
-    >>> under_way(Layout(pp=4, micro_batches=8)), under_way(Layout(pp=2, micro_batches=1))
+    >>> micro_batches_in_flight(Layout(pp=4, micro_batches=8)), micro_batches_in_flight(Layout(pp=2, micro_batches=1))
     (((4, 1), (3, 1), (2, 1), (1, 1)), ((1, 1), (1, 1)))
-    >>> under_way(Layout(pp=4, micro_batches=8, schedule="interleaved", chunks=2))[0]
+    >>> micro_batches_in_flight(Layout(pp=4, micro_batches=8, schedule="interleaved", chunks=2))[0]
     (11, 2)
     """
     p, m, v = layout.pp, layout.micro_batches, layout.chunks

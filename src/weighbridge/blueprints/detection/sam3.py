@@ -90,7 +90,7 @@ def dot_product_scoring(c: Config) -> Part:
     return part("dot_product_scoring", *inner, kind="head")
 
 
-def whole(c: Config, *, clip: bool) -> Part:
+def sam3_model(c: Config, *, clip: bool) -> Part:
     """Describe the whole; its text encoder is CLIP's, or the light one."""
     streams: dict[str, Stream] = {"seq": PROMPTED, "encoder": PROMPTED}
     text = submodel(c.text, "TextModelWithProjection") if clip else submodel(c.text)
@@ -176,14 +176,14 @@ FAMILIES = {
     "sam3": Family(
         "sam3",
         fields("sam3", "clip_text_model", fixed=True),
-        {"Sam3Model": lambda c: whole(c, clip=True)},
+        {"Sam3Model": lambda c: sam3_model(c, clip=True)},
         "Sam3Model",
         normalize_config=detector,
     ),
     "sam3_lite_text": Family(
         "sam3_lite_text",
         fields("sam3_lite_text", "sam3_lite_text_text_model", fixed=False),
-        {"Sam3LiteTextModel": lambda c: whole(c, clip=False)},
+        {"Sam3LiteTextModel": lambda c: sam3_model(c, clip=False)},
         "Sam3LiteTextModel",
         normalize_config=detector,
     ),

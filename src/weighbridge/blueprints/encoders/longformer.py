@@ -49,14 +49,14 @@ def longformer(whole: Stream | None) -> Encoder:
 def layers(c: Config, padded: Stream, whole: Stream | None) -> list[Part]:
     """Describe the layers, those of one window together."""
 
-    def of(window: int) -> Part:
+    def layer(window: int) -> Part:
         attention = part("attention", window_attention(c, window, padded, whole), output_block(c.hidden, c.hidden), kind="self_attention")
         return part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)
 
     if len(c.windows) == 1:
-        return [of(c.windows[0])]
+        return [layer(c.windows[0])]
     places = {window: tuple(index for index, found in enumerate(c.windows) if found == window) for window in sorted(set(c.windows))}
-    return [replace(of(window), repeat=len(at), indices=at) for window, at in places.items()]
+    return [replace(layer(window), repeat=len(at), indices=at) for window, at in places.items()]
 
 
 def window_attention(c: Config, window: int, padded: Stream, whole: Stream | None) -> Part:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints.decoders.gemma import SANDWICH
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, with_layer_kinds
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_width, families, only, with_layer_kinds
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import SHARED, mlp
@@ -118,7 +118,7 @@ AFMOE = with_layer_kinds(
     qk_norm="head",
     experts=only(64),
     active=6,
-    expert_mlp=inner(1408),
+    expert_mlp=expert_width(1408),
     shared_experts=replace(SHARED, key="num_shared_experts", default=2),
     window=window(default=1024),
     windowed=windowed_layers(_sliding_layers),
@@ -137,7 +137,7 @@ BEAM = with_layer_kinds(
     qk_norm="head",
     experts=only(256),
     active=8,
-    expert_mlp=inner(2560),
+    expert_mlp=expert_width(2560),
     block="experts corrected_gate",
     window=window(default=512),
     windowed=windowed_layers(_beam_windows),
@@ -161,7 +161,7 @@ LAGUNA = with_layer_kinds(
     qk_norm="head",
     experts=only(256),
     active=8,
-    expert_mlp=inner(512),
+    expert_mlp=expert_width(512),
     window=window(default=512),
     windowed=windowed_layers(lambda c: 0),
     shared_mlp=SHARED_EXPERT_MLP.with_default(512),

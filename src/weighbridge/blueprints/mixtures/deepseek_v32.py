@@ -55,7 +55,7 @@ def scorer(c: Config, source: Size, *after: Node) -> Part:
     )
 
 
-def _first(c: Config) -> list[str]:
+def _layer_kinds(c: Config) -> list[str]:
     return ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]
 
 
@@ -85,7 +85,7 @@ def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, exper
         LATENT,
         *latent(q=q, kv=512, plain=plain, rope=64, value=value),
         Field("dense", "first_k_dense_replace", 3, "choice"),
-        *listed_or(_first),
+        *listed_or(_layer_kinds),
         INDEX_HEADS.with_default(index_heads),
         INDEX_HEAD_DIM.with_default(128),
         *SPARSE,

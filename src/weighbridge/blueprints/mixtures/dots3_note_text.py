@@ -77,7 +77,7 @@ def body(c: Config) -> tuple[Node, ...]:
     return embedding("embed_tokens", c.vocab, c.hidden), *stack("layers", kinds, c.layers, layer), rms_norm("norm", c.hidden)
 
 
-def _sparse(c: Config) -> list[str]:
+def _sparse_layers(c: Config) -> list[str]:
     """Return which layers have experts, where no list says it."""
     steps = list(c.step) if isinstance(c.step, (list, tuple)) else None
     if steps is not None and len(steps) < c.layers:
@@ -160,7 +160,7 @@ FIELDS = variant(
     constant("mixers", _mixers),
     Field("dense", "first_k_dense_replace", 1, "choice", report_default=False),
     Field("step", "moe_layer_freq", 1, "choice", report_default=False),
-    *listed_or(_sparse),
+    *listed_or(_sparse_layers),
     INDEX_HEADS.with_default(64),
     INDEX_HEAD_DIM.with_default(128),
     *SPARSE,

@@ -5,7 +5,7 @@ Source: class and tensor names as in transformers 5.23.0, models/hunyuan_v1_moe,
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, num_experts, only, with_layer_kinds
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_width, families, num_experts, only, with_layer_kinds
 from weighbridge.blueprints.modules.causal_lm import NO_BIAS, NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import mlp, sparse_mlp
@@ -86,7 +86,7 @@ KOLIBRI = variant(
     norms=("input_layernorm", "post_attention_layernorm", "post_self_attn_layernorm", "post_mlp_layernorm"),
     experts=num_experts(384),
     active=6,
-    expert_mlp=inner(512),
+    expert_mlp=expert_width(512),
     shared_mlp=shared_mlp_field(512),
     block="experts corrected_gate shared_experts",
     window=window(default=513),
@@ -106,7 +106,7 @@ FLINT = with_layer_kinds(
     qk_norm="head",
     experts=only(256),
     active=6,
-    expert_mlp=inner(512),
+    expert_mlp=expert_width(512),
     shared_mlp=shared_mlp_field(1024),
     block="experts gate shared_expert",
     window=window(default=513),

@@ -89,7 +89,7 @@ def attention(c: Config, *, full: bool) -> Part:
     H, A, K, D = (c.hidden, c.heads, c.kv_heads, c.head_dim) if full else (c.hidden, c.window_heads, c.window_kv_heads, c.window_dim)
     biases = Tensor("proj", (c.relative, c.extent if full else c.window))
 
-    def short(name: str) -> Part:
+    def short_convolution(name: str) -> Part:
         if not full:
             return convolution(c, name, K * D)
         own = Tensor("static_weight", (c.kernel, K * D), "gain")
@@ -102,8 +102,8 @@ def attention(c: Config, *, full: bool) -> Part:
         *(linear(f"{name}_proj", H, K * D, bias=False) for name in "kv"),
         linear("r_proj", H, A * c.relative, bias=False),
         linear("o_proj", A * D, H, bias=False),
-        short("k_sconv"),
-        short("v_sconv"),
+        short_convolution("k_sconv"),
+        short_convolution("v_sconv"),
         part("rel_logits_proj", biases, kind="linear", stream=length("seq") * A),
         linear("gate_proj", H, A * D, bias=False),
         linear("sink_proj", H, A, bias=False),

@@ -38,7 +38,7 @@ def mixture(c: Config) -> Part:
     )
 
 
-def _every(c: Config) -> list[int]:
+def _expert_layers(c: Config) -> list[int]:
     return list(layer_range(c.step - 1, c.layers, c.step))
 
 
@@ -56,7 +56,7 @@ LLAMA4 = variant(
     NUM_LOCAL_EXPERTS.with_default(16),
     ACTIVE_EXPERTS.with_default(1),
     Field("step", "interleave_moe_layer_step", 1, "choice"),
-    Field("sparse", "moe_layers", _every, "choice"),
+    Field("sparse", "moe_layers", _expert_layers, "choice"),
     constant("kinds", lambda c: ["sparse" if index in c.sparse else "dense" for index in layer_range(c.layers)]),
     NO_MLP_BIAS,
     vocab=202048,

@@ -42,7 +42,7 @@ def only(default: int) -> Field:
     return NUM_EXPERTS.with_default(default)
 
 
-def inner(default: int) -> Field:
+def expert_width(default: int) -> Field:
     """Declare the width of an expert."""
     return EXPERT_MLP.with_default(default)
 
@@ -127,7 +127,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             qkv_bias=switch("qkv_bias", "qkv_bias", True),
             experts=only(60),
             active=4,
-            expert_mlp=inner(1408),
+            expert_mlp=expert_width(1408),
             shared_mlp=SHARED_EXPERT_MLP.with_default(5632),
             block="gate experts shared_expert shared_expert_gate",
             limited=SWITCHED_ON,
@@ -151,7 +151,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             qk_norm="head",
             experts=num_experts(128),
             active=8,
-            expert_mlp=inner(768),
+            expert_mlp=expert_width(768),
             block="experts gate",
             limited=SWITCHED_ON,
             window=window(),
@@ -174,7 +174,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             qk_norm="head",
             experts=num_experts(64),
             active=8,
-            expert_mlp=inner(896),
+            expert_mlp=expert_width(896),
             block="experts gate",
             window=window(default=1024),
             windowed=windowed_layers(lambda c: 0),
@@ -196,7 +196,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             qk_norm=Field("qk_norm", "use_qk_norm", False, "choice", read=lambda used: "head" if used else ""),
             experts=EXPERTS.with_default(128),
             active=8,
-            expert_mlp=inner(1408),
+            expert_mlp=expert_width(1408),
             shared_experts=SHARED,
             block=GLM_GATE,
         ),
@@ -216,7 +216,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             qk_norm="head",
             experts=required_field(EXPERTS),
             active=None,
-            expert_mlp=inner(1408),
+            expert_mlp=expert_width(1408),
             shared_experts=required_field(SHARED),
             block=GLM_GATE,
             late=Field("late", "max_window_layers", 62, "choice", report_default=False),
@@ -238,7 +238,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             head_dim=128,
             experts=EXPERTS.with_default(128),
             active=8,
-            expert_mlp=inner(1280),
+            expert_mlp=expert_width(1280),
             shared_experts=SHARED,
             block=GLM_GATE,
         ),
@@ -256,7 +256,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             qk_norm="head",
             experts=only(64),
             active=8,
-            expert_mlp=inner(1024),
+            expert_mlp=expert_width(1024),
             shared_experts=replace(SHARED, key="num_shared_experts"),
             block=GLM_GATE,
             pattern=pattern(4),
@@ -279,7 +279,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             qk_norm="head",
             experts=replace(EXPERTS, key="num_experts", default=192, aliases=("num_local_experts",)),
             active=8,
-            expert_mlp=replace(inner(1536), positive=True),
+            expert_mlp=replace(expert_width(1536), positive=True),
             shared_experts=replace(SHARED, key="num_shared_experts", minimum=1, positive=True),
             block="gate experts shared_experts correction",
         ),
@@ -317,7 +317,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             tied=True,
             experts=size("experts", "moe_num_experts", 64, "E", "experts", "num_experts"),
             active=size("active", "moe_k", 6, "k", "experts per token", "num_experts_per_tok"),
-            expert_mlp=inner(1536),
+            expert_mlp=expert_width(1536),
             shared_experts=replace(SHARED, key="moe_num_shared_experts", default=2),
             block=Field("block", "moe_num_shared_experts", 2, "choice", read=lambda n: "static_gate experts" + " shared_experts" * (n > 0)),
             **{word: switch(word, "use_bias", False) for word in ("qkv_bias", "out_bias", "mlp_bias", "head_bias")},

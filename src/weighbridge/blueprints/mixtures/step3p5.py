@@ -50,10 +50,10 @@ def _mixers(c: Config) -> list[str]:
 def _kinds(c: Config) -> list[str]:
     if c.stated_kinds is not None:
         return checked_kinds(c, _cut(c, c.stated_kinds), "mlp_layer_types", ("dense", "sparse"))
-    return ["sparse" if index in _sparse(c) else "dense" for index in layer_range(c.layers)]
+    return ["sparse" if index in _sparse_layers(c) else "dense" for index in layer_range(c.layers)]
 
 
-def _sparse(c: Config) -> set[int]:
+def _sparse_layers(c: Config) -> set[int]:
     if c.enumerated is None:
         return set(layer_range(3, c.layers))
     items = c.enumerated.split(",") if isinstance(c.enumerated, str) else c.enumerated

@@ -32,7 +32,7 @@ from weighbridge.config.fields import Config, Field, SubConfig, derived
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import Stream
-from weighbridge.core.messages import Text, either
+from weighbridge.core.messages import Text, join_with_or
 from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.suggestions import did_you_mean
@@ -107,7 +107,7 @@ def model_config(
         raw = (absent or {}) if value is None else value
         stated = types[0] if fixed else raw.get("model_type", types[0])
         if only and stated not in types:
-            raise ConfigError(Text("only {types} is described here", types=either(types)), key=f"{path}.model_type", value=stated)
+            raise ConfigError(Text("only {types} is described here", types=join_with_or(types)), key=f"{path}.model_type", value=stated)
         if isinstance(stated, str) and stated in TYPES and stated not in MODULES:
             stated, raw = TYPES[stated].model_type, TYPES[stated].read(raw)
         if not isinstance(stated, str) or stated not in MODULES:
@@ -156,7 +156,7 @@ def submodel(c: Config, *endings: str) -> Part:
             Text(
                 "{model_type} has no class {endings} described",
                 model_type=c.model_type,
-                endings=either([f"*{ending}" for ending in endings]),
+                endings=join_with_or([f"*{ending}" for ending in endings]),
             ),
             key=f"{c.path}.model_type" if "path" in vars(c) else "model_type",
         )

@@ -22,9 +22,9 @@ def patch_scales(frames: int, patch: int, layers: int, channels: int) -> list[Sc
     from math import log
 
     scales = _all_scales(frames, patch, channels)
-    least = [_single(log(frame * frame_side * frame_side)) for frame, frame_side, _ in scales]
-    wanted = _linspace(_single(log(patch * patch * frames * channels)), layers + 1)
-    costs = [[_single(abs(value - own)) for own in least] for value in wanted]
+    least = [_as_float32(log(frame * frame_side * frame_side)) for frame, frame_side, _ in scales]
+    wanted = _linspace(_as_float32(log(patch * patch * frames * channels)), layers + 1)
+    costs = [[_as_float32(abs(value - own)) for own in least] for value in wanted]
     picked = [row.index(min(row)) for row in costs] if layers >= len(scales) else _assign(costs)
     picked[0], picked[-1] = 0, len(scales) - 1
     return [scales[index] for index in picked]
@@ -49,7 +49,7 @@ def _prime_factors(value: int) -> list[int]:
     return [*factors, value] if value > 1 else factors
 
 
-def _single(value: float) -> float:
+def _as_float32(value: float) -> float:
     """Round to float32."""
     from struct import pack, unpack
 
@@ -58,9 +58,9 @@ def _single(value: float) -> float:
 
 def _linspace(end: float, count: int) -> list[float]:
     """Return as many values from 0 to *end* as torch makes them: the second half is counted from the end."""
-    step = _single(end / (count - 1))
+    step = _as_float32(end / (count - 1))
     half = count // 2
-    return [_single(step * index) if index < half else _single(end - step * (count - 1 - index)) for index in range(count)]
+    return [_as_float32(step * index) if index < half else _as_float32(end - step * (count - 1 - index)) for index in range(count)]
 
 
 def _assign(costs: list[list[float]]) -> list[int]:

@@ -24,11 +24,11 @@ def windowed_layers(rule: Callable[[Config], int | None] | None = None) -> Field
 def all_but_every(period: int) -> Field:
     """Declare that attention is limited in all layers but every *period*-th, or as the config's own :func:`pattern` says."""
 
-    def count_windowed(c: Config) -> int:
+    def count_window_layers(c: Config) -> int:
         every = period if c.pattern is None else c.pattern
         return int(c.layers) - int(c.layers) // every if type(every) is int and every > 0 else 0
 
-    return windowed_layers(count_windowed)
+    return windowed_layers(count_window_layers)
 
 
 def pattern(default: int) -> Field:

@@ -76,13 +76,13 @@ def with_heads(
     """
 
     def under(head: Callable[[Config], tuple[Node, ...]], weighted: bool) -> Blueprint:
-        def whole(c: Config) -> Part:
+        def model(c: Config) -> Part:
             weights = (Tensor("layer_weights", (c.layers + 1,), "gain"),) if weighted and c.weighted else ()
             parts = head(c)
             own = tuple(node for node in parts if isinstance(node, Tensor))
             return part("", *weights, *own, part(prefix, *body(c), kind="backbone"), *parts[len(own) :], kind="model")
 
-        return whole
+        return model
 
     def ctc(c: Config) -> tuple[Part, ...]:
         if c.vocab is None:

@@ -64,12 +64,12 @@ def projector(c: Config, tower: Part) -> Part:
     )
 
 
-def inside(c: Config) -> tuple[Node, ...]:
+def model_parts(c: Config) -> tuple[Node, ...]:
     """Describe the tower, the projector and the text."""
     return body(c, projector)
 
 
 FAMILIES = {
-    "aya_vision": kin("aya_vision", "AyaVision", AYA, inside, "adapter_layer_norm_eps vision_feature_layer"),
-    "cohere2_vision": kin("cohere2_vision", "Cohere2Vision", COMMAND, inside),
+    "aya_vision": kin("aya_vision", "AyaVision", AYA, model_parts, "adapter_layer_norm_eps vision_feature_layer"),
+    "cohere2_vision": kin("cohere2_vision", "Cohere2Vision", COMMAND, model_parts),
 }

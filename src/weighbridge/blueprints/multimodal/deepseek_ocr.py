@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from weighbridge.blueprints.decoders.llama import LLAMA
 from weighbridge.blueprints.detection import sam_vision
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, inner, mixtral, with_layer_kinds
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_width, mixtral, with_layer_kinds
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as TEXT_IGNORED_KEYS
 from weighbridge.blueprints.modules.causal_lm import attention
 from weighbridge.blueprints.modules.clip_towers import encoder as clip_encoder
@@ -121,7 +121,7 @@ UNLIMITED_TEXT = (
         (Field("dense", "first_k_dense_replace", 1, "choice", report_default=False), *listed_or(first_are_dense)),
         vocab=129280,
         active=6,
-        expert_mlp=inner(896),
+        expert_mlp=expert_width(896),
         hidden=1280,
         mlp=6848,
         layers=12,
@@ -130,7 +130,7 @@ UNLIMITED_TEXT = (
     ),
     choice("kept_window", "sliding_window", 128, read=kept_window),
 )
-OCR2_TEXT = text_fields(listed_or(must_be_listed), vocab=102400, hidden=4096, mlp=11008, expert_mlp=inner(1407), active=None)
+OCR2_TEXT = text_fields(listed_or(must_be_listed), vocab=102400, hidden=4096, mlp=11008, expert_mlp=expert_width(1407), active=None)
 
 
 def sam(c: Config, name: str = "") -> Part:
@@ -227,7 +227,7 @@ def tower_fields(name: str) -> tuple[Field, ...]:
     )
 
 
-def whole(name: str, prefix: str, body: Callable[[Config], tuple[Node, ...]], settle: Any = None) -> Family:
+def vision_language_family(name: str, prefix: str, body: Callable[[Config], tuple[Node, ...]], settle: Any = None) -> Family:
     """Return the type of the whole."""
     fields = (
         model_config("vision", "vision_config", f"{name}_vision", fixed=True),
@@ -257,11 +257,11 @@ FAMILIES = {
         one("deepseek_ocr2_encoder", QWEN, "DeepseekOcr2VisionEncoder", qwen, TEXT_KEYS | {"vocab_size", "tie_word_embeddings"}),
         one("deepseek_ocr2_vision", tower_fields("deepseek_ocr2"), "DeepseekOcr2VisionModel", ocr2_tower),
         one("deepseek_ocr2_text", OCR2_TEXT, "DeepseekOcr2TextModel", text, TEXT_KEYS),
-        whole("deepseek_ocr2", "DeepseekOcr2", ocr2),
+        vision_language_family("deepseek_ocr2", "DeepseekOcr2", ocr2),
         one("unlimited_ocr_sam_vision_model", UNLIMITED_SAM, "UnlimitedOcrSamVisionEncoder", sam, SAM_KEYS),
         one("unlimited_ocr_vision_encoder", CLIP, "UnlimitedOcrVisionEncoder", clip, frozenset(("attention_dropout", "num_channels"))),
         one("unlimited_ocr_vision", tower_fields("unlimited_ocr"), "UnlimitedOcrVisionModel", unlimited_tower),
         one("unlimited_ocr_text", UNLIMITED_TEXT, "UnlimitedOcrTextModel", text, TEXT_KEYS),
-        whole("unlimited_ocr", "UnlimitedOcr", unlimited_ocr, with_text_config),
+        vision_language_family("unlimited_ocr", "UnlimitedOcr", unlimited_ocr, with_text_config),
     )
 }

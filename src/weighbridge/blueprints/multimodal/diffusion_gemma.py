@@ -80,7 +80,7 @@ def decoder(c: Config, prompt: Stream, canvas: Stream, words: str | None = None)
     """Describe what refines the canvas; layers and table are those under *words*, where there are any."""
     own, H = c.text, c.text.hidden
 
-    def refining(place: tuple[int, str]) -> tuple[Node, ...]:
+    def refinement_layer(place: tuple[int, str]) -> tuple[Node, ...]:
         index, kind = place
         parts = tuple(attend_to_prompt(node, prompt, canvas) for node in layer(own, kind))
         return parts if words is None else tuple(share(node, f"{words}layers.{index}.") for node in parts)
@@ -95,7 +95,7 @@ def decoder(c: Config, prompt: Stream, canvas: Stream, words: str | None = None)
     )
     return (
         embedding("embed_tokens", own.vocab, H, tied_to=f"{words}embed_tokens.weight" if words is not None else None),
-        *stack("layers", kinds, own.layers, refining),
+        *stack("layers", kinds, own.layers, refinement_layer),
         rms_norm("norm", H) if words is None else tied_to_owner(rms_norm("norm", H), f"{words}norm."),
         signal,
     )

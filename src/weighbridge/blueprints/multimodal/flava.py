@@ -175,7 +175,7 @@ IGNORED_KEYS = frozenset(
 )
 
 
-def _single(model_type: str, fields: tuple[Field, ...], name: str, blueprint: Blueprint) -> Family:
+def _single_class(model_type: str, fields: tuple[Field, ...], name: str, blueprint: Blueprint) -> Family:
     return Family(model_type, fields, {name: blueprint}, name, IGNORED_KEYS)
 
 
@@ -188,10 +188,10 @@ FAMILIES = {
         IGNORED_KEYS,
         normalize_config=normalize_config,
     ),
-    "flava_text_model": _single("flava_text_model", (*TEXT, POOLED), "FlavaTextModel", lambda c: text(c, pooled=c.pooled)),
-    "flava_image_model": _single("flava_image_model", (*IMAGES, POOLED), "FlavaImageModel", lambda c: images(c, pooled=c.pooled)),
-    "flava_multimodal_model": _single(
+    "flava_text_model": _single_class("flava_text_model", (*TEXT, POOLED), "FlavaTextModel", lambda c: text(c, pooled=c.pooled)),
+    "flava_image_model": _single_class("flava_image_model", (*IMAGES, POOLED), "FlavaImageModel", lambda c: images(c, pooled=c.pooled)),
+    "flava_multimodal_model": _single_class(
         "flava_multimodal_model", (*BOTH, POOLED), "FlavaMultimodalModel", lambda c: both(c, pooled=c.pooled)
     ),
-    "flava_image_codebook": _single("flava_image_codebook", CODEBOOK, "FlavaImageCodebook", codebook),
+    "flava_image_codebook": _single_class("flava_image_codebook", CODEBOOK, "FlavaImageCodebook", codebook),
 }

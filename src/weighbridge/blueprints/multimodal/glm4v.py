@@ -6,7 +6,7 @@ Source: arXiv 2507.01006; names as in transformers 5.23.0, models/glm4v/modeling
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
-from weighbridge.blueprints.mixtures.mixtral import GLM_GATE, MIXTRAL, inner, mixtral, with_layer_kinds
+from weighbridge.blueprints.mixtures.mixtral import GLM_GATE, MIXTRAL, expert_width, mixtral, with_layer_kinds
 from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_MLP_BIAS, NO_OUT_BIAS, default_head_dim, with_heads
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.layer_types import first_dense
@@ -48,7 +48,7 @@ SPARSE = with_layer_kinds(
     qkv_bias=True,
     experts=EXPERTS.with_default(128),
     active=8,
-    expert_mlp=inner(1408),
+    expert_mlp=expert_width(1408),
     shared_experts=SHARED,
     block=GLM_GATE,
 )

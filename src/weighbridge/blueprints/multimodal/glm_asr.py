@@ -52,11 +52,11 @@ def qwen_projector(c: Config) -> Part:
 def body(join: Callable[[Config], Part]) -> Callable[[Config], tuple[Node, ...]]:
     """Return what describes the encoder, the text, and the projector."""
 
-    def inside(c: Config) -> tuple[Node, ...]:
+    def model_parts(c: Config) -> tuple[Node, ...]:
         tower = as_child("audio_tower", submodel(c.audio), requires="audios", executions="audios", streams={"seq": HEARD})
         return tower, as_child("language_model", submodel(c.text)), replace(join(c), requires="audios", executions="audios")
 
-    return inside
+    return model_parts
 
 
 def fill_text_defaults(text: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:

@@ -62,7 +62,7 @@ def projection(c: Config, states: Stream) -> Part:
     )
 
 
-def _whole(c: Config, *endings: str) -> Part:
+def _kosmos2(c: Config, *endings: str) -> Part:
     tower = pix2struct_vision(c.vision) if hasattr(c.vision, "positions") else clip_vision(c.vision)
     states = tower.stream
     assert states is not None
@@ -76,12 +76,12 @@ def _whole(c: Config, *endings: str) -> Part:
 
 def kosmos(c: Config) -> Part:
     """Describe Kosmos2Model and Kosmos2_5Model."""
-    return _whole(c)
+    return _kosmos2(c)
 
 
 def generation(c: Config) -> Part:
     """Describe Kosmos2ForConditionalGeneration and Kosmos2_5ForConditionalGeneration."""
-    return _whole(c, *CAUSAL)
+    return _kosmos2(c, *CAUSAL)
 
 
 def _families(prefix: str, stem: str, name: str, vision_fields: tuple[Field, ...], towers: dict[str, Blueprint]) -> dict[str, Family]:

@@ -111,12 +111,12 @@ def moss() -> dict[str, Family]:
         TIED,
     )
 
-    def inside(c: Config) -> tuple[Node, ...]:
+    def model_parts(c: Config) -> tuple[Node, ...]:
         return body(c, merged_frames)
 
     heads = {
-        "MossTranscribeDiarizeModel": without_head(inside),
-        "MossTranscribeDiarizeForConditionalGeneration": with_lm_head(inside),
+        "MossTranscribeDiarizeModel": without_head(model_parts),
+        "MossTranscribeDiarizeForConditionalGeneration": with_lm_head(model_parts),
     }
     quiet, name = IGNORED_KEYS | {"audio_token_id", "audio_chunk_size"}, "moss_transcribe_diarize"
     tower = "MossTranscribeDiarizeAudioModel"

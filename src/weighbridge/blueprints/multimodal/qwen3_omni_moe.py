@@ -6,7 +6,7 @@ Source: arXiv 2509.17765; names as in transformers 5.23.0, models/qwen3_omni_moe
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, llama
-from weighbridge.blueprints.mixtures.mixtral import inner, mixtral
+from weighbridge.blueprints.mixtures.mixtral import expert_width, mixtral
 from weighbridge.blueprints.modules.audio_encoders import CUT, conv_stem, qwen_layer
 from weighbridge.blueprints.modules.audio_encoders import QWEN as LISTENING
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as TEXT_IGNORED_KEYS
@@ -32,7 +32,7 @@ TEXT = variant(
     heads=28,
     kv_heads=4,
     active=8,
-    expert_mlp=inner(768),
+    expert_mlp=expert_width(768),
     experts=size("experts", "num_experts", 128, "E", "experts"),
 )
 PREDICTOR = variant(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.blueprints.decoders.llama import LLAMA
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, inner, mixtral
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_width, mixtral
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as TEXT_IGNORED_KEYS
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
@@ -35,7 +35,7 @@ TEXT = variant(
     qk_norm="head",
     experts=size("experts", "num_experts", 128, "E", "experts", "num_local_experts"),
     active=8,
-    expert_mlp=inner(384),
+    expert_mlp=expert_width(384),
     shared_mlp=required_field(SHARED_EXPERT_MLP),
     block="gate experts shared_expert shared_expert_gate",
 )
@@ -93,7 +93,7 @@ def talker_body(c: Config) -> Part:
     )
 
 
-def indexed(name: str, index: int, module: Part) -> Part:
+def as_list_item(name: str, index: int, module: Part) -> Part:
     """Put a module into a list, under its index."""
     return replace(module, name=name, repeat=1, indices=(index,))
 
@@ -142,7 +142,7 @@ def decoder(c: Config) -> Iterator[Part]:
         before, after = c.wide // 2**step, c.wide // 2 ** (step + 1)
         first = snake("", before), transposed_conv(before, after, 2 * rate)
         units = (part("", *residual(after), kind="convolutions") for _ in range(3))
-        yield part("", *(indexed("block", index, module) for index, module in enumerate((*first, *units))), kind="convolutions")
+        yield part("", *(as_list_item("block", index, module) for index, module in enumerate((*first, *units))), kind="convolutions")
     last = c.wide // 2 ** len(c.rates)
     yield snake("", last)
     yield conv("", 1, last, 7)
@@ -158,8 +158,8 @@ def code2wav(c: Config) -> Part:
         "",
         part("pre_transformer", layer, rms_norm("norm", H), kind="backbone"),
         embedding("code_embedding", c.codes * c.quantizers, H),
-        *(indexed("upsample", index, upsample(H, ratio)) for index, ratio in enumerate(c.ratios)),
-        *(indexed("decoder", index, module) for index, module in enumerate(decoder(c))),
+        *(as_list_item("upsample", index, upsample(H, ratio)) for index, ratio in enumerate(c.ratios)),
+        *(as_list_item("decoder", index, module) for index, module in enumerate(decoder(c))),
         kind="model",
         stream=GENERATED,
     )

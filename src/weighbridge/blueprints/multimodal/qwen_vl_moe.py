@@ -6,7 +6,7 @@ models/qwen3_5/modeling_qwen3_5.py and models/qwen3_5_moe/modeling_qwen3_5_moe.p
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, inner, mixtral, with_layer_kinds
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_width, mixtral, with_layer_kinds
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.layer_types import sparse_step
@@ -31,7 +31,7 @@ TEXT = with_layer_kinds(
     heads=16,
     qk_norm="head",
     active=4,
-    expert_mlp=inner(1408),
+    expert_mlp=expert_width(1408),
     kv_heads=16,
     experts=size("experts", "num_experts", 60, "E", "experts", "num_local_experts"),
     block="experts gate",
@@ -48,7 +48,7 @@ def tokens(c: Config) -> Part:
     return part("", part("model", *body(c), kind="backbone"), linear("score", c.text.hidden, c.labels), kind="model")
 
 
-def whole(name: str, prefix: str) -> Family:
+def vision_language_family(name: str, prefix: str) -> Family:
     """Return the type that holds both towers."""
     fields: tuple[Field, ...] = (
         model_config("vision", "vision_config", f"{name}_vision", fixed=True),
@@ -71,12 +71,12 @@ def _with_classifiers(family: Family) -> Family:
 
 
 FAMILIES = {
-    "qwen3_vl_moe": whole("qwen3_vl_moe", "Qwen3VLMoe"),
+    "qwen3_vl_moe": vision_language_family("qwen3_vl_moe", "Qwen3VLMoe"),
     "qwen3_vl_moe_text": Family("qwen3_vl_moe_text", TEXT, with_heads("Qwen3VLMoeText", mixtral, ""), "Qwen3VLMoeTextModel", IGNORED_KEYS),
     "qwen3_vl_moe_vision": tower("qwen3_vl_moe_vision", "Qwen3VLMoe", FIELDS),
-    "qwen3_5": _with_classifiers(whole("qwen3_5", "Qwen3_5")),
+    "qwen3_5": _with_classifiers(vision_language_family("qwen3_5", "Qwen3_5")),
     "qwen3_5_vision": tower("qwen3_5_vision", "Qwen3_5", SHALLOW),
-    "qwen3_5_moe": whole("qwen3_5_moe", "Qwen3_5Moe"),
+    "qwen3_5_moe": vision_language_family("qwen3_5_moe", "Qwen3_5Moe"),
     "qwen4_exp_vision": tower("qwen4_exp_vision", "Qwen4Exp", SHALLOW),
     "qwen3_5_moe_vision": tower("qwen3_5_moe_vision", "Qwen3_5Moe", SHALLOW),
 }

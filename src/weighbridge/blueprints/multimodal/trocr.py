@@ -50,7 +50,7 @@ def cross(c: Config) -> tuple[Part, ...]:
     return (inner, replace(layer_norm("encoder_attn_layer_norm", H), requires="encoder"))
 
 
-def bare(c: Config) -> Part:
+def decoder_model(c: Config) -> Part:
     """Describe TrOCRDecoder."""
     return replace(decoder(c, crossed=c.crossed), name="", kind="model")
 
@@ -81,5 +81,5 @@ FIELDS = (
     TIED,
 )
 MORE_IGNORED_KEYS = frozenset({"activation_function", "init_std", "scale_embedding"})
-CLASSES = {"TrOCRDecoder": bare, "TrOCRDecoderWrapper": wrapper, "TrOCRForCausalLM": causal}
+CLASSES = {"TrOCRDecoder": decoder_model, "TrOCRDecoderWrapper": wrapper, "TrOCRForCausalLM": causal}
 FAMILIES = {"trocr": Family("trocr", FIELDS, CLASSES, "TrOCRForCausalLM", MORE_IGNORED_KEYS)}

@@ -230,7 +230,7 @@ FLUX2 = (
 )
 
 
-def bare(name: str, inputs: Size, outputs: Size) -> Part:
+def linear_without_bias(name: str, inputs: Size, outputs: Size) -> Part:
     """Describe a map without bias in a part of its own."""
     return part(name, linear("linear", inputs, outputs, bias=False), kind="adaptive_norm")
 
@@ -259,14 +259,14 @@ def flux2(c: Config) -> Part:
     return part(
         "",
         part("time_guidance_embed", *(embedder(name) for name in embedders), kind="embeddings"),
-        bare("double_stream_modulation_img", H, 6 * H),
-        bare("double_stream_modulation_txt", H, 6 * H),
-        bare("single_stream_modulation", H, 3 * H),
+        linear_without_bias("double_stream_modulation_img", H, 6 * H),
+        linear_without_bias("double_stream_modulation_txt", H, 6 * H),
+        linear_without_bias("single_stream_modulation", H, 3 * H),
         linear("x_embedder", c.channels, H, bias=False),
         linear("context_embedder", c.text, H, bias=False),
         part("transformer_blocks", double, gated_mlp("ff"), gated_mlp("ff_context"), kind="layer", repeat=c.layers),
         part("single_transformer_blocks", single, kind="layer", repeat=c.single_layers),
-        bare("norm_out", H, 2 * H),
+        linear_without_bias("norm_out", H, 2 * H),
         linear("proj_out", H, c.patch * c.patch * c.outputs, bias=False),
         kind="model",
         stream=PASS,
@@ -307,7 +307,7 @@ def auraflow(c: Config) -> Part:
         maps = (*own, *joint_maps(H, bias=False), out, linear("to_add_out", H, H, bias=False)) if joint else (*own, out)
         return part("attn", *maps, attend(heads=c.heads, head_dim=c.head_dim), kind="self_attention")
 
-    norms = bare("norm1", H, 6 * H), bare("norm1_context", H, 6 * H)
+    norms = linear_without_bias("norm1", H, 6 * H), linear_without_bias("norm1_context", H, 6 * H)
     places = Tensor("pos_embed", (1, c.places, H), "embedding"), linear("proj", c.channels * c.patch * c.patch, H)
     return part(
         "",
@@ -317,7 +317,7 @@ def auraflow(c: Config) -> Part:
         two_maps("time_step_proj", 256, H),
         part("joint_transformer_blocks", *norms, attn(joint=True), gated_mlp("ff"), gated_mlp("ff_context"), kind="layer", repeat=c.layers),
         part("single_transformer_blocks", replace(norms[0]), attn(joint=False), gated_mlp("ff"), kind="layer", repeat=c.single_layers),
-        bare("norm_out", H, 2 * H),
+        linear_without_bias("norm_out", H, 2 * H),
         linear("proj_out", H, c.patch * c.patch * c.outputs, bias=False),
         kind="model",
         stream=PASS,

@@ -28,7 +28,7 @@ def _not_latent(value: Any) -> None:
         raise ConfigError("latent attention is not described", key="latent_attention", value=value)
 
 
-def _inner(c: Config) -> Size:
+def _mlp_width(c: Config) -> Size:
     if c.mlp_class == "LLaMAMLP":
         raise ConfigError("missing, and LLaMAMLP needs it", key="intermediate_size")
     return 4 * c.hidden
@@ -46,7 +46,7 @@ FIELDS = (
     choice("mlp_class", "mlp_class_name", "GptNeoxMLP", read=one_of("mlp_class_name", "GptNeoxMLP", "LLaMAMLP", "GemmaMLP", "LLaMAMoE")),
     choice("norm_class", "norm_class_name", "LayerNorm", read=one_of("norm_class_name", "LayerNorm", "RMSNorm")),
     Field("name", "name", "", "choice", report_default=False),
-    size("mlp", "intermediate_size", _inner, "I", "intermediate size", null=_inner),
+    size("mlp", "intermediate_size", _mlp_width, "I", "intermediate size", null=_mlp_width),
     optional("expert_mlp", "moe_intermediate_size", None, "M", "intermediate size of an expert"),
     size("experts", "n_expert", 0, "E", "experts", minimum=0, report_default=False),
     size("active", "n_expert_per_token", 0, "k", "experts per token", minimum=0, report_default=False),

@@ -34,7 +34,7 @@ def refuse_argument(key: str, what: str) -> Field:
     return Field(key, key, None, "choice", read=read, report_default=False)
 
 
-def _whole(key: str) -> Callable[[Any], int | None]:
+def _positive_int(key: str) -> Callable[[Any], int | None]:
     def read(value: Any) -> int | None:
         if value is None:
             return None
@@ -54,7 +54,7 @@ def _pad_vocab(c: Config) -> int:
     return -(-int(c.words) // multiple) * multiple
 
 
-def _inner(c: Config) -> Size:
+def _mlp_width(c: Config) -> Size:
     return 64 * (8 * c.hidden // 192) if c.gated else 4 * c.hidden
 
 
@@ -81,10 +81,10 @@ FIELDS = (
     size("groups", "num_query_groups", 1, "K", "key-value heads", null=lambda c: 1, report_default=False),
     size("head_dim", "kv_channels", lambda c: exact(c.hidden, c.heads), "D", "head dimension", null=lambda c: exact(c.hidden, c.heads)),
     switch("gated", "swiglu", False),
-    size("mlp", "ffn_hidden_size", _inner, "I", "intermediate size", null=_inner),
-    Field("words", "vocab_size", None, "choice", read=_whole("vocab_size"), report_default=False),
-    Field("multiple", "make_vocab_size_divisible_by", 128, "choice", read=_whole("make_vocab_size_divisible_by")),
-    Field("tensor_parallel", "tensor_model_parallel_size", 1, "choice", read=_whole("tensor_model_parallel_size")),
+    size("mlp", "ffn_hidden_size", _mlp_width, "I", "intermediate size", null=_mlp_width),
+    Field("words", "vocab_size", None, "choice", read=_positive_int("vocab_size"), report_default=False),
+    Field("multiple", "make_vocab_size_divisible_by", 128, "choice", read=_positive_int("make_vocab_size_divisible_by")),
+    Field("tensor_parallel", "tensor_model_parallel_size", 1, "choice", read=_positive_int("tensor_model_parallel_size")),
     size("vocab", "padded_vocab_size", _pad_vocab, "V", "vocabulary size, padded", null=_pad_vocab),
     choice("place", "position_embedding_type", "learned_absolute", read=one_of("position_embedding_type", *POSITIONS)),
     size("positions", "max_position_embeddings", 0, "P", "positions", minimum=0, null=lambda c: 0, report_default=False),

@@ -50,7 +50,7 @@ def baichuan(c: Config) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def _dense(experts: object) -> object:
+def _refuse_experts(experts: object) -> object:
     """Refuse MiniCPM-MoE, which shares its model type with the dense models."""
     if experts:
         raise ConfigError("MiniCPM with experts is not described", key="num_experts", value=experts)
@@ -66,7 +66,7 @@ INTERNLM = variant(
     qkv_bias=switch("qkv_bias", "bias", True),
     out_bias=switch("out_bias", "bias", True),
 )
-MINICPM = variant(LLAMA, Field("moe", "num_experts", 0, "choice", read=_dense), NO_MLP_BIAS, tied=True, head_dim=HEAD_DIM)
+MINICPM = variant(LLAMA, Field("moe", "num_experts", 0, "choice", read=_refuse_experts), NO_MLP_BIAS, tied=True, head_dim=HEAD_DIM)
 XVERSE = variant(
     LLAMA,
     *NO_BIAS,

@@ -120,7 +120,7 @@ def alone(c: Config, *, first: bool = True) -> Part:
 def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
     """Return the classes of a model type; *first* says whether block 0 alone holds the relative bias."""
 
-    def whole(c: Config) -> Part:
+    def model(c: Config) -> Part:
         return part("", *backbone(c, first=first), kind="model")
 
     def generation(c: Config) -> Part:
@@ -144,7 +144,7 @@ def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
         return part("", *backbone(c, first=first), linear("qa_outputs", c.hidden, c.labels, stream="decoder"), kind="model")
 
     return {
-        f"{prefix}Model": whole,
+        f"{prefix}Model": model,
         f"{prefix}Stack": lambda c: alone(c, first=first),
         f"{prefix}ForConditionalGeneration": generation,
         f"{prefix}EncoderModel": encoder,

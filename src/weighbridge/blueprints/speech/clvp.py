@@ -60,7 +60,7 @@ def clvp(c: Config) -> tuple[Node, ...]:
     return (*tables, layer, layer_norm("layer_norm", H))
 
 
-def inner(c: Config) -> Part:
+def named_body(c: Config) -> Part:
     """Describe the body by its name."""
     return part("decoder", *clvp(c), kind="decoder")
 
@@ -68,7 +68,7 @@ def inner(c: Config) -> Part:
 def causal(c: Config) -> Part:
     """Describe ClvpForCausalLM: one norm more, and a head of its own."""
     head = (layer_norm("final_norm", c.hidden), linear("lm_head", c.hidden, c.vocab))
-    return part("", part("model", inner(c), kind="backbone"), *head, kind="model")
+    return part("", part("model", named_body(c), kind="backbone"), *head, kind="model")
 
 
 def encoder(c: Config) -> Part:
@@ -105,7 +105,7 @@ def conditioning_encoder(c: Config) -> Part:
     return part("conditioning_encoder", *tables, frames, group_norm("group_norms", H, repeat=inner.voice_layers), attention, stream=VOICE)
 
 
-def whole(c: Config) -> Part:
+def clvp_model(c: Config) -> Part:
     """Describe ClvpModelForConditionalGeneration."""
     return part(
         "",
@@ -172,7 +172,7 @@ WHOLE = (
 )
 CLASSES = {
     "ClvpDecoder": lambda c: part("", *clvp(c), kind="model"),
-    "ClvpModel": lambda c: part("", inner(c), kind="model"),
+    "ClvpModel": lambda c: part("", named_body(c), kind="model"),
     "ClvpForCausalLM": causal,
 }
 MORE_IGNORED_KEYS = frozenset(
@@ -181,7 +181,7 @@ MORE_IGNORED_KEYS = frozenset(
 )
 ENCODER_IGNORED_KEYS = frozenset(("summary_activation", "summary_first_dropout", "summary_last_dropout"))
 WHOLE_IGNORED_KEYS = frozenset(("logit_scale_init_value", "projection_dim"))
-WHOLE_CLASSES = {"ClvpModelForConditionalGeneration": whole}
+WHOLE_CLASSES = {"ClvpModelForConditionalGeneration": clvp_model}
 FAMILIES = {
     "clvp": Family("clvp", WHOLE, WHOLE_CLASSES, "ClvpModelForConditionalGeneration", WHOLE_IGNORED_KEYS),
     "clvp_decoder": Family("clvp_decoder", FIELDS, CLASSES, "ClvpForCausalLM", MORE_IGNORED_KEYS),

@@ -15,7 +15,7 @@ from weighbridge.config.fields import HIDDEN, Config, Field, choice, computed, s
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
-from weighbridge.core.messages import Text, either
+from weighbridge.core.messages import Text, join_with_or
 from weighbridge.core.parts import part, replace
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
@@ -29,7 +29,9 @@ def one_of(*known: str) -> Callable[[Any], str]:
 
     def read(value: Any) -> str:
         if value not in known:
-            raise ConfigError(Text("expected {known}, found {value!r:.40}", known=either(known), value=value), key="norm_type", value=value)
+            raise ConfigError(
+                Text("expected {known}, found {value!r:.40}", known=join_with_or(known), value=value), key="norm_type", value=value
+            )
         return str(value)
 
     return read

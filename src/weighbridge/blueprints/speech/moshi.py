@@ -44,15 +44,15 @@ def moshi(c: Config) -> tuple[Node, ...]:
     """Describe words (and one row for none), layers of attention and a gated MLP whose halves are one matrix, and a last norm."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
 
-    def inside(name: str, inputs: Size, outputs: Size) -> Part:
+    def wrapped_linear(name: str, inputs: Size, outputs: Size) -> Part:
         return part(name, linear("linear", inputs, outputs, bias=False))
 
     attention = part(
         "self_attn",
-        inside("q_proj", H, A * D),
-        inside("k_proj", H, K * D),
-        inside("v_proj", H, K * D),
-        inside("o_proj", A * D, H),
+        wrapped_linear("q_proj", H, A * D),
+        wrapped_linear("k_proj", H, K * D),
+        wrapped_linear("v_proj", H, K * D),
+        wrapped_linear("o_proj", A * D, H),
         attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window),
         kind="self_attention",
     )

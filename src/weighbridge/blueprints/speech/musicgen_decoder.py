@@ -37,16 +37,16 @@ def musicgen(c: Config) -> tuple[Node, ...]:
 def classes(name: str) -> dict[str, Blueprint]:
     """Return the three classes of one decoder."""
 
-    def inner(c: Config) -> Part:
+    def model(c: Config) -> Part:
         return part("decoder", *musicgen(c), kind="decoder")
 
     def causal(c: Config) -> Part:
         heads = linear("lm_heads", c.hidden, c.vocab, bias=False, repeat=c.codebooks)
-        return part("", part("model", inner(c), kind="backbone"), heads, kind="model")
+        return part("", part("model", model(c), kind="backbone"), heads, kind="model")
 
     return {
         f"{name}Decoder": lambda c: part("", *musicgen(c), kind="model"),
-        f"{name}Model": lambda c: part("", inner(c), kind="model"),
+        f"{name}Model": lambda c: part("", model(c), kind="model"),
         f"{name}ForCausalLM": causal,
     }
 

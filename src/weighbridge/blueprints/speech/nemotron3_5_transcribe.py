@@ -78,7 +78,7 @@ def body(c: Config) -> tuple[Node, ...]:
     )
 
 
-def whole(c: Config) -> Part:
+def transcribe_model(c: Config) -> Part:
     """Describe Nemotron3_5TranscribeForConditionalGeneration: the head of the text, and that of the words' times, which runs apart."""
     spoken = Tensor("weight", (c.times.vocab, c.times.hidden, 1)), Tensor("bias", (c.times.vocab,), "bias")
     return part(
@@ -153,7 +153,7 @@ FAMILIES = {
     "nemo_speechlm": Family(
         "nemo_speechlm",
         WHOLE,
-        {f"{NAME}Model": lambda c: part("", *body(c), kind="model"), f"{NAME}ForConditionalGeneration": whole},
+        {f"{NAME}Model": lambda c: part("", *body(c), kind="model"), f"{NAME}ForConditionalGeneration": transcribe_model},
         f"{NAME}Model",
         IGNORED_KEYS | {"audio_token_id", "tie_word_embeddings"},
     ),

@@ -207,7 +207,7 @@ def speech_output(c: Config) -> tuple[Part, Part]:
     return part("t2u_model", body, head, kind="decoder", requires="speech"), part("vocoder", *vocoder(c), kind="vocoder", requires="speech")
 
 
-def whole(reads: bool, hears: bool, speaks: bool) -> Blueprint:
+def seamless_class(reads: bool, hears: bool, speaks: bool) -> Blueprint:
     """Return the blueprint of a class that *reads* or *hears* (text, if it can do both) and writes, and may have what *speaks*."""
 
     def blueprint(c: Config) -> Part:
@@ -230,11 +230,11 @@ def whole(reads: bool, hears: bool, speaks: bool) -> Blueprint:
 def classes(name: str) -> dict[str, Blueprint]:
     """Return the classes of one version."""
     return {
-        f"{name}Model": whole(reads=True, hears=True, speaks=True),
-        f"{name}ForTextToText": whole(reads=True, hears=False, speaks=False),
-        f"{name}ForSpeechToText": whole(reads=False, hears=True, speaks=False),
-        f"{name}ForTextToSpeech": whole(reads=True, hears=False, speaks=True),
-        f"{name}ForSpeechToSpeech": whole(reads=False, hears=True, speaks=True),
+        f"{name}Model": seamless_class(reads=True, hears=True, speaks=True),
+        f"{name}ForTextToText": seamless_class(reads=True, hears=False, speaks=False),
+        f"{name}ForSpeechToText": seamless_class(reads=False, hears=True, speaks=False),
+        f"{name}ForTextToSpeech": seamless_class(reads=True, hears=False, speaks=True),
+        f"{name}ForSpeechToSpeech": seamless_class(reads=False, hears=True, speaks=True),
         f"{name}SpeechEncoder": lambda c: part("", *speech_encoder(c), kind="model"),
         f"{name}Encoder": lambda c: part("", *text_encoder(c), kind="model"),
         f"{name}Decoder": lambda c: part("", *text_decoder(c, "encoder"), kind="model"),

@@ -77,11 +77,11 @@ def _mixers(c: Config) -> list[Any]:
     return kinds_by_number(c, named, "linear_attn_config.")
 
 
-def _every(c: Config) -> list[str]:
+def _layer_kinds(c: Config) -> list[str]:
     return ["linear_attention" if (index + 1) % c.period else "full_attention" for index in layer_range(c.layers)]
 
 
-def _dense(c: Config) -> list[str]:
+def _mlp_kinds(c: Config) -> list[str]:
     return ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]
 
 
@@ -96,7 +96,7 @@ def fields(first: int, mixers: Field, *more: Field, kv: int, **changes: Any) -> 
         mixers,
         constant("mixers", lambda c: checked_kinds(c, c.stated_mixers, "layer_types", ("full_attention", "linear_attention"))),
         Field("dense", "first_k_dense_replace", first, "choice", report_default=False),
-        *listed_or(_dense),
+        *listed_or(_mlp_kinds),
         size("shared_experts", "n_shared_experts", 1, "N", "shared experts", "num_shared_experts"),
         derived("shared_mlp", lambda c: c.shared_experts * c.expert_mlp, "moe_intermediate_size"),
         NO_MLP_BIAS,
@@ -159,7 +159,7 @@ KIMI = variant(
 BAILING = variant(
     fields(
         2,
-        Field("stated_mixers", "layer_types", _every, "choice"),
+        Field("stated_mixers", "layer_types", _layer_kinds, "choice"),
         Field("period", "layer_group_size", 6, "choice"),
         size("flat_dim", "head_dim", 128, "D", "head dimension"),
         size("flat_kernel", "short_conv_kernel_size", 4, "Z", "kernel size of the convolution"),

@@ -82,7 +82,7 @@ def _kinds(c: Config) -> list[str]:
     return ["full_attention" if c.attended is None or index in c.attended else "conv" for index in layer_range(c.layers)]
 
 
-def _whole(value: float) -> int:
+def _as_int(value: float) -> int:
     if value != int(value):
         raise ConfigError(
             Text("{value} is not a whole number, and only those are known", value=value), key="block_ffn_dim_multiplier", value=value
@@ -94,7 +94,7 @@ TABLE = variant(
     FIELDS,
     size("kernel", "conv_L_cache", 3, "Z", "kernel size of the convolution"),
     size("multiple", "block_multiple_of", 256, "B", "multiple of the MLP width"),
-    choice("multiplier", "block_ffn_dim_multiplier", 1, read=_whole),
+    choice("multiplier", "block_ffn_dim_multiplier", 1, read=_as_int),
     switch("adjusted", "block_auto_adjust_ff_dim", True),
     switch("conv_bias", "conv_bias", False),
     Field("attended", "full_attn_idxs", None, "choice"),

@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import mlp
 from weighbridge.blueprints.modules.stage_fields import number
-from weighbridge.blueprints.multimodal.qwen_vl_moe import whole
+from weighbridge.blueprints.multimodal.qwen_vl_moe import vision_language_family
 from weighbridge.blueprints.state_space.qwen3_next import MOE, delta_rule, gated_attention
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, computed, constant, optional, size, variant
@@ -196,5 +196,5 @@ FAMILIES = {
     "qwen4_exp_text": Family(
         "qwen4_exp_text", TEXT, with_heads(NAME, qwen4_exp, "lm", base="TextModel"), f"{NAME}TextModel", IGNORED_KEYS | MORE_IGNORED_KEYS
     ),
-    "qwen4_exp": whole("qwen4_exp", NAME),
+    "qwen4_exp": vision_language_family("qwen4_exp", NAME),
 }

@@ -42,7 +42,7 @@ def times(width: Size, by: tuple[int, int]) -> Size:
     return width * by[0] // by[1]
 
 
-def inner(c: Config) -> Size:
+def mlp_width(c: Config) -> Size:
     """Return the width of the feed-forward step: a share of the hidden size, brought to a multiple."""
     wide: Size = (c.hidden * c.up[0] + (c.multiple - 1) * c.up[1]) // (c.multiple * c.up[1]) * c.multiple
     return wide
@@ -52,7 +52,7 @@ def refuse_rounding(c: Config) -> bool:
     """Refuse widths that the reference's floating-point numbers round to others than these."""
     up, qk, v = (by[0] / by[1] for by in (c.up, c.qk, c.v))
     theirs = int((c.hidden * up + c.multiple - 1) // c.multiple * c.multiple), int(c.hidden * qk), int(c.hidden * v)
-    if theirs != (inner(c), times(c.hidden, c.qk), times(c.hidden, c.v)):
+    if theirs != (mlp_width(c), times(c.hidden, c.qk), times(c.hidden, c.v)):
         raise ConfigError("the products of the factors and the hidden size are rounded, and not described", key="ffn_proj_factor")
     return True
 
@@ -105,7 +105,7 @@ def memory(c: Config) -> Part:
 
 def xlstm(c: Config) -> tuple[Node, ...]:
     """Describe words, layers and a last norm."""
-    H, wide = c.hidden, inner(c)
+    H, wide = c.hidden, mlp_width(c)
     up = (("proj_up_gate_z", 2 * wide),) if c.fused else (("proj_up_gate", wide), ("proj_up", wide))
     mlp = (*(linear(name, H, width, bias=c.bias) for name, width in up), linear("proj_down", wide, H, bias=c.bias))
     layer = (norm(c, "norm_mlstm", H), memory(c), norm(c, "norm_ffn", H), part("ffn", *mlp, kind="feed_forward"))

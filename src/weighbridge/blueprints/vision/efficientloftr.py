@@ -115,13 +115,13 @@ def _refuse_other_blocks(c: Config) -> bool:
     """Refuse lists of blocks that are not what the lists of stages make of them."""
     for key, rule in STATED.items():
         given = getattr(c, key)
-        if given is not None and _plain(given) != rule(c):
+        if given is not None and _as_lists(given) != rule(c):
             raise ConfigError("blocks that differ within a stage are not described", key=key, value=given)
     return True
 
 
-def _plain(value: Any) -> Any:
-    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 FIELDS = (

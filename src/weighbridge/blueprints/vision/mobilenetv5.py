@@ -61,7 +61,7 @@ def edge(inputs: int, outputs: int, places: int) -> tuple[Node, ...]:
     )
 
 
-def normed(name: str, inputs: int, outputs: int, kernel: int, places: int, *, groups: int = 1) -> Part:
+def conv_norm(name: str, inputs: int, outputs: int, kernel: int, places: int, *, groups: int = 1) -> Part:
     """Describe a convolution and its norm."""
     return part(
         name, conv2d("conv", inputs, outputs, kernel, groups=groups, bias=False), rms_norm("bn", outputs), kind="convolution", stream=places
@@ -73,14 +73,14 @@ def layer_scale(width: int) -> Part:
     return part("layer_scale", Tensor("gamma", (width,), "gain"), kind="layer_scale")
 
 
-def inverted(inputs: int, outputs: int, ratio: int, kernels: tuple[int, int], before: int, after: int) -> tuple[Node, ...]:
+def inverted_bottleneck(inputs: int, outputs: int, ratio: int, kernels: tuple[int, int], before: int, after: int) -> tuple[Node, ...]:
     """Describe a universal inverted bottleneck: wide in the middle, with convolutions of each channel before and there, or without."""
     inner, (first, middle) = ratio * inputs, kernels
     return (
-        *((normed("dw_start", inputs, inputs, first, before, groups=inputs),) if first else ()),
-        normed("pw_exp", inputs, inner, 1, before),
-        *((normed("dw_mid", inner, inner, middle, after, groups=inner),) if middle else ()),
-        normed("pw_proj", inner, outputs, 1, after),
+        *((conv_norm("dw_start", inputs, inputs, first, before, groups=inputs),) if first else ()),
+        conv_norm("pw_exp", inputs, inner, 1, before),
+        *((conv_norm("dw_mid", inner, inner, middle, after, groups=inner),) if middle else ()),
+        conv_norm("pw_proj", inner, outputs, 1, after),
         layer_scale(outputs),
     )
 
@@ -88,14 +88,14 @@ def inverted(inputs: int, outputs: int, ratio: int, kernels: tuple[int, int], be
 def attention(width: int, heads: int, head_dim: int, places: int, keys: int) -> tuple[Node, ...]:
     """Describe attention of all heads to one head of keys and values, over a map that is halved first where it is large."""
 
-    def shared(name: str) -> Part:
+    def shared_projection(name: str) -> Part:
         down = conv2d("down_conv", width, width, 3, groups=width, bias=False), rms_norm("norm", width)
         return part(name, *(down if keys < places else ()), conv2d("proj", width, head_dim, 1, bias=False), stream=keys)
 
     maps = (
         part("query", conv2d("proj", width, heads * head_dim, 1, bias=False)),
-        shared("key"),
-        shared("value"),
+        shared_projection("key"),
+        shared_projection("value"),
         part("output", conv2d("proj", heads * head_dim, width, 1, bias=False)),
         attend(heads=heads, kv_heads=1, head_dim=head_dim, queries=places, keys=keys),
     )
@@ -104,7 +104,7 @@ def attention(width: int, heads: int, head_dim: int, places: int, keys: int) -> 
 
 def block(spec: tuple[Any, ...]) -> tuple[Node, ...]:
     """Describe one block of a stage."""
-    described: dict[str, Callable[..., tuple[Node, ...]]] = {"edge": edge, "inverted": inverted, "attention": attention}
+    described: dict[str, Callable[..., tuple[Node, ...]]] = {"edge": edge, "inverted": inverted_bottleneck, "attention": attention}
     return described[spec[0]](*spec[1:])
 
 
@@ -133,7 +133,7 @@ def stages() -> list[list[tuple[Any, ...]]]:
 def encoder(c: Config) -> Part:
     """Describe TimmWrapperModel around MobileNetV5Encoder."""
     halved, fused = (SIDE // 2) ** 2, (SIDE // 16) ** 2
-    ffn = part("ffn", normed("pw_exp", 1920, 3840, 1, fused), normed("pw_proj", 3840, WIDTH, 1, fused), kind="feed_forward")
+    ffn = part("ffn", conv_norm("pw_exp", 1920, 3840, 1, fused), conv_norm("pw_proj", 3840, WIDTH, 1, fused), kind="feed_forward")
     body = part(
         "timm_model",
         part("conv_stem", conv2d("conv", 3, 64, 3), rms_norm("bn", 64), kind="convolution", stream=halved),

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def same(count: int) -> list[list[Any]]:
+def middle_blocks(count: int) -> list[list[Any]]:
     """Return the blocks of 256 channels in the middle of the network."""
     return [[5, 256, 256, 1, False] for _ in layer_range(count)]
 
 
 START = [[[3, 16, 32, 1, False]], [[3, 32, 64, 2, False], [3, 64, 64, 1, False]], [[3, 64, 128, 2, False], [3, 128, 128, 1, False]]]
 END = [[5, 256, 512, 2, True], [5, 512, 512, 1, True]]
-FIRST = [*START, [[3, 128, 256, 2, False], *same(5)], END]
-THIRD = [*START, [[3, 128, 256, 2, False], *same(4)], [*END, *([5, 512, 512, 1, False] for _ in range(2))]]
+FIRST = [*START, [[3, 128, 256, 2, False], *middle_blocks(5)], END]
+THIRD = [*START, [[3, 128, 256, 2, False], *middle_blocks(4)], [*END, *([5, 512, 512, 1, False] for _ in range(2))]]
 
 
 GATED = [3, 192, 192, 1, True], [3, 192, 192, 1, False]

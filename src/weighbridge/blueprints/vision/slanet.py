@@ -118,7 +118,7 @@ NEXT = (
 )
 
 
-def whole(seen: Part, c: Config) -> Part:
+def slanet_model(seen: Part, c: Config) -> Part:
     """Describe what sees the table and what writes its structure."""
     return part("", as_child("backbone", seen), as_child("head", head(c)), kind="model")
 
@@ -129,14 +129,22 @@ FAMILIES = {
     "slanet": Family(
         "slanet",
         TABLE,
-        {"SLANetSLAHead": head, "SLANetBackbone": table_backbone, "SLANetForTableRecognition": lambda c: whole(table_backbone(c), c)},
+        {
+            "SLANetSLAHead": head,
+            "SLANetBackbone": table_backbone,
+            "SLANetForTableRecognition": lambda c: slanet_model(table_backbone(c), c),
+        },
         "SLANetBackbone",
         frozenset(("max_text_length",)),
     ),
     "slanext": Family(
         "slanext",
         NEXT,
-        {"SLANeXtBackbone": next_backbone, "SLANeXtSLAHead": head, "SLANeXtForTableRecognition": lambda c: whole(next_backbone(c), c)},
+        {
+            "SLANeXtBackbone": next_backbone,
+            "SLANeXtSLAHead": head,
+            "SLANeXtForTableRecognition": lambda c: slanet_model(next_backbone(c), c),
+        },
         "SLANeXtBackbone",
         frozenset(("max_text_length",)),
     ),

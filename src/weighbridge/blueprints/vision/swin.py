@@ -72,13 +72,13 @@ def layer(c: Config, index: int, grid: tuple[int, int], whole: bool) -> Part:
     inner, before, after = scale_width(width, c.mlp_ratio), layer_norm("layernorm_before", width), layer_norm("layernorm_after", width)
     attended = attention(c, index, grid, whole)
     if c.older:
-        mlp: tuple[Part, ...] = (wide("intermediate", width, inner), wide("output", inner, width))
+        mlp: tuple[Part, ...] = (mlp_linear("intermediate", width, inner), mlp_linear("output", inner, width))
         return part("blocks", before, attended, after, *mlp, kind="layer", repeat=c.depths[index])
     mlp = (part("mlp", linear("fc1", width, inner), linear("fc2", inner, width), kind="feed_forward"),)
     return part("blocks", attended, before, after, *mlp, kind="layer", repeat=c.depths[index])
 
 
-def wide(name: str, inputs: Size, outs: Size) -> Part:
+def mlp_linear(name: str, inputs: Size, outs: Size) -> Part:
     """Describe one half of a feed-forward network, as BERT names it."""
     return part(name, linear("dense", inputs, outs), kind="feed_forward")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.core.visible import is_visible, visible
+from weighbridge.core.visible import escape_invisible, is_visible
 from weighbridge.documents.document import Bars, Block, Document, Equation, Heading, Item, Paragraph, Picture, Plot, Row, Table
 
 
@@ -13,28 +13,32 @@ def clean(document: Document) -> Document:
     'a\\\\u001b]0;b\\\\u0007'
     """
     blocks = tuple(_block(block) for block in document.blocks)
-    return Document(visible(document.title), visible(document.figure), blocks, document.lang)
+    return Document(escape_invisible(document.title), escape_invisible(document.figure), blocks, document.lang)
 
 
 def _block(block: Block) -> Block:
     match block:
         case Heading():
-            return block._replace(number=visible(block.number), title=visible(block.title), figure=visible(block.figure))
+            return block._replace(
+                number=escape_invisible(block.number), title=escape_invisible(block.title), figure=escape_invisible(block.figure)
+            )
         case Paragraph():
-            return block._replace(text=visible(block.text, keep="\n"))
+            return block._replace(text=escape_invisible(block.text, keep="\n"))
         case Item():
-            return block._replace(number=visible(block.number), title=visible(block.title), code=tuple(map(visible, block.code)))
+            return block._replace(
+                number=escape_invisible(block.number), title=escape_invisible(block.title), code=tuple(map(escape_invisible, block.code))
+            )
         case Equation():
-            return block._replace(label=visible(block.label))
+            return block._replace(label=escape_invisible(block.label))
         case Table():
-            columns = tuple(column._replace(title=visible(column.title)) for column in block.columns)
-            return block._replace(columns=columns, rows=tuple(map(_row, block.rows)), title=visible(block.title))
+            columns = tuple(column._replace(title=escape_invisible(column.title)) for column in block.columns)
+            return block._replace(columns=columns, rows=tuple(map(_row, block.rows)), title=escape_invisible(block.title))
         case Bars():
-            rows = tuple((visible(label), amounts) for label, amounts in block.rows)
-            return Bars(rows, tuple(map(visible, block.legend)))
+            rows = tuple((escape_invisible(label), amounts) for label, amounts in block.rows)
+            return Bars(rows, tuple(map(escape_invisible, block.legend)))
         case Plot():
-            series = tuple((visible(label), points) for label, points in block.series)
-            return block._replace(series=series, titles=(visible(block.titles[0]), visible(block.titles[1])))
+            series = tuple((escape_invisible(label), points) for label, points in block.series)
+            return block._replace(series=series, titles=(escape_invisible(block.titles[0]), escape_invisible(block.titles[1])))
         case Picture():
             return block  # its names are made visible where they are drawn, since links need them as they are
 
@@ -45,4 +49,4 @@ def _row(row: Row) -> Row:
             break
     else:
         return row
-    return row._replace(cells=tuple(visible(cell) if isinstance(cell, str) else cell for cell in row.cells))
+    return row._replace(cells=tuple(escape_invisible(cell) if isinstance(cell, str) else cell for cell in row.cells))

@@ -28,8 +28,8 @@ def render(document: Document, *, width: int = 0) -> str:
         kept = table.visible_columns("path")
         if number:
             out.write("\n")
-        writer.writerow([_plain(table.columns[i].title, "") for i in kept])
-        writer.writerows([_plain(row.cells[i], table.columns[i].kind) for i in kept] for row in table.rows)
+        writer.writerow([_csv_value(table.columns[i].title, "") for i in kept])
+        writer.writerows([_csv_value(row.cells[i], table.columns[i].kind) for i in kept] for row in table.rows)
     return out.getvalue()
 
 
@@ -59,7 +59,7 @@ def _number(figure: str) -> str | int:
     return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) <= 4000 else figure
 
 
-def _plain(cell: Cell, kind: str) -> object:
+def _csv_value(cell: Cell, kind: str) -> object:
     if kind == "share" and isinstance(cell, str):  # a remark, and no number
         return None
     if isinstance(cell, Share):

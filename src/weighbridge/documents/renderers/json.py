@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from weighbridge.core.notation import LATEX, TEXT, write
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 from weighbridge.documents.document import Bars, Block, Document, Equation, Picture, Plot, Share, Table
 
 
@@ -18,7 +18,7 @@ def render(document: Document, *, width: int = 0) -> str:
     """
     blocks = [_block(block) for block in document.blocks if not isinstance(block, (Picture, Bars, Plot))]
     answer = {"title": document.title, "figure": document.figure, "lang": document.lang, "blocks": blocks}
-    return visible(json.dumps(answer, ensure_ascii=False)) + "\n"
+    return escape_invisible(json.dumps(answer, ensure_ascii=False)) + "\n"
 
 
 def _block(block: Block) -> dict[str, Any]:

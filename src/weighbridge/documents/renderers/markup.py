@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from weighbridge.core.visible import visible
+from weighbridge.core.visible import escape_invisible
 
 
 def escape(text: str) -> str:
@@ -13,4 +13,4 @@ def escape(text: str) -> str:
     >>> escape("<b>\\u202e")
     '&lt;b&gt;\\\\u202e'
     """
-    return html.escape(visible(text))
+    return html.escape(escape_invisible(text))

@@ -34,10 +34,10 @@ def axis(values: list[int]) -> Axis:
     return Axis(tuple(range(0, most + step, step)))
 
 
-def short(value: int) -> str:
+def tick_label(value: int) -> str:
     """Write a tick in few letters.
 
-    >>> short(0), short(1500), short(20_000_000)
+    >>> tick_label(0), tick_label(1500), tick_label(20_000_000)
     ('0', '1.5k', '20M')
     """
     unit, letter = next(((unit, letter) for unit, letter in UNITS if value >= unit), (1, ""))
@@ -61,11 +61,11 @@ def _shapes(block: Plot, width: int, height: int) -> Iterator[str]:
     for tick in across.ticks:
         x = LEFT + wide * across.place(tick)
         yield f'<line x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{TOP + high}" stroke="currentColor" stroke-opacity=".12"></line>'
-        yield f'<text x="{x:.1f}" y="{TOP + high + 16}" text-anchor="middle">{short(tick)}</text>'
+        yield f'<text x="{x:.1f}" y="{TOP + high + 16}" text-anchor="middle">{tick_label(tick)}</text>'
     for tick in up.ticks:
         y = TOP + high * (1 - up.place(tick))
         yield f'<line x1="{LEFT}" y1="{y:.1f}" x2="{LEFT + wide}" y2="{y:.1f}" stroke="currentColor" stroke-opacity=".12"></line>'
-        yield f'<text x="{LEFT - 8}" y="{y:.1f}" text-anchor="end" dominant-baseline="central">{short(tick)}</text>'
+        yield f'<text x="{LEFT - 8}" y="{y:.1f}" text-anchor="end" dominant-baseline="central">{tick_label(tick)}</text>'
     yield f'<text x="{LEFT + wide / 2:.1f}" y="{height - 8}" text-anchor="middle">{escape(block.titles[0])}</text>'
     yield f'<text x="4" y="14">{escape(block.titles[1])}</text>'
     for number, (label, points) in enumerate(block.series):

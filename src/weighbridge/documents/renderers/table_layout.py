@@ -48,7 +48,7 @@ def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator
     kinds = [(i, column.kind) for i, column in zip(shown, columns, strict=True)]
     grid = [[_text(row, i, kind) for i, kind in kinds] for row in table.rows]
     head = [[column.title for column in columns]] if table.headed else []
-    sizes = [_broadest([line[at] for line in (*head, *grid)]) for at in range(len(columns))]
+    sizes = [_widest_columns([line[at] for line in (*head, *grid)]) for at in range(len(columns))]
     if width:
         sizes = _squeeze(sizes, columns, [*head, *grid], width)
         if not _fits(sizes, width) and bars and any(column.kind == "bar" for column in columns):
@@ -80,7 +80,7 @@ def _plain_rows(grid: list[list[str]], columns: list[Column], sizes: list[int]) 
     return map("  ".join, zip(*padded, strict=True))
 
 
-def _broadest(cells: list[str]) -> int:
+def _widest_columns(cells: list[str]) -> int:
     """Return the columns that the broadest of some cells takes."""
     if all(map(str.isascii, cells)):
         return max(map(len, cells), default=0)
@@ -115,7 +115,7 @@ def _outline(table: Table, columns: list[Column], grid: list[list[str]], width: 
     if room < LEAST or columns[0].kind in FLUSH_RIGHT:
         yield from _records(table, columns, grid, width)
         return
-    shown, sizes = [columns[at] for at in (0, *figures)], [min(room, _broadest([row[0] for row in grid])), *sizes]
+    shown, sizes = [columns[at] for at in (0, *figures)], [min(room, _widest_columns([row[0] for row in grid])), *sizes]
     for cells in head:
         yield from _row([cells[at] for at in (0, *figures)], shown, sizes, Row(()), "quiet")
     for row, cells in zip(table.rows, grid, strict=True):
