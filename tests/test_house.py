@@ -235,6 +235,25 @@ def test_a_plain_count_imports_nothing_heavy() -> None:
     assert "weighbridge.blueprints.class_index" not in loaded
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["cache", "llama-3-8b"],
+        ["memory", "llama-3-8b", "--training", "--attention", "eager"],
+        ["fits", "llama-3-8b", "--device", "a100-80g", "--for", "lora"],
+        ["adapters", "llama-3-8b", "lora:r=8,target_modules=all-linear,use_rslora=true"],
+        ["parallel", "llama-3-8b", "--tp", "4", "--pp", "2", "--dp", "2", "--zero", "1", "--seq", "512"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_costs_import_nothing_heavy(words: list[str]) -> None:
+    loaded = modules_after(
+        f"import io\nsys.stdout = io.StringIO()\nfrom weighbridge.cli import main\nassert not main({[*words, '--json']})"
+    )
+    heavy = {"argparse", "bisect", "contextlib", "dataclasses", "enum", "fnmatch", "fractions", "json", "numpy", "pathlib", "re", "typing"}
+    assert not heavy & (loaded - modules_after("")), heavy & loaded
+
+
 def test_public_names_are_exported_and_documented() -> None:
     for name in weighbridge.__all__:
         assert getattr(weighbridge, name).__doc__, name

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
-from contextlib import suppress
 
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.config.fields import Config
@@ -111,6 +109,8 @@ def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -
     """
     convolved = list(_convolution_lengths(model.tree))
     if not _is_long_enough(convolved, given):
+        from bisect import bisect_left
+
         least = bisect_left(range(1, LONGEST_KERNELS), True, key=lambda seq: _is_long_enough(convolved, given._replace(seq=seq))) + 1
         raise UsageError(
             Text(
@@ -153,9 +153,10 @@ def _convolution_lengths(part: Part) -> Iterator[Length]:
 
 def _is_long_enough(convolved: list[Length], given: Inputs) -> bool:
     known: dict[str, Size] = {"seq": given.seq}
-    with suppress(UsageError):
+    try:
         return all(not isinstance(left := evaluate(stream, known), int) or left > 0 for stream in convolved)
-    return True
+    except UsageError:
+        return True
 
 
 def usual_lengths(model: ModelValue, usual: int, decoder_seq: int | None = None) -> tuple[int, int | None]:

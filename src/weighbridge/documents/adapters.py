@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from weighbridge.accounts.adapters.account import AdapterCount
 from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
 
 MOST_KINDS = 5_000
 """Kinds of modules that have a row of their own; no model has as many, and a file that does is not read to its end."""
-
-_NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
 
 
 def as_json(model: ModelValue, found: AdapterCount, costs: AdapterCosts | None = None) -> dict[str, Any]:
@@ -199,11 +195,14 @@ def kinds(found: AdapterCount, most: int | None = None) -> Iterator[tuple[str, l
 
     Of more than *most* kinds, what is left comes last, together and without a name.
     """
+    import re
+
+    number = re.compile(r"(?<=\.)\d+(?=\.|$)")
     groups: dict[tuple[str, tuple[int, ...], str], list[tuple[Site, tuple[AddedTensor, ...]]]] = {}
     rest: list[tuple[Site, tuple[AddedTensor, ...]]] = []
     known: set[str] = set()
     for member in found.sites:
-        path = _NUMBER.sub("*", member[0].path)
+        path = number.sub("*", member[0].path)
         if most is not None and len(groups) >= most and path not in known:
             rest.append(member)
             continue

@@ -6,7 +6,6 @@ _find_minimal_target_modules) and utils/other.py (get_pattern_key)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from weighbridge.accounts.adapters.base import Base
@@ -15,6 +14,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    import re
     from typing import Any
 
 ALL_LINEAR = "all-linear"
@@ -27,7 +27,7 @@ CLASSIFIERS = ("score", "classifier")
 LONGEST_PATTERN = 1_000
 """Characters of a pattern that is tried."""
 
-_RUNAWAY = re.compile(r"\([^()]*[*+][^()]*\)[*+{]")
+_RUNAWAY = r"\([^()]*[*+][^()]*\)[*+{]"
 """A repeated group with a repetition in it, which can take forever on a name that does not match."""
 
 
@@ -39,7 +39,9 @@ def pattern(text: object, key: str) -> re.Pattern[str]:
     """
     if not isinstance(text, str) or len(text) > LONGEST_PATTERN:
         raise ConfigError("expected a regular expression of at most 1,000 characters", key=key, value=text)
-    if _RUNAWAY.search(text):
+    import re
+
+    if re.search(_RUNAWAY, text):
         raise ConfigError("repeats a group that repeats something itself, and could take forever; write it without", key=key, value=text)
     try:
         return re.compile(text)
@@ -96,7 +98,7 @@ def _layer_test(config: Mapping[str, Any]) -> Callable[[str], bool] | None:
         return None
     wanted = {layers} if isinstance(layers, int) else set(layers)
     if not names:
-        patterns = [re.compile(r".*?\.[^.]*\.(?P<idx>\d+)\.")]
+        patterns = [pattern(r".*?\.[^.]*\.(?P<idx>\d+)\.", "layers_pattern")]
     else:
         patterns = [
             pattern(rf"(?:^|.*?\.){name}\.(?P<idx>\d+)\.", "layers_pattern") for name in ([names] if isinstance(names, str) else names)

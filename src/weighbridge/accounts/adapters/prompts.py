@@ -6,7 +6,6 @@ adaption_prompt}/model.py and layer.py, utils/other.py (_prepare_prompt_learning
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 
 from weighbridge.accounts.adapters.base import Base
@@ -75,9 +74,7 @@ def prepare_prompt(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
 WORDS = "embeddings.word_embeddings"
 """The module that the library takes for the table of words, wherever there is one, without asking for the size of the vocabulary."""
 
-SILENT = re.compile(
-    r"For(MaskedLM|MultipleChoice|NextSentencePrediction|Sequence\w+|Token\w+|QuestionAnswering|Image\w+)$|(?<!LMHead)(?<!Heads)Model$"
-)
+SILENT = r"For(MaskedLM|MultipleChoice|NextSentencePrediction|Sequence\w+|Token\w+|QuestionAnswering|Image\w+)$|(?<!LMHead)(?<!Heads)Model$"
 """Endings of classes that cannot generate (transformers 5.23.0: those that are no ``GenerationMixin``)."""
 
 GENERATING = frozenset(
@@ -91,7 +88,11 @@ def _refuse_bases(base: Base, method: str) -> None:
     """Refuse a base in which the library finds no table of words, and, for a context that is tuned, one that does not generate."""
     if WORDS not in base.modules and base.config and not _says_vocabulary(base.config):
         raise UsageError(Text("{method}: the library looks for the table of words by vocab_size, which this config has not", method=method))
-    if method == "CPT" and SILENT.search(base.class_name) and base.class_name not in GENERATING:
+    if method != "CPT" or base.class_name in GENERATING:
+        return
+    import re
+
+    if re.search(SILENT, base.class_name):
         raise UsageError(
             Text(
                 "{method}: the library wraps only classes that generate, and {class_name} does not",

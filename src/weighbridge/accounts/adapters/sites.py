@@ -5,7 +5,6 @@ Source: huggingface/peft 0.21.2, tuners/tuners_utils.py (_get_in_out_features)
 
 from __future__ import annotations
 
-import re
 from math import prod
 
 from weighbridge.accounts.adapters.base import Base
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 
 
 GROUPED = frozenset(("squeezebert", "regnet", "mgp-str", "zaya", "encodec", "mimi", "musicgen", "musicgen_melody", "dac", "clvp"))
-UNTOLD = re.compile(
+UNTOLD = (
     r"pos_conv_embed|upsampl|upscale|fpn\d|resize|compress_vit|encoder_conv|hifi_gan|vocoder|seanet"
     r"|transposed|sampling_layers|convt_pre|(^|\.)ups\.|encoder\.conv\.conv"
 )
 """Types and modules whose convolutions are in groups or transposed, which a tree does not say."""
 
 
-OF_ONE_CHANNEL = re.compile(r"patch_embed|(^|\.)feature_extractor\.conv_layers\.0\.conv$")
+OF_ONE_CHANNEL = r"patch_embed|(^|\.)feature_extractor\.conv_layers\.0\.conv$"
 """Convolutions over an image or a wave itself, which are in no groups: where they read one channel, there is but one."""
 
 BASE = "base"
@@ -112,10 +111,12 @@ def site(base: Base, module: Module) -> Site:
     if module.kind == "embedding" and len(shape) == 2:
         return Site(module.path, "embedding", *shape, shape, biased, module)
     if module.kind == "convolution" and len(shape) in (3, 4, 5):
+        import re
+
         if (
-            (shape[1] == 1 and shape[0] > 1 and not OF_ONE_CHANNEL.search(module.path))
+            (shape[1] == 1 and shape[0] > 1 and not re.search(OF_ONE_CHANNEL, module.path))
             or base.model_type in GROUPED
-            or UNTOLD.search(module.path)
+            or re.search(UNTOLD, module.path)
         ):
             raise UsageError(
                 Text(

@@ -13,6 +13,7 @@ from weighbridge.accounts.adapters.mixture import count_mixture
 from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.accounts.adapters.shadow import prepare_shadow
+from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UsageError
 from weighbridge.core.files import read_whole
@@ -151,8 +152,6 @@ def _read(path: str) -> dict[str, Any]:
 
 def _line(fields: str) -> dict[str, Any]:
     """Read ``key=value`` pairs between commas; a plus sign joins the names of a list."""
-    import json
-
     result: dict[str, Any] = {}
     for pair in fields.split(",") if fields else ():
         key, separator, value = pair.partition("=")
@@ -162,7 +161,12 @@ def _line(fields: str) -> dict[str, Any]:
             result[key] = value.split("+")
             continue
         try:
-            result[key] = json.loads(value)
+            result[key] = loads(value) if value.strip() in CONSTANTS or value.lstrip().startswith(STARTS) else value
         except ValueError:
             result[key] = value
     return result
+
+
+CONSTANTS = frozenset(("true", "false", "null", "NaN", "Infinity"))
+STARTS = tuple('-0123456789"[{')
+"""How a value of JSON begins, unless it is one of its constants; anything else is a word."""

@@ -6,8 +6,6 @@ of two 16-bit types the faster one is meant, so that no time is bound too high; 
 
 from __future__ import annotations
 
-import re
-
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, join_with_or
@@ -140,6 +138,8 @@ def _device_key(name: str) -> tuple[str, int | None]:
     >>> _device_key("NVIDIA A100-SXM4-80GB"), _device_key("h100-80g-pcie"), _device_key("GeForce RTX 4090")
     (('a100', 80), ('h100pcie', 80), ('rtx4090', None))
     """
+    import re
+
     size = re.search(r"(?<![a-z0-9])([0-9]{1,4})[ _-]?g(?:i?b)?(?![a-z0-9])", name.lower())
     rest = name.lower().replace(size[0], " ", 1) if size else name.lower()
     words = [word for word in re.findall(r"[^\W_]+", rest) if word not in MAKERS]

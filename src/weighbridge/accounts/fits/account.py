@@ -15,9 +15,10 @@ from weighbridge.accounts.adapters.costs import trained_bytes
 from weighbridge.accounts.adapters.source import adapter_config, adapters_of
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
+from weighbridge.accounts.fits.growth import Growth
 from weighbridge.accounts.fits.roofline import Bound, keeps_cache, roofline_bounds
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.accounts.memory.account import forward_activations, memory_of, settings, training_states
+from weighbridge.accounts.memory.account import memory_of, settings, training_states
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.accounts.memory.styles import STYLES
 from weighbridge.accounts.possible import places
@@ -176,7 +177,7 @@ def fits_of(
                 value2=overhead / GIB,
             )
         )
-    made = {"serving": _ways_to_serve, "training": _ways_to_train, "lora": _lora}[purpose](model, dtype)
+    made = {"serving": _ways_to_serve, "training": _ways_to_train, "lora": _lora}[purpose](model, dtype, batch, seq)
     ways = tuple(_remedy(plan, memory, overhead, batch, seq) for plan in made)
     return Fit(
         purpose,
@@ -305,7 +306,7 @@ def _weight_formats(model: ModelValue, dtype: str) -> Iterator[WeightFormat]:
             least = needed
 
 
-def _ways_to_serve(model: ModelValue, dtype: str) -> Iterator[Plan]:
+def _ways_to_serve(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterator[Plan]:
     """Yield ways to serve: weights in fewer and fewer bits, then, with the fewest, the cache."""
     fixed: tuple[Term, ...] = ()
     weights = ""
@@ -341,7 +342,7 @@ def _positions(model: ModelValue) -> int:
     return min((MOST << 6, *found, *places(model).values()))
 
 
-def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[Plan]:
+def _ways_to_train(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterator[Plan]:
     """Yield ways to train all parameters: fewer activations, smaller states, states on other devices and on the host."""
     how: dict[str, object] = {
         "dtype": dtype,
@@ -351,7 +352,7 @@ def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[Plan]:
         "loss": True,
         "dropout": True,  # where the config says so, as `weigh memory --training` has it
     }
-    kept = _activations(model, how)
+    kept = Growth(model, dict(how), batch, seq, _positions(model), None).bytes
 
     def plan(measure: str, stage: int = 0, *, offload: bool = False) -> Plan:
         checkpointing = str(how.get("checkpointing", "none"))
@@ -380,43 +381,13 @@ def _states(model: ModelValue, how: Mapping[str, object], stage: int = 0, *, off
     return (*held, *(() if offload else (Term(STATES, master + states, devices if stage else 1),)))
 
 
-ActivationBytes = Callable[[str, int, int], "int | None"]
-"""Bytes of activations, by checkpointing, batch and length; None where the model does not take that length."""
-
-
-def _activations(model: ModelValue, how: Mapping[str, object], where: TrainedPlaces | None = None) -> ActivationBytes:
-    """Return what a forward keeps, each asked for once; nothing where it is not described."""
-    seen: dict[tuple[str, int, int], int | None] = {}
-    most = _positions(model)
-
-    def look_up(checkpointing: str, batch: int, seq: int) -> int | None:
-        key = (checkpointing, batch, seq)
-        if key not in seen:
-            seen[key] = None if seq > most else _activation_bytes(model, {**how, "checkpointing": checkpointing}, batch, seq, where)
-        return seen[key]
-
-    return look_up
-
-
-def _activation_bytes(model: ModelValue, how: Mapping[str, object], batch: int, seq: int, where: TrainedPlaces | None = None) -> int | None:
-    given = Inputs(batch=batch, seq=seq)
-    try:
-        if where is None:  # all is trained, or what an adapter keeps is not worked out
-            found = forward_activations(model, given, settings(**how), returns=False)[0]
-        else:
-            found = forward_activations(model, given, settings(**how), returns=False, trained=where.trained, adapted=where.adapted)[0]
-    except UsageError:  # longer than its positions
-        return None
-    return found.bytes if found is not None else 0
-
-
-def _lora(model: ModelValue, dtype: str) -> Iterator[Plan]:
+def _lora(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterator[Plan]:
     """Yield ways to train an adapter: over the model as it is, over one in 8 and in 4 bits, with activations computed again."""
     adapter = adapters_of(model, LORA, dtype=dtype)
     states = sum(trained_bytes(adapter))
     where = trained_places(model, adapter_config(LORA), adapter, dropout=True) if model.description is not None else None
     how = {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True}
-    kept = _activations(model, how, where if isinstance(where, TrainedPlaces) else None)
+    kept = Growth(model, how, batch, seq, _positions(model), where if isinstance(where, TrainedPlaces) else None).bytes
     for held in _weight_formats(model, dtype):
         name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))
         for checkpointing in ("none", "full"):

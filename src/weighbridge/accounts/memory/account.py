@@ -242,6 +242,7 @@ def forward_activations(
     returns: bool = True,
     trained: frozenset[Place] | None = None,
     adapted: Mapping[tuple[int, int | None], LowRank] | None = None,
+    compared: int | None = None,
 ) -> tuple[Activations | None, str]:
     """Return what a forward keeps, or why that is not known.
 
@@ -253,10 +254,11 @@ def forward_activations(
         returns: Whether the calls of the way back are noted, which :func:`backward_peak` needs.
         trained: The tensors that are trained, if not all are.
         adapted: The low-rank products beside linear maps.
+        compared: The tokens that positions and windows are compared with, where the length put in stands for any.
     """
     if model.description is None:
         return None, f"activations: {model.source} has only tensors; they need a config"
-    refuse_lengths(model, given)
+    refuse_lengths(model, given if compared is None else given._replace(seq=compared))
     asked = Pass(
         given.batch,
         given.seq,
@@ -271,6 +273,7 @@ def forward_activations(
         returns,
         trained,
         {} if adapted is None else adapted,
+        compared,
     )
     try:
         return activations(model.model_type or "", model.class_name, model.tree, model.description.raw, asked), ""

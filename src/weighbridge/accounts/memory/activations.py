@@ -63,6 +63,7 @@ class Pass(NamedTuple):
     returns: bool = True
     trained: frozenset[Place] | None = None
     adapted: Mapping[tuple[int, int | None], LowRank] = {}
+    compared: int | None = None
 
 
 def activations(model_type: str, class_name: str, tree: Part, config: dict[str, Any], setup: Pass) -> Activations:
@@ -87,7 +88,7 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     # what is computed again fills no cache
     cached = setup.cached and config.get("use_cache", True) is not False and setup.checkpointing != "full"
     ways = Ways(setup.size, attention, setup.checkpointing, cached)
-    run = ForwardPass(tape, ways, style, config, setup.batch, lengths(tree, style, setup))
+    run = ForwardPass(tape, ways, style, config, setup.batch, lengths(tree, style, setup), setup.compared)
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
     body = bodies[0] if bodies else tree
     states = run_module(tape, body.name, lambda: FORWARDS[style.forward](run, body))

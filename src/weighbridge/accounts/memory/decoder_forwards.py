@@ -95,7 +95,7 @@ def is_masked(run: ForwardPass, op: Any) -> bool:
     if run.ways.attention != "sdpa":
         return False
     both_ways = run.style.two_ways and run.config.get("use_bidirectional_attention")
-    return bool(both_ways) or (isinstance(op.window, int) and op.windowed != 0 and run.lengths["seq"] >= op.window)
+    return bool(both_ways) or (isinstance(op.window, int) and op.windowed != 0 and run.fills(op.window))
 
 
 def _by_window(part: Part) -> list[Part]:

@@ -29,6 +29,7 @@ class ForwardPass(NamedTuple):
         style: What the tree does not tell of this model type.
         config: The config, for keys that change the forward and no tensor.
         lengths: Tokens of each named stream.
+        compared: The tokens that a window is compared with, where a length stands for any.
     """
 
     tape: Tape
@@ -37,6 +38,11 @@ class ForwardPass(NamedTuple):
     config: dict[str, Any]
     batch: int
     lengths: dict[str, int]
+    compared: int | None = None
+
+    def fills(self, window: int) -> bool:
+        """Tell whether the text fills a window."""
+        return (self.lengths["seq"] if self.compared is None else self.compared) >= window
 
     def setting(self, name: str) -> Any:
         """Return what the config says under the style's key of that name, or the style's default."""

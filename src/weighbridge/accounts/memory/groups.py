@@ -10,9 +10,6 @@ Source: compressed-tensors 0.20.0, utils/match.py (``match_targets``), compresso
 
 from __future__ import annotations
 
-import re
-from fnmatch import translate
-
 from weighbridge.accounts.memory.tape import elements, whole
 from weighbridge.accounts.memory.weights import OwnedTensor, bits, blocks_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -229,14 +226,16 @@ def _list(stated: object) -> list[str] | None:
     return stated if good else None  # type: ignore[return-value]
 
 
-_SIMPLE = re.compile(r"\^?(?:\.\*|\\\.|\\d\+?|\((?:\?:)?[\w|]+\)|\[\w+\]|[\w.-])*\$?")
+_SIMPLE = r"\^?(?:\.\*|\\\.|\\d\+?|\((?:\?:)?[\w|]+\)|\[\w+\]|[\w.-])*\$?"
 """Patterns that take no longer than their text: literal letters, choices between words, and a few stars."""
 
 
 def _one_of(names: list[str]) -> Callable[[str], bool] | None:
     """Return a function that tells whether a name is one of these, or fits one of the patterns among them; None for one nobody should run."""
+    import re
+
     patterns = [name[3:] for name in names if name.startswith("re:")]
-    if any(not _SIMPLE.fullmatch(each) or each.count("*") + each.count("+") > 3 for each in patterns):
+    if any(not re.fullmatch(_SIMPLE, each) or each.count("*") + each.count("+") > 3 for each in patterns):
         return None
     exact, compiled = frozenset(names), [re.compile(each) for each in patterns]
     return lambda name: name in exact or any(each.match(name) is not None for each in compiled)
@@ -345,6 +344,9 @@ def _wildcards(names: list[str]) -> Callable[[str], bool] | None:
         return None
     exact = frozenset(name for name in names if "*" not in name)
     starts = tuple({name[:-1] for name in names if name.endswith("*") and name.count("*") == 1})
+    import re
+    from fnmatch import translate
+
     others = [re.compile(translate(name)) for name in names if "*" in name and not (name.endswith("*") and name.count("*") == 1)]
 
     def fits(name: str) -> bool:

@@ -9,8 +9,6 @@ megatron/training/theoretical_memory_usage.py (num_bytes_per_parameter)
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.core._namedtuple import NamedTuple
 
@@ -44,21 +42,18 @@ def estimate(
     >>> estimate(Layout(), parameters=0, layers=1, hidden=1024, heads=16, batch=1, seq=2048).activations == 2048 * 1024 * (34 + 5 * 16 * 2048 // 1024)
     True
     """
-    t, block, scores = layout.tp, seq * batch * hidden, Fraction(5 * heads * seq, hidden)
+    t, block, scores = layout.tp, seq * batch * hidden, 5 * heads * seq * seq * batch  # bytes a layer, the scores of all heads among them
     if checkpointing == "full":
-        each, formula = Fraction(2 * block), "2*s*b*h"
+        each, formula = 2 * block * t, "2*s*b*h"
     elif layout.sequence_parallel:
-        each, formula = (
-            (Fraction(34 * block, t), "34*s*b*h/t")
-            if checkpointing == "selective"
-            else (block * (34 + scores) / t, "s*b*h/t*(34 + 5*a*s/h)")
-        )
+        each, formula = (34 * block, "34*s*b*h/t") if checkpointing == "selective" else (34 * block + scores, "s*b*h/t*(34 + 5*a*s/h)")
     elif checkpointing == "selective":
-        each, formula = block * (10 + Fraction(24, t)), "s*b*h*(10 + 24/t)"
+        each, formula = block * (10 * t + 24), "s*b*h*(10 + 24/t)"
     else:
-        each, formula = block * (10 + Fraction(24, t) + scores / t), "s*b*h*(10 + 24/t + 5*a*s/(h*t))"
+        each, formula = block * (10 * t + 24) + scores, "s*b*h*(10 + 24/t + 5*a*s/(h*t))"
     p, v = layout.pp, layout.chunks
-    waiting = 1 + Fraction(p - 1, p * v) if layout.schedule == "interleaved" else Fraction(1)
-    under_way = layers * waiting if layout.micro_batches >= p else Fraction(layers * layout.micro_batches, p)
-    per_parameter = 6 + Fraction(12, layout.dp) if layout.zero else Fraction(18)
-    return Estimate(int(each * under_way), int(parameters * per_parameter), formula)
+    # layers under way, as a fraction: what is divided, and by what
+    waiting, among = (p * v + p - 1, p * v) if layout.schedule == "interleaved" else (1, 1)
+    under_way = (layers * waiting, among) if layout.micro_batches >= p else (layers * layout.micro_batches, p)
+    states = parameters * (6 * layout.dp + 12) // layout.dp if layout.zero else parameters * 18
+    return Estimate(each * under_way[0] // (t * under_way[1]), states, formula)

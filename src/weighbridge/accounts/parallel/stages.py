@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from weighbridge.core.errors import UsageError
@@ -74,11 +73,10 @@ def stage_of(names: Iterable[str], layers: list[str], stages: int, chunks: int =
     return result
 
 
-_NUMBERED = re.compile(r"\.\d+(?=\.)|^\d+(?=\.)|_\d+(?=\.)")
-
-
 def _layer_of(name: str, known: dict[str, int]) -> str | None:
-    for match in _NUMBERED.finditer(name):
-        if name[: match.end()] in known:
-            return name[: match.end()]
+    end = name.find(".")
+    while end >= 0:
+        if name[:end] in known:
+            return name[:end]
+        end = name.find(".", end + 1)
     return None
