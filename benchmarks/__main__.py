@@ -16,8 +16,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-BERT = {"model_type": "bert", "vocab_size": 30522, "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
-        "intermediate_size": 3072, "max_position_embeddings": 512, "type_vocab_size": 2}  # fmt: skip
+BERT = {
+    "model_type": "bert",
+    "vocab_size": 30522,
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
+    "max_position_embeddings": 512,
+    "type_vocab_size": 2,
+}
 BARE = [sys.executable, "-c", "pass"]
 WEIGH = [str(Path(sys.executable).with_name("weigh"))]
 META = """
@@ -90,8 +98,13 @@ def in_process() -> None:
     inside("count of the preset bert-base-uncased", lambda: weighbridge.count("bert-base-uncased").unique, 2000)
     draw = np.random.default_rng(0)
     heads = draw.integers(1, 65, 1_000_000)
-    columns = {"vocab_size": draw.integers(1000, 250_000, 1_000_000), "num_attention_heads": heads, "hidden_size": heads * 64,
-               "num_hidden_layers": draw.integers(1, 100, 1_000_000), "intermediate_size": draw.integers(100, 30_000, 1_000_000)}  # fmt: skip
+    columns = {
+        "vocab_size": draw.integers(1000, 250_000, 1_000_000),
+        "num_attention_heads": heads,
+        "hidden_size": heads * 64,
+        "num_hidden_layers": draw.integers(1, 100, 1_000_000),
+        "intermediate_size": draw.integers(100, 30_000, 1_000_000),
+    }
     inside("a million BERT configs as columns", lambda: count("bert", columns), 1)
 
 

@@ -27,9 +27,14 @@ from weighbridge.inventory.run import census
 from weighbridge.presets import preset, preset_like
 
 PACKAGES = (
-    "mteb==2.26.24", "keras-hub==0.32.0", "xinference==4.1.0", "aiconfigurator==0.7.0", "aiconfigurator-core==0.12.0", "open-clip-torch==3.3.0",
+    "mteb==2.26.24",
+    "keras-hub==0.32.0",
+    "xinference==4.1.0",
+    "aiconfigurator==0.7.0",
+    "aiconfigurator-core==0.12.0",
+    "open-clip-torch==3.3.0",
     "llm-analysis==0.2.2",
-)  # fmt: skip
+)
 SAYS = {
     "mteb": "`n_parameters` of each `ModelMeta`",
     "keras-hub": "`params` in the metadata of each preset",
@@ -40,9 +45,11 @@ SAYS = {
     "llm-analysis": "its model configs, which state no totals",
 }
 CARRIED = {
-    "aiconfigurator": r"aiconfigurator/model_configs/.+\.json", "aiconfigurator-core": r"aiconfigurator_core/model_configs/.+\.json",
-    "open-clip-torch": r"open_clip/model_configs/.+\.json", "llm-analysis": r"llm_analysis/model_configs/.+\.json",
-}  # fmt: skip
+    "aiconfigurator": r"aiconfigurator/model_configs/.+\.json",
+    "aiconfigurator-core": r"aiconfigurator_core/model_configs/.+\.json",
+    "open-clip-torch": r"open_clip/model_configs/.+\.json",
+    "llm-analysis": r"llm_analysis/model_configs/.+\.json",
+}
 """Where a package carries configs: each is a row, whether a total is stated for it or not."""
 
 
@@ -134,9 +141,14 @@ def of_none(wheel: Wheel) -> Iterator[tuple[str, int]]:
 
 
 GATHERERS: dict[str, Callable[[Wheel], Iterator[tuple[Any, ...]]]] = {
-    "mteb": of_mteb, "keras-hub": of_keras_hub, "xinference": of_xinference, "aiconfigurator": of_aiconfigurator,
-    "aiconfigurator-core": of_aiconfigurator, "open-clip-torch": of_none, "llm-analysis": of_none,
-}  # fmt: skip
+    "mteb": of_mteb,
+    "keras-hub": of_keras_hub,
+    "xinference": of_xinference,
+    "aiconfigurator": of_aiconfigurator,
+    "aiconfigurator-core": of_aiconfigurator,
+    "open-clip-torch": of_none,
+    "llm-analysis": of_none,
+}
 
 
 def value(node: ast.AST | None) -> object:
@@ -230,15 +242,20 @@ def report(stated: dict[str, int], claims: list[Claim], rows: list[dict[str, Any
     """Write the report."""
     judged = [(claim, row, verdict(claim, row)) for claim, row in zip(claims, rows, strict=True)]
     lines = [
-        "# A census of stated totals", "",
-        "How many parameters packages say that models have, against what the models' configs make: counted by `weigh census`, reproduced by", "",
-        "    python -m benchmarks.claims -o docs/census-report.md", "",
+        "# A census of stated totals",
+        "",
+        "How many parameters packages say that models have, against what the models' configs make: counted by `weigh census`, reproduced by",
+        "",
+        "    python -m benchmarks.claims -o docs/census-report.md",
+        "",
         "which fetches the wheels by pip, reads them without running them, and judges each claim about a model whose config is among the",
-        "presets, or comes with the package. What is read:", "",
-        *(f"- {package}: {SAYS[package.split()[0]]}" for package in stated), "",
+        "presets, or comes with the package. What is read:",
+        "",
+        *(f"- {package}: {SAYS[package.split()[0]]}" for package in stated),
+        "",
         "| package | totals stated | of known models | " + " | ".join(VERDICTS) + " |",
         "|---|---:|---:|" + "---:|" * len(VERDICTS),
-    ]  # fmt: skip
+    ]
     for package, many in stated.items():
         own = Counter(kind for claim, _, kind in judged if claim.package == package)
         lines.append(f"| {package} | {many:,} | {sum(own.values()):,} | " + " | ".join(f"{own[kind]:,}" for kind in VERDICTS) + " |")

@@ -55,7 +55,9 @@ FOLDERS: dict[str, list[dict[str, bytes]]] = {
         },
         {
             "adapter_config.json": _json(peft_type="LORA", base_model_name_or_path="bert-base-uncased", r=2),
-            "adapter_model.safetensors": safetensors(e__lora_embedding_A=("F32", (2, 3)), e__lora_embedding_B=("F32", (3, 2)), h=("I8", (3,))),
+            "adapter_model.safetensors": safetensors(
+                e__lora_embedding_A=("F32", (2, 3)), e__lora_embedding_B=("F32", (3, 2)), h=("I8", (3,))
+            ),
         },
     ],
     "zarr": [
@@ -67,5 +69,5 @@ FOLDERS: dict[str, list[dict[str, bytes]]] = {
         },
         {"manifest.ocdbt": b"", "d/0": b""},
     ],
-}  # fmt: skip
+}
 """By the reader; every file by its name."""

@@ -181,9 +181,16 @@ def seeds(reader: str) -> Iterator[bytes]:
 
 
 OTHERS = {
-    "npy": ("*.npy", "*.eqx"), "plain_pickle": ("tensors.pkl", "arrays-0.pkl", "tiny.pdparams"), "tar": ("*.nemo",), "tflite": ("*.tflite",),
-    "executorch": ("*.pte",), "coreml": ("*.mlmodel",), "openvino": ("*.xml",), "ctranslate2": ("model.bin",), "distributed": (".metadata",),
-}  # fmt: skip
+    "npy": ("*.npy", "*.eqx"),
+    "plain_pickle": ("tensors.pkl", "arrays-0.pkl", "tiny.pdparams"),
+    "tar": ("*.nemo",),
+    "tflite": ("*.tflite",),
+    "executorch": ("*.pte",),
+    "coreml": ("*.mlmodel",),
+    "openvino": ("*.xml",),
+    "ctranslate2": ("model.bin",),
+    "distributed": (".metadata",),
+}
 """Files of the formats that other libraries wrote."""
 
 
@@ -300,9 +307,16 @@ class Tally:
         """Write the figures down."""
         held = Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]
         self.megabytes = max(self.megabytes, int(held) // 1000)
-        figures = {"reader": self.reader, "inputs": self.read + self.refused, "read": self.read, "refused": self.refused,
-                   "slowest_seconds": round(self.slowest, 3), "megabytes": self.megabytes, "seconds": round(time.process_time() - self.begun),
-                   "findings": self.findings}  # fmt: skip
+        figures = {
+            "reader": self.reader,
+            "inputs": self.read + self.refused,
+            "read": self.read,
+            "refused": self.refused,
+            "slowest_seconds": round(self.slowest, 3),
+            "megabytes": self.megabytes,
+            "seconds": round(time.process_time() - self.begun),
+            "findings": self.findings,
+        }
         (self.folder / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
 
 
@@ -343,8 +357,17 @@ def main() -> None:
             tally.keep(f"{type(error).__name__} {Path(place.filename).name}:{place.lineno} {error!s:.100}", data)
         tally.count(read, time.process_time() - begun, data)
 
-    arguments = [sys.argv[0], str(folder / "inputs"), f"-runs={runs}", f"-max_len={longest}", "-timeout=60", f"-rss_limit_mb={MEGABYTES}",
-                 "-print_final_stats=0", "-verbosity=1", f"-seed={sys.argv[3] if len(sys.argv) > 3 else 0}"]  # fmt: skip
+    arguments = [
+        sys.argv[0],
+        str(folder / "inputs"),
+        f"-runs={runs}",
+        f"-max_len={longest}",
+        "-timeout=60",
+        f"-rss_limit_mb={MEGABYTES}",
+        "-print_final_stats=0",
+        "-verbosity=1",
+        f"-seed={sys.argv[3] if len(sys.argv) > 3 else 0}",
+    ]
     atheris.Setup(arguments, one)
     gc.freeze()
     atheris.Fuzz()

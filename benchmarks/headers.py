@@ -141,8 +141,10 @@ def on_the_hub() -> None:
             for _ in range(5):
                 server.sent, server.seen = 0, []
                 costs.append(once(program, "org/big"))
-            print(f"{'on a hub, one file of ' + f'{file.size:,} bytes':<52} {name}: {statistics.median(cost.seconds for cost in costs) * 1000:8.1f} ms"
-                  f" {server.sent:12,} B sent in {len(server.seen)} requests (header {len(file.head):,})   found {costs[0].found[:60]}")  # fmt: skip
+            print(
+                f"{'on a hub, one file of ' + f'{file.size:,} bytes':<52} {name}: {statistics.median(cost.seconds for cost in costs) * 1000:8.1f} ms"
+                f" {server.sent:12,} B sent in {len(server.seen)} requests (header {len(file.head):,})   found {costs[0].found[:60]}"
+            )
 
 
 def main() -> None:

@@ -50,11 +50,19 @@ async def answer(app: Any, attack: Attack) -> tuple[int, str]:
     """Put a request to the application itself, as crooked as it is: a client would straighten its address."""
     path, _, query = attack.address.partition("?")
     scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": attack.method, "scheme": "http", "root_path": "",
-        "path": unquote(path), "raw_path": path.encode(), "query_string": query.encode(),
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": attack.method,
+        "scheme": "http",
+        "root_path": "",
+        "path": unquote(path),
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
         "headers": [(b"host", b"127.0.0.1"), *((name.encode(), value.encode()) for name, value in attack.headers)],
-        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
-    }  # fmt: skip
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+    }
     sent: list[dict[str, Any]] = []
     told = [{"type": "http.request", "body": attack.body, "more_body": False}]
 

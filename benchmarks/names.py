@@ -16,8 +16,13 @@ from pathlib import Path
 from tests.unit.safetensors_file import write
 
 CONFIG = {
-    "model_type": "llama", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 100,
-}  # fmt: skip
+    "model_type": "llama",
+    "num_hidden_layers": 4,
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "vocab_size": 100,
+}
 COMMANDS = (
     "count {f}", "tensors {f} --csv", "verify {d}", "diff {f} {f}", "diff {f} {d}/other/changed.safetensors", "compare {f} {d}/other/changed.safetensors",
     "report {f} -o {d}/report.html", "report {f} -o {d}/report.xlsx", "counts {f}", "reconcile 1234567 {f}", "audit {d}/notes.md --model {f}",

@@ -112,7 +112,7 @@ KERAS_HUB = (
     (r"xlm_roberta_(\S+)_multi", r"xlm-roberta-\1"),
     (r"gemma4_(?:instruct_)?(\S+)", r"gemma-4-\1"),
     (r"swin_(\S+)", r"swin-\1"),
-)  # fmt: skip
+)
 """Names of KerasHub's presets."""
 
 PICTURES = (
@@ -161,7 +161,7 @@ PICTURES = (
     (r"deit3-(\w+)-p(\d+)_(?:in21k-pre_)?3rdparty_in1k", r"deit3_\1_patch\2_224"),
     (r"deit3-(\w+)-p(\d+)_(?:in21k-pre_)?3rdparty_in1k-384px", r"deit3_\1_patch\2_384"),
     (r"chinese-llama-7b", "chinese-llama-7b"),
-)  # fmt: skip
+)
 """Names of mmpretrain, timm, open_clip, and of single pages."""
 
 

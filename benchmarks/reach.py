@@ -19,9 +19,21 @@ ROOT = Path(__file__).parents[1]
 ELSE = "auditing blueprints designs exercises inventory readers truth verification web"
 TESTS = ("tests/unit", "tests/golden", "tests/property")
 ELSEWHERE = (
-    "test_blueprint_laws", "test_every_family", "test_sentences", "test_hostile_names", "test_presets", "test_header_damage", "test_torch_damage",
-    "test_columns", "test_frames", "test_audit", "test_api", "test_neighbours", "test_platform", *(f"unit/{room}" for room in ELSE.split()),
-)  # fmt: skip
+    "test_blueprint_laws",
+    "test_every_family",
+    "test_sentences",
+    "test_hostile_names",
+    "test_presets",
+    "test_header_damage",
+    "test_torch_damage",
+    "test_columns",
+    "test_frames",
+    "test_audit",
+    "test_api",
+    "test_neighbours",
+    "test_platform",
+    *(f"unit/{room}" for room in ELSE.split()),
+)
 """Tests of other rooms, and laws over every architecture: left out, since no mutant can wait for them; and interruptions, which find coverage's lock held."""
 
 

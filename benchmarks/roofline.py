@@ -26,9 +26,15 @@ from weighbridge.core.errors import WeighbridgeError
 
 PACKAGE = "aiconfigurator==0.10.0"
 SYSTEMS = {
-    "a100_sxm": "a100-80g", "h100_sxm": "h100-80g", "h200_sxm": "h200", "b200_sxm": "b200", "b300_sxm": "b300", "gb200": "gb200",
-    "gb300": "gb300", "l40s": "l40s",
-}  # fmt: skip
+    "a100_sxm": "a100-80g",
+    "h100_sxm": "h100-80g",
+    "h200_sxm": "h200",
+    "b200_sxm": "b200",
+    "b300_sxm": "b300",
+    "gb200": "gb200",
+    "gb300": "gb300",
+    "l40s": "l40s",
+}
 """From the planner's name of a system to ours."""
 BITS = {"bf16": 16, "bfloat16": 16, "float16": 16, "fp8": 8, "fp8_block": 8, "nvfp4": 4, "mxfp4": 4, "fp4": 4, "int8": 8, "int4": 4}
 
@@ -54,10 +60,15 @@ def rows_of(wheel: zipfile.ZipFile) -> list[Measured]:
         if device is not None and row["precision"] in BITS and row["silicon_tpot_ms"] and row["silicon_ttft_ms"]:
             found.append(
                 Measured(
-                    row["model_path"], device, row["precision"], (_devices(row, "prefill_"), _devices(row, "decode_")),
-                    int(row["isl"]), float(row["silicon_ttft_ms"]), float(row["silicon_tpot_ms"]),
+                    row["model_path"],
+                    device,
+                    row["precision"],
+                    (_devices(row, "prefill_"), _devices(row, "decode_")),
+                    int(row["isl"]),
+                    float(row["silicon_ttft_ms"]),
+                    float(row["silicon_tpot_ms"]),
                 )
-            )  # fmt: skip
+            )
     return found
 
 

@@ -107,9 +107,12 @@ def main() -> None:
     print("\n".join(paper()), "\n")
     print("| store | workers | requests a row | rows that are errors | rows a second | processor busy |\n|---|---:|---:|---:|---:|---:|")
     stores = {
-        "as stores are": Store(), "slow (0.5 s)": Store(latency=0.5), "fails 5 %": Store(failing=0.05), "stalls 1 %": Store(stalling=0.01),
+        "as stores are": Store(),
+        "slow (0.5 s)": Store(latency=0.5),
+        "fails 5 %": Store(failing=0.05),
+        "stalls 1 %": Store(stalling=0.01),
         "throttles at 500 a second": Store(rate=500),
-    }  # fmt: skip
+    }
     for name, store in stores.items():
         for workers in (1, 16, 64):
             items = 3_000 * workers

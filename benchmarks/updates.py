@@ -19,9 +19,17 @@ from benchmarks.load import serve
 from tests.browser.conftest import ARGUMENTS, chromium
 
 MODELS = (
-    "bert-base-uncased", "gpt2", "meta-llama/Llama-3.1-8B", "deepseek-ai/DeepSeek-V3", "qwen3_vl_moe", "openai/whisper-large-v3", "rt_detr_v2",
-    "zamba2", "levit", "efficientnet-b7",
-)  # fmt: skip
+    "bert-base-uncased",
+    "gpt2",
+    "meta-llama/Llama-3.1-8B",
+    "deepseek-ai/DeepSeek-V3",
+    "qwen3_vl_moe",
+    "openai/whisper-large-v3",
+    "rt_detr_v2",
+    "zamba2",
+    "levit",
+    "efficientnet-b7",
+)
 MOST = 12
 CHANGE = """
 async id => {

@@ -130,10 +130,14 @@ def _head() -> list[str]:
     caches, kept = recorded_cases("caches"), recorded_cases("activations")
     found = versions()
     return [
-        "# Accuracy of the costs", "",
-        f"Written by `python -m truth accuracy` on {datetime.now(UTC).date()}, with torch {found['torch']} and transformers {found['transformers']}.", "",
-        "## Held to oracles", "",
-        "| figure | oracle | cases | worst error |", "|---|---|---|---|",
+        "# Accuracy of the costs",
+        "",
+        f"Written by `python -m truth accuracy` on {datetime.now(UTC).date()}, with torch {found['torch']} and transformers {found['transformers']}.",
+        "",
+        "## Held to oracles",
+        "",
+        "| figure | oracle | cases | worst error |",
+        "|---|---|---|---|",
         f"| caches, engine `reference` | every tensor in `past_key_values` after a forward of a small random config | {_count(caches)} | 0 bytes |",
         f"| activations, eager, float32, no dropout, with and without the loss | `saved_tensors_hooks` in a forward, each storage once | {_count(kept)} | 0 bytes |",
         f"| adapters, PEFT {ADAPTERS['libraries']['peft']} | trainable, total, saved elements and bytes of the live library on random small bases | {len(ADAPTERS['cases']) + len(SETTINGS):,} cases of {len({case['adapter']['peft_type'] for case in ADAPTERS['cases']})} methods | 0; AdaMSS of a rank above 1 is a bound, since it clusters the weights |",
@@ -146,11 +150,15 @@ def _head() -> list[str]:
         f"| optimizer states | states after one step of small live models | {len(OPTIMIZERS)} optimizers of {', '.join(LIBRARIES)} | 0 bytes |",
         f"| activations, fused attention, dropout, loss, 16 bits, in all combinations | the same hooks | {_ways()} |",
         f"| peak of a training step | torch's memory tracker under fake tensors, eager attention, float32, no dropout | {_count(recorded_cases('peaks'))} | {max(map(max, _peak_errors('peaks').values())):.1%} |",
-        *_peaks_by_way(), "",
-        "GPU kernels are not held to an oracle here: they are called estimate. So are peaks: of 1,094 random cases in five ways to run, those recorded among them, nine in ten were within 1% and the worst 3.9% off.", "",
-        "## Beside published figures", "",
-        "| model | figure | published | ours | difference | source |", "|---|---|---|---|---|---|",
-    ]  # fmt: skip
+        *_peaks_by_way(),
+        "",
+        "GPU kernels are not held to an oracle here: they are called estimate. So are peaks: of 1,094 random cases in five ways to run, those recorded among them, nine in ten were within 1% and the worst 3.9% off.",
+        "",
+        "## Beside published figures",
+        "",
+        "| model | figure | published | ours | difference | source |",
+        "|---|---|---|---|---|---|",
+    ]
 
 
 def _rest(rows: list[dict[str, Any]], asked: list[dict[str, Any]]) -> list[str]:

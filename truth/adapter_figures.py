@@ -50,9 +50,12 @@ def documentation_rows(rows: list[dict[str, Any]]) -> tuple[list[str], int]:
 
 
 DOCUMENTATION_HEAD = (
-    "", "## Adapters in documentation, notebooks and issues", "",
-    "| model | figure | published | ours | difference |", "|---|---|---|---|---|",
-)  # fmt: skip
+    "",
+    "## Adapters in documentation, notebooks and issues",
+    "",
+    "| model | figure | published | ours | difference |",
+    "|---|---|---|---|---|",
+)
 
 
 def _read(value: str) -> Any:
@@ -63,19 +66,27 @@ def _read(value: str) -> Any:
 
 
 RUNS_HEAD = (
-    "", "## Published runs of adapters", "",
+    "",
+    "## Published runs of adapters",
+    "",
     "The PEFT library's comparison on Llama-3.2-3B: published / ours. A file has a header of its own beside what is saved. Otherwise the figures are"
     " equal, but: the optimizer of LoRA-FA trains B alone; AdaLoRA's file is written after ranks were given up; the adaption prompt and LN tuning were"
-    " saved in 16 bits, as their base is; GLoRA's release saved no empty paths. AdaMSS' file has 65 tensors a module in its header.", "",
-    "| run | trainable | total | file, bytes |", "|---|---|---|---|",
-)  # fmt: skip
+    " saved in 16 bits, as their base is; GLoRA's release saved no empty paths. AdaMSS' file has 65 tensors a module in its header.",
+    "",
+    "| run | trainable | total | file, bytes |",
+    "|---|---|---|---|",
+)
 
 PEAKS_HEAD = (
-    "", "## Peaks of training with adapters", "",
+    "",
+    "## Peaks of training with adapters",
+    "",
     "The same library's runs: what its allocator reserved at most on one GPU (bfloat16 base, batch 4, texts of up to 768 tokens). Ours has base, adapter"
-    " (in the base's type at least), gradients and AdamW's states, and neither activations, whose lengths the run does not tell, nor what an allocator holds: a lower bound.", "",
-    "| run | published, bytes | ours, bytes | share |", "|---|---|---|---|",
-)  # fmt: skip
+    " (in the base's type at least), gradients and AdamW's states, and neither activations, whose lengths the run does not tell, nor what an allocator holds: a lower bound.",
+    "",
+    "| run | published, bytes | ours, bytes | share |",
+    "|---|---|---|---|",
+)
 
 
 def peaks(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:

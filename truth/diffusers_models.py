@@ -20,10 +20,17 @@ from weighbridge import WeighbridgeError, model
 RECORD = Path(__file__).parent.parent / "tests" / "truth" / "packages" / "diffusers.json"
 DOWN, UP = ("DownBlock2D", "CrossAttnDownBlock2D"), ("UpBlock2D", "CrossAttnUpBlock2D")
 SDXL = {
-    "block_out_channels": [320, 640, 1280], "down_block_types": [DOWN[0], DOWN[1], DOWN[1]], "up_block_types": [UP[1], UP[1], UP[0]],
-    "transformer_layers_per_block": [1, 2, 10], "attention_head_dim": [5, 10, 20], "cross_attention_dim": 2048, "use_linear_projection": True,
-    "addition_embed_type": "text_time", "addition_time_embed_dim": 256, "projection_class_embeddings_input_dim": 2816,
-}  # fmt: skip
+    "block_out_channels": [320, 640, 1280],
+    "down_block_types": [DOWN[0], DOWN[1], DOWN[1]],
+    "up_block_types": [UP[1], UP[1], UP[0]],
+    "transformer_layers_per_block": [1, 2, 10],
+    "attention_head_dim": [5, 10, 20],
+    "cross_attention_dim": 2048,
+    "use_linear_projection": True,
+    "addition_embed_type": "text_time",
+    "addition_time_embed_dim": 256,
+    "projection_class_embeddings_input_dim": 2816,
+}
 IMAGE_VAE = {
     "down_block_types": ["DownEncoderBlock2D"] * 4,
     "up_block_types": ["UpDecoderBlock2D"] * 4,
@@ -247,11 +254,20 @@ def draw_auraflow(rng: random.Random) -> dict[str, Any]:
 
 
 DRAWN: dict[str, Callable[[random.Random], dict[str, Any]]] = {
-    "FluxTransformer2DModel": draw_flux, "SD3Transformer2DModel": draw_sd3, "DiTTransformer2DModel": draw_dit, "AutoencoderKL": draw_vae,
-    "UNet2DConditionModel": draw_unet, "PixArtTransformer2DModel": draw_pixart, "SanaTransformer2DModel": draw_sana,
-    "CogVideoXTransformer3DModel": draw_cogvideox, "LTXVideoTransformer3DModel": draw_ltx, "WanTransformer3DModel": draw_wan,
-    "QwenImageTransformer2DModel": draw_qwen_image, "Flux2Transformer2DModel": draw_flux2, "AuraFlowTransformer2DModel": draw_auraflow,
-}  # fmt: skip
+    "FluxTransformer2DModel": draw_flux,
+    "SD3Transformer2DModel": draw_sd3,
+    "DiTTransformer2DModel": draw_dit,
+    "AutoencoderKL": draw_vae,
+    "UNet2DConditionModel": draw_unet,
+    "PixArtTransformer2DModel": draw_pixart,
+    "SanaTransformer2DModel": draw_sana,
+    "CogVideoXTransformer3DModel": draw_cogvideox,
+    "LTXVideoTransformer3DModel": draw_ltx,
+    "WanTransformer3DModel": draw_wan,
+    "QwenImageTransformer2DModel": draw_qwen_image,
+    "Flux2Transformer2DModel": draw_flux2,
+    "AuraFlowTransformer2DModel": draw_auraflow,
+}
 
 
 def rows_of(raw: dict[str, Any]) -> dict[str, list[int]]:

@@ -18,12 +18,26 @@ from truth import live
 from weighbridge import model
 
 LLAMA: dict[str, Any] = {
-    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "tie_word_embeddings": False, "dtype": "bfloat16",
-}  # fmt: skip
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 100,
+    "tie_word_embeddings": False,
+    "dtype": "bfloat16",
+}
 TARGETS = [
-    "Linear", "model.layers.0.mlp.up_proj", "re:.*[qkv]_proj", "re:.*down_proj", "re:.*layers.1.*", "re:.*mlp\\.(gate|up)_proj", "re:.*self_attn.*",
-]  # fmt: skip
+    "Linear",
+    "model.layers.0.mlp.up_proj",
+    "re:.*[qkv]_proj",
+    "re:.*down_proj",
+    "re:.*layers.1.*",
+    "re:.*mlp\\.(gate|up)_proj",
+    "re:.*self_attn.*",
+]
 IGNORED: list[list[str]] = [[], ["lm_head"], ["re:.*lm_head"], ["lm_head", "model.layers.0.self_attn.q_proj"]]
 EIGHT = {"num_bits": 8, "type": "float", "symmetric": True}
 INPUTS = ({**EIGHT, "strategy": "token", "dynamic": True}, {**EIGHT, "strategy": "tensor", "dynamic": False})
@@ -44,14 +58,18 @@ def random_group(rng: random.Random, target: str) -> dict[str, Any]:
     form = rng.choice(("pack", "pack", "channel", "tensor", "int", "nvfp4", "nvfp4-a4", "mxfp4"))
     packed = {"num_bits": rng.choice((2, 3, 4, 5, 8)), "type": "int", "symmetric": rng.random() < 0.6}
     weights, inputs, name = {
-        "pack": ({**packed, **rng.choice(({"strategy": "channel"}, {"strategy": "group", "group_size": rng.choice((16, 32))}))}, None, "pack-quantized"),
+        "pack": (
+            {**packed, **rng.choice(({"strategy": "channel"}, {"strategy": "group", "group_size": rng.choice((16, 32))}))},
+            None,
+            "pack-quantized",
+        ),
         "channel": ({**EIGHT, "strategy": "channel"}, rng.choice((None, *INPUTS)), "float-quantized"),
         "tensor": ({**EIGHT, "strategy": "tensor"}, rng.choice(INPUTS), "float-quantized"),
         "int": ({**EIGHT, "type": "int", "strategy": "channel"}, {**INPUTS[0], "type": "int"}, "int-quantized"),
         "nvfp4": (NVFP4, None, "nvfp4-pack-quantized"),
         "nvfp4-a4": (NVFP4, {**NVFP4, "dynamic": "local"}, "nvfp4-pack-quantized"),
         "mxfp4": (MXFP4, None, "mxfp4-pack-quantized"),
-    }[form]  # fmt: skip
+    }[form]
     return {"targets": [target], "weights": weights, "input_activations": inputs, "format": name}
 
 

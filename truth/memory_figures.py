@@ -75,9 +75,15 @@ def _shard(devices: int) -> Callable[[Model], int]:
 
 
 QWEN_27B = {
-    "model_type": "qwen3_5_text", "hidden_size": 5120, "num_hidden_layers": 64, "num_attention_heads": 24, "num_key_value_heads": 4,
-    "head_dim": 256, "linear_num_key_heads": 16, "linear_num_value_heads": 48,
-}  # fmt: skip
+    "model_type": "qwen3_5_text",
+    "hidden_size": 5120,
+    "num_hidden_layers": 64,
+    "num_attention_heads": 24,
+    "num_key_value_heads": 4,
+    "head_dim": 256,
+    "linear_num_key_heads": 16,
+    "linear_num_value_heads": 48,
+}
 OPEN_LLAMA = {"model_type": "llama", "hidden_size": 3200, "num_hidden_layers": 26, "num_attention_heads": 32}
 FALCON_H1 = {"model_type": "falcon_h1", "num_hidden_layers": 24, "num_key_value_heads": 2, "head_dim": 128}
 BERT = {"model_type": "bert", "vocab_size": 28996, "architectures": ["BertModel"]}

@@ -25,10 +25,21 @@ from weighbridge.blueprints import family
 from weighbridge.core.errors import WeighbridgeError
 
 TORCH: dict[str, tuple[str, dict[str, Any]]] = {
-    "sgd": ("SGD", {}), "momentum": ("SGD", {"momentum": 0.9}), "adam": ("Adam", {}), "adamw": ("AdamW", {}), "amsgrad": ("AdamW", {"amsgrad": True}),
-    "adamax": ("Adamax", {}), "nadam": ("NAdam", {}), "radam": ("RAdam", {}), "rmsprop": ("RMSprop", {}), "adagrad": ("Adagrad", {}),
-    "adadelta": ("Adadelta", {}), "asgd": ("ASGD", {}), "rprop": ("Rprop", {}), "adafactor": ("Adafactor", {}),
-}  # fmt: skip
+    "sgd": ("SGD", {}),
+    "momentum": ("SGD", {"momentum": 0.9}),
+    "adam": ("Adam", {}),
+    "adamw": ("AdamW", {}),
+    "amsgrad": ("AdamW", {"amsgrad": True}),
+    "adamax": ("Adamax", {}),
+    "nadam": ("NAdam", {}),
+    "radam": ("RAdam", {}),
+    "rmsprop": ("RMSprop", {}),
+    "adagrad": ("Adagrad", {}),
+    "adadelta": ("Adadelta", {}),
+    "asgd": ("ASGD", {}),
+    "rprop": ("Rprop", {}),
+    "adafactor": ("Adafactor", {}),
+}
 EIGHT = {"adam8bit": "Adam8bit", "adamw8bit": "AdamW8bit", "lion8bit": "Lion8bit"}
 LARGEST = 3_000_000
 

@@ -44,8 +44,14 @@ def _swin2(width: int, heads: int, window: int) -> dict[str, Any]:
 
 def _focal(width: int, deep: int) -> dict[str, Any]:
     widths = [2 * width, 4 * width, 8 * width, 8 * width]
-    return {"model_type": "focalnet", "embed_dim": width, "depths": [2, 2, deep, 2], "hidden_sizes": widths,
-            "focal_levels": [2] * 4, "focal_windows": [3] * 4}  # fmt: skip
+    return {
+        "model_type": "focalnet",
+        "embed_dim": width,
+        "depths": [2, 2, deep, 2],
+        "hidden_sizes": widths,
+        "focal_levels": [2] * 4,
+        "focal_windows": [3] * 4,
+    }
 
 
 def _wide_focal(width: int, levels: int, image: int) -> dict[str, Any]:
@@ -74,7 +80,11 @@ IMAGES: dict[str, Any] = {
 """Models that are presets under other names, or none: their configs, by the published ones of their families."""
 
 OUTPUTS_HEAD = (
-    "", "## Elements that come out of convolutions and products", "",
-    "`outputs` of `weigh flops --json`, in millions, beside timm's tables (fvcore's activation count), which are rounded to two digits behind the point.", "",
-    "| model | image | published | ours | difference |", "|---|---|---|---|---|",
-)  # fmt: skip
+    "",
+    "## Elements that come out of convolutions and products",
+    "",
+    "`outputs` of `weigh flops --json`, in millions, beside timm's tables (fvcore's activation count), which are rounded to two digits behind the point.",
+    "",
+    "| model | image | published | ours | difference |",
+    "|---|---|---|---|---|",
+)

@@ -434,7 +434,7 @@ CHECKS: dict[str, Callable[[Said], bool | None]] = {
     "Stored once, run {run} times: all runs share the parameters.": in_config("run"),
     "The cache keeps {kept} numbers for each token and layer, not the {whole} of all heads' keys and values.": is_cached_compressed,
     "A linear map of one vector that stands for the whole input.": only_linear,
-}  # fmt: skip
+}
 """By sentence, what is asked of the live class: True where it holds, False where not, None where this class cannot tell."""
 
 

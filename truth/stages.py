@@ -26,12 +26,22 @@ from weighbridge.accounts.parallel.stages import layer_names, share_layers
 from weighbridge.core.errors import WeighbridgeError
 
 BASES = (
-    ("llama", "LlamaForCausalLM"), ("qwen3", "Qwen3ForCausalLM"), ("gpt2", "GPT2LMHeadModel"), ("bert", "BertForMaskedLM"), ("opt", "OPTForCausalLM"),
-    ("gemma2", "Gemma2ForCausalLM"), ("gpt_neox", "GPTNeoXForCausalLM"), ("phi", "PhiForCausalLM"), ("olmo2", "Olmo2ForCausalLM"),
-)  # fmt: skip
+    ("llama", "LlamaForCausalLM"),
+    ("qwen3", "Qwen3ForCausalLM"),
+    ("gpt2", "GPT2LMHeadModel"),
+    ("bert", "BertForMaskedLM"),
+    ("opt", "OPTForCausalLM"),
+    ("gemma2", "Gemma2ForCausalLM"),
+    ("gpt_neox", "GPTNeoXForCausalLM"),
+    ("phi", "PhiForCausalLM"),
+    ("olmo2", "Olmo2ForCausalLM"),
+)
 MIXTURES = (
-    ("mixtral", "MixtralForCausalLM"), ("qwen2_moe", "Qwen2MoeForCausalLM"), ("qwen3_moe", "Qwen3MoeForCausalLM"), ("olmoe", "OlmoeForCausalLM"),
-)  # fmt: skip
+    ("mixtral", "MixtralForCausalLM"),
+    ("qwen2_moe", "Qwen2MoeForCausalLM"),
+    ("qwen3_moe", "Qwen3MoeForCausalLM"),
+    ("olmoe", "OlmoeForCausalLM"),
+)
 WORLD, SECONDS = 4, 280
 RECORD = Path(__file__).parents[1] / "tests" / "truth" / "parallel" / "stages.json"
 

@@ -92,19 +92,34 @@ _FORMATS = {"en": "Formats of checkpoints", "zh": "权重文件格式"}
 ORPHAN = "---\norphan: true\n---\n\n"
 """Pages of architectures are linked from their list and found by searching; 800 of them at the side of every page made each page slow to build and to read."""
 KINDS = {
-    "decoders": ("Decoders", "解码器"), "mixtures": ("Mixtures of experts", "混合专家"), "state_space": ("State-space and recurrent models", "状态空间与循环模型"),
-    "encoders": ("Encoders", "编码器"), "seq2seq": ("Encoder-decoders", "编码器-解码器"), "multimodal": ("Multimodal models", "多模态模型"),
-    "vision": ("Vision", "视觉"), "detection": ("Detection and segmentation", "检测与分割"), "speech": ("Speech and audio", "语音与音频"),
-    "series": ("Time series", "时间序列"), "remote": ("Models with code of their own", "自带代码的模型"), "packages": ("Models of other packages", "其他软件包的模型"),
-}  # fmt: skip
+    "decoders": ("Decoders", "解码器"),
+    "mixtures": ("Mixtures of experts", "混合专家"),
+    "state_space": ("State-space and recurrent models", "状态空间与循环模型"),
+    "encoders": ("Encoders", "编码器"),
+    "seq2seq": ("Encoder-decoders", "编码器-解码器"),
+    "multimodal": ("Multimodal models", "多模态模型"),
+    "vision": ("Vision", "视觉"),
+    "detection": ("Detection and segmentation", "检测与分割"),
+    "speech": ("Speech and audio", "语音与音频"),
+    "series": ("Time series", "时间序列"),
+    "remote": ("Models with code of their own", "自带代码的模型"),
+    "packages": ("Models of other packages", "其他软件包的模型"),
+}
 """The folders of blueprints, in the order of the list, with their titles in both languages."""
 
 
 def handwritten_pages(lang: str) -> Iterator[tuple[str, str]]:
     """Yield the pages that people wrote."""
     if lang == "zh":
-        reference = ["reference/commands/index", "reference/python", "json", "reference/json/index", "formats", "reference/formats/index",
-                     "reference/architectures/index"]  # fmt: skip
+        reference = [
+            "reference/commands/index",
+            "reference/python",
+            "json",
+            "reference/json/index",
+            "formats",
+            "reference/formats/index",
+            "reference/architectures/index",
+        ]
         names = [*(f"tutorials/{name}" for name in CHINESE), "tutorial-sentiment"]
         start = (ROOT / "README.zh.md").read_text("utf-8").replace(" · [全部文档](docs/index.md)", "")
         yield (
@@ -126,8 +141,15 @@ def handwritten_pages(lang: str) -> Iterator[tuple[str, str]]:
         yield "glossary", plain_links((DOCS / "glossary.md").read_text("utf-8"), DOCS, set()).replace("# Glossary", "# 术语表", 1)
         return
     known = {name for group in GROUPS.values() for name in group} | {"json", "formats"}
-    reference = ["reference/commands/index", "reference/python", "json", "reference/json/index", "formats", "reference/formats/index",
-                 "reference/architectures/index"]  # fmt: skip
+    reference = [
+        "reference/commands/index",
+        "reference/python",
+        "json",
+        "reference/json/index",
+        "formats",
+        "reference/formats/index",
+        "reference/architectures/index",
+    ]
     groups = [(title, list(names)) for title, names in GROUPS.items()]
     groups.insert(3, ("Reference", reference))
     start = (ROOT / "README.md").read_text("utf-8")
@@ -138,8 +160,12 @@ def handwritten_pages(lang: str) -> Iterator[tuple[str, str]]:
     yield "contributing", plain_links((ROOT / "CONTRIBUTING.md").read_text("utf-8"), ROOT, known)
 
 
-ACROSS = {ROOT / "README.md": "en/index", ROOT / "README.zh.md": "zh/index",
-          DOCS / "tutorial-sentiment.md": "en/tutorial-sentiment", DOCS / "tutorial-sentiment.zh.md": "zh/tutorial-sentiment"}  # fmt: skip
+ACROSS = {
+    ROOT / "README.md": "en/index",
+    ROOT / "README.zh.md": "zh/index",
+    DOCS / "tutorial-sentiment.md": "en/tutorial-sentiment",
+    DOCS / "tutorial-sentiment.zh.md": "zh/tutorial-sentiment",
+}
 """Pages that a page links to in the other language, whose folder stands beside its own."""
 
 
@@ -299,11 +325,21 @@ def _diagram(found: weighbridge.Model, lang: str) -> str:
 
 
 _WORDS = {
-    "en": {"classes": "Classes", "needs": "The reference's own defaults build no model", "tree": "Tree", "formula": "Formula",
-           "defaults": "As the reference library builds it from its own defaults; any config of this type is counted the same way."},
-    "zh": {"classes": "各类的参数量", "needs": "参考库的默认值构不成模型", "tree": "结构树", "formula": "公式",
-           "defaults": "按参考库自己的默认配置构建；这一类型的任何配置都以同样的方式计数。"},
-}  # fmt: skip
+    "en": {
+        "classes": "Classes",
+        "needs": "The reference's own defaults build no model",
+        "tree": "Tree",
+        "formula": "Formula",
+        "defaults": "As the reference library builds it from its own defaults; any config of this type is counted the same way.",
+    },
+    "zh": {
+        "classes": "各类的参数量",
+        "needs": "参考库的默认值构不成模型",
+        "tree": "结构树",
+        "formula": "公式",
+        "defaults": "按参考库自己的默认配置构建；这一类型的任何配置都以同样的方式计数。",
+    },
+}
 
 
 def _count(model_type: str, class_name: str) -> str:

@@ -25,8 +25,15 @@ VERSIONS: dict[str, int] = {}
 """The version of each schema; 1 where none stands here."""
 
 SAMPLES: dict[str, tuple[str, ...]] = {
-    "count": ("count bert-base-chinese", "count mixtral-8x7b", "count albert-base-v2", "count flan-t5-base", "count gpt2 --set n_layer=3",
-              "count tests/corpus/formats/mlx.npz", "count whisper-tiny"),
+    "count": (
+        "count bert-base-chinese",
+        "count mixtral-8x7b",
+        "count albert-base-v2",
+        "count flan-t5-base",
+        "count gpt2 --set n_layer=3",
+        "count tests/corpus/formats/mlx.npz",
+        "count whisper-tiny",
+    ),
     "tensors": ("tensors bert-base-uncased", "tensors tests/corpus/formats/mlx.npz"),
     "explain": ("explain bert-base-chinese", "explain deepseek-v3", "explain whisper-tiny"),
     "formula": ("formula bert-base-uncased", "formula whisper-tiny"),
@@ -47,7 +54,7 @@ SAMPLES: dict[str, tuple[str, ...]] = {
     "sweep": ("sweep bert-base-uncased --set num_hidden_layers=2:24",),
     "adapters": ("adapters bert-base-uncased lora:r=8,target_modules=query+value", "adapters bert-tiny vera"),
     "quiz": ("quiz bert-base-uncased",),
-}  # fmt: skip
+}
 """Commands that together show what each answer can hold; a name in braces is a folder of ``write_samples``."""
 
 

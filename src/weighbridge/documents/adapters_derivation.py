@@ -64,11 +64,33 @@ REASONS = {
 """Why a method adds what it adds; the others are said by their formula."""
 
 LETTERS = {
-    "r": "r", "init_r": "r", "num_virtual_tokens": "t", "adapter_len": "t", "encoder_hidden_size": "h", "num_vectors": "v",
-    "vector_length": "b", "oft_block_size": "b", "boft_block_size": "b", "block_size": "b", "boft_block_num": "m", "n_frequency": "f",
-    "n_tasks": "t", "n_skills": "s", "n_splits": "p", "depth": "d", "gralora_k": "k", "hybrid_r": "q", "u": "u", "mini_r": "m", "num_B": "m",
-    "theta_d_length": "t", "num_ranks": "q", "num_tasks": "s", "num_frozen_tokens": "f", "bottleneck": "r",
-}  # fmt: skip
+    "r": "r",
+    "init_r": "r",
+    "num_virtual_tokens": "t",
+    "adapter_len": "t",
+    "encoder_hidden_size": "h",
+    "num_vectors": "v",
+    "vector_length": "b",
+    "oft_block_size": "b",
+    "boft_block_size": "b",
+    "block_size": "b",
+    "boft_block_num": "m",
+    "n_frequency": "f",
+    "n_tasks": "t",
+    "n_skills": "s",
+    "n_splits": "p",
+    "depth": "d",
+    "gralora_k": "k",
+    "hybrid_r": "q",
+    "u": "u",
+    "mini_r": "m",
+    "num_B": "m",
+    "theta_d_length": "t",
+    "num_ranks": "q",
+    "num_tasks": "s",
+    "num_frozen_tokens": "f",
+    "bottleneck": "r",
+}
 """The letters of an adapter's own numbers."""
 
 MEANINGS = {

@@ -20,12 +20,30 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 TOPICS = {
-    "attention": "attention", "self_attention": "attention", "cross_attention": "cross_attention",
-    "latent_attention": "latent_attention", "linear_attention": "mixer", "state_space": "mixer", "ssm": "mixer", "mamba": "mixer", "mixer": "mixer",
-    "recurrent": "mixer", "recurrence": "mixer", "time_mixing": "mixer", "fourier": "mixer", "convolution": "convolution", "conv_module": "convolution",
-    "feed_forward": "feed_forward", "mlp": "feed_forward", "experts": "experts", "expert": "experts", "mixture": "experts",
-    "moe": "experts", "router": "experts", "projector": "projector",
-}  # fmt: skip
+    "attention": "attention",
+    "self_attention": "attention",
+    "cross_attention": "cross_attention",
+    "latent_attention": "latent_attention",
+    "linear_attention": "mixer",
+    "state_space": "mixer",
+    "ssm": "mixer",
+    "mamba": "mixer",
+    "mixer": "mixer",
+    "recurrent": "mixer",
+    "recurrence": "mixer",
+    "time_mixing": "mixer",
+    "fourier": "mixer",
+    "convolution": "convolution",
+    "conv_module": "convolution",
+    "feed_forward": "feed_forward",
+    "mlp": "feed_forward",
+    "experts": "experts",
+    "expert": "experts",
+    "mixture": "experts",
+    "moe": "experts",
+    "router": "experts",
+    "projector": "projector",
+}
 """From the kind of a part to what it is for; kinds not named here take it from the parts around them."""
 STRUCTURAL = frozenset(TOPICS.values())
 NORMS = frozenset({"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm", "norm", "scale", "layer_scale"})

@@ -8,15 +8,33 @@ from __future__ import annotations
 from weighbridge.core.messages import mark
 
 SECTIONS: dict[str, str] = {
-    "embedding": mark("Embeddings"), "table": mark("Embeddings"), "encoder": mark("Encoder"), "decoder": mark("Decoder"),
-    "stack": mark("Transformer layers"), "layer": mark("Transformer layers"), "attention": mark("Multi-head self-attention"),
-    "cross_attention": mark("Cross-attention"), "latent_attention": mark("Multi-head latent attention"),
-    "feed_forward": mark("Feed-forward network"), "experts": mark("Mixture of experts"), "mixer": mark("Sequence mixer"),
-    "convolution": mark("Convolution"), "norm": mark("Norms"), "pooler": mark("Pooler"), "head": mark("Output head"),
-    "transform": mark("Transform before the output"), "group": mark("Group of layers"), "expert": mark("One expert"),
-    "vision": mark("Vision tower"), "audio": mark("Audio tower"), "text": mark("Text tower"), "projector": mark("Projector"),
-    "stage": mark("Stage"), "other": mark("Other parameters"), "maps": mark("Linear maps and other parameters"),
-}  # fmt: skip
+    "embedding": mark("Embeddings"),
+    "table": mark("Embeddings"),
+    "encoder": mark("Encoder"),
+    "decoder": mark("Decoder"),
+    "stack": mark("Transformer layers"),
+    "layer": mark("Transformer layers"),
+    "attention": mark("Multi-head self-attention"),
+    "cross_attention": mark("Cross-attention"),
+    "latent_attention": mark("Multi-head latent attention"),
+    "feed_forward": mark("Feed-forward network"),
+    "experts": mark("Mixture of experts"),
+    "mixer": mark("Sequence mixer"),
+    "convolution": mark("Convolution"),
+    "norm": mark("Norms"),
+    "pooler": mark("Pooler"),
+    "head": mark("Output head"),
+    "transform": mark("Transform before the output"),
+    "group": mark("Group of layers"),
+    "expert": mark("One expert"),
+    "vision": mark("Vision tower"),
+    "audio": mark("Audio tower"),
+    "text": mark("Text tower"),
+    "projector": mark("Projector"),
+    "stage": mark("Stage"),
+    "other": mark("Other parameters"),
+    "maps": mark("Linear maps and other parameters"),
+}
 """The titles of sections, by topic or by the kind of a part."""
 
 NAMED_SECTIONS = {("vision", "backbone"): mark("Backbone"), ("convolution", "downsampling_layer"): mark("Downsampling")}
@@ -56,11 +74,19 @@ PARTS: dict[str, str] = {
 """The titles of sections that no kind tells apart, by the names that several architectures give them."""
 
 LINES: dict[str, str] = {
-    "linear": mark("Linear map"), "embedding": mark("Embedding table"), "layer_norm": mark("Layer normalisation"),
-    "rms_norm": mark("RMS normalisation"), "group_norm": mark("Group normalisation"), "batch_norm": mark("Batch normalisation"),
-    "conv": mark("Convolution"), "experts": mark("All experts, fused"), "bias": mark("Bias"), "vector": mark("Learned vectors"),
-    "weight_norm": mark("Weight, as lengths and directions"), "other": mark("Parameters"),
-}  # fmt: skip
+    "linear": mark("Linear map"),
+    "embedding": mark("Embedding table"),
+    "layer_norm": mark("Layer normalisation"),
+    "rms_norm": mark("RMS normalisation"),
+    "group_norm": mark("Group normalisation"),
+    "batch_norm": mark("Batch normalisation"),
+    "conv": mark("Convolution"),
+    "experts": mark("All experts, fused"),
+    "bias": mark("Bias"),
+    "vector": mark("Learned vectors"),
+    "weight_norm": mark("Weight, as lengths and directions"),
+    "other": mark("Parameters"),
+}
 """The titles of modules that own tensors, by their kind."""
 
 _QUERY, _KEY, _VALUE, _OUTPUT = mark("query"), mark("key"), mark("value"), mark("output")

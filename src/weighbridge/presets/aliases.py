@@ -145,9 +145,27 @@ bloom 176b = bloom
 """Names that no preset has, line by line: what is written, and the presets it may be."""
 
 _DROPPED = (
-    ("uncased",), ("cased",), ("discriminator",), ("v1",), ("v2",), ("v0.1",), ("instruct",), ("base",), ("hf",), ("ls960",), ("960h",), ("224",),
-    ("patch16", "224"), ("patch4", "window7", "224"), ("patch14", "224"), ("it",), ("chat",), ("224", "1k"), ("1k", "224"), ("ur50d",),
-)  # fmt: skip
+    ("uncased",),
+    ("cased",),
+    ("discriminator",),
+    ("v1",),
+    ("v2",),
+    ("v0.1",),
+    ("instruct",),
+    ("base",),
+    ("hf",),
+    ("ls960",),
+    ("960h",),
+    ("224",),
+    ("patch16", "224"),
+    ("patch4", "window7", "224"),
+    ("patch14", "224"),
+    ("it",),
+    ("chat",),
+    ("224", "1k"),
+    ("1k", "224"),
+    ("ur50d",),
+)
 """Words of a preset's name that people leave out."""
 _SIZE = r"\d+(?:\.\d+)?[mb]|\d+x\d+b|a\d+(?:\.\d+)?b|base|large|small|tiny|mini|medium|huge|giant|xs|xl|xxl|xlarge|xxlarge|xsmall|v0\.\d|l|b\d|h|t\d+"
 """A run of a name that is a size: what stands before it is the family."""

@@ -42,15 +42,32 @@ def _two(first: int, *, names: tuple[str, str] = ("weight", "bias")) -> dict[tup
 
 _CELL: dict[tuple[int, ...], str] = {(20, number): name for number, name in _LSTM.items()}
 LAYERS: dict[int, dict[tuple[int, ...], str]] = {
-    100: _two(90), 130: dict(_ACTIVATION), 140: _two(20), 150: _two(20),
+    100: _two(90),
+    130: dict(_ACTIVATION),
+    140: _two(20),
+    150: _two(20),
     160: {(15,): "gamma", (16,): "beta", (17,): "moving_mean", (18,): "moving_variance"},
-    245: {(2,): "scale", (5,): "bias"}, 250: {(2,): "bias"}, 290: {(2,): "data"},
+    245: {(2,): "scale", (5,): "bias"},
+    250: {(2,): "bias"},
+    290: {(2,): "data"},
     400: {**_activations(10), (30,): "weight", (31,): "recursion", (32,): "bias"},
-    410: {**_activations(10), **{(number + gate,): f"{name}_gate.{kind}" for number, kind in ((30, "weight"), (50, "recursion"), (70, "bias"))
-                                 for gate, name in enumerate(("update", "reset", "output"))}},
-    420: {**_activations(10), **_CELL}, 430: {**_activations(10, 11), **_CELL}, 500: {(20,): "weight"}, 1040: _two(20), 1045: _two(8), 1070: {(2,): "data"},
-    1350: _two(3, names=("gamma", "beta")), 1471: _two(60),
-}  # fmt: skip
+    410: {
+        **_activations(10),
+        **{
+            (number + gate,): f"{name}_gate.{kind}"
+            for number, kind in ((30, "weight"), (50, "recursion"), (70, "bias"))
+            for gate, name in enumerate(("update", "reset", "output"))
+        },
+    },
+    420: {**_activations(10), **_CELL},
+    430: {**_activations(10, 11), **_CELL},
+    500: {(20,): "weight"},
+    1040: _two(20),
+    1045: _two(8),
+    1070: {(2,): "data"},
+    1350: _two(3, names=("gamma", "beta")),
+    1471: _two(60),
+}
 """By the number of the layer's kind: the numbers of the fields that lead to each of its weights."""
 
 BODIES = {605: (1, 2), 615: (3, 4)}
@@ -61,11 +78,25 @@ CONSTANTS = (290, 1070)
 """Layers that put a constant into the network, which the file does not say to be learned."""
 
 KINDS = {
-    300: "GLMRegressor", 301: "SupportVectorRegressor", 302: "TreeEnsembleRegressor", 304: "BayesianProbitRegressor", 400: "GLMClassifier",
-    401: "SupportVectorClassifier", 402: "TreeEnsembleClassifier", 404: "KNearestNeighborsClassifier", 501: "ItemSimilarityRecommender",
-    555: "CustomModel", 556: "LinkedModel", 2000: "TextClassifier", 2001: "WordTagger", 2002: "VisionFeaturePrint", 2004: "Gazetteer", 2005: "WordEmbedding",
-    2006: "AudioFeaturePrint", 3000: "SerializedModel",
-}  # fmt: skip
+    300: "GLMRegressor",
+    301: "SupportVectorRegressor",
+    302: "TreeEnsembleRegressor",
+    304: "BayesianProbitRegressor",
+    400: "GLMClassifier",
+    401: "SupportVectorClassifier",
+    402: "TreeEnsembleClassifier",
+    404: "KNearestNeighborsClassifier",
+    501: "ItemSimilarityRecommender",
+    555: "CustomModel",
+    556: "LinkedModel",
+    2000: "TextClassifier",
+    2001: "WordTagger",
+    2002: "VisionFeaturePrint",
+    2004: "Gazetteer",
+    2005: "WordEmbedding",
+    2006: "AudioFeaturePrint",
+    3000: "SerializedModel",
+}
 WITHOUT_WEIGHTS = (560, 600, 601, 602, 603, 604, 606, 607, 609, 610, 900, 2003)
 """Models that only rearrange what passes through them: in a pipeline they stand beside those that have weights."""
 

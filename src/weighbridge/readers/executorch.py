@@ -21,10 +21,27 @@ from weighbridge.readers.text import printable
 from weighbridge.readers.variables import TABLE_NOTE
 
 TYPES = {
-    0: ("U8", 1), 1: ("I8", 1), 2: ("I16", 2), 3: ("I32", 4), 4: ("I64", 8), 5: ("F16", 2), 6: ("F32", 4), 7: ("F64", 8), 11: ("BOOL", 1), 12: ("I8", 1),
-    13: ("U8", 1), 14: ("I32", 4), 15: ("BF16", 2), 23: ("F8_E5M2", 1), 24: ("F8_E4M3", 1), 25: ("F8_E5M2FNUZ", 1), 26: ("F8_E4M3FNUZ", 1),
-    27: ("U16", 2), 28: ("U32", 4), 29: ("U64", 8),
-}  # fmt: skip
+    0: ("U8", 1),
+    1: ("I8", 1),
+    2: ("I16", 2),
+    3: ("I32", 4),
+    4: ("I64", 8),
+    5: ("F16", 2),
+    6: ("F32", 4),
+    7: ("F64", 8),
+    11: ("BOOL", 1),
+    12: ("I8", 1),
+    13: ("U8", 1),
+    14: ("I32", 4),
+    15: ("BF16", 2),
+    23: ("F8_E5M2", 1),
+    24: ("F8_E4M3", 1),
+    25: ("F8_E5M2FNUZ", 1),
+    26: ("F8_E4M3FNUZ", 1),
+    27: ("U16", 2),
+    28: ("U32", 4),
+    29: ("U64", 8),
+}
 """``ScalarType`` of scalar_type.fbs, by number: our name, and its bytes."""
 
 TENSOR = 5

@@ -18,10 +18,24 @@ MOST_VALUES = 300_000
 MOST_ARRAYS = 60_000
 
 TYPES = {
-    "float32": ("F32", 4), "float16": ("F16", 2), "bfloat16": ("BF16", 2), "float64": ("F64", 8), "int8": ("I8", 1), "int16": ("I16", 2),
-    "int32": ("I32", 4), "int64": ("I64", 8), "uint8": ("U8", 1), "uint16": ("U16", 2), "uint32": ("U32", 4), "uint64": ("U64", 8),
-    "bool": ("BOOL", 1), "complex64": ("C64", 8), "complex128": ("C128", 16), "float8_e4m3fn": ("F8_E4M3", 1), "float8_e5m2": ("F8_E5M2", 1),
-}  # fmt: skip
+    "float32": ("F32", 4),
+    "float16": ("F16", 2),
+    "bfloat16": ("BF16", 2),
+    "float64": ("F64", 8),
+    "int8": ("I8", 1),
+    "int16": ("I16", 2),
+    "int32": ("I32", 4),
+    "int64": ("I64", 8),
+    "uint8": ("U8", 1),
+    "uint16": ("U16", 2),
+    "uint32": ("U32", 4),
+    "uint64": ("U64", 8),
+    "bool": ("BOOL", 1),
+    "complex64": ("C64", 8),
+    "complex128": ("C128", 16),
+    "float8_e4m3fn": ("F8_E4M3", 1),
+    "float8_e5m2": ("F8_E5M2", 1),
+}
 """NumPy's names of types: ours, and their bytes."""
 
 CHUNKED = "__msgpack_chunked_array__"

@@ -26,11 +26,22 @@ EXPERTS = {
 }
 
 LLAMA = {
-    "token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head", "blk": "model.layers",
-    "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj", "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm",
-    "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
-}  # fmt: skip
+    "token_embd": "model.embed_tokens",
+    "output_norm": "model.norm",
+    "output": "lm_head",
+    "blk": "model.layers",
+    "attn_norm": "input_layernorm",
+    "ffn_norm": "post_attention_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
 """Pieces of names: those of a file, and the reference's."""
 
 SPARSE = {
@@ -52,40 +63,98 @@ NORMED = {
 }
 AFTER = {"post_attention_norm": "post_attention_layernorm", "post_ffw_norm": "post_feedforward_layernorm"}
 BERT = {
-    "token_embd": "embeddings.word_embeddings", "position_embd": "embeddings.position_embeddings", "token_types": "embeddings.token_type_embeddings",
-    "token_embd_norm": "embeddings.LayerNorm", "blk": "encoder.layer", "attn_q": "attention.self.query", "attn_k": "attention.self.key",
-    "attn_v": "attention.self.value", "attn_output": "attention.output.dense", "attn_output_norm": "attention.output.LayerNorm",
-    "ffn_up": "intermediate.dense", "ffn_down": "output.dense", "layer_output_norm": "output.LayerNorm",
-}  # fmt: skip
+    "token_embd": "embeddings.word_embeddings",
+    "position_embd": "embeddings.position_embeddings",
+    "token_types": "embeddings.token_type_embeddings",
+    "token_embd_norm": "embeddings.LayerNorm",
+    "blk": "encoder.layer",
+    "attn_q": "attention.self.query",
+    "attn_k": "attention.self.key",
+    "attn_v": "attention.self.value",
+    "attn_output": "attention.output.dense",
+    "attn_output_norm": "attention.output.LayerNorm",
+    "ffn_up": "intermediate.dense",
+    "ffn_down": "output.dense",
+    "layer_output_norm": "output.LayerNorm",
+}
 NOMIC = {
-    **BERT, "blk": "layers", "attn_qkv": "self_attn.qkv_proj", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj", "attn_output_norm": "post_attention_layernorm", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj", "layer_output_norm": "post_mlp_layernorm",
-}  # fmt: skip
+    **BERT,
+    "blk": "layers",
+    "attn_qkv": "self_attn.qkv_proj",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "attn_output_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+    "layer_output_norm": "post_mlp_layernorm",
+}
 GPT2 = {
-    "token_embd": "transformer.wte", "position_embd": "transformer.wpe", "output_norm": "transformer.ln_f", "output": "lm_head",
-    "blk": "transformer.h", "attn_norm": "ln_1", "attn_qkv": "attn.c_attn", "attn_output": "attn.c_proj", "ffn_norm": "ln_2",
-    "ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj",
-}  # fmt: skip
+    "token_embd": "transformer.wte",
+    "position_embd": "transformer.wpe",
+    "output_norm": "transformer.ln_f",
+    "output": "lm_head",
+    "blk": "transformer.h",
+    "attn_norm": "ln_1",
+    "attn_qkv": "attn.c_attn",
+    "attn_output": "attn.c_proj",
+    "ffn_norm": "ln_2",
+    "ffn_up": "mlp.c_fc",
+    "ffn_down": "mlp.c_proj",
+}
 NEOX = {
-    "token_embd": "gpt_neox.embed_in", "output_norm": "gpt_neox.final_layer_norm", "output": "embed_out", "blk": "gpt_neox.layers",
-    "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_qkv": "attention.query_key_value",
-    "attn_output": "attention.dense", "ffn_up": "mlp.dense_h_to_4h", "ffn_down": "mlp.dense_4h_to_h",
-}  # fmt: skip
+    "token_embd": "gpt_neox.embed_in",
+    "output_norm": "gpt_neox.final_layer_norm",
+    "output": "embed_out",
+    "blk": "gpt_neox.layers",
+    "attn_norm": "input_layernorm",
+    "ffn_norm": "post_attention_layernorm",
+    "attn_qkv": "attention.query_key_value",
+    "attn_output": "attention.dense",
+    "ffn_up": "mlp.dense_h_to_4h",
+    "ffn_down": "mlp.dense_4h_to_h",
+}
 HEADS_AS_IN_BLOOM = {
-    "token_embd": "transformer.word_embeddings", "token_embd_norm": "transformer.word_embeddings_layernorm", "output_norm": "transformer.ln_f",
-    "output": "lm_head", "blk": "transformer.h", "attn_norm": "input_layernorm", "attn_qkv": "self_attention.query_key_value",
-    "attn_output": "self_attention.dense", "ffn_norm": "post_attention_layernorm", "ffn_up": "mlp.dense_h_to_4h", "ffn_down": "mlp.dense_4h_to_h",
-}  # fmt: skip
+    "token_embd": "transformer.word_embeddings",
+    "token_embd_norm": "transformer.word_embeddings_layernorm",
+    "output_norm": "transformer.ln_f",
+    "output": "lm_head",
+    "blk": "transformer.h",
+    "attn_norm": "input_layernorm",
+    "attn_qkv": "self_attention.query_key_value",
+    "attn_output": "self_attention.dense",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_up": "mlp.dense_h_to_4h",
+    "ffn_down": "mlp.dense_4h_to_h",
+}
 MPT = {
-    "token_embd": "transformer.wte", "output_norm": "transformer.norm_f", "output": "lm_head", "blk": "transformer.blocks", "attn_norm": "norm_1",
-    "attn_qkv": "attn.Wqkv", "attn_output": "attn.out_proj", "ffn_norm": "norm_2", "ffn_up": "ffn.up_proj", "ffn_down": "ffn.down_proj",
-}  # fmt: skip
+    "token_embd": "transformer.wte",
+    "output_norm": "transformer.norm_f",
+    "output": "lm_head",
+    "blk": "transformer.blocks",
+    "attn_norm": "norm_1",
+    "attn_qkv": "attn.Wqkv",
+    "attn_output": "attn.out_proj",
+    "ffn_norm": "norm_2",
+    "ffn_up": "ffn.up_proj",
+    "ffn_down": "ffn.down_proj",
+}
 MAMBA = {
-    "token_embd": "backbone.embeddings", "output_norm": "backbone.norm_f", "output": "lm_head", "blk": "backbone.layers", "attn_norm": "norm",
-    "ssm_a": "mixer.A_log", "ssm_d": "mixer.D", "ssm_conv1d": "mixer.conv1d", "ssm_in": "mixer.in_proj", "ssm_x": "mixer.x_proj",
-    "ssm_dt": "mixer.dt_proj", "ssm_out": "mixer.out_proj",
-}  # fmt: skip
+    "token_embd": "backbone.embeddings",
+    "output_norm": "backbone.norm_f",
+    "output": "lm_head",
+    "blk": "backbone.layers",
+    "attn_norm": "norm",
+    "ssm_a": "mixer.A_log",
+    "ssm_d": "mixer.D",
+    "ssm_conv1d": "mixer.conv1d",
+    "ssm_in": "mixer.in_proj",
+    "ssm_x": "mixer.x_proj",
+    "ssm_dt": "mixer.dt_proj",
+    "ssm_out": "mixer.out_proj",
+}
 SHARED = {
     **LLAMA,
     **SPARSE,

@@ -90,9 +90,18 @@ def _t5(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
 
 
 SSM = {
-    "ssm_in": "in_proj", "ssm_conv1d": "conv1d", "ssm_x": "x_proj", "ssm_dt": "dt_proj", "ssm_a": "A_log", "ssm_d": "D", "ssm_out": "out_proj",
-    "ssm_dt_norm": "dt_layernorm", "ssm_b_norm": "b_layernorm", "ssm_c_norm": "c_layernorm", "ssm_norm": "norm",
-}  # fmt: skip
+    "ssm_in": "in_proj",
+    "ssm_conv1d": "conv1d",
+    "ssm_x": "x_proj",
+    "ssm_dt": "dt_proj",
+    "ssm_a": "A_log",
+    "ssm_d": "D",
+    "ssm_out": "out_proj",
+    "ssm_dt_norm": "dt_layernorm",
+    "ssm_b_norm": "b_layernorm",
+    "ssm_c_norm": "c_layernorm",
+    "ssm_norm": "norm",
+}
 """Pieces of the names of a state space."""
 
 SECOND = {"ssm_dt.bias": "dt_bias", **{piece: name for piece, name in SSM.items() if piece != "ssm_dt"}}
@@ -132,12 +141,24 @@ FALCON_H1 = {
 """The converter writes one norm without an ending."""
 
 LFM2 = {
-    **LLAMA, "token_embd_norm": "model.embedding_norm", "shortconv.conv": "conv.conv", "shortconv.in_proj": "conv.in_proj",
-    "shortconv.out_proj": "conv.out_proj", "attn_norm": "operator_norm", "ffn_norm": "ffn_norm", "attn_output": "self_attn.out_proj",
-    "attn_q_norm": "self_attn.q_layernorm", "attn_k_norm": "self_attn.k_layernorm", "ffn_gate": "feed_forward.w1", "ffn_up": "feed_forward.w3",
-    "ffn_down": "feed_forward.w2", "ffn_gate_inp": "feed_forward.gate", "ffn_gate_exps.weight": "feed_forward.experts.gate_up_proj",
-    "ffn_up_exps.weight": "feed_forward.experts.gate_up_proj", "ffn_down_exps.weight": "feed_forward.experts.down_proj",
-}  # fmt: skip
+    **LLAMA,
+    "token_embd_norm": "model.embedding_norm",
+    "shortconv.conv": "conv.conv",
+    "shortconv.in_proj": "conv.in_proj",
+    "shortconv.out_proj": "conv.out_proj",
+    "attn_norm": "operator_norm",
+    "ffn_norm": "ffn_norm",
+    "attn_output": "self_attn.out_proj",
+    "attn_q_norm": "self_attn.q_layernorm",
+    "attn_k_norm": "self_attn.k_layernorm",
+    "ffn_gate": "feed_forward.w1",
+    "ffn_up": "feed_forward.w3",
+    "ffn_down": "feed_forward.w2",
+    "ffn_gate_inp": "feed_forward.gate",
+    "ffn_gate_exps.weight": "feed_forward.experts.gate_up_proj",
+    "ffn_up_exps.weight": "feed_forward.experts.gate_up_proj",
+    "ffn_down_exps.weight": "feed_forward.experts.down_proj",
+}
 QWEN3_NEXT = {
     **LLAMA,
     **SPARSE,
@@ -149,36 +170,74 @@ QWEN3_NEXT = {
     "post_attention_norm": "post_attention_layernorm",
 }
 T5 = {
-    "token_embd": "shared", "output": "lm_head",
+    "token_embd": "shared",
+    "output": "lm_head",
     **{f"{side}.output_norm": f"{word}.final_layer_norm" for side, word in (("enc", "encoder"), ("dec", "decoder"))},
-    **{f"{side}.blk.*.{piece}": f"{word}.block.*.layer.{place}.{name}"
-       for side, word, last in (("enc", "encoder", 1), ("dec", "decoder", 2))
-       for piece, place, name in (
-           ("attn_q", 0, "SelfAttention.q"), ("attn_k", 0, "SelfAttention.k"), ("attn_v", 0, "SelfAttention.v"), ("attn_o", 0, "SelfAttention.o"),
-           ("attn_rel_b", 0, "SelfAttention.relative_attention_bias"), ("attn_norm", 0, "layer_norm"), ("cross_attn_q", 1, "EncDecAttention.q"),
-           ("cross_attn_k", 1, "EncDecAttention.k"), ("cross_attn_v", 1, "EncDecAttention.v"), ("cross_attn_o", 1, "EncDecAttention.o"),
-           ("cross_attn_norm", 1, "layer_norm"), ("ffn_norm", last, "layer_norm"), ("ffn_down", last, "DenseReluDense.wo"))},
-    **{f"{side}.blk.*.{piece}": f"{word}.block.*.layer.{last}.DenseReluDense.{name}"
-       for side, word, last in (("enc", "encoder", 1), ("dec", "decoder", 2)) for piece, name in (("ffn_gate", "wi_0"), ("ffn_up", "wi_1"))},
-}  # fmt: skip
+    **{
+        f"{side}.blk.*.{piece}": f"{word}.block.*.layer.{place}.{name}"
+        for side, word, last in (("enc", "encoder", 1), ("dec", "decoder", 2))
+        for piece, place, name in (
+            ("attn_q", 0, "SelfAttention.q"),
+            ("attn_k", 0, "SelfAttention.k"),
+            ("attn_v", 0, "SelfAttention.v"),
+            ("attn_o", 0, "SelfAttention.o"),
+            ("attn_rel_b", 0, "SelfAttention.relative_attention_bias"),
+            ("attn_norm", 0, "layer_norm"),
+            ("cross_attn_q", 1, "EncDecAttention.q"),
+            ("cross_attn_k", 1, "EncDecAttention.k"),
+            ("cross_attn_v", 1, "EncDecAttention.v"),
+            ("cross_attn_o", 1, "EncDecAttention.o"),
+            ("cross_attn_norm", 1, "layer_norm"),
+            ("ffn_norm", last, "layer_norm"),
+            ("ffn_down", last, "DenseReluDense.wo"),
+        )
+    },
+    **{
+        f"{side}.blk.*.{piece}": f"{word}.block.*.layer.{last}.DenseReluDense.{name}"
+        for side, word, last in (("enc", "encoder", 1), ("dec", "decoder", 2))
+        for piece, name in (("ffn_gate", "wi_0"), ("ffn_up", "wi_1"))
+    },
+}
 PLAIN_T5 = {piece: name.replace("wi_1", "wi") for piece, name in T5.items()}
 GPTJ = {
-    "token_embd": "transformer.wte", "output_norm": "transformer.ln_f", "output": "lm_head", "blk": "transformer.h", "attn_norm": "ln_1",
-    "attn_q": "attn.q_proj", "attn_k": "attn.k_proj", "attn_v": "attn.v_proj", "attn_output": "attn.out_proj", "ffn_up": "mlp.fc_in",
+    "token_embd": "transformer.wte",
+    "output_norm": "transformer.ln_f",
+    "output": "lm_head",
+    "blk": "transformer.h",
+    "attn_norm": "ln_1",
+    "attn_q": "attn.q_proj",
+    "attn_k": "attn.k_proj",
+    "attn_v": "attn.v_proj",
+    "attn_output": "attn.out_proj",
+    "ffn_up": "mlp.fc_in",
     "ffn_down": "mlp.fc_out",
-}  # fmt: skip
+}
 MODERN_BERT = {
-    "token_embd": "embeddings.tok_embeddings", "token_embd_norm": "embeddings.norm", "output_norm": "final_norm", "blk": "layers", "attn_qkv": "attn.Wqkv",
-    "attn_output": "attn.Wo", "ffn_up": "mlp.Wi", "ffn_down": "mlp.Wo", "ffn_norm": "mlp_norm",
-}  # fmt: skip
+    "token_embd": "embeddings.tok_embeddings",
+    "token_embd_norm": "embeddings.norm",
+    "output_norm": "final_norm",
+    "blk": "layers",
+    "attn_qkv": "attn.Wqkv",
+    "attn_output": "attn.Wo",
+    "ffn_up": "mlp.Wi",
+    "ffn_down": "mlp.Wo",
+    "ffn_norm": "mlp_norm",
+}
 EURO_BERT = {piece: name.removeprefix("model.") for piece, name in LLAMA.items()}
 
 BAICHUAN = {**LLAMA, **dict.fromkeys(("attn_q", "attn_k", "attn_v"), "self_attn.W_pack")}
 INTERNLM2 = {
-    **LLAMA, "token_embd": "model.tok_embeddings", "output": "output", **dict.fromkeys(("attn_q", "attn_k", "attn_v"), "attention.wqkv"),
-    "attn_output": "attention.wo", "ffn_gate": "feed_forward.w1", "ffn_up": "feed_forward.w3", "ffn_down": "feed_forward.w2",
-    "attn_norm": "attention_norm", "ffn_norm": "ffn_norm",
-}  # fmt: skip
+    **LLAMA,
+    "token_embd": "model.tok_embeddings",
+    "output": "output",
+    **dict.fromkeys(("attn_q", "attn_k", "attn_v"), "attention.wqkv"),
+    "attn_output": "attention.wo",
+    "ffn_gate": "feed_forward.w1",
+    "ffn_up": "feed_forward.w3",
+    "ffn_down": "feed_forward.w2",
+    "attn_norm": "attention_norm",
+    "ffn_norm": "ffn_norm",
+}
 BITNET = {**LLAMA, "attn_sub_norm": "self_attn.attn_sub_norm", "ffn_sub_norm": "mlp.ffn_sub_norm"}
 ERNIE = {
     **{f"exp_probs_b{ending}": "mlp.gate.moe_statics.e_score_correction_bias" for ending in (".bias", "")},
@@ -256,8 +315,16 @@ AFMOE_FIELDS = {
     "expert_shared_count": "num_shared_experts",
     "leading_dense_block_count": "num_dense_layers",
 }
-AFMOE = {"exp_probs_b.bias": "mlp.expert_bias", "exp_probs_b": "mlp.expert_bias", **SHARED, **NORMED, "ffn_gate_inp": "mlp.router.gate", "attn_gate": "self_attn.gate_proj", "ffn_norm": "pre_mlp_layernorm",
-         "post_ffw_norm": "post_mlp_layernorm"}  # fmt: skip
+AFMOE = {
+    "exp_probs_b.bias": "mlp.expert_bias",
+    "exp_probs_b": "mlp.expert_bias",
+    **SHARED,
+    **NORMED,
+    "ffn_gate_inp": "mlp.router.gate",
+    "attn_gate": "self_attn.gate_proj",
+    "ffn_norm": "pre_mlp_layernorm",
+    "post_ffw_norm": "post_mlp_layernorm",
+}
 
 ERNIE_FIELDS = {
     **FIELDS,

@@ -55,11 +55,20 @@ PER_LAYER = {
 """Of tables that give every layer an input of its own."""
 
 GEMMA3N = {
-    **LLAMA, **NORMED, **PER_LAYER, "post_norm": "post_per_layer_input_norm", "altup_correct_coef": "altup.correction_coefs",
-    "altup_predict_coef": "altup.prediction_coefs", "altup_router": "altup.modality_router", "altup_router_norm": "altup.router_norm",
-    "altup_correct_scale.weight": "altup.correct_output_scale", "altup_correct_scale": "altup.correct_output_scale", "laurel_l": "laurel.linear_left",
-    "laurel_r": "laurel.linear_right", "laurel_post_norm": "laurel.post_laurel_norm",
-}  # fmt: skip
+    **LLAMA,
+    **NORMED,
+    **PER_LAYER,
+    "post_norm": "post_per_layer_input_norm",
+    "altup_correct_coef": "altup.correction_coefs",
+    "altup_predict_coef": "altup.prediction_coefs",
+    "altup_router": "altup.modality_router",
+    "altup_router_norm": "altup.router_norm",
+    "altup_correct_scale.weight": "altup.correct_output_scale",
+    "altup_correct_scale": "altup.correct_output_scale",
+    "laurel_l": "laurel.linear_left",
+    "laurel_r": "laurel.linear_right",
+    "laurel_post_norm": "laurel.post_laurel_norm",
+}
 GEMMA4 = {
     **LLAMA,
     **NORMED,
@@ -76,36 +85,83 @@ GLM_DSA = {
     **LATENT,
 }
 NEMOTRON_H = {
-    "token_embd": "model.embeddings", "output_norm": "model.norm_f", "output": "lm_head", "blk": "model.layers", "attn_norm": "norm",
-    **prefix_names(SECOND, "mixer"), "attn_q": "mixer.q_proj", "attn_k": "mixer.k_proj", "attn_v": "mixer.v_proj", "attn_output": "mixer.o_proj",
-    "ffn_up": "mixer.up_proj", "ffn_down": "mixer.down_proj", "ffn_gate_inp": "mixer.gate", "ffn_up_exps.weight": "mixer.experts.up_proj",
-    "ffn_down_exps.weight": "mixer.experts.down_proj", "ffn_up_shexp": "mixer.shared_experts.up_proj",
-    "ffn_down_shexp": "mixer.shared_experts.down_proj", "ffn_latent_in": "mixer.fc1_latent_proj", "ffn_latent_out": "mixer.fc2_latent_proj",
-    "ffn_latent_down": "mixer.fc1_latent_proj", "ffn_latent_up": "mixer.fc2_latent_proj",
-}  # fmt: skip
+    "token_embd": "model.embeddings",
+    "output_norm": "model.norm_f",
+    "output": "lm_head",
+    "blk": "model.layers",
+    "attn_norm": "norm",
+    **prefix_names(SECOND, "mixer"),
+    "attn_q": "mixer.q_proj",
+    "attn_k": "mixer.k_proj",
+    "attn_v": "mixer.v_proj",
+    "attn_output": "mixer.o_proj",
+    "ffn_up": "mixer.up_proj",
+    "ffn_down": "mixer.down_proj",
+    "ffn_gate_inp": "mixer.gate",
+    "ffn_up_exps.weight": "mixer.experts.up_proj",
+    "ffn_down_exps.weight": "mixer.experts.down_proj",
+    "ffn_up_shexp": "mixer.shared_experts.up_proj",
+    "ffn_down_shexp": "mixer.shared_experts.down_proj",
+    "ffn_latent_in": "mixer.fc1_latent_proj",
+    "ffn_latent_out": "mixer.fc2_latent_proj",
+    "ffn_latent_down": "mixer.fc1_latent_proj",
+    "ffn_latent_up": "mixer.fc2_latent_proj",
+}
 APERTUS = {**LLAMA, "attn_norm": "attention_layernorm", "ffn_norm": "feedforward_layernorm"}
 SINKS = {"attn_sinks.weight": "self_attn.sinks", "attn_sinks": "self_attn.sinks"}
 KIMI = {
-    **LATENT, "ssm_conv1d_q": "self_attn.conv1d", "ssm_conv1d_k": "self_attn.conv1d", "ssm_conv1d_v": "self_attn.conv1d",
-    "ssm_f_a": "self_attn.forget_gate.f_a_proj", "ssm_f_b": "self_attn.forget_gate.f_b_proj", "ssm_beta": "self_attn.b_proj",
-    "ssm_g_a": "self_attn.g_a_proj", "ssm_g_b": "self_attn.g_b_proj", "ssm_norm": "self_attn.o_norm", "ssm_a": "self_attn.forget_gate.A_log",
+    **LATENT,
+    "ssm_conv1d_q": "self_attn.conv1d",
+    "ssm_conv1d_k": "self_attn.conv1d",
+    "ssm_conv1d_v": "self_attn.conv1d",
+    "ssm_f_a": "self_attn.forget_gate.f_a_proj",
+    "ssm_f_b": "self_attn.forget_gate.f_b_proj",
+    "ssm_beta": "self_attn.b_proj",
+    "ssm_g_a": "self_attn.g_a_proj",
+    "ssm_g_b": "self_attn.g_b_proj",
+    "ssm_norm": "self_attn.o_norm",
+    "ssm_a": "self_attn.forget_gate.A_log",
     "ssm_dt.bias": "self_attn.forget_gate.dt_bias",
-}  # fmt: skip
+}
 CHATGLM = {
-    "token_embd": "transformer.embedding.word_embeddings", "output_norm": "transformer.encoder.final_layernorm", "output": "transformer.output_layer",
-    "blk": "transformer.encoder.layers", "attn_norm": "input_layernorm", "attn_qkv": "self_attention.query_key_value",
-    "attn_output": "self_attention.dense", "ffn_norm": "post_attention_layernorm", "ffn_up": "mlp.dense_h_to_4h", "ffn_down": "mlp.dense_4h_to_h",
-}  # fmt: skip
+    "token_embd": "transformer.embedding.word_embeddings",
+    "output_norm": "transformer.encoder.final_layernorm",
+    "output": "transformer.output_layer",
+    "blk": "transformer.encoder.layers",
+    "attn_norm": "input_layernorm",
+    "attn_qkv": "self_attention.query_key_value",
+    "attn_output": "self_attention.dense",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_up": "mlp.dense_h_to_4h",
+    "ffn_down": "mlp.dense_4h_to_h",
+}
 GLM = {**LLAMA, "ffn_up": "mlp.gate_up_proj"}
 QWEN = {
-    "token_embd": "transformer.wte", "output_norm": "transformer.ln_f", "output": "lm_head", "blk": "transformer.h", "attn_norm": "ln_1",
-    "attn_qkv": "attn.c_attn", "attn_output": "attn.c_proj", "ffn_norm": "ln_2", "ffn_gate": "mlp.w2", "ffn_up": "mlp.w1", "ffn_down": "mlp.c_proj",
-}  # fmt: skip
+    "token_embd": "transformer.wte",
+    "output_norm": "transformer.ln_f",
+    "output": "lm_head",
+    "blk": "transformer.h",
+    "attn_norm": "ln_1",
+    "attn_qkv": "attn.c_attn",
+    "attn_output": "attn.c_proj",
+    "ffn_norm": "ln_2",
+    "ffn_gate": "mlp.w2",
+    "ffn_up": "mlp.w1",
+    "ffn_down": "mlp.c_proj",
+}
 JINA3 = {
-    **BERT, "blk": "layers", "attn_output": "self_attn.o_proj", "attn_output_norm": "post_attention_layernorm", "attn_qkv": "self_attn.qkv_proj",
-    "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "ffn_up": "mlp.fc1", "ffn_down": "mlp.fc2",
+    **BERT,
+    "blk": "layers",
+    "attn_output": "self_attn.o_proj",
+    "attn_output_norm": "post_attention_layernorm",
+    "attn_qkv": "self_attn.qkv_proj",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "ffn_up": "mlp.fc1",
+    "ffn_down": "mlp.fc2",
     "layer_output_norm": "post_mlp_layernorm",
-}  # fmt: skip
+}
 
 LLAMA4_FIELDS = {
     **FIELDS,
@@ -132,11 +188,19 @@ GEMMA3N_FIELDS = {
 }
 GLM_DSA_FIELDS = {**LATENT_FIELDS, "attention.indexer.head_count": "index_n_heads", "attention.indexer.key_length": "index_head_dim"}
 NEMOTRON_FIELDS = {
-    "embedding_length": "hidden_size", "attention.key_length": "head_dim", "context_length": "max_position_embeddings", "ssm.conv_kernel": "conv_kernel", "ssm.state_size": "ssm_state_size", "ssm.group_count": "n_groups",
-    "ssm.time_step_rank": "mamba_num_heads", "expert_count": "n_routed_experts", "expert_used_count": "num_experts_per_tok",
-    "expert_feed_forward_length": "moe_intermediate_size", "expert_shared_feed_forward_length": "moe_shared_expert_intermediate_size",
+    "embedding_length": "hidden_size",
+    "attention.key_length": "head_dim",
+    "context_length": "max_position_embeddings",
+    "ssm.conv_kernel": "conv_kernel",
+    "ssm.state_size": "ssm_state_size",
+    "ssm.group_count": "n_groups",
+    "ssm.time_step_rank": "mamba_num_heads",
+    "expert_count": "n_routed_experts",
+    "expert_used_count": "num_experts_per_tok",
+    "expert_feed_forward_length": "moe_intermediate_size",
+    "expert_shared_feed_forward_length": "moe_shared_expert_intermediate_size",
     "moe_latent_size": "moe_latent_size",
-}  # fmt: skip
+}
 MIMO_FIELDS = {
     **FIELDS,
     "attention.key_length": "head_dim",
@@ -364,20 +428,38 @@ PLAIN = Architecture("llama", "LlamaForCausalLM", biased=(("attention_bias", "at
 QWEN3_MOE = Architecture("qwen3_moe", "Qwen3MoeForCausalLM", {**LLAMA, **SPARSE}, {**SPARSE_FIELDS}, biased=ATTENTION_BIAS)
 TWINS = {
     **dict.fromkeys(("xverse", "exaone", "refact", "llada", "pangu-embedded"), PLAIN),
-    "llama-embed": PLAIN._replace(class_name="LlamaModel", names={piece: name.removeprefix("model.") for piece, name in LLAMA.items()}, ties=False),
+    "llama-embed": PLAIN._replace(
+        class_name="LlamaModel", names={piece: name.removeprefix("model.") for piece, name in LLAMA.items()}, ties=False
+    ),
     "maincoder": QWEN3,
     **dict.fromkeys(("rnd1", "llada-moe"), QWEN3_MOE),
     "smallthinker": Architecture(
-        "mixtral", "MixtralForCausalLM", {**LLAMA, **SPARSE},
-        {**FIELDS, **GROUPED, "expert_count": "num_local_experts", "expert_used_count": "num_experts_per_tok",
-         "expert_feed_forward_length": "intermediate_size"}),
+        "mixtral",
+        "MixtralForCausalLM",
+        {**LLAMA, **SPARSE},
+        {
+            **FIELDS,
+            **GROUPED,
+            "expert_count": "num_local_experts",
+            "expert_used_count": "num_experts_per_tok",
+            "expert_feed_forward_length": "intermediate_size",
+        },
+    ),
     "hunyuan_vl": Architecture(
-        "hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM",
-        {**LLAMA, "attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"}, biased=ATTENTION_BIAS),
+        "hunyuan_v1_dense",
+        "HunYuanDenseV1ForCausalLM",
+        {**LLAMA, "attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"},
+        biased=ATTENTION_BIAS,
+    ),
     "paddleocr": Architecture("ernie4_5", "Ernie4_5ForCausalLM", biased=(("use_bias", "attn_q.bias"),)),
     "bailingmoe": DEEPSEEK,
     "deepseek2-ocr": DEEPSEEK,
-    "bailingmoe2": Architecture("dots1", "Dots1ForCausalLM", {**SHARED, "attn_qkv": "self_attn.qkv_proj"}, {**MIXTURE_FIELDS, "nextn_predict_layers": "num_nextn_predict_layers"},
-                                settled=lambda stated, names: {"num_hidden_layers": layers_of(stated)}),
-}  # fmt: skip
+    "bailingmoe2": Architecture(
+        "dots1",
+        "Dots1ForCausalLM",
+        {**SHARED, "attn_qkv": "self_attn.qkv_proj"},
+        {**MIXTURE_FIELDS, "nextn_predict_layers": "num_nextn_predict_layers"},
+        settled=lambda stated, names: {"num_hidden_layers": layers_of(stated)},
+    ),
+}
 """By ``general.architecture``: models whose tensors are those of another family's, name by name; no description of their own stands behind them."""

@@ -21,11 +21,33 @@ from weighbridge.readers.onnx_roles import MODULES, Use, module_of, with_role
 from weighbridge.readers.protobuf import Budget, Field, fields, numbers, require_bytes, text
 
 TYPES = {
-    1: ("F32", 32), 2: ("U8", 8), 3: ("I8", 8), 4: ("U16", 16), 5: ("I16", 16), 6: ("I32", 32), 7: ("I64", 64), 8: ("STRING", 0),
-    9: ("BOOL", 8), 10: ("F16", 16), 11: ("F64", 64), 12: ("U32", 32), 13: ("U64", 64), 14: ("C64", 64), 15: ("C128", 128),
-    16: ("BF16", 16), 17: ("F8_E4M3", 8), 18: ("F8_E4M3FNUZ", 8), 19: ("F8_E5M2", 8), 20: ("F8_E5M2FNUZ", 8), 21: ("U4", 4),
-    22: ("I4", 4), 23: ("F4", 4), 24: ("F8_E8M0", 8), 25: ("U2", 2), 26: ("I2", 2),
-}  # fmt: skip
+    1: ("F32", 32),
+    2: ("U8", 8),
+    3: ("I8", 8),
+    4: ("U16", 16),
+    5: ("I16", 16),
+    6: ("I32", 32),
+    7: ("I64", 64),
+    8: ("STRING", 0),
+    9: ("BOOL", 8),
+    10: ("F16", 16),
+    11: ("F64", 64),
+    12: ("U32", 32),
+    13: ("U64", 64),
+    14: ("C64", 64),
+    15: ("C128", 128),
+    16: ("BF16", 16),
+    17: ("F8_E4M3", 8),
+    18: ("F8_E4M3FNUZ", 8),
+    19: ("F8_E5M2", 8),
+    20: ("F8_E5M2FNUZ", 8),
+    21: ("U4", 4),
+    22: ("I4", 4),
+    23: ("F4", 4),
+    24: ("F8_E8M0", 8),
+    25: ("U2", 2),
+    26: ("I2", 2),
+}
 """Number of each element type, TensorProto.DataType: our name, and its bits in raw data."""
 
 MODEL = frozenset((*range(1, 9), 14, 20, 25, 26))

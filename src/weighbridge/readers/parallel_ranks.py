@@ -119,8 +119,11 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
     if len(expert_ranks) > 1 or virtual > 1:
         note = Text(
             "joined from {tensor} tensor-parallel ranks, {experts} expert-parallel ranks and {pipeline} pipeline stages, in {virtual} parts each",
-            tensor=len(tensor_ranks), experts=len(expert_ranks), pipeline=len(stages), virtual=virtual,
-        )  # fmt: skip
+            tensor=len(tensor_ranks),
+            experts=len(expert_ranks),
+            pipeline=len(stages),
+            virtual=virtual,
+        )
     return Listing("torch", (*model.values(), *aside), notes=(note,))
 
 

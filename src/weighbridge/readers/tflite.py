@@ -20,10 +20,30 @@ from weighbridge.readers.text import printable
 from weighbridge.readers.variables import TABLE_NOTE
 
 TYPES = (
-    ("F32", 32), ("F16", 16), ("I32", 32), ("U8", 8), ("I64", 64), ("STRING", 0), ("BOOL", 8), ("I16", 16), ("C64", 64), ("I8", 8), ("F64", 64),
-    ("C128", 128), ("U64", 64), ("RESOURCE", 0), ("VARIANT", 0), ("U32", 32), ("U16", 16), ("I4", 4), ("BF16", 16), ("I2", 2), ("U4", 4),
-    ("F8_E4M3", 8), ("F8_E5M2", 8),
-)  # fmt: skip
+    ("F32", 32),
+    ("F16", 16),
+    ("I32", 32),
+    ("U8", 8),
+    ("I64", 64),
+    ("STRING", 0),
+    ("BOOL", 8),
+    ("I16", 16),
+    ("C64", 64),
+    ("I8", 8),
+    ("F64", 64),
+    ("C128", 128),
+    ("U64", 64),
+    ("RESOURCE", 0),
+    ("VARIANT", 0),
+    ("U32", 32),
+    ("U16", 16),
+    ("I4", 4),
+    ("BF16", 16),
+    ("I2", 2),
+    ("U4", 4),
+    ("F8_E4M3", 8),
+    ("F8_E5M2", 8),
+)
 """``TensorType`` of schema.fbs, by number: our name, and its bits; those without are of any length."""
 
 MOST_GRAPHS = 1_000

@@ -22,9 +22,28 @@ WEIGHTS, CONSTANTS = "data/weights/", "data/constants/"
 LARGEST_TABLE = 32_000_000
 
 TYPES = {
-    1: "U8", 2: "I8", 3: "I16", 4: "I32", 5: "I64", 6: "F16", 7: "F32", 8: "F64", 9: "C32", 10: "C64", 11: "C128", 12: "BOOL", 13: "BF16", 28: "U16",
-    29: "F8_E4M3", 30: "F8_E5M2", 31: "F8_E4M3FNUZ", 32: "F8_E5M2FNUZ", 33: "F8_E8M0", 34: "U32", 35: "U64",
-}  # fmt: skip
+    1: "U8",
+    2: "I8",
+    3: "I16",
+    4: "I32",
+    5: "I64",
+    6: "F16",
+    7: "F32",
+    8: "F64",
+    9: "C32",
+    10: "C64",
+    11: "C128",
+    12: "BOOL",
+    13: "BF16",
+    28: "U16",
+    29: "F8_E4M3",
+    30: "F8_E5M2",
+    31: "F8_E4M3FNUZ",
+    32: "F8_E5M2FNUZ",
+    33: "F8_E8M0",
+    34: "U32",
+    35: "U64",
+}
 """``ScalarType`` of schema.py, by number."""
 
 NOTE = "a constant of the program"

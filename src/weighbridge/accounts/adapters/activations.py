@@ -24,9 +24,18 @@ from weighbridge.core.tree import Part, Tensor, copy_name, positions
 from weighbridge.value import ModelValue
 
 VARIANTS = (
-    "use_dora", "kasa_config", "velora_config", "monteclora_config", "use_bdlora", "arrow_config", "layer_replication", "modules_to_save",
-    "target_parameters", "trainable_token_indices", "lora_bias",
-)  # fmt: skip
+    "use_dora",
+    "kasa_config",
+    "velora_config",
+    "monteclora_config",
+    "use_bdlora",
+    "arrow_config",
+    "layer_replication",
+    "modules_to_save",
+    "target_parameters",
+    "trainable_token_indices",
+    "lora_bias",
+)
 NOT_KNOWN = mark("activations are worked out for plain LoRA on linear layers, for BitFit and for frozen modules")
 
 

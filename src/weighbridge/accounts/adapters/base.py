@@ -43,10 +43,23 @@ TIES_UNSAID = ("ForSequenceClassification", "ForTokenClassification", "ForQuesti
 TIES_SAID = frozenset(("T5ForQuestionAnswering", "MT5ForQuestionAnswering", "UMT5ForQuestionAnswering"))
 """Classes of encoder-decoders by their endings whose tables are tied inside, and which do not say so themselves; and those that do."""
 
-UNTIED_OUTSIDE = frozenset((
-    "blip-2", "encoder-decoder", "florence2", "instructblip", "instructblipvideo", "kosmos-2", "kosmos-2.5", "llama4", "musicgen",
-    "musicgen_melody", "pix2struct", "speech-encoder-decoder", "vision-encoder-decoder",
-))  # fmt: skip
+UNTIED_OUTSIDE = frozenset(
+    (
+        "blip-2",
+        "encoder-decoder",
+        "florence2",
+        "instructblip",
+        "instructblipvideo",
+        "kosmos-2",
+        "kosmos-2.5",
+        "llama4",
+        "musicgen",
+        "musicgen_melody",
+        "pix2struct",
+        "speech-encoder-decoder",
+        "vision-encoder-decoder",
+    )
+)
 """Types whose text model ties its embeddings, and whose own config says that nothing is tied."""
 
 ALWAYS_TIED = frozenset(

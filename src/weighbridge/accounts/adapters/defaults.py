@@ -130,10 +130,31 @@ WAVEFT = {key: value for key, value in LORA.items() if key not in ("btlm", "rwkv
 
 MIXTRAL_KIN = ("minimax", "minimax_m2", "mixtral")
 QWEN_MOE_KIN = (
-    "afmoe", "beam", "cohere2_moe", "deepseek_v2", "deepseek_v3", "deepseek_v32", "dots1", "ernie4_5_moe", "exaone_moe", "flex_olmo",
-    "glm4_moe", "glm4_moe_lite", "glm4v_moe", "glm_moe_dsa", "hunyuan_v1_moe", "longcat_flash", "mellum", "olmoe", "qwen3_moe",
-    "qwen3_next", "qwen3_omni_moe", "qwen3_omni_moe_text", "qwen3_omni_moe_thinker", "solar_open",
-)  # fmt: skip
+    "afmoe",
+    "beam",
+    "cohere2_moe",
+    "deepseek_v2",
+    "deepseek_v3",
+    "deepseek_v32",
+    "dots1",
+    "ernie4_5_moe",
+    "exaone_moe",
+    "flex_olmo",
+    "glm4_moe",
+    "glm4_moe_lite",
+    "glm4v_moe",
+    "glm_moe_dsa",
+    "hunyuan_v1_moe",
+    "longcat_flash",
+    "mellum",
+    "olmoe",
+    "qwen3_moe",
+    "qwen3_next",
+    "qwen3_omni_moe",
+    "qwen3_omni_moe_text",
+    "qwen3_omni_moe_thinker",
+    "solar_open",
+)
 """Model types whose experts are fused in memory; which checkpoint names stand for which parameter.
 
 Source: huggingface/transformers 5.23.0, conversion_mapping.py

@@ -35,10 +35,29 @@ CHANGES = {
 }
 """By field of the adapter: the fields of the base's config that it may stand for, of which the first that is there is set."""
 
-HEAD_DIM_IS_SET = frozenset((
-    "arcee", "aria_text", "csm", "deepseek_v2", "diffllama", "ernie4_5", "eurobert", "hyperclovax", "internlm3", "iquestcoder", "jais2",
-    "kyutai_speech_to_text", "llama", "minicpm3", "mistral", "moshi", "nemotron", "nomic_bert", "qwen3_vl_moe_text",
-))  # fmt: skip
+HEAD_DIM_IS_SET = frozenset(
+    (
+        "arcee",
+        "aria_text",
+        "csm",
+        "deepseek_v2",
+        "diffllama",
+        "ernie4_5",
+        "eurobert",
+        "hyperclovax",
+        "internlm3",
+        "iquestcoder",
+        "jais2",
+        "kyutai_speech_to_text",
+        "llama",
+        "minicpm3",
+        "mistral",
+        "moshi",
+        "nemotron",
+        "nomic_bert",
+        "qwen3_vl_moe_text",
+    )
+)
 """Types whose config class works ``head_dim`` out as it is made, so that it stays when the width changes; all others do so in each layer.
 
 Source: huggingface/transformers 5.23.0, the config classes, each made with ``head_dim=None``

@@ -124,8 +124,16 @@ ACCELERATORS = {entry.name: entry for entry in map(_read, _TABLE.strip().splitli
 
 
 MODULES = {
-    "v100": "sxm2 sxm3", "a100": "sxm4", "a800": "sxm4", "h100": "sxm5 hbm3", "h800": "sxm5 hbm3", "h20": "sxm5", "h200": "sxm5", "b200": "sxm6", "b300": "sxm6",
-}  # fmt: skip
+    "v100": "sxm2 sxm3",
+    "a100": "sxm4",
+    "a800": "sxm4",
+    "h100": "sxm5 hbm3",
+    "h800": "sxm5 hbm3",
+    "h20": "sxm5",
+    "h200": "sxm5",
+    "b200": "sxm6",
+    "b300": "sxm6",
+}
 """Devices that are modules unless their name says otherwise, and what drivers and shops add to the name of the module."""
 
 MAKERS = frozenset(("nvidia", "amd", "intel", "google", "cloud", "aws", "habana", "geforce", "tesla", "instinct", "generation"))

@@ -113,5 +113,11 @@ def vit_layer(run: ForwardPass, part: Part, value: Value) -> Value:
 
 
 FORWARDS: dict[str, Callable[[ForwardPass, Part], Value]] = {
-    "encoder": encoder, "gpt2": gpt2, "decoder": decoder, "t5": t5, "bart": bart, "whisper": whisper, "vit": vit,
-}  # fmt: skip
+    "encoder": encoder,
+    "gpt2": gpt2,
+    "decoder": decoder,
+    "t5": t5,
+    "bart": bart,
+    "whisper": whisper,
+    "vit": vit,
+}

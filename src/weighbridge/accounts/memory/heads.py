@@ -208,13 +208,29 @@ def after_first(run: ForwardPass, part: Part, states: Value, pooled: Value | Non
 
 
 HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {
-    "cls": bert_heads, "predictions": vocabulary, "lm_head": vocabulary, "proj_out": linear_head, "score": linear_head,
-    "qa_outputs": answers, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, required_child(part, "classifier"), states, pooled),
-    "discriminator_predictions": electra_heads, "generator_predictions": electra_heads, "generator_lm_head": linear_head,
-    "sequence_summary": summarize, "vocab_transform": linear_with_activation(""), "vocab_projector": linear_head, "pre_classifier": after_first,
-    "cls_classifier": distilled_head, "distillation_classifier": distilled_head, "classification_head": end_token_classifier, "decoder": reconstruction, "projector": speech_classifier,
-    "multiple_choice_head": multiple_choice_head, "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
-}  # fmt: skip
+    "cls": bert_heads,
+    "predictions": vocabulary,
+    "lm_head": vocabulary,
+    "proj_out": linear_head,
+    "score": linear_head,
+    "qa_outputs": answers,
+    "classifier": classifier,
+    "sop_classifier": lambda run, part, states, pooled: classifier(run, required_child(part, "classifier"), states, pooled),
+    "discriminator_predictions": electra_heads,
+    "generator_predictions": electra_heads,
+    "generator_lm_head": linear_head,
+    "sequence_summary": summarize,
+    "vocab_transform": linear_with_activation(""),
+    "vocab_projector": linear_head,
+    "pre_classifier": after_first,
+    "cls_classifier": distilled_head,
+    "distillation_classifier": distilled_head,
+    "classification_head": end_token_classifier,
+    "decoder": reconstruction,
+    "projector": speech_classifier,
+    "multiple_choice_head": multiple_choice_head,
+    "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
+}
 """By the name under which classes hold them."""
 
 

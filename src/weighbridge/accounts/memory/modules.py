@@ -174,10 +174,18 @@ BY_INPUT = {
 }
 BY_RESULT = {"relu": "relu", "tanh": "tanh", "sigmoid": "sigmoid"}
 COMPOSED = {
-    "gelu_new": _tanh_gelu, "gelu_accurate": _tanh_gelu, "gelu_python_tanh": _tanh_gelu, "gelu_python": _erf_gelu, "gelu_fast": _fast_gelu,
-    "gelu_10": _clipped_gelu, "laplace": _laplace, "sqrtsoftplus": _root_softplus, "linear": _identity,
-    "quick_gelu": _quick_gelu, "relu2": _squared_relu,
-}  # fmt: skip
+    "gelu_new": _tanh_gelu,
+    "gelu_accurate": _tanh_gelu,
+    "gelu_python_tanh": _tanh_gelu,
+    "gelu_python": _erf_gelu,
+    "gelu_fast": _fast_gelu,
+    "gelu_10": _clipped_gelu,
+    "laplace": _laplace,
+    "sqrtsoftplus": _root_softplus,
+    "linear": _identity,
+    "quick_gelu": _quick_gelu,
+    "relu2": _squared_relu,
+}
 KNOWN = {*BY_INPUT, *BY_RESULT, *COMPOSED}
 
 

@@ -21,9 +21,20 @@ if TYPE_CHECKING:
     from weighbridge.core.length import Stream
 
 STEPS = {
-    "adam": (2, 1), "adamw": (2, 1), "amsgrad": (2, 1), "nadam": (2, 1), "adadelta": (2, 1), "adamax": (1, 0), "radam": (5, 0),
-    "rmsprop": (1, 1), "adagrad": (1, 1), "asgd": (1, 0), "rprop": (3, 0), "adafactor": (1, 1), "muon": (2.5, 0),
-}  # fmt: skip
+    "adam": (2, 1),
+    "adamw": (2, 1),
+    "amsgrad": (2, 1),
+    "nadam": (2, 1),
+    "adadelta": (2, 1),
+    "adamax": (1, 0),
+    "radam": (5, 0),
+    "rmsprop": (1, 1),
+    "adagrad": (1, 1),
+    "asgd": (1, 0),
+    "rprop": (3, 0),
+    "adafactor": (1, 1),
+    "muon": (2.5, 0),
+}
 """New tensors that a step makes of one parameter at a time, and how many of the one before are still named (torch 2.13.0, optim/)."""
 
 

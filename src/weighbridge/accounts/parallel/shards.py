@@ -24,9 +24,24 @@ COLUMN = frozenset((
     "q_lin", "k_lin", "v_lin", "query_proj", "key_proj", "value_proj", "gate_proj", "up_proj", "gate_up_proj", "fc1", "c_fc", "w1", "w3", "wi",
     "wi_0", "wi_1", "dense_h_to_4h", "lin1", "ff1", "fc_in", "intermediate_dense", "q_b_proj", "kv_b_proj",
 ))  # fmt: skip
-ROW = frozenset((
-    "o_proj", "out_proj", "down_proj", "c_proj", "fc2", "w2", "wo", "dense_4h_to_h", "lin2", "ff2", "out_lin", "o", "fc_out", "output_dense",
-))  # fmt: skip
+ROW = frozenset(
+    (
+        "o_proj",
+        "out_proj",
+        "down_proj",
+        "c_proj",
+        "fc2",
+        "w2",
+        "wo",
+        "dense_4h_to_h",
+        "lin2",
+        "ff2",
+        "out_lin",
+        "o",
+        "fc_out",
+        "output_dense",
+    )
+)
 """Names of layers that are cut along their outputs, and along their inputs."""
 
 KEYS = frozenset(("k_proj", "v_proj", "key", "value", "k", "v", "k_lin", "v_lin", "key_proj", "value_proj"))

@@ -31,11 +31,30 @@ LETTERS, GAP = 88, 3
 
 LEVELS = ("section*", "subsection*", "subsubsection*", "paragraph*")
 SPECIAL = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "×": r"$\times$", "ᵀ": r"$^{T}$", "γ": r"$\gamma$", "β": r"$\beta$",
-    "·": r"$\cdot$", "−": "$-$", "Δ": r"$\Delta$", "⌊": r"$\lfloor$", "⌋": r"$\rfloor$", "≈": r"$\approx$", "≤": r"$\le$", "≥": r"$\ge$",
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "×": r"$\times$",
+    "ᵀ": r"$^{T}$",
+    "γ": r"$\gamma$",
+    "β": r"$\beta$",
+    "·": r"$\cdot$",
+    "−": "$-$",
+    "Δ": r"$\Delta$",
+    "⌊": r"$\lfloor$",
+    "⌋": r"$\rfloor$",
+    "≈": r"$\approx$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
     **{letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
-}  # fmt: skip
+}
 
 
 def render(document: Document, *, width: int = 0) -> str:
