@@ -63,8 +63,8 @@ FIELDS = (
     number("common", "common_stride", 4),
     backbone("swin resnet", SWIN),
     image(384, report_default=False),
-    choice("contrastive", "contrastive_temperature", 0.07, read=lambda value: value is not None, report_default=False)._replace(
-        nullable=True
+    replace(
+        choice("contrastive", "contrastive_temperature", 0.07, read=lambda value: value is not None, report_default=False), nullable=True
     ),
     computed("joined", joined_maps),
     computed("fits", divides_into_groups("conv_dim")),

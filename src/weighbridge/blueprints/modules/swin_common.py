@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.stage_fields import first_stages, number, nu
 from weighbridge.config.fields import LABELS, Config, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
-from weighbridge.core.parts import conv2d, layer_norm, linear, part
+from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -38,7 +38,7 @@ FIELDS = (
     image(),
     height_width("patch", "patch_size", 4),
     computed("picture", lambda c: c.image),
-    number("stated", "num_layers", None, "num_hidden_layers", minimum=0)._replace(report_default=False),
+    replace(number("stated", "num_layers", None, "num_hidden_layers", minimum=0), report_default=False),
     computed("doublings", doublings),
     size("stride", "encoder_stride", 32, "E", "pixels per position of the last map"),
     switch("qkv_bias", "qkv_bias", True),

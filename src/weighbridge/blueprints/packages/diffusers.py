@@ -15,7 +15,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, rms_norm, stack
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size, layer_range
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -42,7 +42,7 @@ def read_none(key: str, *usual: Any) -> Field:
 def kind_or_none(word: str, key: str, *kinds: str) -> Field:
     """Declare a choice that may be null."""
     read = one_of(key, *kinds)
-    return choice(word, key, None, read=lambda value: None if value is None else read(value), report_default=False)._replace(nullable=True)
+    return replace(choice(word, key, None, read=lambda value: None if value is None else read(value), report_default=False), nullable=True)
 
 
 def two_maps(name: str, inputs: Size, width: Size) -> Part:
@@ -162,8 +162,8 @@ SD3 = (
     size("patch", "patch_size", 2, "P", "patch size"),
     size("channels", "in_channels", 16, "N", "latent channels"),
     size("layers", "num_layers", 18, "L", "layers"),
-    HEAD_DIM._replace(default=64),
-    HEADS._replace(default=18),
+    HEAD_DIM.with_default(64),
+    HEADS.with_default(18),
     WIDTH,
     size("text", "joint_attention_dim", 4096, "T", "width of the text states"),
     size("caption", "caption_projection_dim", 1152, "C", "width of the projected text"),
@@ -218,8 +218,8 @@ def sd3(c: Config) -> Part:
 
 
 DIT = (
-    HEADS._replace(default=16),
-    HEAD_DIM._replace(default=72),
+    HEADS.with_default(16),
+    HEAD_DIM.with_default(72),
     WIDTH,
     size("channels", "in_channels", 4, "N", "latent channels"),
     size("outputs", "out_channels", lambda c: c.channels, "O", "output channels", null=lambda c: c.channels, report_default=False),

@@ -31,25 +31,25 @@ from weighbridge.blueprints.packages.diffusers_transformers import (
     time_embedding,
 )
 from weighbridge.config.fields import Config, optional, size, switch
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, rms_norm
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 COGVIDEOX = (
-    HEADS._replace(default=30),
-    HEAD_DIM._replace(default=64),
+    HEADS.with_default(30),
+    HEAD_DIM.with_default(64),
     WIDTH,
     channels(16),
-    OUTPUTS._replace(default=16, null=None),
+    replace(OUTPUTS, default=16, null=None),
     size("time", "time_embed_dim", 512, "E", "width of the time embedding"),
     optional("offset", "ofs_embed_dim", None, "F", "width of the offset embedding"),
     size("text", "text_embed_dim", 4096, "T", "width of the text states"),
-    LAYERS._replace(default=30),
+    LAYERS.with_default(30),
     ATTENTION_BIAS,
     patch(2),
     optional("frames_of_patch", "patch_size_t", None, "Q", "frames per patch"),
     activation("geglu"),
-    AFFINE._replace(default=True),
+    AFFINE.with_default(True),
     switch("patch_bias", "patch_bias", True, report_default=False),
     read_none("use_learned_positional_embeddings"),
 )
@@ -90,9 +90,9 @@ def cogvideox(c: Config) -> Part:
 
 LTX = (
     channels(128),
-    OUTPUTS._replace(default=128),
-    HEADS._replace(default=32),
-    HEAD_DIM._replace(default=64),
+    OUTPUTS.with_default(128),
+    HEADS.with_default(32),
+    HEAD_DIM.with_default(64),
     WIDTH,
     size("cross", "cross_attention_dim", 2048, "C", "input width of the cross-attention"),
     LAYERS,
@@ -131,15 +131,15 @@ def ltx(c: Config) -> Part:
 
 WAN = (
     numbers("patch", "patch_size", (1, 2, 2)),
-    HEADS._replace(default=40),
+    HEADS.with_default(40),
     HEAD_DIM,
     WIDTH,
     channels(16),
-    OUTPUTS._replace(default=16),
+    OUTPUTS.with_default(16),
     size("text", "text_dim", 4096, "T", "width of the text states"),
     size("time", "freq_dim", 256, "E", "width of the time embedding"),
     size("mlp", "ffn_dim", 13824, "I", "width between the maps of a feed-forward network"),
-    LAYERS._replace(default=40),
+    LAYERS.with_default(40),
     switch("normed", "cross_attn_norm", True, report_default=False),
     optional("image", "image_dim", None, "M", "width of a video's first image"),
     optional("added", "added_kv_proj_dim", None, "C", "width of the image in cross-attention"),

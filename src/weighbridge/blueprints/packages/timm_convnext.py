@@ -45,7 +45,7 @@ FIELDS = (
     numbers("depths", "depths", (3, 3, 9, 3)),
     numbers("widths", "dims", (96, 192, 384, 768)),
     choice("kernels", "kernel_sizes", 7, read=four, report_default=False),
-    choice("scaled", "ls_init_value", 1e-6, report_default=False, read=lambda value: value is not None)._replace(nullable=True),
+    replace(choice("scaled", "ls_init_value", 1e-6, report_default=False, read=lambda value: value is not None), nullable=True),
     choice("stem", "stem_type", "patch", read=stem_kind, report_default=False),
     number("patch", "patch_size", 4),
     number("inner", "head_hidden_size", None),
@@ -54,7 +54,7 @@ FIELDS = (
     switch("biased", "conv_bias", True, report_default=False),
     switch("responding", "use_grn", False, report_default=False),
     choice("norm", "norm_layer", None, report_default=False),
-    height_width("image", "img_size", 224)._replace(report_default=False),
+    replace(height_width("image", "img_size", 224), report_default=False),
 )
 
 

@@ -16,7 +16,7 @@ from weighbridge.config.fields import Config, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import linear, part
+from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ FIELDS = (
     choice("norm", "norm_layer", "batchnorm", read=one_of("norm_layer", "batchnorm", "batchnorm2d", "groupnorm"), report_default=False),
     choice("gate", "block_args", None, read=read_gate, report_default=False),
     choice("output_stride", "output_stride", 32, read=whole_stride, report_default=False),
-    height_width("image", "img_size", 224)._replace(report_default=False),
+    replace(height_width("image", "img_size", 224), report_default=False),
     computed("network", network),
 )
 

@@ -13,7 +13,7 @@ from weighbridge.config.fields import Config, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -45,7 +45,7 @@ def _window_of_stages(c: Config) -> list[Grid]:
 
 
 FIELDS = (
-    CHANNELS._replace(key="in_chans", aliases=()),
+    replace(CHANNELS, key="in_chans", aliases=()),
     height_width("image", "img_size", 224),
     number("patch", "patch_size", 4),
     choice("headed", "num_classes", 1000, read=bool, report_default=False),

@@ -15,7 +15,7 @@ from weighbridge.config.fields import Config, choice, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import per_batch
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, matmul, part
+from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -40,7 +40,7 @@ FIELDS = (
     switch("qkv_bias", "qkv_bias", True, report_default=False),
     size("class_layers", "cls_attn_layers", 2, "K", "class-attention layers", minimum=0),
     switch("positioned", "use_pos_embed", True, report_default=False),
-    choice("scaled", "eta", 1.0, read=lambda value: value is not None, report_default=False)._replace(nullable=True),
+    replace(choice("scaled", "eta", 1.0, read=lambda value: value is not None, report_default=False), nullable=True),
     switch("normed_whole", "tokens_norm", False, report_default=False),
     computed("halvings", _halvings),
 )

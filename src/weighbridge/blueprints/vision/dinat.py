@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.stage_fields import first_stages, number, nu
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, choice, computed, sequence, size, switch
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, label_head, layer_norm, linear, part, stack
+from weighbridge.core.parts import attend, conv2d, label_head, layer_norm, linear, part, replace, stack
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -95,7 +95,7 @@ def stage(c: Config, index: int, grids: list[Grid]) -> tuple[Node, ...]:
     width, at = c.hidden * 2**index, grids[index]
     kinds = [padded_map(c, at, step) for step in c.dilations[index][: c.depths[index]]]
     layers = stack("layers", kinds, c.depths[index], lambda padded: layer(c, index, padded))
-    found: tuple[Node, ...] = tuple(one._replace(stream=area(at)) for one in layers)
+    found: tuple[Node, ...] = tuple(replace(one, stream=area(at)) for one in layers)
     if index + 1 < len(grids):
         reduction = conv2d("reduction", width, 2 * width, 3, bias=False)
         down = part("downsample", reduction, layer_norm("norm", 2 * width), kind="convolution", stream=area(grids[index + 1]))

@@ -14,7 +14,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, batch_norm, conv2d, linear, part
+from weighbridge.core.parts import attend, batch_norm, conv2d, linear, part, replace
 from weighbridge.core.sizes import Size, is_some, layer_range
 from weighbridge.core.tree import Part, Tensor
 
@@ -81,7 +81,7 @@ FIELDS = (
     numbers("keys", "key_dim", (16, 16, 16)),
     numbers("wider", "mlp_ratio", (2, 2, 2), minimum=0),
     numbers("values", "attention_ratio", (2, 2, 2)),
-    sequence("steps", "down_ops", AtInit(usual_steps), read=read_steps)._replace(report_default=False, nullable=True),
+    replace(sequence("steps", "down_ops", AtInit(usual_steps), read=read_steps), report_default=False, nullable=True),
     computed("stages", count_stages),
     LABELS,
 )

@@ -14,7 +14,7 @@ from weighbridge.config.fields import HIDDEN, Config, choice, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text
-from weighbridge.core.parts import attend, conv2d, part, rms_norm, stack
+from weighbridge.core.parts import attend, conv2d, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _only(key: str) -> Any:
 
 FIELDS = (
     choice("architecture", "architecture", NAME, read=_only("architecture")),
-    choice("arguments", "model_args", None, read=_only("model_args"), report_default=False)._replace(nullable=True),
+    replace(choice("arguments", "model_args", None, read=_only("model_args"), report_default=False), nullable=True),
     HIDDEN.with_default(WIDTH),
     computed("fits", lambda c: c.hidden == WIDTH),
 )
