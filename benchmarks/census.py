@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import weighbridge
-from weighbridge.designs.costs import as_int
+from weighbridge.core.sizes import as_int
 from weighbridge.inventory.items import items
 from weighbridge.inventory.rows import row_of_checkpoint
 from weighbridge.inventory.shards import shards, weigh_shard

@@ -12,6 +12,7 @@ from weighbridge.config.bind import find_sub_config
 from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark
+from weighbridge.core.sizes import as_int
 from weighbridge.value import ModelValue
 
 COUNTS = {
@@ -123,7 +124,7 @@ def compare(models: Sequence[ModelValue], batch: int = 1, seq: int = 128) -> Com
 def _parameters(models: Sequence[ModelValue]) -> Iterator[Measure]:
     tallies = [tally_of(model) for model in models]
     for key, title in COUNTS.items():
-        values = tuple(_whole(getattr(tally, key)) for tally in tallies)
+        values = tuple(as_int(getattr(tally, key)) for tally in tallies)
         plain = key in ("trainable", "active") and all(value == tally.unique for value, tally in zip(values, tallies, strict=True))
         if key in ALWAYS or (any(values) and not plain):
             yield Measure(key, "parameters", title, values)
@@ -174,11 +175,6 @@ def _size(model: ModelValue, word: str) -> int | None:
 
 def _forward(model: ModelValue, batch: int, seq: int) -> tuple[int | None, str]:
     try:
-        return _whole(flops_of(model, Inputs(batch, seq)).forward_matmul), ""
+        return as_int(flops_of(model, Inputs(batch, seq)).forward_matmul), ""
     except UsageError as error:  # a few architectures do not tell their arithmetic, and no file's header does
         return None, error.args[0]
-
-
-def _whole(value: object) -> int:
-    assert isinstance(value, int)
-    return value

@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.explain.semantic_tree import HEADS, NORMS, Leaf, Pair, join_path, leaves, leaves_of
 from weighbridge.explain.wording import role_name
@@ -130,20 +131,20 @@ def _atoms(leaf: Leaf, heads: set[str]) -> list[tuple[Atom, Tensor]]:
     for tensor, _ in leaf.pair.tensors():
         shape, size, outputs, blocks = tensor.shape, inner, 0, 0
         for length in shape:
-            size = size * _int(length)
+            size = size * as_int(length)
         component = "position" if general == "embedding" and tensor.name in POSITIONS else general
         rows = _rows(component, tensor)
         if tensor.role == "weight" and len(shape) >= 2:
             outputs = copies * inner
             for length in shape[:-1]:
-                outputs = outputs * _int(length)
+                outputs = outputs * as_int(length)
             blocks = copies * inner * _blocks(tensor) if outputs and not routes else 0
         found.append((Atom(component, tensor.role, leaf.path, layer, size, copies, rows, tensor.frozen, sense, outputs, blocks), tensor))
     return found
 
 
 def _blocks(tensor: Tensor) -> int:
-    *others, height, width = map(_int, tensor.shape)
+    *others, height, width = map(as_int, tensor.shape)
     return prod(others) * -(-height // 128) * -(-width // 128)
 
 
@@ -151,8 +152,8 @@ def _rows(component: str, tensor: Tensor) -> int:
     """Return the rows of a table or of a head's weight or bias."""
     shape = tensor.shape
     if component in ("word", "position", "type") and len(shape) >= 2:
-        return _int(shape[-2])
-    return _int(shape[0]) if component.startswith("head:") and shape else 0
+        return as_int(shape[-2])
+    return as_int(shape[0]) if component.startswith("head:") and shape else 0
 
 
 def _layer(leaf: Leaf) -> tuple[str, int, int]:
@@ -166,10 +167,10 @@ def _layer(leaf: Leaf) -> tuple[str, int, int]:
         if repeat is None:
             continue
         if layer:
-            inner *= _int(repeat)
+            inner *= as_int(repeat)
         else:
             # Layers of two kinds (dense and with experts) share a path; where the first copy stands tells them apart.
-            layer, copies = f"{path}.{next(iter(positions(pair.part)), 0)}", _int(repeat)
+            layer, copies = f"{path}.{next(iter(positions(pair.part)), 0)}", as_int(repeat)
     return layer, copies, inner
 
 
@@ -207,12 +208,7 @@ def _buffers(part: Part) -> tuple[int, int]:
             inside = _buffers(node)
             every, statistics = every + inside[0], statistics + inside[1]
         elif isinstance(node, Tensor) and node.role == "buffer":
-            size = prod(map(_int, node.shape))
+            size = prod(map(as_int, node.shape))
             every, statistics = every + size, statistics + (size if node.name in STATISTICS else 0)
-    copies = 1 if part.repeat is None else _int(part.repeat)
+    copies = 1 if part.repeat is None else as_int(part.repeat)
     return every * copies, statistics * copies
-
-
-def _int(size: object) -> int:
-    assert isinstance(size, int)
-    return size

@@ -27,6 +27,7 @@ from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import readings
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Operation, Part, Tensor
 from weighbridge.explain.semantic_tree import HEAD_NAMES, HEADS, TOP_HEADS
 
@@ -200,18 +201,13 @@ def _before_gates(entry: Entry) -> int:
     total = sum(_before_gates(child) for child in entry.children)
     for before, child in zip(entry.children, entry.children[1:], strict=False):
         if child.part.kind == "gate":
-            total += _int(before.amount)
-    return total * _int(entry.times)
+            total += as_int(before.amount)
+    return total * as_int(entry.times)
 
 
 def _last_map(entry: Entry) -> int:
     for child in reversed([child for child in entry.children if not _is_head(child.part)]):
-        found = _int(child.amount) if child.part.kind == "batch_norm" else _last_map(child)
+        found = as_int(child.amount) if child.part.kind == "batch_norm" else _last_map(child)
         if found:
             return found
     return 0
-
-
-def _int(amount: Size) -> int:
-    assert isinstance(amount, int)
-    return amount

@@ -119,6 +119,16 @@ MOST_LAYERS = 100_000
 """The most layers that are looked at one by one; where all are alike, they are stored once, and there may be any number."""
 
 
+def as_int(size: object) -> int:
+    """Return a size of a tree, or a measure of one, whose sizes are all ints: it is an int itself.
+
+    >>> as_int(768)
+    768
+    """
+    assert isinstance(size, int), size
+    return size
+
+
 def layer_range(*ends: int) -> range:
     """Return the indices of layers that are described one by one: what ``range`` returns, up to :data:`MOST_LAYERS` of them.
 

@@ -10,10 +10,10 @@ from weighbridge.blueprints.describe import from_config
 from weighbridge.columns import ACCOUNTS, cache_per_token, forward_flops, measure, memory
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, as_int
 from weighbridge.core.tree import Part
 from weighbridge.designs.budget import Budget
-from weighbridge.designs.costs import BITS, Workload, as_int
+from weighbridge.designs.costs import BITS, Workload
 from weighbridge.designs.space import LAYERS, MLP, ConfigTemplate
 
 if TYPE_CHECKING:

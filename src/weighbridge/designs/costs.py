@@ -13,7 +13,7 @@ from weighbridge.accounts.memory.account import memory_of, settings
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import as_int
 from weighbridge.core.suggestions import did_you_mean
 from weighbridge.value import ModelValue
 
@@ -35,16 +35,6 @@ class Workload(NamedTuple):
     seq: int | None = None
     dtype: str = "bfloat16"
     training: bool = False
-
-
-def as_int(size: Size) -> int:
-    """Return a measure of a model whose sizes are all ints, which is an int itself.
-
-    >>> as_int(3)
-    3
-    """
-    assert isinstance(size, int)
-    return size
 
 
 LENGTHS = (2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1)

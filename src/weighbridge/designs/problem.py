@@ -26,11 +26,11 @@ from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.formula import Symbol
 from weighbridge.core.messages import Text
 from weighbridge.core.polynomials import Polynomial, polynomial
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, as_int
 from weighbridge.core.suggestions import did_you_mean
 from weighbridge.core.tree import Part, walk
 from weighbridge.designs.budget import Budget
-from weighbridge.designs.costs import COSTS, Workload, as_int, inputs_of
+from weighbridge.designs.costs import COSTS, Workload, inputs_of
 from weighbridge.designs.interpolation import Terms, evaluate, interpolate, polynomial_terms
 from weighbridge.value import ModelValue
 

@@ -17,11 +17,12 @@ from weighbridge.columns.column import require_numpy
 from weighbridge.config.bind import find_sub_config
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
+from weighbridge.core.sizes import as_int
 from weighbridge.core.suggestions import did_you_mean
 from weighbridge.designs.advice import Advice, Tokens, advise, compute_optimal_tokens
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.candidates import Candidates, Row
-from weighbridge.designs.costs import BITS, Workload, as_int, costs_of, inputs_of
+from weighbridge.designs.costs import BITS, Workload, costs_of, inputs_of
 from weighbridge.designs.front import pareto_front
 from weighbridge.designs.space import LAYERS, MLP, ConfigTemplate, Space
 from weighbridge.value import ModelValue

@@ -13,7 +13,7 @@ from weighbridge.config.bind import find_sub_config, with_overrides
 from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
-from weighbridge.designs.costs import as_int
+from weighbridge.core.sizes import as_int
 from weighbridge.value import ModelValue
 
 LAYERS = ("layers", "encoder_layers", "decoder_layers")

@@ -12,7 +12,7 @@ from weighbridge.columns import ACCOUNTS, measure
 from weighbridge.columns.column import require_numpy
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
-from weighbridge.designs.costs import as_int
+from weighbridge.core.sizes import as_int
 from weighbridge.value import ModelValue
 
 ROWS = 1_000_000

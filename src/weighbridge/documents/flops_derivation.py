@@ -10,7 +10,7 @@ from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, Line
 from weighbridge.core.formula import Number, Product, Sum, Symbol, as_expression
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, as_int
 from weighbridge.core.tree import Tensor
 from weighbridge.documents.document import Block, Document, Equation, Heading, Item, Paragraph
 from weighbridge.documents.headline import headline
@@ -76,8 +76,8 @@ class _Author:
                 amounts.append(numbers.amount)
                 yield from self.part(letters, numbers, _child_path(path, letters), f"{number}.{len(amounts)}".lstrip("."), level)
         if len(amounts) > 1:
-            addends = Sum(tuple(Number(_whole(amount)) for amount in amounts))
-            yield Equation(level, (addends, Number(_whole(counted.each))), self.say("{label}: ").format(label=self.say("sum")))
+            addends = Sum(tuple(Number(as_int(amount)) for amount in amounts))
+            yield Equation(level, (addends, Number(as_int(counted.each))), self.say("{label}: ").format(label=self.say("sum")))
 
     def line(self, line: Line, path: str, level: int) -> Iterator[Block]:
         """Write one product."""
@@ -103,15 +103,10 @@ class _Author:
         yield Heading(level, number, path + copies, f"{counted.amount:,}")
         yield from self.inside(lettered, counted, path, number, level + 1)
         if counted.times != 1:
-            steps = chain(Product((as_expression(lettered.times), Number(_whole(counted.each)))), self.values)
-            if str(steps[-1]) == str(Number(_whole(counted.amount))):
+            steps = chain(Product((as_expression(lettered.times), Number(as_int(counted.each)))), self.values)
+            if str(steps[-1]) == str(Number(as_int(counted.amount))):
                 yield Equation(level, steps)
 
 
 def _child_path(path: str, entry: Entry) -> str:
     return f"{path}.{entry.name}".strip(".")
-
-
-def _whole(value: Size) -> int:
-    assert isinstance(value, int)
-    return value

@@ -13,6 +13,7 @@ from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, unique_of
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, mark, translator
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import flatten
 from weighbridge.documents import counts, explain
 from weighbridge.documents.document import Block, Column, Document, Heading, Paragraph, Picture, Row, Table
@@ -114,7 +115,7 @@ def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:
         (say("forward, products of matrices"), flops.forward_matmul),
         (say("backward, products of matrices"), flops.backward),
     )
-    rows = tuple(Row((name, _whole(number))) for name, number in numbers)
+    rows = tuple(Row((name, as_int(number))) for name, number in numbers)
     yield Table((Column(say("measure")), Column(say("value"), "integer")), rows)
     yield Paragraph(1, say("FLOPs; a multiply-add is two"))
     yield from _cut(
@@ -125,7 +126,7 @@ def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:
 def _tensor_table(model: ModelValue, say: Say) -> Iterator[Block]:
     yield Heading(1, "", say("Every tensor"))
     rows = tuple(
-        Row((row.name, " × ".join(map(str, row.shape)), _whole(row.count), row.role, row.tied_to or ""))
+        Row((row.name, " × ".join(map(str, row.shape)), as_int(row.count), row.role, row.tied_to or ""))
         for row in islice(flatten(model.tree), MOST_ROWS + 1)
     )
     more = say("Only the first {most} tensors are listed; weigh tensors lists all.").format(most=f"{MOST_ROWS:,}")
@@ -138,8 +139,3 @@ def _cut(table: Table, say: Say) -> Iterator[Block]:
     yield table._replace(rows=table.rows[:MOST_ROWS])
     if len(table.rows) > MOST_ROWS:
         yield Paragraph(1, say("Only the first {most} rows are shown; weigh count shows all.").format(most=f"{MOST_ROWS:,}"))
-
-
-def _whole(value: object) -> int:
-    assert isinstance(value, int)
-    return value

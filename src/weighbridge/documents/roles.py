@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from weighbridge.accounts.ledger import Entry
 from weighbridge.core.messages import mark
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part
 from weighbridge.explain.semantic_tree import HEAD_NAMES, PROJECTIONS, Leaf, Pair
 from weighbridge.explain.wording import NAMES
@@ -75,7 +76,7 @@ def role_within(entry: Entry, around: tuple[Part, ...] = ()) -> str:
 
 def own_amounts(entry: Entry, around: tuple[Part, ...] = ()) -> dict[str, int]:
     """Return what one copy of an entry holds itself, under its role."""
-    own = sum(_whole(line.amount) for line in entry.lines)
+    own = sum(as_int(line.amount) for line in entry.lines)
     return {role_of(entry.part, around): own} if own else {}
 
 
@@ -83,12 +84,12 @@ def amounts(entry: Entry, around: tuple[Part, ...] = ()) -> dict[str, int]:
     """Return what all copies of an entry hold of each role, in the order of :data:`ROLES`."""
     found = own_amounts(entry, around)
     if not entry.children:
-        return {role: amount * _whole(entry.times) for role, amount in found.items() if entry.times}
+        return {role: amount * as_int(entry.times) for role, amount in found.items() if entry.times}
     among = (*around, entry.part)
     for child in entry.children:
         for role, amount in amounts(child, among).items():
             found[role] = found.get(role, 0) + amount
-    return {role: found[role] * _whole(entry.times) for role in ROLES if found.get(role)}
+    return {role: found[role] * as_int(entry.times) for role in ROLES if found.get(role)}
 
 
 def main_role(found: dict[str, int]) -> str:
@@ -110,8 +111,3 @@ def style(prefix: str = "") -> str:
 
 def _rule(prefix: str, role: str, colour: str) -> str:
     return f"{prefix}.role-{role}{{fill:{colour};background-color:{colour}}}"
-
-
-def _whole(value: object) -> int:
-    assert isinstance(value, int)
-    return value

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from weighbridge.accounts.ledger import Entry, Line
 from weighbridge.core.messages import Say, mark
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.documents.document import Column, Row, Share, Table, shares
 from weighbridge.documents.renderers.treemap import join_path, unique_names
@@ -67,10 +67,10 @@ def rows(entry: Entry, view: View, spot: Spot = _TOP, *, with_shares: bool = Tru
         spot: Where *entry* stands.
         with_shares: Whether rows have a share; they have none inside a repeated part, unless all copies are shown.
     """
-    spot = spot if spot.whole else spot._replace(whole=_int(entry.each) * spot.copies)
+    spot = spot if spot.whole else spot._replace(whole=as_int(entry.each) * spot.copies)
     lines = view.shown(entry)
     groups = list(_groups(entry, view.shown))
-    found = [_int(line.amount) for line in lines] + [sum(_int(child.amount) for _, child in group) for group in groups]
+    found = [as_int(line.amount) for line in lines] + [sum(as_int(child.amount) for _, child in group) for group in groups]
     split = shares([amount * spot.copies for amount in found], spot.whole) if with_shares else [None] * len(found)
     role = role_of(entry.part, spot.around) if lines else ""
     for line, amount, part in zip(lines, found, split, strict=False):
@@ -106,7 +106,7 @@ def _group(group: tuple[_Named, ...], amount: int, view: View, share: Share | No
     yield _row((name, shape, role_within(entry, around)), amount, view, share, spot, places)
     if (entry.children and any(holds(child, view.shown) for child in entry.children)) or (entry.times != 1 and view.shown(entry)):
         shared = share is not None and (entry.times == 1 or view.total)
-        inside = Spot((*spot.names, name), path, around, spot.copies * _int(entry.times), spot.whole)
+        inside = Spot((*spot.names, name), path, around, spot.copies * as_int(entry.times), spot.whole)
         yield from rows(entry, view, inside, with_shares=shared)
 
 
@@ -192,11 +192,6 @@ def shapes(tensors: list[Tensor], tied: str = "tied", buffer: str = "buffer") ->
         else:
             pieces.append((text, 1))
     return " + ".join(text if times == 1 else f"{times} × {text}" for text, times in pieces)
-
-
-def _int(value: Size) -> int:
-    assert isinstance(value, int)
-    return value
 
 
 TREE = (

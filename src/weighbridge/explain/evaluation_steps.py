@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.core.formula import Expression, Floor, Number, Product, Quotient, Sum, Symbol, evaluate
+from weighbridge.core.sizes import as_int
 
 
 def chain(formula: Expression, values: Mapping[str, int]) -> tuple[Expression, ...]:
@@ -49,7 +50,7 @@ def reduce(expression: Expression) -> Expression:
         return expression
     inner = _operands(expression)
     if all(isinstance(operand, Number) for operand in inner):
-        return Number(_whole(evaluate(expression, {})))
+        return Number(as_int(evaluate(expression, {})))
     match expression:
         case Sum():
             return Sum(tuple(reduce(term) for term in inner))
@@ -72,8 +73,3 @@ def _operands(expression: Expression) -> tuple[Expression, ...]:
             return (expression.numerator, expression.denominator)
         case _:
             raise TypeError(f"{expression!r} has no number for its letters")
-
-
-def _whole(value: object) -> int:
-    assert isinstance(value, int)
-    return value

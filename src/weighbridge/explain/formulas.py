@@ -10,7 +10,7 @@ from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.core.formula import Expression, Symbol, evaluate, letters
 from weighbridge.core.messages import mark
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, as_int
 from weighbridge.explain.closed import ClosedFormula, closed_formulas
 from weighbridge.explain.derive import factored_formula
 from weighbridge.explain.symbolic import symbolic
@@ -53,7 +53,7 @@ class Formula(NamedTuple):
     @property
     def value(self) -> int:
         """The formula with its numbers put in."""
-        return _integer(evaluate(self.closed.expression(), self.values))
+        return as_int(evaluate(self.closed.expression(), self.values))
 
     @property
     def text(self) -> str:
@@ -116,14 +116,9 @@ def _formula(book: Entry, table: dict[str, Symbol], values: dict[str, int]) -> F
     # A letter that cancels out, as in H / N * N, still stands in the formula as it is written.
     used = letters(total.expression()) | total.polynomial().letters()
     modules = tuple(
-        ModuleFormula(path, formula, _integer(evaluate(entry.each, values)))
+        ModuleFormula(path, formula, as_int(evaluate(entry.each, values)))
         for (path, entry), formula in zip(entries(book), (total, *inner), strict=True)
         if path
     )
     kept = tuple(symbol for letter, symbol in table.items() if letter in used)
     return Formula(total, modules, kept, {symbol.letter: values[symbol.letter] for symbol in kept})
-
-
-def _integer(value: Size) -> int:
-    assert isinstance(value, int)
-    return value

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from weighbridge.core.formula import Symbol, evaluate, letters
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.polynomials import Opaque, Polynomial, polynomial
-from weighbridge.core.sizes import Size, product
+from weighbridge.core.sizes import Size, as_int, product
 from weighbridge.core.tree import Attend, Part, State, Tensor
 from weighbridge.explain.semantic_tree import NORMS, TOPICS, Leaf, Pair
 from weighbridge.explain.wording import role_name
@@ -101,11 +101,11 @@ def _attention_title(scope: Scope, usual: str) -> str:
     found = [ours for ours, _ in scope.attends()]
     if not found:
         return mark("Attention")
-    if all(_whole(ours.kv_heads) == 1 < _whole(ours.heads) for ours in found):
+    if all(as_int(ours.kv_heads) == 1 < as_int(ours.heads) for ours in found):
         return mark("Multi-query attention")
-    if all(_whole(ours.kv_heads) < _whole(ours.heads) for ours in found):
+    if all(as_int(ours.kv_heads) < as_int(ours.heads) for ours in found):
         return mark("Grouped-query attention")
-    return usual if all(_whole(ours.heads) > 1 for ours in found) else mark("Self-attention")
+    return usual if all(as_int(ours.heads) > 1 for ours in found) else mark("Self-attention")
 
 
 def _attention(scope: Scope) -> Iterator[str]:
@@ -132,7 +132,7 @@ def _heads(scope: Scope) -> Iterator[str]:
     if not found or not scope.values:
         return
     ours, theirs = found[0]
-    heads, shared = _whole(ours.heads), _whole(ours.kv_heads)
+    heads, shared = as_int(ours.heads), as_int(ours.kv_heads)
     mapped = {"key", "query, key and value in one", "key and value, expanded"} & scope.names()
     alike = bool(mapped) and all((o.heads, o.kv_heads) == (ours.heads, ours.kv_heads) for o, _ in found)
     if alike and shared == 1 < heads:
@@ -160,7 +160,7 @@ def _whether_heads_count(scope: Scope, attend: Attend) -> Iterator[str]:
         return  # the width of a head follows from their number: what changes then is told by the formula alone
     before = evaluate(scope.formula.expression(), scope.values)
     after = evaluate(scope.formula.expression(), {**scope.values, letter: scope.values[letter] * 2})
-    if _whole(after) > _whole(before):
+    if as_int(after) > as_int(before):
         yield mark("The head dimension is set on its own, so more heads mean more parameters.")
 
 
@@ -170,7 +170,7 @@ def _windows(scope: Scope) -> Iterator[str]:
         windows = {ours.window for ours in found}
         if len(windows) == 1:
             text = mark("A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.")
-            yield Text(text, window=f"{_whole(windows.pop()):,}")
+            yield Text(text, window=f"{as_int(windows.pop()):,}")
 
 
 def _positions(scope: Scope) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _spectrogram(scope: Scope) -> Iterator[str]:
     for ours, theirs in islice(weights, 1):  # what a later map takes in is not what enters the part
         width = theirs.shape[1]
         if isinstance(width, Symbol) and width.word == "mels":
-            yield Text(mark("Its input is a spectrogram, with {bins} mel bins in each frame."), bins=f"{_whole(ours.shape[1]):,}")
+            yield Text(mark("Its input is a spectrogram, with {bins} mel bins in each frame."), bins=f"{as_int(ours.shape[1]):,}")
 
 
 def _cross_attention(scope: Scope) -> Iterator[str]:
@@ -215,9 +215,9 @@ def _latent_attention(scope: Scope) -> Iterator[str]:
     if kept and len(kept) == len(scope.attends()):
         text = mark("The cache keeps {kept} numbers for each token and layer, not the {whole} of all heads' keys and values.")
         ours = kept[0][0]
-        whole = _whole(ours.kv_heads) * (_whole(ours.head_dim) + _whole(ours.value_dim))
-        if ours.cache is not None and _whole(ours.cache) < whole:
-            yield Text(text, kept=f"{_whole(ours.cache):,}", whole=f"{whole:,}")
+        whole = as_int(ours.kv_heads) * (as_int(ours.head_dim) + as_int(ours.value_dim))
+        if ours.cache is not None and as_int(ours.cache) < whole:
+            yield Text(text, kept=f"{as_int(ours.cache):,}", whole=f"{whole:,}")
 
 
 def _feed_forward(scope: Scope) -> Iterator[str]:
@@ -241,7 +241,7 @@ def _feed_forward(scope: Scope) -> Iterator[str]:
 def _experts(scope: Scope) -> Iterator[str]:
     chosen = [part for holder in scope.holders for part in _parts(holder.part) if part.experts is not None and part.active is not None]
     routed = any("router" in role_name("experts", leaf.path) for leaf in scope.leaves)
-    counts = {(_whole(part.experts), _whole(part.active)) for part in chosen}
+    counts = {(as_int(part.experts), as_int(part.active)) for part in chosen}
     if len(counts) == 1:
         experts, active = counts.pop()
         if routed and active < experts:
@@ -305,9 +305,9 @@ def _convolution(scope: Scope) -> Iterator[str]:
         yield mark("An image is cut into patches, and one convolution maps each patch to a vector.")
         return
     kernels = [ours.shape[2:] for ours, _ in scope.tensors() if ours.role == "weight" and len(ours.shape) > 2]
-    if kernels and all(any(_whole(side) > 1 for side in kernel) for kernel in kernels):
+    if kernels and all(any(as_int(side) > 1 for side in kernel) for kernel in kernels):
         yield mark("Neighbouring positions are mixed by learned kernels.")
-    elif kernels and all(all(_whole(side) == 1 for side in kernel) for kernel in kernels):
+    elif kernels and all(all(as_int(side) == 1 for side in kernel) for kernel in kernels):
         yield mark("Kernels of size 1: a linear map of each position separately.")
 
 
@@ -411,7 +411,7 @@ def _attends(pair: Pair) -> Iterator[tuple[Attend, Attend]]:
 
 def _elements(leaf: Leaf) -> int:
     """Count the elements of a module's matrices."""
-    return sum(_whole(product(ours.shape)) for ours, _ in leaf.pair.tensors() if ours.role == "weight")
+    return sum(as_int(product(ours.shape)) for ours, _ in leaf.pair.tensors() if ours.role == "weight")
 
 
 def _parts(part: Part) -> Iterator[Part]:
@@ -428,11 +428,6 @@ def letters_of(size: Size) -> set[str]:
 
 def _as_written(atom: Symbol | Opaque) -> Size:
     return atom.quotient if isinstance(atom, Opaque) else atom
-
-
-def _whole(size: object) -> int:
-    assert isinstance(size, int), size
-    return size
 
 
 def holders(leaves: Iterable[Leaf], topic: str) -> tuple[Pair, ...]:

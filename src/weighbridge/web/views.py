@@ -19,6 +19,7 @@ from weighbridge.blueprints import MODULES
 from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.messages import Say, Text, error_text, mark, translator
 from weighbridge.core.notation import UNICODE, write
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, walk
 from weighbridge.documents.document import Row, Share, shares
 from weighbridge.documents.fits import document as fits_document
@@ -45,19 +46,19 @@ def module_view(found: Model, query: Query) -> dict[str, Any]:
     around = tuple(outer.part for _, outer in trail[:-1])
     within = 1
     for _, outer in trail[:-1]:
-        within *= _whole(outer.times)
+        within *= as_int(outer.times)
     crumbs = [(name.rpartition(".")[2], query.link("/model", module=name)) for name, _ in trail]
     tile = _with_tensors(tiles(entry, path, within=within, around=around), entry, path)
     # A dropped file is not in the address, so no link leads into it.
     link = query.link("/model", module="MODULE").replace("MODULE", "{}") if found.kind == "config" else ""
     rows = tree_table(entry, all_tensors, say=say, spot=Spot(path=path, around=around)).rows
     kept = _top_levels(rows)
-    copies = within * _whole(entry.times)
+    copies = within * as_int(entry.times)
     return {
         "rows": kept,
         "left_out": len(rows) - len(kept),
         "crumbs": crumbs,
-        "amount": f"{copies:,} × {entry.each:,} = {copies * _whole(entry.each):,}" if copies != 1 else f"{entry.amount:,}",
+        "amount": f"{copies:,} × {entry.each:,} = {copies * as_int(entry.each):,}" if copies != 1 else f"{entry.amount:,}",
         "roles": [(role, say(ROLES[role][0]), amount, share) for role, amount, share in _roles(entry, around)],
         "pictures": [
             treemap(tile, width=680, height=330, link=link, kind="wide"),
@@ -72,7 +73,7 @@ def _with_tensors(tile: Tile, entry: Entry, path: str) -> Tile:
     if tile.children:
         return tile
     inside = [
-        Tile(f"{path}.{line.node.name}" if path else line.node.name, line.node.name, _whole(line.amount), tile.within, 1, tile.role, ())
+        Tile(f"{path}.{line.node.name}" if path else line.node.name, line.node.name, as_int(line.amount), tile.within, 1, tile.role, ())
         for line in entry.lines
         if line.amount
     ]
@@ -83,11 +84,6 @@ def _roles(entry: Entry, around: tuple[Part, ...]) -> list[tuple[str, int, Share
     """Return what the module in view holds of each role, with its share."""
     held = amounts(entry, around)
     return list(zip(held, held.values(), shares(list(held.values()), sum(held.values())), strict=True))
-
-
-def _whole(value: object) -> int:
-    assert isinstance(value, int)
-    return value
 
 
 def _top_levels(rows: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -148,7 +144,7 @@ def _parts(found: Model, formula: Formula) -> list[tuple[str, str, list[str]]]:
     by_place = dict(_places(found, formula))
     listed: list[tuple[str, Entry]] = [("", ledger(found.tree, PARAMETERS))]
     while len(
-        shells := [pair for pair in listed if pair[1].children and pair[1].times == 1 and _whole(pair[1].amount) > SHELL * formula.value]
+        shells := [pair for pair in listed if pair[1].children and pair[1].times == 1 and as_int(pair[1].amount) > SHELL * formula.value]
     ):
         at = listed.index(shells[0])
         place, entry = listed[at]

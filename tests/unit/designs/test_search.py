@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import weighbridge
 from weighbridge.core.errors import UsageError
+from weighbridge.core.sizes import as_int
 from weighbridge.designs.advice import advise, compute_optimal_tokens
 from weighbridge.designs.budget import Budget, parse_budget
-from weighbridge.designs.costs import Workload, as_int, inputs_of
+from weighbridge.designs.costs import Workload, inputs_of
 from weighbridge.designs.front import pareto_front
 from weighbridge.designs.search import design
 from weighbridge.designs.space import ConfigTemplate, Space

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import weighbridge
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.sizes import as_int
 from weighbridge.designs import pairs
 from weighbridge.designs.budget import BYTES, COUNTS, Budget, parse_budget
-from weighbridge.designs.costs import Workload, as_int
+from weighbridge.designs.costs import Workload
 from weighbridge.designs.problem import Problem
 from weighbridge.designs.solve import Solution, solve
 

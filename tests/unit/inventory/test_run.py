@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from weighbridge.core.errors import SourceError, UsageError
-from weighbridge.designs.costs import as_int
+from weighbridge.core.sizes import as_int
 from weighbridge.documents.census import answer_document
 from weighbridge.documents.renderers import render
 from weighbridge.inventory import run

@@ -16,10 +16,11 @@ from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import Settings, forward_activations
 from weighbridge.accounts.memory.activations import Activations
 from weighbridge.accounts.memory.styles import STYLES
-from weighbridge.accounts.memory.tape import LowRank, Place, whole
+from weighbridge.accounts.memory.tape import LowRank, Place
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, copy_name, positions
 from weighbridge.value import ModelValue
 
@@ -91,7 +92,7 @@ def trained_places(model: ModelValue, config: Mapping[str, object], found: Adapt
     ranks = {site.path: min(tensor.shape[0] for tensor in tensors if "lora_A" in tensor.name) for site, tensors in found.sites}
     size, dropped = BYTES[found.added_sizes[0][1]], dropout and bool(config.get("lora_dropout"))
     places = ((name.removesuffix(".weight"), place) for _, place, name in _places(model.tree) if name.endswith(".weight"))
-    return TrainedPlaces(frozenset(), {place[:2]: LowRank(whole(ranks[path]), size, dropped) for path, place in places if path in ranks})
+    return TrainedPlaces(frozenset(), {place[:2]: LowRank(as_int(ranks[path]), size, dropped) for path, place in places if path in ranks})
 
 
 def _places(part: Part, prefix: str = "", layer: int | None = None) -> Iterator[tuple[str, Place, str]]:

@@ -21,9 +21,9 @@ from weighbridge.accounts.memory.modules import (
     run_module,
     scores,
 )
-from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, whole
+from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.sizes import layer_range
+from weighbridge.core.sizes import as_int, layer_range
 from weighbridge.core.tree import Attend, Part, Tensor, positions
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def turn_of(run: ForwardPass, op: Any) -> object:
 def _rotary_width(run: ForwardPass, op: Any) -> int:
     """Return how many elements of a head turn with the position."""
     if not run.style.joined_rotary:
-        return whole(op.head_dim)
+        return as_int(op.head_dim)
     rope = run.config.get("rope_parameters")
     factor = rope.get("partial_rotary_factor") if isinstance(rope, dict) else None
     width = int(op.head_dim * (run.config.get("partial_rotary_factor", 1.0) if factor is None else factor))
@@ -234,7 +234,7 @@ def _feed_forward(run: ForwardPass, part: Part, value: Value) -> Value:
         return gated_mlp(tape, part, value, run.activation)
     rows, shared = flatten_tokens(tape, value), child(part, "shared_expert")
     beside = gated_mlp(tape, shared, rows, run.activation) if shared is not None else None
-    gate, active = required_child(part, "gate", "router"), whole(experts.active or 1)
+    gate, active = required_child(part, "gate", "router"), as_int(experts.active or 1)
     shares = router(tape, gate, rows, active, bool(run.setting("normed")), run.style.wide_router)
     mixed = run_module(tape, experts.name, lambda: fused_experts(tape, experts, rows, shares, run.activation))
     if beside is not None:

@@ -10,9 +10,9 @@ from weighbridge.accounts.memory.modules import (
     required_child,
     run_module,
 )
-from weighbridge.accounts.memory.tape import BOOL, INDEX, Segment, Tape, Value, whole
+from weighbridge.accounts.memory.tape import BOOL, INDEX, Segment, Tape, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.sizes import layer_range
+from weighbridge.core.sizes import as_int, layer_range
 from weighbridge.core.tree import Part, Tensor, copy_name, positions, walk
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def size_of(part: Part, axis: int) -> int:
     """Return one size of a part's first tensor."""
     tensor = part.children[0]
     assert isinstance(tensor, Tensor) and isinstance(tensor.shape[axis], int)
-    return whole(tensor.shape[axis])
+    return as_int(tensor.shape[axis])
 
 
 def embedding(run: ForwardPass, table: Part, tokens: int, *index: Value) -> Value:

@@ -10,9 +10,10 @@ Source: compressed-tensors 0.20.0, utils/match.py (``match_targets``), compresso
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import elements, whole
+from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import OwnedTensor, bits, blocks_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, copy_name, positions
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _packed_bytes(name: str, entry: OwnedTensor, groups: Groups) -> tuple[int, .
     if tensor.role != "weight" or len(tensor.shape) < 2 or kind not in ("linear", "experts"):
         return ()
     try:
-        shape = tuple(whole(size) for size in tensor.shape)
+        shape = tuple(as_int(size) for size in tensor.shape)
     except (TypeError, ValueError, AssertionError):
         return None
     if kind == "linear" and len(shape) == 2:

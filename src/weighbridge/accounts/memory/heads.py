@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.modules import activate, child, linear, norm, required_child, run_module
-from weighbridge.accounts.memory.tape import BOOL, FLOAT, INDEX, Value, elements, whole
+from weighbridge.accounts.memory.tape import BOOL, FLOAT, INDEX, Value, elements
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ def balance(run: ForwardPass, body: Part) -> None:
         if experts is None or not isinstance(layer.repeat, int):
             continue
         for _ in range(layer.repeat):
-            run.tape.save(Value((rows, whole(experts.experts or 1)), run.ways.size), "softmax")
-            run.tape.save(Value((rows, whole(experts.active or 1)), INDEX, grad=False), "topk")
+            run.tape.save(Value((rows, as_int(experts.experts or 1)), run.ways.size), "softmax")
+            run.tape.save(Value((rows, as_int(experts.active or 1)), INDEX, grad=False), "topk")
     if experts is not None:
-        run.tape.save(Value((whole(experts.experts or 1),), FLOAT, grad=False), "mul")
+        run.tape.save(Value((as_int(experts.experts or 1),), FLOAT, grad=False), "mul")
 
 
 def summarize(run: ForwardPass, part: Part | None, states: Value, pooled: Value | None) -> Value:
@@ -318,4 +319,4 @@ def vocabulary_size(predictions: Part) -> int:
     """Return the number of words that a vocabulary head scores."""
     weight = required_child(predictions, "decoder").children[0]
     assert isinstance(weight, Tensor)
-    return whole(weight.shape[0])
+    return as_int(weight.shape[0])

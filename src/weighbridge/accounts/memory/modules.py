@@ -6,10 +6,11 @@ transformers 5.23.0 in eager mode (``eager_attention_forward``, ``activations.py
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements, whole
+from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def linear(tape: Tape, part: Part, value: Value) -> Value:
     """Apply a linear map; its width is that of its bias, or of its weight's rows."""
     tensors = {node.name: node for node in part.children if isinstance(node, Tensor)}
     width = tensors["bias"].shape[0] if "bias" in tensors else tensors["weight"].shape[0]
-    return run_module(tape, part.name, lambda: tape.linear(value, whole(width), part))
+    return run_module(tape, part.name, lambda: tape.linear(value, as_int(width), part))
 
 
 def run_module(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
@@ -363,16 +364,16 @@ def fused_experts(tape: Tape, part: Part, value: Value, shares: Value, activatio
             tape.save(Value((rows,), INDEX), "index")
     wider, narrower = tape.learns(part, "gate_up_proj"), tape.learns(part, "down_proj")
     if value.grad or wider or narrower:
-        tape.save(Value((whole(up[0]),), 4, grad=False), "grouped_mm")
+        tape.save(Value((as_int(up[0]),), 4, grad=False), "grouped_mm")
     chosen = tape.note("index", value, result=Value((rows, value.shape[1]), size, grad=value.grad))
     if wider:
         tape.save(chosen, "grouped_mm")
-    both = tape.note("grouped_mm", chosen, result=Value((rows, whole(up[1])), size, grad=value.grad or wider), part=part)
-    gate, more = tape.split(both, whole(up[1]) // 2, whole(up[1]) // 2)
+    both = tape.note("grouped_mm", chosen, result=Value((rows, as_int(up[1])), size, grad=value.grad or wider), part=part)
+    gate, more = tape.split(both, as_int(up[1]) // 2, as_int(up[1]) // 2)
     mixed = tape.multiply(activate(tape, activation, gate), more)
     if narrower:
         tape.save(mixed, "grouped_mm")
-    made = tape.note("grouped_mm", mixed, result=Value((rows, whole(down[1])), size, grad=mixed.grad or narrower))
+    made = tape.note("grouped_mm", mixed, result=Value((rows, as_int(down[1])), size, grad=mixed.grad or narrower))
     weight = tape.note("index", shares, result=Value((rows, 1), shares.size, grad=shares.grad))
     weighted = tape.multiply(made, weight)
     if weighted.grad:

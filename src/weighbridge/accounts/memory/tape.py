@@ -27,16 +27,6 @@ def elements(shape: Sequence[Size]) -> int:
     return prod(shape)  # type: ignore[arg-type]
 
 
-def whole(size: Size) -> int:
-    """Return a size that is an int.
-
-    >>> whole(768)
-    768
-    """
-    assert isinstance(size, int), "bytes need ints"
-    return size
-
-
 INDEX, FLOAT, BOOL = 8, 4, 1
 """Bytes of an index (int64), of float32 and of a bool."""
 

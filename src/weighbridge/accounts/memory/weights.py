@@ -6,10 +6,11 @@ inside the layers; embeddings, heads, norms, biases and routers stay as they are
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import elements, whole
+from weighbridge.accounts.memory.tape import elements
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ def packed_bytes(shape: tuple[Size, ...], scheme: str) -> int:
     262176
     """
     *many, outputs, inputs = shape
-    return elements(many) * SCHEMES[scheme].packed(whole(outputs), whole(inputs))
+    return elements(many) * SCHEMES[scheme].packed(as_int(outputs), as_int(inputs))
 
 
 def is_packed(entry: OwnedTensor, scheme: str) -> bool:

@@ -11,6 +11,7 @@ from math import cos, pi, sin
 from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry
+from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, positions
 from weighbridge.documents.renderers.markup import escape
 from weighbridge.documents.roles import ROLES, amounts, main_role, own_amounts, role_within
@@ -82,11 +83,11 @@ def tiles_and_roles(entry: Entry) -> tuple[Tile, list[str]]:
 
 def _tile(entry: Entry, path: str, within: int, depth: int, around: tuple[Part, ...]) -> tuple[Tile, dict[str, int]]:
     """Return a tile, and what all its copies hold of each role."""
-    copies = _whole(entry.times)
+    copies = as_int(entry.times)
     held = own_amounts(entry, around)
     inside: list[Tile] = []
     largest = [(name, child) for name, child in unique_names(entry) if child.amount]
-    largest.sort(key=lambda named: -_whole(named[1].amount))
+    largest.sort(key=lambda named: -as_int(named[1].amount))
     among = (*around, entry.part)
     for name, child in largest[:MOST_TILES]:
         tile, found = _tile(child, join_path(path, name), within * copies, depth + 1, among)
@@ -96,10 +97,10 @@ def _tile(entry: Entry, path: str, within: int, depth: int, around: tuple[Part, 
     for child in rest:
         _add(amounts(child, among), held)
     if rest:
-        amount = sum(_whole(child.amount) for child in rest)
+        amount = sum(as_int(child.amount) for child in rest)
         inside.append(Tile(path, f"… {len(rest):,}", amount, within * copies, depth + 1, role_within(rest[0], among), ()))
     label = entry.name + (f" × {copies}" if copies != 1 else "")
-    made = Tile(path, label, _whole(entry.amount), within, depth, main_role(held), tuple(inside))
+    made = Tile(path, label, as_int(entry.amount), within, depth, main_role(held), tuple(inside))
     return made, {role: amount * copies for role, amount in held.items()}
 
 
@@ -274,8 +275,3 @@ def _link(opening: str, closing: str, tile: Tile, link: str, label: str = "") ->
     from urllib.parse import quote
 
     return f'<a href="{escape(link.replace("{}", quote(tile.path)))}">{title}{opening}{closing}{label}</a>'
-
-
-def _whole(value: object) -> int:
-    assert isinstance(value, int)
-    return value
