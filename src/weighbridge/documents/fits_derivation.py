@@ -11,7 +11,8 @@ from weighbridge.documents.document import Block, Equation, Heading, Paragraph
 from weighbridge.documents.human import CERTAINTY
 
 if TYPE_CHECKING:
-    from weighbridge.accounts.fits.account import Fit, Setup, Term
+    from weighbridge.accounts.fits.account import Fit, Setup
+    from weighbridge.accounts.fits.plans import Term
     from weighbridge.core.messages import Say
 
 

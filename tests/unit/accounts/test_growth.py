@@ -10,8 +10,8 @@ import pytest
 from weighbridge import Model, model
 from weighbridge.accounts.adapters.activations import TrainedPlaces, trained_places
 from weighbridge.accounts.adapters.source import adapter_config, adapters_of
-from weighbridge.accounts.fits.account import LORA
 from weighbridge.accounts.fits.growth import Growth, Polynomial, polynomial
+from weighbridge.accounts.fits.plans import LORA
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import forward_activations, settings
 from weighbridge.accounts.memory.styles import STYLES

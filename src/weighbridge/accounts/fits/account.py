@@ -1,27 +1,27 @@
 """The largest batch, the longest context, the measure that makes a model fit, and bounds of its speed.
 
-Source: Williams et al. 2009 (roofline model, CACM 52(4)); Dettmers et al. 2023 (QLoRA, arXiv:2305.14314); Rajbhandari et al. 2019
-(ZeRO, arXiv:1910.02054)
+``plans.py`` has the ways to run a model, ``growth.py`` what grows, ``roofline.py`` the bounds, ``accelerators.py`` the devices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator
 
-from weighbridge.accounts.adapters.activations import TrainedPlaces, trained_places
-from weighbridge.accounts.adapters.base import facts_of
-from weighbridge.accounts.adapters.costs import trained_bytes
-from weighbridge.accounts.adapters.source import adapter_config, adapters_of
-from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
-from weighbridge.accounts.fits.growth import Growth
+from weighbridge.accounts.fits.plans import (
+    ACTIVATIONS,
+    MOST,
+    RESERVE,
+    Plan,
+    Term,
+    longest_context,
+    ways_to_serve,
+    ways_to_train,
+    ways_to_train_lora,
+)
 from weighbridge.accounts.fits.roofline import Bound, keeps_cache, roofline_bounds
-from weighbridge.accounts.inputs import Inputs
-from weighbridge.accounts.memory.account import memory_of, settings, training_states
 from weighbridge.accounts.memory.quantization import quantization_of
 from weighbridge.accounts.memory.styles import STYLES
-from weighbridge.accounts.possible import places
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
@@ -33,47 +33,9 @@ PURPOSES = ("serving", "training", "lora")
 OVERHEAD = GIB
 """Bytes reserved for the engine: its context, its workspaces. A constant, stated with every answer, and never part of a count."""
 
-LORA = "lora:r=16,target_modules=all-linear"
-"""The adapter that ``lora`` is answered for."""
-
-MOST = 1 << 20
-"""Larger batches than those below it are not looked for, nor contexts of 64 times as many tokens."""
 
 SEQ = 2048
 """Tokens of each example where nobody says how many, and the model takes as many."""
-
-POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_source_positions", "seq_length")
-"""Fields of configs that say how many tokens a model takes."""
-
-LORA_OVER = {
-    **dict.fromkeys(("weights in 32 bits", "weights in 16 bits"), mark("LoRA r=16 on all linear layers")),
-    "weights in 8 bits": mark("LoRA r=16, the model in 8 bits"),
-    "weights in 4 bits": mark("LoRA r=16, the model in 4 bits (QLoRA)"),
-}
-"""How an adapter's training is called by how the model below it is held."""
-
-
-Need = Callable[[int, int], "int | None"]
-"""Bytes for a batch and a length; None where they cannot be."""
-
-
-class Term(NamedTuple):
-    """What some of the memory is for.
-
-    Attributes:
-        what: Such as weights, the optimizer's states, activations.
-        whole: Its bytes on one device.
-        devices: Among how many devices it is cut.
-    """
-
-    what: str
-    whole: int
-    devices: int = 1
-
-    @property
-    def bytes(self) -> int:
-        """Bytes on each device."""
-        return -(-self.whole // self.devices)
 
 
 class Setup(NamedTuple):
@@ -96,28 +58,6 @@ class Setup(NamedTuple):
     seq: int | None
     trust: str
     terms: tuple[Term, ...]
-
-
-class Plan(NamedTuple):
-    """One way to run the model, before it is held to a device.
-
-    Attributes:
-        measure, trust: As of a :class:`Setup`.
-        fixed: What no batch and no length changes.
-        grown: What grows with them.
-        growth: Its bytes for a batch and a length; None where they cannot be.
-    """
-
-    measure: str
-    trust: str
-    fixed: tuple[Term, ...]
-    grown: str
-    growth: Need
-
-    def bytes_needed(self, batch: int, seq: int) -> int | None:
-        """Return the bytes for a batch and a length, without the overhead."""
-        found = self.growth(batch, seq)
-        return None if found is None else sum(term.bytes for term in self.fixed) + found
 
 
 class Fit(NamedTuple):
@@ -165,7 +105,7 @@ def fits_of(
         raise UsageError(Text("for: expected one of {purposes}, found {purpose!r:.40}", purposes=", ".join(PURPOSES), purpose=purpose))
     if dtype not in ("float32", "float16", "bfloat16"):
         raise UsageError(Text("dtype: expected float32, float16 or bfloat16, found {dtype!r:.40}", dtype=dtype))
-    seq = min(SEQ, _positions(model)) if seq is None else seq
+    seq = min(SEQ, longest_context(model)) if seq is None else seq
     for name, value in (("batch", batch), ("seq", seq)):
         if type(value) is not int or value < 1:
             raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
@@ -177,7 +117,7 @@ def fits_of(
                 value2=overhead / GIB,
             )
         )
-    made = {"serving": _ways_to_serve, "training": _ways_to_train, "lora": _lora}[purpose](model, dtype, batch, seq)
+    made = {"serving": ways_to_serve, "training": ways_to_train, "lora": ways_to_train_lora}[purpose](model, dtype, batch, seq)
     ways = tuple(_remedy(plan, memory, overhead, batch, seq) for plan in made)
     return Fit(
         purpose,
@@ -231,12 +171,6 @@ def _remedy(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Set
     )
 
 
-WEIGHTS, RESERVE = mark("weights and buffers"), mark("reserved for the engine")
-CACHE, GRADIENTS, STATES = mark("cache"), mark("gradients"), mark("optimizer states and master weights")
-ADAPTER, ACTIVATIONS = mark("the adapter with its gradients and states"), mark("activations")
-"""What memory is for."""
-
-
 def _largest(need: Callable[[int], int | None], room: int, most: int, start: int = 1) -> int:
     """Return the largest size that needs no more than *room*, 0 if none does; a larger size never needs less.
 
@@ -272,128 +206,6 @@ def _largest(need: Callable[[int], int | None], room: int, most: int, start: int
             return guess
         tried += 1
     return low
-
-
-class WeightFormat(NamedTuple):
-    """Weights as they may be held: how it is called, its bytes, and how surely they are known."""
-
-    name: str
-    bytes: int
-    trust: str
-
-
-def _weight_formats(model: ModelValue, dtype: str) -> Iterator[WeightFormat]:
-    """Yield how the weights may be held, the least done to them first: as published, in the type asked for, in 8 and in 4 bits.
-
-    A file of weights, or a config that says how its own are packed, comes before anything that would have to be unpacked first; what needs no less
-    than the way before it is left out.
-    """
-    stated = quantization_of(model)
-    ways: list[tuple[str, str | None, str]] = []
-    if stated is not None and stated.scheme is not None and stated.dtype is not None:
-        ways.append((Text("weights as published ({method})", method=stated.method), stated.scheme, stated.dtype))
-    elif model.kind == "checkpoint":
-        ways.append((mark("weights as the file has them"), None, dtype))
-    else:
-        ways.append((mark("weights in 32 bits") if dtype == "float32" else mark("weights in 16 bits"), None, dtype))
-    ways += [(mark("weights in 8 bits"), "bnb-8bit", dtype), (mark("weights in 4 bits"), "bnb-4bit", dtype)]
-    least = None
-    for name, scheme, kind in ways:
-        found = memory_of(model, Inputs(), settings(dtype=kind, quantization=scheme))
-        needed = found.weights + found.buffers
-        if least is None or needed < least:
-            yield WeightFormat(name, needed, "bound" if scheme is None else "estimate")
-            least = needed
-
-
-def _ways_to_serve(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterator[Plan]:
-    """Yield ways to serve: weights in fewer and fewer bits, then, with the fewest, the cache."""
-    fixed: tuple[Term, ...] = ()
-    weights = ""
-    grown = CACHE if keeps_cache(model) else ""
-    for held in _weight_formats(model, dtype):
-        fixed, weights = (Term(WEIGHTS, held.bytes),), held.name
-        yield Plan(held.name, held.trust, fixed, grown, _cache_bytes(model, dtype))
-    if grown:
-        yield Plan(Text("{weights}, cache in 8 bits", weights=weights), "estimate", fixed, grown, _cache_bytes(model, "int8"))
-
-
-def _cache_bytes(model: ModelValue, dtype: str) -> Need:
-    most, keeps = _positions(model), keeps_cache(model)
-
-    def cache_bytes(batch: int, seq: int) -> int | None:
-        if seq > most:
-            return None
-        if not keeps:
-            return 0
-        if dtype == "int8":  # scales are left out
-            return cache_of(model, Inputs(batch=batch, seq=seq), "bfloat16").bytes // 2
-        return cache_of(model, Inputs(batch=batch, seq=seq), dtype).bytes
-
-    return cache_bytes
-
-
-def _positions(model: ModelValue) -> int:
-    """Return how many tokens the config says a model takes."""
-    facts = facts_of(model)
-    nested = facts.get("text_config")
-    facts = nested if isinstance(nested, dict) else facts
-    found: list[int] = [facts[key] for key in POSITIONS if type(facts.get(key)) is int]
-    return min((MOST << 6, *found, *places(model).values()))
-
-
-def _ways_to_train(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterator[Plan]:
-    """Yield ways to train all parameters: fewer activations, smaller states, states on other devices and on the host."""
-    how: dict[str, object] = {
-        "dtype": dtype,
-        "precision": "pure" if dtype == "float32" else "mixed",
-        "device": "cuda",
-        "attention": "sdpa",
-        "loss": True,
-        "dropout": True,  # where the config says so, as `weigh memory --training` has it
-    }
-    kept = Growth(model, dict(how), batch, seq, _positions(model), None).bytes
-
-    def plan(measure: str, stage: int = 0, *, offload: bool = False) -> Plan:
-        checkpointing = str(how.get("checkpointing", "none"))
-        return Plan(measure, "estimate", _states(model, how, stage, offload=offload), ACTIVATIONS, partial(kept, checkpointing))
-
-    yield plan(mark("AdamW, everything in float32") if dtype == "float32" else mark("AdamW, 16 bits, master weights in float32"))
-    how["checkpointing"] = "full"
-    yield plan(mark("activations recomputed (full checkpointing)"))
-    how["optimizer"] = "adam8bit"
-    yield plan(mark("activations recomputed, Adam's states in 8 bits"))
-    del how["optimizer"]
-    for stage in (1, 2, 3):
-        yield plan(Text("checkpointing and ZeRO-{stage} among 8 devices", stage=stage), stage)
-    yield plan(mark("checkpointing, optimizer states and master weights on the host"), offload=True)
-
-
-def _states(model: ModelValue, how: Mapping[str, object], stage: int = 0, *, offload: bool = False, devices: int = 8) -> tuple[Term, ...]:
-    """Return what training holds whatever its batch; *stage* of ZeRO cuts states among *devices*, *offload* puts them on the host."""
-    said = settings(**how)
-    found = memory_of(model, Inputs(), said)
-    gradients, master, states = training_states(model.tree, said)
-    held = [
-        Term(WEIGHTS, found.weights + found.buffers, devices if stage == 3 else 1),
-        Term(GRADIENTS, gradients, devices if stage >= 2 else 1),
-    ]
-    return (*held, *(() if offload else (Term(STATES, master + states, devices if stage else 1),)))
-
-
-def _lora(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterator[Plan]:
-    """Yield ways to train an adapter: over the model as it is, over one in 8 and in 4 bits, with activations computed again."""
-    adapter = adapters_of(model, LORA, dtype=dtype)
-    states = sum(trained_bytes(adapter))
-    where = trained_places(model, adapter_config(LORA), adapter, dropout=True) if model.description is not None else None
-    how = {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True, "dropout": True}
-    kept = Growth(model, how, batch, seq, _positions(model), where if isinstance(where, TrainedPlaces) else None).bytes
-    for held in _weight_formats(model, dtype):
-        name = LORA_OVER.get(held.name, Text("LoRA r=16 on all linear layers, {held}", held=held.name))
-        for checkpointing in ("none", "full"):
-            measure = name if checkpointing == "none" else Text("{way}; activations recomputed", way=name)
-            fixed = (Term(WEIGHTS, held.bytes), Term(ADAPTER, states))
-            yield Plan(measure, "estimate", fixed, ACTIVATIONS, partial(kept, checkpointing))
 
 
 def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator[str]:
