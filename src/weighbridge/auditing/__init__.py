@@ -4,13 +4,13 @@ A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``numbers``, ``lengths``, ``statements``, ``expressions`` with ``values`` and ``polynomial_terms``, ``equations``,
-   ``letters``, ``sizes``, ``field_words``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``field_words``, ``settings``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``column_kinds``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
    ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``comments``, ``list_sums``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``), then against the model and the conventions people count by (``formulas`` with
-   ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``field_values``, ``plain_fields``, ``changed_sizes``, ``paired_products``, ``passages`` and ``passage_counts``, ``modules``, ``tensors``, ``totals`` with ``plain_totals``, ``owned_counts`` and ``wrong_counts``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``listed_sizes``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
+   ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``field_values``, ``plain_fields``, ``changed_sizes``, ``paired_products``, ``passages`` and ``passage_counts``, ``modules``, ``tensors``, ``totals`` with ``plain_totals``, ``owned_counts`` and ``wrong_counts``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``listed_sizes``, ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
    ``lora_configs``, ``cache_lengths``, ``memory`` with ``caches`` and ``cache_tables``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``nominal_bytes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
    holds, ``titles`` what it is called, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
    ``elsewhere`` leaves out what a sentence about something else says.
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks import (
     adapters,
+    agreed_settings,
     arithmetic,
     bytes_beside,
     bytes_said,
@@ -197,6 +198,7 @@ def _later(
         plain_fields.check(scene, tabled),
         fields.check(scene, tabled),
         paired_products.check(scene),
+        agreed_settings.check(scene, tabled),
         changed_sizes.check(scene, tabled),
         passages.check(scene, tabled, claims),
         passage_counts.check(scene, tabled, claims),

@@ -142,6 +142,8 @@ AGREED_FIELDS = 2
 """Sizes of a list that must be the model's before another of them is wrong: one may be by chance."""
 FIELD_REACH = 12
 """Lines above a size within which a name says what it is of, and lines that a list of sizes may leave between two."""
+SETTING_GAP = 6
+"""Lines without a setting that end a list of settings."""
 LISTED_REACH = 60
 """Lines above a size within which the last name, where no other stands between, says what a list of settings is of."""
 LEAD_LETTERS = 12

@@ -139,6 +139,16 @@ gpt3 large = gpt3-760m
 gpt3 xl = gpt3-1.3b
 davinci gpt3 = gpt3-175b
 gpt j, gptj = gpt-j-6b
+gpt config 124m = gpt2
+gpt config 355m = gpt2-medium
+gpt config 774m = gpt2-large
+gpt config 1558m = gpt2-xl
+uncased l 12 h 768 a 12 = bert-base-uncased
+cased l 12 h 768 a 12 = bert-base-cased
+multi cased l 12 h 768 a 12, multilingual l 12 h 768 a 12 = bert-base-multilingual-cased
+chinese l 12 h 768 a 12 = bert-base-chinese
+uncased l 24 h 1024 a 16 = bert-large-uncased
+cased l 24 h 1024 a 16 = bert-large-cased
 gpt neox, neox 20b, gpt neox 20b = gpt-neox-20b
 bloom 176b = bloom
 """

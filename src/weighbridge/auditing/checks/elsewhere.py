@@ -36,8 +36,8 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
         return True
     start, _ = sentence_of(text, claim.start)
     owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) for m in mentions)
-    if "|" in text or "=" in text or owned or any(start <= m.column < claim.end for m in mentions):
-        return False  # a row or a formula is no sentence; a named model is what its own sentence is about
+    if "|" in text or "=" in text or owned or _KEYED.search(text, 0, claim.start) or any(start <= m.column < claim.end for m in mentions):
+        return False  # a row, a formula or a line of code is no sentence; a named model is what its own sentence is about
     text = _without_towers(scene, index, claim, text)
     return goes_on_elsewhere(text, (), claim.start, claim.end) or ANOTHER.search(text, start, claim.start) is not None
 
@@ -66,3 +66,7 @@ _SOURCE = re.compile(
     r"\b(?:in|by|of|per) (?:the|its|their) (?:\w+ ){0,2}(?:paper|report|article|code|repository|checkpoint|config)\b|论文|原文|技术报告|代码",
     re.IGNORECASE,
 )
+
+
+_KEYED = re.compile(r"[\"'`]\w+[\"'`]\s*:\s*[\"']?$")
+"""Before the value of a key that code writes."""

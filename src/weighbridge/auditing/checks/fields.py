@@ -12,6 +12,7 @@ from weighbridge.auditing.checks.names import ANOTHER, Mention
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.table_places import lines_of_others
 from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.field_words import Field, label_of_line, read_fields
@@ -50,7 +51,7 @@ class _StatedField(NamedTuple):
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check the sizes that lines say in words; a sentence, or a list that agrees otherwise, makes one wrong."""
-    skipped = {*tabled, *modules.places(scene)}
+    skipped = {*tabled, *modules.places(scene), *lines_of_others(scene)}
     found = [said for index in range(len(scene.lines)) if index not in skipped for said in _of_line(scene, index)]
     for block in _blocks(found):
         agreed = len({said.field.word for said in block if _is_own(said)})

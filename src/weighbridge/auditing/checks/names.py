@@ -87,13 +87,22 @@ def within(text: str) -> Iterator[Mention]:
         if best is not None:
             mention = _mention(lower, runs, index, *best)
             if mention is not None:
-                yield mention
+                yield mention if not _is_backbone(lower, mention) else Mention(mention.column, None, mention.end)
             index = best[0] + 1
         else:
             following = runs[index + 1].group() if index + 1 < len(runs) and lower[runs[index].end()] == "-" else ""
             if _OTHER.fullmatch(first) and following not in _LIKENESS:
                 yield Mention(runs[index].start(), None, runs[index].end())
             index += 1
+
+
+def _is_backbone(lower: str, mention: Mention) -> bool:
+    """Tell whether a name is that of another model's backbone: ``RetinaNet with a ResNet-50 backbone``."""
+    return _BACKBONE.match(lower, mention.end) is not None and _WITH.search(lower, max(0, mention.column - 24), mention.column) is not None
+
+
+_BACKBONE = re.compile(r"[\w-]*[*_`'\"]* (?:backbone|feature extractor)\b")
+_WITH = re.compile(r"\b(?:with|using|uses|on|has|plus|and)(?: an?| the| its)? [*_`'\"]*$")
 
 
 def _is_prose(text: str, start: int, end: int) -> bool:

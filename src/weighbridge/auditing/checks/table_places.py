@@ -78,3 +78,13 @@ def head_of(table: Table, token: Token) -> str:
         else []
     )
     return column_heads(table)[places[0]] if places else ""
+
+
+def lines_of_others(scene: Scene) -> set[int]:
+    """Return the lines of tables whose head says that a column is another model's: ``| Property | Ours | Theirs |``."""
+    return {
+        line for table in scene.tables if any(_OURS.search(cell.text) for row in table.head for cell in row.cells) for line in table.lines
+    }
+
+
+_OURS = re.compile(r"\b(?:ours?|theirs|mine|custom|student|teacher|baseline|proposed|this work)\b|我们|自己|本文|学生|教师", re.IGNORECASE)

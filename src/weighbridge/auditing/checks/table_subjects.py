@@ -15,7 +15,7 @@ from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import FAMILY_ABOVE, MOST_MEMBERS
+from weighbridge.auditing.thresholds import AGREED_FIELDS, FAMILY_ABOVE, MOST_MEMBERS
 from weighbridge.presets.aliases import FAMILY, MODEL, member
 
 if TYPE_CHECKING:
@@ -89,7 +89,15 @@ def _by_columns(scene: Scene, table: Table) -> list[tuple[Row, Cell, str, Subjec
             for cell, subject in zip(row.cells[1:], subjects, strict=False):
                 if subject is not None:
                     found.append((row, cell, kind, subject, row.cells[0].text))
-    return found
+    sure = {id(subject): subject._replace(firm=True) for subject in subjects if subject is not None and _is_settled(subject, found)}
+    return [(row, cell, kind, sure.get(id(subject), subject), head) for row, cell, kind, subject, head in found]
+
+
+def _is_settled(subject: Subject, cells: Sequence[tuple[Row, Cell, str, Subject, str]]) -> bool:
+    """Tell whether a column has two kinds of sizes and more that are its model's: then that member of the family is meant."""
+    own = words_of(subject.models[0])
+    told = [(kind, whole_number(cell)) for _, cell, kind, other, _ in cells if other is subject and kind in SIZE_COLUMNS]
+    return len({kind for kind, value in told if kind in own and own[kind] == value}) >= AGREED_FIELDS
 
 
 def families_of(scene: Scene, table: Table) -> list[str]:

@@ -193,6 +193,8 @@ def towers(model: ModelValue) -> dict[str, Tower]:
         frozenset(("vision", "text")),
         frozenset(("encoder", "decoder")),
     }
+    if frozenset(("encoder", "decoder")) in both and any("vision" in row.name or "audio" in row.name for row in list_rows(model.tree)):
+        return {}  # an encoder that sees or hears besides: ``270M encoder`` is that of its text
     return {kind: _tower(*own[kind], shared) for kinds in both for kind in own if kind in kinds}
 
 

@@ -1,0 +1,171 @@
+"""Settings of one model, as its card, its config or a table of two columns lists them: one is wrong where the others beside it are the model's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.checks.count_subjects import Subject, of_mention
+from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
+from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.own_counts import preset_model
+from weighbridge.auditing.checks.said_settings import REMARKS, rows_of_settings, settings_at
+from weighbridge.auditing.checks.scene import Scene
+from weighbridge.auditing.checks.setting_verdicts import HeldSetting, alarm, confirm, sizes_set
+from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.claims import Claim
+from weighbridge.auditing.text.settings import COUNTS, Setting
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.auditing.thresholds import AGREED_FIELDS, AGREED_SIZES, LEAD_LETTERS, MOST_MEMBERS, SETTING_GAP
+from weighbridge.presets.aliases import FAMILY, MODEL
+
+if TYPE_CHECKING:
+    pass
+
+
+class _Lead(NamedTuple):
+    """The model that what follows is of, and whether its name stands right above, as in a heading, or is only the one of the text."""
+
+    subject: Subject
+    line: int
+    opens: bool
+
+
+def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Check the settings that stand below a model's name, or in a text that names one model or one family only.
+
+    Args:
+        tabled: The lines of tables whose rows or columns are models.
+    """
+    only = _only_model(scene)
+    for lead, said in _clusters(scene, tabled):
+        about = lead or only or _member(scene, said)
+        if about is not None:
+            yield from _judge(scene, [one for index, setting in said if (one := _hold(scene, index, setting, about)) is not None], about)
+
+
+def _clusters(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[_Lead | None, list[tuple[int, Setting]]]]:
+    """Group the settings that stand together, with the model whose name opens them."""
+    rows = rows_of_settings(scene, tabled)
+    lead: _Lead | None = None
+    cluster: list[tuple[int, Setting]] = []
+    for index, line in enumerate(scene.lines):
+        found = _lead_at(scene, index)
+        ends = found is not None or bool(line.heading) or _goes_on(scene, index, lead)
+        if ends and not (found is not None and lead is not None and found.subject.name == lead.subject.name):
+            yield lead, cluster
+            cluster = []
+        if ends:
+            lead = found if found is not None else lead if line.heading and not scene.mentions.get(index) else None
+        said = settings_at(scene, index, rows) if index not in tabled and len(line.text) <= LONGEST else []
+        if said and cluster and index - cluster[-1][0] > SETTING_GAP:
+            yield lead, cluster
+            cluster = []
+        cluster += [(index, setting) for setting in said]
+    yield lead, cluster
+
+
+def _member(scene: Scene, said: Sequence[tuple[int, Setting]]) -> _Lead | None:
+    """Return the member of the one family that a text names whose sizes a list of settings states, all but one at most."""
+    mentions = [m for found in scene.mentions.values() for m in found]
+    if len(said) <= AGREED_SIZES or not mentions or any(m.kind != FAMILY or m.names != mentions[0].names for m in mentions):
+        return None
+    models = [model for name in mentions[0].names[:MOST_MEMBERS] if (model := preset_model(name)) is not None]
+    held = {
+        model.source: [
+            one for index, setting in said if (one := _hold(scene, index, setting, _Lead(Subject((model,), "", True), -1, False)))
+        ]
+        for model in models
+    }
+    agreed = {name: sum(one.own for one in found) for name, found in held.items()}
+    most = max(agreed.values(), default=0)
+    best = [model for model in models if agreed[model.source] == most and len(held[model.source]) - most <= 1]
+    return _Lead(Subject(tuple(best), best[0].source, True), -1, False) if best and most >= AGREED_SIZES else None
+
+
+def _lead_at(scene: Scene, index: int) -> _Lead | None:
+    """Return the model whose settings a line opens: a heading, the name alone, a key and its brace."""
+    named = [m for m in scene.mentions.get(index, ()) if m.kind != FAMILY]
+    if not named or len({m.names for m in named}) > 1 or named[0].kind != MODEL:
+        return None
+    line = scene.lines[index]
+    plain = line.text.strip().strip("*_#`= ")
+    rest = len(re.sub(r"[\W_]", "", plain)) - sum(m.end - m.column for m in named)
+    opened = plain.endswith(("{", "(")) and rest <= LEAD_LETTERS
+    if not (line.heading or opened or plain.endswith((":", "：")) or rest <= LEAD_LETTERS):
+        return None
+    subject = of_mention(scene, named[0], firm=True)
+    if subject is None or is_of_their_own(scene, index) or OTHERWISE.search(line.text[: named[0].column]):
+        return None
+    return _Lead(subject, index, True)
+
+
+def _goes_on(scene: Scene, index: int, lead: _Lead | None) -> bool:
+    """Tell whether a line names another model than the one at hand, so that what follows may be of either."""
+    named = scene.mentions.get(index, ())
+    if lead is None or not named:
+        return False
+    return any(m.kind != FAMILY and m.name != lead.subject.name and lead.subject.name not in m.names for m in named)
+
+
+def _only_model(scene: Scene) -> _Lead | None:
+    """Return the one model that a text is about, where it names no other."""
+    main = scene.main
+    if main is None or not (main.given or main.named) or "" not in scene.models:
+        return None
+    mentions = [m for found in scene.mentions.values() for m in found]
+    if not scene.given and not all(_may_be(m, main.name) for m in mentions):
+        return None
+    if is_of_their_own(scene, len(scene.lines) - 1):
+        return None
+    return _Lead(Subject((scene.models[""],), main.name, True), -1, False)
+
+
+def _may_be(mention: Mention, name: str) -> bool:
+    return mention.kind in (MODEL, FAMILY) and (mention.name == name or name in mention.names)
+
+
+def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetting | None:
+    """Hold a setting against its model; None where it may be something else's, or is said of some other thing."""
+    text = scene.lines[index].text
+    if any(m.column <= setting.start < m.end for m in scene.mentions.get(index, ())):
+        return None
+    found = [t for t in tokens(text[setting.start : setting.end], index) if t.kind == "num" and t.value is not None]
+    if len(found) != 1 or (not setting.coded and OTHERWISE.search(REMARKS.sub(" ", text[max(0, setting.start - 60) : setting.start]))):
+        return None
+    token = found[0]._replace(start=setting.start, end=setting.end)
+    loose = setting.coded and not (about.opens and index - about.line <= SETTING_GAP * 3)
+    if setting.kind in COUNTS:
+        plain = bool(token.unit) or (token.value or 0) > _LEAST_COUNT
+        return HeldSetting(index, setting, token, settle(token, about.subject.models, setting.kind) is not None, loose) if plain else None
+    if token.unit or token.places:
+        return None
+    values = [sizes_set(model, setting.kind) for model in about.subject.models]
+    number = int(token.value or 0)
+    if not values[0]:
+        return None
+    own = any(number in one for one in values)
+    return HeldSetting(index, setting, token, own, loose)
+
+
+_LEAST_COUNT = 100_000
+
+
+def _judge(scene: Scene, cluster: Sequence[HeldSetting], about: _Lead | None) -> Iterator[Claim]:
+    """Confirm what is the model's; what is not is wrong where two others of other kinds are, and all but one in four."""
+    if about is None:
+        return
+    right = {held.setting.kind for held in cluster if held.own}
+    keys = {held.setting.key for held in cluster if held.own}
+    odd = [held for held in cluster if not held.own]
+    for held in cluster:
+        if held.own:
+            yield from confirm(scene, held, about.subject)
+            continue
+        others = len(right - {held.setting.kind})
+        again = held.setting.kind in right and (not held.setting.halved or held.setting.key in keys)
+        alone = held.setting.kind == "total" and about.opens and not held.setting.coded and len(odd) == 1
+        if not again and ((len(odd) * 2 <= len(right) and others >= AGREED_FIELDS + held.loose) or alone):
+            yield from alarm(scene, held, about.subject, sure=others >= AGREED_FIELDS)

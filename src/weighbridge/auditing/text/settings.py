@@ -1,0 +1,124 @@
+"""Settings of a model: a key and its value, as code, configs, cards and tables of two columns write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weighbridge.auditing.text.field_words import LABELS
+
+
+class Setting(NamedTuple):
+    """A setting.
+
+    Attributes:
+        kind: Our word for the size or the count.
+        start, end: Where its value stands.
+        key: What sets it, as written.
+        coded: Whether code states it.
+        halved: Whether its key names a half of a model: an encoder, a decoder, the side of the text.
+    """
+
+    kind: str
+    start: int
+    end: int
+    key: str = ""
+    coded: bool = False
+    halved: bool = False
+
+
+_VALUE = r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:_\d{3})+|\d{1,7})(?![\w.,]*\d|\s?[×x*+/^%·-]\s?[\dA-Za-z(]|[kKMBTG]\b)"
+_COUNT = r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT](?![A-Za-z])|million|billion))"
+_PAIR = re.compile(
+    r"(?<![\w.#])[\"'`*]{0,3}(?P<key>[A-Za-z_][\w.\-]{0,60}(?: [A-Za-z][\w\-/]*){0,6})(?: ?\([^()\d]{1,24}\))?[\"'`*]{0,3}\s*(?:: ?[A-Za-z_][\w\[\]| ]{0,20} ?=|[:=])\s*[\"'`~≈*]{0,3}"
+    + rf"(?:{_VALUE}|{_COUNT})"
+)
+_LETTERED = re.compile(r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(])")
+_LETTERS = {"L": "layers", "H": "hidden", "A": "heads"}
+_MORE = {
+    **dict.fromkeys("emb dim|embed dim|n embed|embedding length|hidden dims|dim|d|model dim|residual dim|width|n embd|d embed|transformer width".split("|"), "hidden"),
+    **dict.fromkeys("block count|n blocks|num blocks|depth|num hidden layers|transformer num|n layers|encoder blocks".split("|"), "layers"),
+    **dict.fromkeys("head count|attention head count|head num|n q heads|q heads|num q heads|query heads|num query heads|attention heads".split("|"), "heads"),
+    **dict.fromkeys("head count kv|attention head count kv|n kv groups|num kv groups|kv head num|num kv heads|n head kv|kv groups|num query groups".split("|"), "kv_heads"),
+    **dict.fromkeys("feed forward length|feed forward dim|ff dim|ffn dim|ffn hidden size|mlp hidden|hidden dim ffn|ffn inner dim|intermediate dim|d inner|d mlp|ffn intermediate|ffn intermediate dimension|ffn intermediate dim".split("|"), "mlp"),
+    **dict.fromkeys("key length|value length|attention key length|attention value length|head dim|d k|d v|d kv|dim head|attention head size".split("|"), "head_dim"),
+    **dict.fromkeys("context length|context len|max ctx|block size|pos num|position num|max len|max positions|n positions|max context length|context window|max position embeddings|n ctx".split("|"), "positions"),
+    **dict.fromkeys("vocab|vocabulary|n vocab|padded vocab size|n tokens vocab|vocab size".split("|"), "vocab"),
+    **dict.fromkeys("expert count|n experts|num experts|num local experts|n routed experts|total experts".split("|"), "experts"),
+    **dict.fromkeys("expert used count|num experts per tok|n activated experts|experts per token|active experts|activated experts|num active experts".split("|"), "active_experts"),
+    **dict.fromkeys("q lora rank|query lora rank|q lora|query compression dimension".split("|"), "q_lora"),
+    **dict.fromkeys("kv lora rank|kv lora|kv compression dimension|kv latent dimension|kv latent dim".split("|"), "kv_lora"),
+    **dict.fromkeys("qk nope head dim|qk norope dim|qk nope dim|nope head dim".split("|"), "plain_dim"),
+    **dict.fromkeys("qk rope head dim|qk rope dim|rope head dim".split("|"), "rope_dim"),
+    **dict.fromkeys("v head dim|value head dim".split("|"), "value_dim"),
+    **dict.fromkeys("dense layers|first k dense replace|n dense layers|number of dense layers".split("|"), "dense_layers"),
+    **dict.fromkeys("moe layers|sparse layers|number of moe layers|n moe layers".split("|"), "moe_layers"),
+    **dict.fromkeys("sliding window|sliding window size|window size".split("|"), "window"),
+    **dict.fromkeys("parameters|params|total params|total parameters|parameter count|total parameter count|number of parameters|n params|n parameters|num parameters|nparams|model parameters|total params count|trainable parameters|number of params|model size params".split("|"), "total"),
+    **dict.fromkeys("active params|active parameters|activated parameters|activated params|active per token|active params per token|active parameters per token|activated parameters per token|activated params per token".split("|"), "active"),
+    **dict.fromkeys("non embedding parameters|non embedding params|number of parameters non embedding|number of paramaters non embedding|n params non embedding".split("|"), "non_embedding"),
+}  # fmt: skip
+KINDS = {
+    **{phrase: word for phrase, word in LABELS.items() if word not in ("types", "active")},
+    **{p: "active_experts" for p, w in LABELS.items() if w == "active"},
+    **_MORE,
+}
+"""From a key, in lower case and with spaces for what joins its words, to what it sets."""
+_BEFORE = frozenset(
+    "the a its model model's transformer gguf self config cfg args default base total attention of per n num number max no and has with uses".split()
+)
+_OF_SCHEMA = re.compile(r"[a-z][a-z0-9]*\.(?:attention\.)?(?=[a-z_]+$)")
+"""The architecture before a key of a GGUF file: ``llama.attention.head_count``."""
+
+
+def kind_of_key(key: str) -> str | None:
+    """Return what a key sets.
+
+    >>> kind_of_key("llama.attention.head_count_kv"), kind_of_key("numHiddenLayers"), kind_of_key("student hidden size")
+    ('kv_heads', 'layers', None)
+    """
+    plain = _OF_SCHEMA.sub("", key.strip(" *`\"'#:_"))
+    glued = plain if " " in plain else re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain)
+    phrase = " ".join(re.sub(r"[_\-./#]+", " ", glued).lower().split())
+    words = phrase.split()
+    while words:
+        if (kind := KINDS.get(" ".join(words))) is not None:
+            return kind
+        if words[0] not in _BEFORE:
+            return None
+        words = words[1:]
+    return None
+
+
+def kind_of_label(label: str) -> str | None:
+    """Return what a label sets that stands alone: in a cell, on a line above its value, before a colon.
+
+    >>> kind_of_label("KV Heads (`num_key_value_heads`)"), kind_of_label("**Total Parameters**"), kind_of_label("Speed")
+    ('kv_heads', 'total', None)
+    """
+    outside = re.sub(r"\(.*?\)|\[.*?\]", " ", label)
+    inside = re.findall(r"\((.*?)\)", label)
+    return next((kind for one in (label.replace("(", " ").replace(")", " "), outside, *inside) if (kind := kind_of_key(one))), None)
+
+
+def read_settings(text: str) -> Iterator[Setting]:
+    """Yield the settings of a line of code or of a list, from left to right.
+
+    >>> [(s.kind, '"n_heads": 12, "emb_dim": 768'[s.start : s.end]) for s in read_settings('"n_heads": 12, "emb_dim": 768')]
+    [('heads', '12'), ('hidden', '768')]
+    """
+    for letter in _LETTERED.finditer(text):
+        yield Setting(_LETTERS[letter["key"]], *letter.span("value"), letter["key"], coded=True)
+    for pair in _PAIR.finditer(text):
+        key, between = pair["key"], text[pair.end("key") : pair.start("value" if pair["value"] else "count")]
+        kind = kind_of_key(_HALF.sub("", key))
+        coded = "=" in between or "_" in key or between[:1] in "\"'"
+        opens = not text[: pair.start()].strip(" -*+•·|\t")
+        if kind is None or not (coded or opens) or (pair["count"] and kind not in COUNTS):
+            continue
+        yield Setting(kind, *pair.span("value" if pair["value"] else "count"), key, coded, _HALF.search(key) is not None)
+
+
+COUNTS = ("total", "active", "non_embedding")
+_HALF = re.compile(r"(?<![A-Za-z])(?:audio|text|encoder|decoder)_")
