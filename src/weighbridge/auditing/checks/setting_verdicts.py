@@ -65,6 +65,7 @@ _OF_LATENT = {
 
 
 def confirm(scene: Scene, held: HeldSetting, subject: Subject) -> Iterator[Claim]:
+    """Make the claim of a setting that is its model's."""
     if held.setting.kind in COUNTS:
         found = settle(held.token, subject.models, held.setting.kind)
         if found is not None:
