@@ -63,6 +63,8 @@ MOST_LABELS = 1000
 """Labels that a classification head may have: ImageNet's."""
 HEDGED = Fraction(1, 20)
 """How far a figure that is said to be approximate may be off and still be fair: ``about 100M`` of 104M."""
+ROUNDED_DIGITS = 3
+"""Digits from which on a figure that is not said to be approximate has to be the count's: ``6.94B`` of Llama 2 7B (6.74) is not, ``6.9B`` is left."""
 
 # totals
 SAME_COUNT = Fraction(3)

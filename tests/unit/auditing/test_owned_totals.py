@@ -22,3 +22,16 @@ def test_a_count_is_the_one_models(sentence: str) -> None:
 def test_it_is_not_where_another_model_is_named_or_it_is_the_authors_own(sentence: str) -> None:
     assert audit("我们自己的模型参考了它。\n" + sentence.format("70.1")).wrong == ()
     assert audit("Llama-2-7B 之后:\n" + sentence.format("70.1")).wrong == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "verdicts"),
+    [
+        ("Gemma 7B actually has 8.94B parameters: 28 layers, d_model 3072, 16 heads of size 256.", ["wrong"]),
+        ("Gemma 7B actually has 8.54B parameters: 28 layers, d_model 3072, 16 heads of size 256.", ["rounded"]),
+        ("Llama 2 7B has 32 layers, a width of 4096, 32 heads and 6.94B parameters in each of its copies.", ["wrong"]),
+        ("Llama 2 7B has 32 layers, a width of 4096, 32 heads and about 6.94B parameters in each of its copies.", ["note"]),
+    ],
+)
+def test_a_figure_is_approximate_only_where_it_is_said_to_be(text: str, verdicts: list[str]) -> None:
+    assert [claim.verdict for claim in audit(text).claims if claim.kind == "total"] == verdicts

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator
 from weighbridge.auditing.checks.count_subjects import of_mention
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
-from weighbridge.auditing.checks.totals import is_count, is_operand
+from weighbridge.auditing.checks.totals import is_count, is_hedged, is_operand
 from weighbridge.auditing.checks.wrong_counts import total_claim, wrong
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
@@ -41,10 +41,10 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             subject = of_mention(scene, owner, firm=True) if owner is not None else None
             if subject is None or is_of_their_own(scene, token.line):
                 continue
-            found = settle(token, subject.models, hedged=True, whole=True)
+            found = settle(token, subject.models, hedged=is_hedged(scene.lines[token.line].text[: token.start]), whole=True)
             if found is not None:
                 yield total_claim(scene, token, found.verdict, found.expected, found.reason)
-            elif subject.firm:
+            elif subject.firm and not is_near(token, subject.models):
                 yield from wrong(scene, token, subject, "total")
 
 

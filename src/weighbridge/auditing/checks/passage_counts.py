@@ -13,10 +13,10 @@ from weighbridge.auditing.checks.names import ANOTHER
 from weighbridge.auditing.checks.passages import SaidSize, said_by_model
 from weighbridge.auditing.checks.plain_totals import OF_PART
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.settle import Judgement, settle
+from weighbridge.auditing.checks.settle import Judgement, is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import is_size_of, topic
-from weighbridge.auditing.checks.totals import is_active, is_blocked, is_count, is_of_a_part, is_operand
+from weighbridge.auditing.checks.totals import is_active, is_blocked, is_count, is_hedged, is_of_a_part, is_operand
 from weighbridge.auditing.checks.wrong_counts import total_claim, wrong
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
@@ -96,7 +96,7 @@ def _read_count(scene: Scene, token: Token, verdict: str | None) -> _Told | None
         return None
     judged = verdict in _RIGHT
     what = _what(text, token)
-    found = None if judged else settle(token, subject.models, what, hedged=True, whole=True)
+    found = None if judged else settle(token, subject.models, what, hedged=is_hedged(text[: token.start]), whole=True)
     return _Told(token, subject, what, judged, found)
 
 
@@ -128,7 +128,9 @@ def _hold(scene: Scene, told: _Told) -> Iterator[Claim]:
     text = scene.lines[token.line].text
     start, stop = sentence_of(text, token.start)
     before, after = text[start : token.start], text[token.end : stop]
-    if is_of_their_own(scene, token.line) or goes_on_elsewhere(text, scene.mentions.get(token.line, ()), token.start, token.end):
+    if is_near(token, told.subject.models, told.what) or is_of_their_own(scene, token.line):
+        return
+    if goes_on_elsewhere(text, scene.mentions.get(token.line, ()), token.start, token.end):
         return
     clause = f"{_CLAUSE.split(before)[-1]} {_CLAUSE.split(after)[0]}"
     what = told.what

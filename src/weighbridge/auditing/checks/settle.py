@@ -16,8 +16,8 @@ from weighbridge.auditing.checks.own_counts import conventions_of, list_named_co
 from weighbridge.auditing.checks.published_figures import figures
 from weighbridge.auditing.claims import Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.text.rounding import Fit, fit, scales, value_bounds
-from weighbridge.auditing.thresholds import HEDGED, MOST_LABELS, PUBLISHED_FAR
+from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits, value_bounds
+from weighbridge.auditing.thresholds import HEDGED, MOST_LABELS, PUBLISHED_FAR, ROUNDED_DIGITS
 from weighbridge.conventions.omissions import SCOPES
 from weighbridge.core.messages import mark
 from weighbridge.presets import preset
@@ -53,6 +53,11 @@ def settle(
     'convention'
     """
     return _settle(token._replace(line=0, start=0, end=0, spaced=False), tuple(models), what, hedged=hedged, whole=whole)
+
+
+def is_near(token: Token, models: Sequence[ModelValue], what: str = "total") -> bool:
+    """Tell whether a figure of one or two digits is near enough to a count to be one that somebody rounded as they liked."""
+    return significant_digits(token) < ROUNDED_DIGITS and settle(token, models, what, hedged=True, whole=True) is not None
 
 
 @lru_cache(maxsize=4096)

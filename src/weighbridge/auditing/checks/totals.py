@@ -148,8 +148,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         what = "non_embedding"
     elif is_of_a_part(before, after):
         return
-    hedged = bool(_HEDGES.search(before))
-    found = settle(token, subject.models, what, hedged=hedged)
+    found = settle(token, subject.models, what, hedged=is_hedged(before))
     if found is not None:
         yield total_claim(scene, token, found.verdict, found.expected, found.reason)
     elif (
@@ -160,6 +159,11 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         and not is_summed(scene, token.line)
     ):
         yield from wrong(scene, token, subject, what)
+
+
+def is_hedged(before: str) -> bool:
+    """Tell whether the words right before a number say that it is approximate."""
+    return _HEDGES.search(before) is not None
 
 
 def _ends_sizes(text: str, token: Token) -> bool:
