@@ -251,9 +251,13 @@ def _first_cell(text: str, token: Token) -> str:
     return f"{cells[0]}: " if len(cells) == 2 and text.rfind("|", 0, token.start) > text.find(cells[0]) >= 0 else ""
 
 
+_ENDS_COUNT = re.compile(r"[,，。.]|[:：;；(（]\s?(?=\d)")
+"""What ends the words of a count: ``7B parameters: 32 layers`` goes on with another number."""
+
+
 def is_of_a_part(before: str, after: str) -> bool:
     """Tell whether words between name and number speak of a component."""
     clause = re.split(r"[,，(（、](?!\d{3})|\band\b|和|以及", before)[-1]
-    near = f"{clause} {re.split(r'[,，。.]', after[:24])[0]}"
+    near = f"{clause} {_ENDS_COUNT.split(after[:24])[0]}"
     words = _CLASS.sub("", near).lower()
     return any(m.subject != "total" and words[m.start : m.end] not in _KINDS for m in find_components(words))
