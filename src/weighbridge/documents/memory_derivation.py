@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.accounts.memory.account import forward_activations
 from weighbridge.accounts.memory.optimizers import shared_bytes, state_bytes
 from weighbridge.accounts.memory.quantization import PUBLISHED, published_tensors
-from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import OwnedTensor, bits, element_bytes, is_packed, owned_tensors, packed_bytes
 from weighbridge.core.formula import Floor, Number, Product, Sum
 from weighbridge.documents.cost_lines import Group, equation, group_terms, letter_table, sum_line

@@ -18,7 +18,7 @@ from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.memory.account import settings
 from weighbridge.accounts.memory.optimizers import OPTIMIZERS, optimizer_bytes, shared_bytes
-from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import buffer_bytes, file_bytes, weight_bytes
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError

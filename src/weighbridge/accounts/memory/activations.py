@@ -10,7 +10,8 @@ from weighbridge.accounts.memory.forwards import FORWARDS
 from weighbridge.accounts.memory.heads import head, loss
 from weighbridge.accounts.memory.modules import Ways, run_module
 from weighbridge.accounts.memory.styles import STYLES, Style
-from weighbridge.accounts.memory.tape import FLOAT, Tape
+from weighbridge.accounts.memory.tape import Tape
+from weighbridge.accounts.memory.values import FLOAT
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text

@@ -9,7 +9,7 @@ Source: torch 2.13.0, torch/csrc/autograd/engine.cpp (``evaluate_function``), in
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.values import elements
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.tree import Part, Tensor, walk
 

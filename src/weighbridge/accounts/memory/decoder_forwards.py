@@ -21,7 +21,7 @@ from weighbridge.accounts.memory.modules import (
     run_module,
     scores,
 )
-from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value
+from weighbridge.accounts.memory.values import FLOAT, INDEX, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.sizes import as_int, layer_range
 from weighbridge.core.tree import Attend, Part, Tensor, positions

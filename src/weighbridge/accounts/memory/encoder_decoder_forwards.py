@@ -16,7 +16,7 @@ from weighbridge.accounts.memory.modules import (
     required_child,
     scores,
 )
-from weighbridge.accounts.memory.tape import BOOL, FLOAT, INDEX, Value
+from weighbridge.accounts.memory.values import BOOL, FLOAT, INDEX, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.tree import Part, walk
 

@@ -10,7 +10,8 @@ from weighbridge.accounts.memory.modules import (
     required_child,
     run_module,
 )
-from weighbridge.accounts.memory.tape import BOOL, INDEX, Segment, Tape, Value
+from weighbridge.accounts.memory.tape import Segment, Tape
+from weighbridge.accounts.memory.values import BOOL, INDEX, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.sizes import as_int, layer_range
 from weighbridge.core.tree import Part, Tensor, copy_name, positions, walk

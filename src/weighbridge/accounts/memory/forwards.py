@@ -19,7 +19,8 @@ from weighbridge.accounts.memory.modules import (
     run_module,
     scores,
 )
-from weighbridge.accounts.memory.tape import INDEX, Tape, Value
+from weighbridge.accounts.memory.tape import Tape
+from weighbridge.accounts.memory.values import INDEX, Value
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.tree import Part, walk
 

@@ -10,7 +10,7 @@ Source: compressed-tensors 0.20.0, utils/match.py (``match_targets``), compresso
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import OwnedTensor, bits, blocks_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.sizes import as_int

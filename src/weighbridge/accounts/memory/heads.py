@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.modules import activate, child, linear, norm, required_child, run_module
-from weighbridge.accounts.memory.tape import BOOL, FLOAT, INDEX, Value, elements
+from weighbridge.accounts.memory.values import BOOL, FLOAT, INDEX, Value, elements
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text

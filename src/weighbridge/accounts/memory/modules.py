@@ -6,7 +6,7 @@ transformers 5.23.0 in eager mode (``eager_attention_forward``, ``activations.py
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements
+from weighbridge.accounts.memory.values import FLOAT, INDEX, Value, elements
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import OwnedTensor, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError

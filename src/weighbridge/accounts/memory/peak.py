@@ -8,7 +8,7 @@ new tensors for one parameter after another. Oracle: ``torch.distributed._tools.
 from __future__ import annotations
 
 from weighbridge.accounts.memory.optimizers import trainable
-from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import evaluate

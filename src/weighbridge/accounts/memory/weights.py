@@ -6,7 +6,7 @@ inside the layers; embeddings, heads, norms, biases and routers stay as they are
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.values import elements
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text

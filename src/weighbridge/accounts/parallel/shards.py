@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.modules import Module
-from weighbridge.accounts.memory.tape import elements
+from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import owned_tensors
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.tree import Part, Row

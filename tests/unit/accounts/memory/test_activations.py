@@ -10,7 +10,8 @@ import pytest
 
 from weighbridge import UsageError, model
 from weighbridge.accounts.memory.styles import STYLES
-from weighbridge.accounts.memory.tape import Tape, Value, view_strides
+from weighbridge.accounts.memory.tape import Tape
+from weighbridge.accounts.memory.values import Value, view_strides
 
 RECORDED = Path(__file__).parents[3] / "costs" / "activations.jsonl"
 CASES: list[list[Any]] = [json.loads(line) for line in RECORDED.read_text().splitlines()[1:]]
