@@ -12,7 +12,7 @@ from math import prod
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST
-from weighbridge.readers.pickles import Global, LongText, Raw, Stub
+from weighbridge.readers.pickle_values import Global, LongText, Raw, Stub
 from weighbridge.readers.torch_storages import Storage, View
 
 _TYPE = re.compile(r"([biufcVSUOmM])(\d{1,6})")

@@ -16,7 +16,8 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.files import is_file_name, read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, StoredTensor
-from weighbridge.readers.pickles import Opaque, Stub, load
+from weighbridge.readers.pickle_values import Opaque, Stub
+from weighbridge.readers.pickles import load
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_names import listing_of
 from weighbridge.readers.torch_storages import BYTES, DTYPES, LARGEST_PICKLE, MAKERS, Storage, View, shape_of, storage_of

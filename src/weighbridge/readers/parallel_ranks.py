@@ -23,7 +23,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.expert_ranks import WAY, count_experts, cut_of_fused, join_experts, split_virtual, stated_size
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import MOST_TENSORS, Listing, StoredTensor
-from weighbridge.readers.pickles import Stub
+from weighbridge.readers.pickle_values import Stub
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_zip import contents
 

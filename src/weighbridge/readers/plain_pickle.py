@@ -15,7 +15,8 @@ from typing import BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.readers.arrays import array_of
 from weighbridge.readers.listing import Listing
-from weighbridge.readers.pickles import Global, Makers, PagedFile, Raw, Source, Stub, load
+from weighbridge.readers.pickle_values import Global, Makers, PagedFile, Raw, Source, Stub
+from weighbridge.readers.pickles import load
 from weighbridge.readers.torch_names import listing_of
 from weighbridge.readers.torch_storages import MAKERS, Storage, storage_of
 

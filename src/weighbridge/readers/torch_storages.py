@@ -11,7 +11,8 @@ from typing import NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, PACKED
-from weighbridge.readers.pickles import AttributedDict, Global, Makers, Stub, safe_key
+from weighbridge.readers.pickle_values import AttributedDict, Global, Makers, Stub
+from weighbridge.readers.pickles import safe_key
 from weighbridge.readers.text import printable
 
 LARGEST_PICKLE = 32_000_000

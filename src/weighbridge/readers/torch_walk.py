@@ -14,7 +14,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.arrays import array_of
 from weighbridge.readers.listing import LONGEST_PATH
-from weighbridge.readers.pickles import AttributedDict, Global, Opaque, Stub
+from weighbridge.readers.pickle_values import AttributedDict, Global, Opaque, Stub
 from weighbridge.readers.torch_storages import BYTES, Storage, View, views_in
 
 MOST_VISITS = 500_000

@@ -13,7 +13,7 @@ from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import as_model, read_listing
 from weighbridge.readers.packing import unpack
-from weighbridge.readers.pickles import Global, Stub
+from weighbridge.readers.pickle_values import Global, Stub
 from weighbridge.readers.roles import mark_buffers_beside
 from weighbridge.readers.torch_names import listing_of
 from weighbridge.readers.torch_storages import MAKERS, Storage, View
