@@ -10,7 +10,7 @@ from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row
 from weighbridge.readers.adapter import BASE_MODEL, adapter_config, with_notes
 from weighbridge.readers.coreml import list_package, package
-from weighbridge.readers.directory import INDEXES, KERAS_SHARD, SHARD, list_directory, list_index
+from weighbridge.readers.directory import list_directory
 from weighbridge.readers.distributed import is_distributed, list_distributed
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
@@ -18,6 +18,7 @@ from weighbridge.readers.onnx_pair import encoder_and_decoder, join_listings
 from weighbridge.readers.openvino import check_values
 from weighbridge.readers.packing import config_beside, is_packed, unpack
 from weighbridge.readers.roles import norms, rank, role_of
+from weighbridge.readers.shards import INDEXES, KERAS_SHARD, SHARD, list_index
 from weighbridge.readers.training_roots import list_ranks, rank_files, step_folder
 from weighbridge.readers.zarr import is_zarr, list_zarr
 from weighbridge.value import ModelValue

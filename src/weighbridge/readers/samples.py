@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import open_file
 from weighbridge.readers import flax, gguf, keras, npz, safetensors, tensorflow, torch_zip
-from weighbridge.readers.directory import KERAS_INDEX, candidates, keras_shards, read_index
+from weighbridge.readers.directory import candidates
+from weighbridge.readers.shards import KERAS_INDEX, keras_shards, read_index
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,7 +25,7 @@ from tests.unit.readers.audited import watch
 from tests.unit.readers.test_gguf import number, text, whole
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import Listing, read_listing
-from weighbridge.readers.directory import MOST_SHARDS
+from weighbridge.readers.shards import MOST_SHARDS
 
 GADGETS = """
 builtins.eval builtins.exec builtins.compile builtins.getattr builtins.open builtins.__import__ builtins.breakpoint __builtin__.eval __builtin__.apply
