@@ -22,10 +22,11 @@ from weighbridge.explain.closed import closed_formula
 from weighbridge.explain.line_sentences import LEARNED_VECTORS, line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
 from weighbridge.explain.rotary import rotary_places
+from weighbridge.explain.scope import Scope, holders
 from weighbridge.explain.section import Line, Section, prune, sections, with_numbers, with_shares
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
-from weighbridge.explain.sentences import SENTENCES, Scope, holders, section_name, sentences
+from weighbridge.explain.sentences import SENTENCES, section_name, sentences
 from weighbridge.explain.wording import LINES, VOCABULARY_HEAD, line_title, role_name, section_title
 
 if TYPE_CHECKING:

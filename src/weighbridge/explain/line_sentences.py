@@ -13,7 +13,7 @@ from weighbridge.core.notation import UNICODE
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Tensor
-from weighbridge.explain.sentences import letters_of
+from weighbridge.explain.scope import letters_of
 
 LEARNED_VECTORS = (mark("Learned vectors."), mark("A learned vector."))
 """What is said of loose vectors that have a name of their own, and of one."""

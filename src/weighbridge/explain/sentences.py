@@ -6,59 +6,22 @@ of tensors and from the config changed by one, and fails on a sentence that it c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import NamedTuple
 
-from weighbridge.core.formula import Symbol, evaluate, letters
+from weighbridge.core.formula import Symbol, letters
 from weighbridge.core.messages import Text, mark
-from weighbridge.core.polynomials import Opaque, Polynomial, polynomial
-from weighbridge.core.sizes import Size, as_int, product
-from weighbridge.core.tree import Attend, Part, State, Tensor
-from weighbridge.explain.semantic_tree import NORMS, TOPICS, Leaf, Pair
+from weighbridge.core.sizes import as_int, product
+from weighbridge.core.tree import Part, State
+from weighbridge.explain.attention_sentences import (
+    attention_sentences,
+    attention_title,
+    cross_attention_sentences,
+    latent_attention_sentences,
+)
+from weighbridge.explain.scope import Scope
+from weighbridge.explain.semantic_tree import NORMS, Leaf
 from weighbridge.explain.wording import role_name
-
-
-class Scope(NamedTuple):
-    """What a section stands for.
-
-    Attributes:
-        topic: What it is for, a key of :data:`SENTENCES`.
-        leaves: The modules in it that own tensors.
-        holders: The parts in which they stand: where operations without parameters are looked for.
-        formula: The section's closed formula, of one copy.
-        values: What each letter stands for; empty for a checkpoint.
-        part: The part itself, where the section is one.
-        rotary: The paths of the model's attention with rotary positions.
-    """
-
-    topic: str
-    leaves: tuple[Leaf, ...]
-    holders: tuple[Pair, ...]
-    formula: Polynomial
-    values: dict[str, int]
-    part: Part | None = None
-    rotary: tuple[str, ...] = ()
-
-    def attends(self) -> list[tuple[Attend, Attend]]:
-        """Return every attention inside, in ints and in symbols."""
-        return [(ours, theirs) for holder in self.holders for ours, theirs in _attends(holder)]
-
-    def kinds(self) -> set[str]:
-        """Return the kinds of the modules that own tensors."""
-        return {leaf.pair.part.kind for leaf in self.leaves}
-
-    def tensors(self) -> list[tuple[Tensor, Tensor]]:
-        """Return the parameters, in ints and in symbols."""
-        return [both for leaf in self.leaves for both in leaf.pair.tensors()]
-
-    def roles(self) -> set[str]:
-        """Return the roles of the parameters."""
-        return {ours.role for ours, _ in self.tensors()}
-
-    def names(self) -> set[str]:
-        """Return what the modules do in attention, a feed-forward network or an embedding, as far as their names tell."""
-        return {role_name(self.topic, leaf.path) for leaf in self.leaves}
 
 
 def sentences(scope: Scope) -> tuple[str, ...]:
@@ -80,7 +43,7 @@ def section_name(scope: Scope, usual: str) -> str:
     'Convolution'
     """
     if scope.topic == "attention":
-        return _attention_title(scope, usual)
+        return attention_title(scope, usual)
     if scope.topic == "layer":
         return _layers_title(scope)
     if scope.topic == "experts" and scope.part is not None and scope.part.experts is not None and scope.part.repeat is not None:
@@ -97,93 +60,6 @@ def _layers_title(scope: Scope) -> str:
     return mark("Transformer layers") if attention else mark("Layers")
 
 
-def _attention_title(scope: Scope, usual: str) -> str:
-    found = [ours for ours, _ in scope.attends()]
-    if not found:
-        return mark("Attention")
-    if all(as_int(ours.kv_heads) == 1 < as_int(ours.heads) for ours in found):
-        return mark("Multi-query attention")
-    if all(as_int(ours.kv_heads) < as_int(ours.heads) for ours in found):
-        return mark("Grouped-query attention")
-    return usual if all(as_int(ours.heads) > 1 for ours in found) else mark("Self-attention")
-
-
-def _attention(scope: Scope) -> Iterator[str]:
-    yield from _maps(scope)
-    yield from _heads(scope)
-    yield from _windows(scope)
-    yield from _positions(scope)
-    if scope.attends() and scope.kinds() <= {"linear"}:
-        yield mark("Scores, softmax and the weighted sum have no parameters.")
-
-
-def _maps(scope: Scope) -> Iterator[str]:
-    names = scope.names()
-    if "convolution" not in scope.kinds() and (
-        names >= {"query", "key", "value", "output"} or names >= {"query, key and value in one", "output"}
-    ):
-        yield mark("Queries, keys and values are linear maps of the input; the results of all heads are concatenated and mapped once more.")
-    elif scope.attends():
-        yield mark("Each position gathers values from the others, weighted by how well its query matches their keys.")
-
-
-def _heads(scope: Scope) -> Iterator[str]:
-    found = scope.attends()
-    if not found or not scope.values:
-        return
-    ours, theirs = found[0]
-    heads, shared = as_int(ours.heads), as_int(ours.kv_heads)
-    mapped = {"key", "query, key and value in one", "key and value, expanded"} & scope.names()
-    alike = bool(mapped) and all((o.heads, o.kv_heads) == (ours.heads, ours.kv_heads) for o, _ in found)
-    if alike and shared == 1 < heads:
-        yield Text(
-            mark("All {heads} query heads share one key-value head: keys and values are mapped to one head only."), heads=f"{heads:,}"
-        )
-    elif alike and shared < heads and heads % shared == 0:
-        yield Text(
-            mark("{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only."),
-            heads=f"{heads:,}",
-            shared=f"{shared:,}",
-            each=f"{heads // shared:,}",
-        )
-    elif alike and shared == heads > 1 and len(letters_of(theirs.heads)) == 1:
-        yield from _whether_heads_count(scope, theirs)
-
-
-def _whether_heads_count(scope: Scope, attend: Attend) -> Iterator[str]:
-    """Say whether another number of heads would give another count: by the formula, and by its value with more heads."""
-    (letter,) = letters_of(attend.heads)
-    if letter not in letters_of(scope.formula.expression()):
-        yield mark("The heads share the width, so any number of heads that divides it gives the same count.")
-        return
-    if letter in letters_of(attend.head_dim):
-        return  # the width of a head follows from their number: what changes then is told by the formula alone
-    before = evaluate(scope.formula.expression(), scope.values)
-    after = evaluate(scope.formula.expression(), {**scope.values, letter: scope.values[letter] * 2})
-    if as_int(after) > as_int(before):
-        yield mark("The head dimension is set on its own, so more heads mean more parameters.")
-
-
-def _windows(scope: Scope) -> Iterator[str]:
-    found = [ours for ours, _ in scope.attends()]
-    if found and all(ours.window is not None and ours.windowed is None for ours in found):
-        windows = {ours.window for ours in found}
-        if len(windows) == 1:
-            text = mark("A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.")
-            yield Text(text, window=f"{as_int(windows.pop()):,}")
-
-
-def _positions(scope: Scope) -> Iterator[str]:
-    """Say of rotary positions that they own no parameter; the tree, in which they own nothing, does not show them."""
-    if scope.leaves and scope.attends() and all(_stands_in(leaf.path, scope.rotary) for leaf in scope.leaves):
-        yield mark("Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.")
-
-
-def _stands_in(path: str, places: Iterable[str]) -> bool:
-    """Tell whether a module stands in one of some places, whatever wraps the model that they were named in."""
-    return any(f".{place}." in f".{path}." for place in places)
-
-
 def _spectrogram(scope: Scope) -> Iterator[str]:
     """Say what enters a part whose first map is as wide as a spectrogram's frame."""
     weights = ((ours, theirs) for ours, theirs in scope.tensors() if ours.role == "weight" and len(theirs.shape) > 1)
@@ -191,33 +67,6 @@ def _spectrogram(scope: Scope) -> Iterator[str]:
         width = theirs.shape[1]
         if isinstance(width, Symbol) and width.word == "mels":
             yield Text(mark("Its input is a spectrogram, with {bins} mel bins in each frame."), bins=f"{as_int(ours.shape[1]):,}")
-
-
-def _cross_attention(scope: Scope) -> Iterator[str]:
-    inside = {pair.part.kind for leaf in scope.leaves for pair in leaf.around}
-    if "decoder" in inside and scope.attends():
-        yield mark("Queries come from the decoder, keys and values from the sequence it attends to, usually the encoder's output.")
-    else:
-        yield mark("Queries come from one sequence, keys and values from another.")
-    yield from _heads(scope)
-
-
-def _latent_attention(scope: Scope) -> Iterator[str]:
-    names = scope.names()
-    if {"key and value, compressed", "key and value, expanded"} <= names:
-        yield mark("Keys and values are compressed to one vector that all heads share, and expanded from it to each head.")
-    if {"query, compressed", "query, expanded"} <= names:
-        yield mark("Queries too are compressed to a vector first, and expanded from it to the heads.")
-    elif "query" in names:
-        yield mark("Queries are projected directly, without compression.")
-    yield from _positions(scope)
-    kept = [(ours, theirs) for ours, theirs in scope.attends() if ours.cache is not None]
-    if kept and len(kept) == len(scope.attends()):
-        text = mark("The cache keeps {kept} numbers for each token and layer, not the {whole} of all heads' keys and values.")
-        ours = kept[0][0]
-        whole = as_int(ours.kv_heads) * (as_int(ours.head_dim) + as_int(ours.value_dim))
-        if ours.cache is not None and as_int(ours.cache) < whole:
-            yield Text(text, kept=f"{as_int(ours.cache):,}", whole=f"{whole:,}")
 
 
 def _feed_forward(scope: Scope) -> Iterator[str]:
@@ -374,9 +223,9 @@ def _group(scope: Scope) -> Iterator[str]:
 
 
 SENTENCES: dict[str, Callable[[Scope], Iterator[str]]] = {
-    "attention": _attention,
-    "cross_attention": _cross_attention,
-    "latent_attention": _latent_attention,
+    "attention": attention_sentences,
+    "cross_attention": cross_attention_sentences,
+    "latent_attention": latent_attention_sentences,
     "feed_forward": _feed_forward,
     "experts": _experts,
     "norm": _norm,
@@ -401,14 +250,6 @@ SENTENCES: dict[str, Callable[[Scope], Iterator[str]]] = {
 """By topic, what may be said of a part; each function says only what holds of the tree."""
 
 
-def _attends(pair: Pair) -> Iterator[tuple[Attend, Attend]]:
-    own = (node for node in pair.part.children if isinstance(node, Attend))
-    symbolic = (node for node in pair.symbolic.children if isinstance(node, Attend))
-    yield from zip(own, symbolic, strict=True)
-    for child in pair.children():
-        yield from _attends(child)
-
-
 def _elements(leaf: Leaf) -> int:
     """Count the elements of a module's matrices."""
     return sum(as_int(product(ours.shape)) for ours, _ in leaf.pair.tensors() if ours.role == "weight")
@@ -419,22 +260,3 @@ def _parts(part: Part) -> Iterator[Part]:
     for child in part.children:
         if isinstance(child, Part):
             yield from _parts(child)
-
-
-def letters_of(size: Size) -> set[str]:
-    """Return the letters on which a size depends: those that cancel out are left out, those inside a rounded quotient are not."""
-    return set().union(*(letters(_as_written(atom)) for monomial in polynomial(size).terms for atom, _ in monomial))
-
-
-def _as_written(atom: Symbol | Opaque) -> Size:
-    return atom.quotient if isinstance(atom, Opaque) else atom
-
-
-def holders(leaves: Iterable[Leaf], topic: str) -> tuple[Pair, ...]:
-    """Return the outermost parts of a topic around some modules, each once."""
-    found: dict[int, Pair] = {}
-    for leaf in leaves:
-        around = [pair for pair in (*leaf.around, leaf.pair) if TOPICS.get(pair.part.kind) == topic]
-        if around:
-            found.setdefault(id(around[0].part), around[0])
-    return tuple(found.values())

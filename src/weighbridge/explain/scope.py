@@ -1,0 +1,82 @@
+"""What a section of a derivation stands for: the modules in it, its formula, and what is asked of them before a sentence is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from weighbridge.core.formula import Symbol, letters
+from weighbridge.core.polynomials import Opaque, Polynomial, polynomial
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Attend, Part, Tensor
+from weighbridge.explain.semantic_tree import TOPICS, Leaf, Pair
+from weighbridge.explain.wording import role_name
+
+
+class Scope(NamedTuple):
+    """What a section stands for.
+
+    Attributes:
+        topic: What it is for, a key of :data:`SENTENCES`.
+        leaves: The modules in it that own tensors.
+        holders: The parts in which they stand: where operations without parameters are looked for.
+        formula: The section's closed formula, of one copy.
+        values: What each letter stands for; empty for a checkpoint.
+        part: The part itself, where the section is one.
+        rotary: The paths of the model's attention with rotary positions.
+    """
+
+    topic: str
+    leaves: tuple[Leaf, ...]
+    holders: tuple[Pair, ...]
+    formula: Polynomial
+    values: dict[str, int]
+    part: Part | None = None
+    rotary: tuple[str, ...] = ()
+
+    def attends(self) -> list[tuple[Attend, Attend]]:
+        """Return every attention inside, in ints and in symbols."""
+        return [(ours, theirs) for holder in self.holders for ours, theirs in _attends(holder)]
+
+    def kinds(self) -> set[str]:
+        """Return the kinds of the modules that own tensors."""
+        return {leaf.pair.part.kind for leaf in self.leaves}
+
+    def tensors(self) -> list[tuple[Tensor, Tensor]]:
+        """Return the parameters, in ints and in symbols."""
+        return [both for leaf in self.leaves for both in leaf.pair.tensors()]
+
+    def roles(self) -> set[str]:
+        """Return the roles of the parameters."""
+        return {ours.role for ours, _ in self.tensors()}
+
+    def names(self) -> set[str]:
+        """Return what the modules do in attention, a feed-forward network or an embedding, as far as their names tell."""
+        return {role_name(self.topic, leaf.path) for leaf in self.leaves}
+
+
+def _attends(pair: Pair) -> Iterator[tuple[Attend, Attend]]:
+    own = (node for node in pair.part.children if isinstance(node, Attend))
+    symbolic = (node for node in pair.symbolic.children if isinstance(node, Attend))
+    yield from zip(own, symbolic, strict=True)
+    for child in pair.children():
+        yield from _attends(child)
+
+
+def letters_of(size: Size) -> set[str]:
+    """Return the letters on which a size depends: those that cancel out are left out, those inside a rounded quotient are not."""
+    return set().union(*(letters(_as_written(atom)) for monomial in polynomial(size).terms for atom, _ in monomial))
+
+
+def _as_written(atom: Symbol | Opaque) -> Size:
+    return atom.quotient if isinstance(atom, Opaque) else atom
+
+
+def holders(leaves: Iterable[Leaf], topic: str) -> tuple[Pair, ...]:
+    """Return the outermost parts of a topic around some modules, each once."""
+    found: dict[int, Pair] = {}
+    for leaf in leaves:
+        around = [pair for pair in (*leaf.around, leaf.pair) if TOPICS.get(pair.part.kind) == topic]
+        if around:
+            found.setdefault(id(around[0].part), around[0])
+    return tuple(found.values())
