@@ -7,7 +7,7 @@ models/cohere2_moe and models/cohere_compass.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, attention, default_head_dim, with_heads
-from weighbridge.blueprints.modules.layer_types import listed_or
+from weighbridge.blueprints.modules.layer_types import dense_before, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import all_but_every, pattern, window, windowed_layers
 from weighbridge.config.family import Family
@@ -90,7 +90,7 @@ MOE = variant(
     ),
     size("dense_mlp", "prefix_dense_intermediate_size", lambda c: c.mlp, "J", "intermediate size of the first layers"),
     Field("rms", "rms_norm_eps", None, "choice", read=lambda stated: stated is not None, report_default=False),
-    *listed_or(lambda c: ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]),
+    *listed_or(lambda c: dense_before(c, c.dense)),
     NO_MLP_BIAS,
     vocab=256000,
     hidden=8192,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from weighbridge.blueprints.decoders.gemma import SANDWICH
 from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_width, families, only, with_layer_kinds
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, attention
-from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, one_per_layer
+from weighbridge.blueprints.modules.layer_types import dense_before, first_dense, listed_or, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import SHARED, mlp
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.fields import SHARED_EXPERT_MLP, Config, Field, constant, with_changes
@@ -95,7 +95,7 @@ def _heads(c: Config) -> list[int | None]:
 
 
 def _first_dense(number: int) -> Callable[[Config], list[str]]:
-    return lambda c: ["dense" if index < number else "sparse" for index in layer_range(c.layers)]
+    return lambda c: dense_before(c, number)
 
 
 def _beam_windows(c: Config) -> int:

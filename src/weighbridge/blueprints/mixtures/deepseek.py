@@ -8,12 +8,12 @@ more (``num_nextn_predict_layers``), which predicts further tokens and which the
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, with_heads
-from weighbridge.blueprints.modules.layer_types import first_dense, legacy_sparse_step, listed_or
+from weighbridge.blueprints.modules.layer_types import dense_before, first_dense, legacy_sparse_step, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, optional, size, switch, variant
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm, stack
-from weighbridge.core.sizes import Size, layer_range
+from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 
@@ -151,7 +151,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         variant(
             LATENT,
             *latent("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
-            *listed_or(lambda c: ["sparse" if index else "dense" for index in layer_range(c.layers)], longer=True),
+            *listed_or(lambda c: dense_before(c, 1), longer=True),
             *SPARSE,
             NO_MLP_BIAS,
             vocab=154880,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent, latent_attention
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
-from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
+from weighbridge.blueprints.modules.layer_types import checked_kinds, dense_before, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, Config, Field, constant, variant
@@ -56,7 +56,7 @@ def scorer(c: Config, source: Size, *after: Node) -> Part:
 
 
 def _layer_kinds(c: Config) -> list[str]:
-    return ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]
+    return dense_before(c, c.dense)
 
 
 def _indexers(c: Config) -> list[str]:

@@ -10,7 +10,7 @@ from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, 
 from weighbridge.blueprints.mixtures.deepseek_v4 import stream_head
 from weighbridge.blueprints.mixtures.deepseek_v32 import indexer, indexer_kinds
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
-from weighbridge.blueprints.modules.layer_types import listed_or
+from weighbridge.blueprints.modules.layer_types import dense_before, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, Config, Field, constant, size, variant
@@ -52,7 +52,7 @@ def _indexers(c: Config) -> list[str]:
 
 FIELDS = variant(
     (*LATENT, *latent(q=1536, kv=512, plain=192, rope=64, value=256)),
-    *listed_or(lambda c: ["sparse" if index else "dense" for index in layer_range(c.layers)]),
+    *listed_or(lambda c: dense_before(c, 1)),
     INDEX_HEADS.with_default(16),
     INDEX_HEAD_DIM.with_default(128),
     *SPARSE,

@@ -12,7 +12,7 @@ from itertools import pairwise
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.folded_patches import patch_scales
-from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
+from weighbridge.blueprints.modules.layer_types import checked_kinds, dense_before, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import correction
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
@@ -156,7 +156,7 @@ TEXT = (
     Field("stated_mixers", "layer_types", _mixers, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.stated_mixers, "layer_types", (FULL, WINDOW))),
     Field("dense", "dense_mlp_idx", 0, "choice", report_default=False),
-    *listed_or(lambda c: ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]),
+    *listed_or(lambda c: dense_before(c, c.dense)),
     constant("tied", False),
     constant("head_bias", False),
 )

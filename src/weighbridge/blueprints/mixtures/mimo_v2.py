@@ -7,7 +7,7 @@ models/mimo_v2_flash/modeling_mimo_v2_flash.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_MLP_BIAS, with_heads
-from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
+from weighbridge.blueprints.modules.layer_types import checked_kinds, dense_before, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, optional, size, variant
@@ -53,7 +53,7 @@ MIMO = variant(
     size("value_dim", "v_head_dim", 128, "U", "value head dimension"),
     Field("stated_mixers", "layer_types", _mixers, "choice"),
     constant("mixers", lambda c: checked_kinds(c, c.stated_mixers, "layer_types", ("full_attention", "sliding_attention"))),
-    *listed_or(lambda c: ["sparse" if index else "dense" for index in layer_range(c.layers)]),
+    *listed_or(lambda c: dense_before(c, 1)),
     NO_MLP_BIAS,
     vocab=152576,
     mlp=16384,

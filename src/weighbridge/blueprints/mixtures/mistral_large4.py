@@ -10,7 +10,7 @@ from __future__ import annotations
 from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, latent
 from weighbridge.blueprints.mixtures.deepseek_v32 import ROUTED, SHARED_INDEXERS, scorer
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS
-from weighbridge.blueprints.modules.layer_types import listed_or, one_per_layer
+from weighbridge.blueprints.modules.layer_types import dense_before, listed_or, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import mlp
 from weighbridge.blueprints.modules.stage_fields import scale_width, simplest_fraction
 from weighbridge.config.family import Family
@@ -109,7 +109,7 @@ def _shares_latents(c: Config) -> list[bool]:
 
 
 def _kinds(c: Config) -> list[str]:
-    return ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]
+    return dense_before(c, c.dense)
 
 
 FIELDS = variant(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, NO_MLP_BIAS, NO_OUT_BIAS, Body, attention, with_heads
-from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, sparse_between, sparse_step
+from weighbridge.blueprints.modules.layer_types import dense_before, first_dense, listed_or, sparse_between, sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp, required_field
 from weighbridge.blueprints.modules.sliding_window import all_but_every, pattern, window, windowed_layers
 from weighbridge.config.family import Family
@@ -49,12 +49,12 @@ def expert_width(default: int) -> Field:
 
 def dense_first(c: Config) -> list[str]:
     """Return the kinds of layers where only the first has an ordinary MLP."""
-    return ["sparse" if index else "dense" for index in layer_range(c.layers)]
+    return dense_before(c, 1)
 
 
 def first_ones(c: Config) -> list[str]:
     """Return the kinds of layers where a number says how many of the first have an ordinary MLP."""
-    return ["dense" if index < c.first else "sparse" for index in layer_range(c.layers)]
+    return dense_before(c, c.first)
 
 
 def with_layer_kinds(fields: tuple[Field, ...], kinds: tuple[Field, ...], *more: Field, **changes: object) -> tuple[Field, ...]:

@@ -14,11 +14,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def dense_before(c: Config, first: int) -> list[str]:
+    """Return the kinds of layers of which the *first* few have an ordinary MLP, and all others experts."""
+    return ["dense" if index < first else "sparse" for index in layer_range(c.layers)]
+
+
 def first_dense(default: int, key: str = "first_k_dense_replace") -> tuple[Field, Field]:
     """Declare that the first few layers have an ordinary MLP."""
     return (
         Field("dense", key, default, "choice"),
-        constant("kinds", lambda c: ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]),
+        constant("kinds", lambda c: dense_before(c, c.dense)),
     )
 
 

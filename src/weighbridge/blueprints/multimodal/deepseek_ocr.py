@@ -15,7 +15,7 @@ from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as TEXT_IGNORE
 from weighbridge.blueprints.modules.causal_lm import attention
 from weighbridge.blueprints.modules.clip_towers import encoder as clip_encoder
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
-from weighbridge.blueprints.modules.layer_types import listed_or
+from weighbridge.blueprints.modules.layer_types import dense_before, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import SHARED
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, with_lm_head, without_head
@@ -42,7 +42,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import conv2d, embedding, gated_mlp, layer_norm, linear, part, replace, rms_norm
-from weighbridge.core.sizes import Size, exact, layer_range
+from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def text_fields(kinds: tuple[Field, ...], **changes: Any) -> tuple[Field, ...]:
 
 def first_are_dense(c: Config) -> list[str]:
     """Return the kinds of layers where the config does not list them: the first ones are dense."""
-    return ["sparse" if index >= c.dense else "dense" for index in layer_range(c.layers)]
+    return dense_before(c, c.dense)
 
 
 def must_be_listed(c: Config) -> list[str]:

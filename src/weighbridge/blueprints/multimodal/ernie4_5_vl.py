@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
-from weighbridge.blueprints.modules.layer_types import listed_or
+from weighbridge.blueprints.modules.layer_types import dense_before, listed_or
 from weighbridge.blueprints.modules.qwen_vision import FIELDS as FIELDS_OF_TOWERS
 from weighbridge.blueprints.modules.qwen_vision import attention as attended
 from weighbridge.blueprints.modules.qwen_vision import tower
@@ -20,7 +20,7 @@ from weighbridge.config.fields import Config, constant, sequence, size, switch, 
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, layer_norm, linear, part, plain_mlp, replace, rms_norm, stack
-from weighbridge.core.sizes import Size, layer_range
+from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -64,7 +64,7 @@ ERNIE = variant(
     constant("sharing", lambda c: c.shared_experts > 0),
     sequence("stated_widths", "moe_intermediate_size", [1536, 512]),
     constant("widths", _widths),
-    *listed_or(lambda c: ["sparse" if index else "dense" for index in layer_range(c.layers)]),
+    *listed_or(lambda c: dense_before(c, 1)),
     vocab=103424,
     hidden=2560,
     mlp=12288,

@@ -10,7 +10,7 @@ from weighbridge.blueprints.mixtures.deepseek_v4 import hyper_connection
 from weighbridge.blueprints.mixtures.deepseek_v32 import scorer
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.composite import model_config
-from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
+from weighbridge.blueprints.modules.layer_types import checked_kinds, dense_before, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, mlp
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
 from weighbridge.blueprints.modules.vlm_common import flat_text_config, with_lm_head, without_head
@@ -89,7 +89,7 @@ TEXT = variant(
         *delta_fields(64, "Z"),
         constant("gated", False),
         constant("flat_decay", True),
-        *listed_or(lambda c: ["dense" if index < 3 else "sparse" for index in layer_range(c.layers)]),
+        *listed_or(lambda c: dense_before(c, 3)),
         INDEX_HEADS.with_default(32),
         INDEX_HEAD_DIM.with_default(128),
         Field("pattern", "index_topk_pattern", None, "choice", report_default=False),

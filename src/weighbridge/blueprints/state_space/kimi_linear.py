@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, V3_BLOCK, latent, latent_attention
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
-from weighbridge.blueprints.modules.layer_types import checked_kinds, kinds_by_number, listed_or
+from weighbridge.blueprints.modules.layer_types import checked_kinds, dense_before, kinds_by_number, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, mlp
 from weighbridge.blueprints.state_space.qwen3_next import CHUNK
 from weighbridge.config.family import Family
@@ -82,7 +82,7 @@ def _layer_kinds(c: Config) -> list[str]:
 
 
 def _mlp_kinds(c: Config) -> list[str]:
-    return ["dense" if index < c.dense else "sparse" for index in layer_range(c.layers)]
+    return dense_before(c, c.dense)
 
 
 def fields(first: int, mixers: Field, *more: Field, kv: int, **changes: Any) -> tuple[Field, ...]:
