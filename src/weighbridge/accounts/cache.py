@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-SEQ = 4096
+SEQ, DTYPE = 4096, "bfloat16"
 """Tokens of the prompt by default, in models that take so many."""
 
 

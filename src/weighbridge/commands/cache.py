@@ -21,7 +21,7 @@ LENGTHS = tuple(option._replace(default=None) if option.name == "seq" else optio
 OPTIONS = (
     *SOURCE,
     *LENGTHS,
-    Option("dtype", mark("type of keys and values: bfloat16, float16, float32 (default bfloat16)"), "WORD", default="bfloat16"),
+    Option("dtype", mark("type of keys and values: bfloat16, float16, float32 (default bfloat16)"), "WORD", default=None),
     Option("engine", mark("engine whose rules apply: reference, llama.cpp, vllm, sglang (default reference)"), "WORD", default="reference"),
     Option("explain", mark("derive it: formula, substitution, number, for each kind of layer"), kind="switch"),
     *OUTPUT,
@@ -34,7 +34,7 @@ def answer(arguments: Arguments) -> Answer:
 
 
 def _answer(arguments: Arguments) -> Answer:
-    from weighbridge.accounts.cache import SEQ
+    from weighbridge.accounts.cache import DTYPE, SEQ
     from weighbridge.accounts.possible import usual_lengths, without_decoder
     from weighbridge.documents import cache
 
@@ -44,13 +44,15 @@ def _answer(arguments: Arguments) -> Answer:
         if arguments.seq is not None
         else dict(zip(("seq", "decoder_seq"), usual_lengths(model, SEQ, arguments.decoder_seq), strict=True))
     )
-    given = without_decoder(model, inputs_from(arguments, **lengths))
+    given, dtype = without_decoder(model, inputs_from(arguments, **lengths)), arguments.dtype or DTYPE
+    how = (dtype, arguments.engine)
+    assumed = arguments.dtype is None
 
     def document() -> Document:
         if not arguments.explain:
-            return cache.document(model, given, arguments.dtype, arguments.engine, lang=arguments.lang)
+            return cache.document(model, given, *how, assumed=assumed, lang=arguments.lang)
         from weighbridge.documents.cache_derivation import derivation
 
-        return cache.document(model, given, arguments.dtype, arguments.engine, derive=derivation, lang=arguments.lang)
+        return cache.document(model, given, *how, assumed=assumed, derive=derivation, lang=arguments.lang)
 
-    return Answer(lambda: cache.as_json(model, given, arguments.dtype, arguments.engine), document)
+    return Answer(lambda: cache.as_json(model, given, *how, assumed=assumed), document)

@@ -81,12 +81,15 @@ def _answer(arguments: Arguments) -> Answer:
     given = inputs_from(arguments, **usual)
     dropout = arguments.training and not arguments.no_dropout
     how = settings_of(model, arguments.training, **words, dropout=dropout, loss=not arguments.no_loss)
+    assumed = arguments.dtype is None
 
     def document() -> Document:
         if not arguments.explain:
-            return memory.document(model, given, how, training=arguments.training, lang=arguments.lang)
+            return memory.document(model, given, how, training=arguments.training, assumed=assumed, lang=arguments.lang)
         from weighbridge.documents.memory_derivation import derivation
 
-        return memory.document(model, given, how, training=arguments.training, derive=derivation, lang=arguments.lang)
+        return memory.document(model, given, how, training=arguments.training, assumed=assumed, derive=derivation, lang=arguments.lang)
 
-    return Answer(lambda: memory.as_json(model, given, how, training=arguments.training, explain=arguments.explain), document)
+    return Answer(
+        lambda: memory.as_json(model, given, how, training=arguments.training, assumed=assumed, explain=arguments.explain), document
+    )

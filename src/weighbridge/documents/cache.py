@@ -6,6 +6,7 @@ from weighbridge.accounts.cache import cache_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
+from weighbridge.documents.element_types import default_type_lines, stated_type
 from weighbridge.documents.headline import headline
 from weighbridge.documents.human import CERTAINTY
 
@@ -33,8 +34,8 @@ LATENT = mark("One vector per token is kept for all heads: its compressed keys a
 """The same of latent attention."""
 
 
-def as_json(model: ModelValue, given: Inputs, dtype: str, engine: str) -> dict[str, Any]:
-    """Return the answer of ``weigh cache --json``.
+def as_json(model: ModelValue, given: Inputs, dtype: str, engine: str, *, assumed: bool = False) -> dict[str, Any]:
+    """Return the answer of ``weigh cache --json``; *assumed* if nobody named the type.
 
     >>> from weighbridge import model
     >>> from weighbridge.accounts.inputs import Inputs
@@ -43,20 +44,24 @@ def as_json(model: ModelValue, given: Inputs, dtype: str, engine: str) -> dict[s
     """
     found = cache_of(model, given, dtype, engine)
     asked = {"batch": given.batch, "seq": given.seq, "decoder_seq": given.decoder_seq, "dtype": dtype, "engine": engine}
+    asked |= {"dtype_from": "default" if assumed else "option", "config_dtype": stated_type(model)}
     answer: dict[str, Any] = {"source": model.source, "class": model.class_name or None, **asked}
     answer |= {"bytes": found.bytes, "per_token": found.per_token, "fixed": found.fixed, "trust": found.trust}
     return answer | {"layers": [layer._asdict() for layer in found.layers]}
 
 
-def document(model: ModelValue, given: Inputs, dtype: str, engine: str, *, derive: Derive | None = None, lang: str = "en") -> Document:
-    """Return the document of ``weigh cache``: what each kind of layer keeps, and, with *derive*, why it is as much."""
+def document(
+    model: ModelValue, given: Inputs, dtype: str, engine: str, *, assumed: bool = False, derive: Derive | None = None, lang: str = "en"
+) -> Document:
+    """Return the document of ``weigh cache``: what each kind of layer keeps, and, with *derive*, why it is as much; *assumed* if nobody named the type."""
     say = translator(lang)
     found = cache_of(model, given, dtype, engine)
     blocks: list[Block] = [_layers(found.layers, say)] if found.layers else []
     if derive is not None:
         blocks += derive(model, given, dtype, engine, say)
     figure = say("{total} bytes").format(total=f"{found.bytes:,}")
-    return Document(headline(model, say), figure, (*blocks, *notes(_remarks(found, given, dtype, say))), lang)
+    types = default_type_lines(model, dtype, "cache", say) if assumed and found.layers else []
+    return Document(headline(model, say), figure, (*blocks, *notes([*_remarks(found, given, dtype, say), *types])), lang)
 
 
 def _layers(layers: tuple[LayerCache, ...], say: Say) -> Table:

@@ -10,6 +10,18 @@ MYRIADS = ("", " 万", " 亿", " 万亿")
 CERTAINTY = {"exact": mark("exact"), "bound": mark("lower bound"), "estimate": mark("estimate")}
 """How sure the figures of a cost are, as people say it."""
 
+AT_MOST = frozenset(("gradients", "optimizer"))
+"""Parts of a cost whose bounds are upper ones: what no input reaches has neither gradients nor states."""
+
+
+def certainty(name: str, trust: str) -> str:
+    """Return how sure a part of a cost is, to be translated.
+
+    >>> certainty("weights", "bound"), certainty("gradients", "bound")
+    ('lower bound', 'upper bound')
+    """
+    return mark("upper bound") if trust == "bound" and name in AT_MOST else CERTAINTY[trust]
+
 
 def quantity(number: int, lang: str = "en") -> str:
     """Write a count with four digits that count.

@@ -5,11 +5,13 @@ from __future__ import annotations
 from weighbridge.accounts.memory.account import memory_of
 from weighbridge.accounts.memory.peak import unreached_elements
 from weighbridge.accounts.memory.quantization import quantization_of
+from weighbridge.accounts.memory.weights import file_type, is_unpacked
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Block, Column, Document, Row, Table, notes
+from weighbridge.documents.element_types import OF_FILE, TRAINED, default_type_lines, stated_type
 from weighbridge.documents.headline import headline
-from weighbridge.documents.human import CERTAINTY
+from weighbridge.documents.human import certainty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,8 +32,10 @@ MORE = (mark("peak"),)
 """What is shown beside it."""
 
 
-def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False) -> dict[str, Any]:
-    """Return the answer of ``weigh memory --json``.
+def as_json(
+    model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, assumed: bool = False, explain: bool = False
+) -> dict[str, Any]:
+    """Return the answer of ``weigh memory --json``; *assumed* if nobody named the type.
 
     >>> from weighbridge import model
     >>> from weighbridge.accounts.inputs import Inputs
@@ -41,7 +45,8 @@ def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool =
     """
     found = memory_of(model, given, how, training=training)
     asked = {"training": training, "batch": given.batch, "seq": given.seq, "decoder_seq": given.decoder_seq, "settings": how._asdict()}
-    answer: dict[str, Any] = {"source": model.source, "class": model.class_name or None, **asked}
+    types = {"dtype_from": _type_from(model, how, training) if assumed else "option", "config_dtype": stated_type(model)}
+    answer: dict[str, Any] = {"source": model.source, "class": model.class_name or None, **asked, **types}
     answer |= {name: getattr(found, name) for name in PARTS} | {"total": found.total, "peak": found.peak, "trust": found.trust}
     stated = quantization_of(model)
     if stated is not None:
@@ -76,10 +81,11 @@ def document(
     how: Settings,
     *,
     training: bool = False,
+    assumed: bool = False,
     derive: Derive | None = None,
     lang: str = "en",
 ) -> Document:
-    """Return the document of ``weigh memory``: what memory is for, and, with *derive*, the derivation of every byte."""
+    """Return the document of ``weigh memory``: what memory is for, and, with *derive*, the derivation of every byte; *assumed* if nobody named the type."""
     say = translator(lang)
     found = memory_of(model, given, how, training=training)
     blocks: list[Block] = [_parts(found, say)]
@@ -90,7 +96,8 @@ def document(
     else:
         figure = say("{total} bytes").format(total=f"{found.total:,}")
     remarks = [
-        *_remarks(given, how, found, training, say),
+        *_remarks(given, how, found, training, _types_told(model, how, training, say), say),
+        *(_type_lines(model, how, training, say) if assumed else ()),
         *(_unreached_lines(model, given, say) if training else ()),
         *([say(KEPT).format(dtype=how.dtype)] if found.trust["weights"] == "bound" else []),
         *_quantization_lines(model, how, say),
@@ -98,14 +105,40 @@ def document(
     return Document(headline(model, say), figure, (*blocks, *notes(remarks)), lang)
 
 
+def _type_from(model: ModelValue, how: Settings, training: bool) -> str:
+    """Tell where a type comes from that nobody named: ``file``, ``quantization_config`` or ``default``."""
+    stated = quantization_of(model)
+    if stated is not None and how.quantization is not None and (how.quantization, how.dtype) == (stated.scheme, stated.dtype):
+        return "quantization_config"
+    return "file" if model.kind == "checkpoint" and how.quantization is None and (not training or file_type(model.tree)) else "default"
+
+
+def _types_told(model: ModelValue, how: Settings, training: bool, say: Say) -> str:
+    """Return the type of the weights: that which was asked for, or that of a file, which counts as it is."""
+    as_stored = model.kind == "checkpoint" and how.quantization is None and not (training and is_unpacked(model.tree))
+    return (file_type(model.tree) or say("the types of the file")) if as_stored else how.dtype
+
+
+def _type_lines(model: ModelValue, how: Settings, training: bool, say: Say) -> list[str]:
+    """Say of which type the weights are where nobody named one."""
+    where = _type_from(model, how, training)
+    if where == "default":
+        return default_type_lines(model, how.dtype, "weights", say)
+    if where == "file":
+        return [say(TRAINED).format(dtype=how.dtype) if training else say(OF_FILE)]
+    return []  # the line on the config's quantisation says it
+
+
 def _parts(found: Memory, say: Say) -> Table:
     columns = (Column(say("for")), Column(say("bytes"), "integer"), Column(say("certainty")))
     named = [name for name in (*PARTS, *MORE) if getattr(found, name)]
-    return Table(columns, tuple(Row((say(name), getattr(found, name), say(CERTAINTY[found.trust.get(name, "exact")]))) for name in named))
+    return Table(
+        columns, tuple(Row((say(name), getattr(found, name), say(certainty(name, found.trust.get(name, "exact"))))) for name in named)
+    )
 
 
-def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: Say) -> list[str]:
-    words = {"batch": given.batch, "seq": f"{given.seq:,}", "dtype": how.dtype, "optimizer": how.optimizer, "precision": how.precision}
+def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, types: str, say: Say) -> list[str]:
+    words = {"batch": given.batch, "seq": f"{given.seq:,}", "dtype": types, "optimizer": how.optimizer, "precision": how.precision}
     start = say("{batch} × {seq} tokens, {optimizer}, {precision} precision, {attention} attention, {dtype}") if training else "{dtype}"
     bound = (
         say("The total is a lower bound: kernel workspaces and memory that the allocator holds unused are not included.")

@@ -14,7 +14,7 @@ from weighbridge.accounts.memory.weights import OwnedTensor, bits, element_bytes
 from weighbridge.core.formula import Floor, Number, Product, Sum
 from weighbridge.documents.cost_lines import Group, equation, group_terms, letter_table, sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Paragraph
-from weighbridge.documents.human import CERTAINTY
+from weighbridge.documents.human import certainty
 from weighbridge.explain.traced import formula_of, with_letters
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def derivation(model: ModelValue, given: Inputs, how: Settings, found: Memory, s
         amount = getattr(found, name)
         if amount:
             amounts.append(amount)
-            trust = say(CERTAINTY[found.trust.get(name, "exact")])
+            trust = say(certainty(name, found.trust.get(name, "exact")))
             blocks.append(Heading(1, str(len(amounts)), f"{say(name)} ({trust})", f"{amount:,}"))
             blocks += book.activations(len(amounts)) if name == "activations" else getattr(book, name)()
     yield letter_table(blocks, book.lettered, say)

@@ -17,7 +17,15 @@ from weighbridge.accounts.memory.peak import (
     unreached_elements,
 )
 from weighbridge.accounts.memory.quantization import PUBLISHED, quantization_of
-from weighbridge.accounts.memory.weights import PARTLY_IN_FLOAT32, buffer_bytes, element_bytes, file_bytes, weight_bytes
+from weighbridge.accounts.memory.weights import (
+    PARTLY_IN_FLOAT32,
+    buffer_bytes,
+    element_bytes,
+    file_bytes,
+    file_type,
+    is_unpacked,
+    weight_bytes,
+)
 from weighbridge.accounts.possible import refuse_lengths
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
@@ -120,7 +128,7 @@ def settings(**said: object) -> Settings:
 
 
 def settings_of(model: ModelValue, training: bool = False, **said: object) -> Settings:
-    """Check the words that say how a model is run; without a type or a scheme its weights are as its config has them published.
+    """Check the words that say how a model is run; without a type or a scheme its weights are as its config has them published, or its file.
 
     Raises:
         UsageError: A word that is not known.
@@ -132,6 +140,8 @@ def settings_of(model: ModelValue, training: bool = False, **said: object) -> Se
     stated = quantization_of(model) if not training and said.get("dtype") is None and said.get("quantization") is None else None
     if stated is not None and stated.scheme is not None:
         said = said | {"dtype": stated.dtype, "quantization": stated.scheme}
+    elif model.kind == "checkpoint" and said.get("dtype") is None and said.get("quantization") is None:
+        said = said | {"dtype": file_type(model.tree)}
     return settings(**said)
 
 
@@ -147,7 +157,9 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     Raises:
         UsageError: A type, scheme or optimizer that is not known, a batch that the positions do not hold.
     """
-    stored = file_bytes(model.tree) if model.kind == "checkpoint" and how.quantization is None else None
+    # what is trained is loaded in one type
+    as_stored = model.kind == "checkpoint" and how.quantization is None and not (training and is_unpacked(model.tree))
+    stored = file_bytes(model.tree) if as_stored else None
     weights = _packed_weights(model, how) if stored is None else stored
     buffers = buffer_bytes(model.tree)
     exact = {"weights": _trust_of_weights(model, how), "buffers": "exact"}

@@ -286,6 +286,21 @@ def file_bytes(tree: Part) -> int | None:
     return total
 
 
+FLOATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
+"""What files call the types in which models are trained, and what they are called here."""
+
+
+def file_type(tree: Part) -> str | None:
+    """Return the type of a file's parameters, where all have one in which a model can be trained."""
+    found = {entry.tensor.dtype for entry in owned_tensors(tree) if entry.tensor.role != "buffer"}
+    return FLOATS.get(found.pop() or "") if len(found) == 1 else None
+
+
+def is_unpacked(tree: Part) -> bool:
+    """Tell whether all of a file's parameters are floats that a model can be trained with."""
+    return all(entry.tensor.dtype in FLOATS for entry in owned_tensors(tree) if entry.tensor.role != "buffer")
+
+
 _IN_BOTH = """bailing_hybrid beam deepseek_v4 ernie4_5_moe ernie4_5_vl_moe ernie4_5_vl_moe_text esmfold2 flint glm5_next glm5_next_text granite_speech5_ctc
 granite_speech5_encoder hy_v4 inkling2 inkling2_text inkling_mm_model inkling_text kyutai_speech_to_text mistral_large4 mistral_large4_text muse_spark
 muse_spark_text nemo_speechlm openai_privacy_filter slanext voxtral"""
