@@ -8,13 +8,17 @@ from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
 
-from truth import compare, forward, live
+from truth import caches, compare, forward, live
 from truth.compare import Difference
 from truth.draw import draw
 from truth.live import RefusedError
 from weighbridge import model
+from weighbridge.api.model import Model
 from weighbridge.blueprints import family
 from weighbridge.core.errors import UsageError, WeighbridgeError
+
+CACHED = forward.Pass(2, 7, 5)
+"""The prompt after which caches are compared."""
 
 TOUCHES = (1.0, 1.0, 0.8, 0.6, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1)
 """How much of a config a draw changes, from try to try: a refused draw is followed by a tamer one."""
@@ -131,7 +135,10 @@ def _try_build(model_type: str, class_name: str, raw: dict[str, Any]) -> Any:
 
 
 def compare_config(class_name: str, raw: dict[str, Any], theirs: Any, *, flops: bool = True) -> tuple[Difference | None, int, str]:
-    """Hold one config to its live model: the difference, how many passes were compared, why one did not run."""
+    """Hold one config to its live model: the difference, how many passes were compared, why one did not run.
+
+    With forward passes, the cache that one leaves is compared too: attention that looks back alone keeps its keys and values.
+    """
     try:
         ours = model(raw, class_name)
         found = compare.tensors(ours, live.listing(theirs))
@@ -143,19 +150,31 @@ def compare_config(class_name: str, raw: dict[str, Any], theirs: Any, *, flops: 
     models = forward.runners(theirs, partial(live.build, ours.model_type or "", class_name, raw, "cpu"))
     for lengths in forward.passes(theirs, few=len(models) == 1):
         try:
-            expected = forward.count_first(models, lengths)
+            counted = forward.count_first(models, lengths)
         except RefusedError as error:
             unrun = unrun or str(error)
             continue
         try:
-            found = compare.flops(ours, lengths, expected)
+            found = compare.flops(ours, lengths, counted[""], counted)
         except UsageError as error:
             unrun = unrun or f"ours: {error}"
             continue
         ran += 1
         if found:
             return found, ran, unrun
-    return None, ran, unrun
+    return _compare_cache(ours, models[0]) if len(models) > 1 else None, ran, unrun
+
+
+def _compare_cache(ours: Model, theirs: Any) -> Difference | None:
+    """Hold what generation keeps to the cache of a live model with values, where it returns one and we tell its size."""
+    try:
+        kept = caches.cached_tensors(theirs, CACHED)
+    except RefusedError:
+        return None
+    try:
+        return compare.cache(ours, CACHED, sum(tensor.bytes for tensor in kept))
+    except UsageError:  # a cache that is not described, and says so
+        return None
 
 
 def build_and_compare(model_type: str, class_name: str, raw: dict[str, Any], flops: bool = True) -> tuple[Difference | None, int, str]:
@@ -168,13 +187,13 @@ def _shrunk(model_type: str, class_name: str, raw: dict[str, Any], found: Differ
 
     def fails(trial: dict[str, Any]) -> bool:
         try:
-            again, _, _ = build_and_compare(model_type, class_name, trial, found.what == "flops")
+            again, _, _ = build_and_compare(model_type, class_name, trial, found.what in ("flops", "cache"))
         except RefusedError:
             return False
         return again is not None and again.what == found.what
 
     smallest = compare.shrink(raw, fails)
-    final, _, _ = build_and_compare(model_type, class_name, smallest, found.what == "flops")
+    final, _, _ = build_and_compare(model_type, class_name, smallest, found.what in ("flops", "cache"))
     return Failure(model_type, class_name, raw, smallest, final or found)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from truth.by_module import first_difference, ours_by_module, with_lists
 from truth.forward import Pass
 from truth.listing import Line, Listing, of_rows
+from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.flops import matmuls
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally
@@ -26,7 +28,7 @@ class Difference(NamedTuple):
 
     Attributes:
         what: ``missing``, ``extra``, ``order``, ``shape``, ``tie``, ``frozen``, ``count``, ``formula``,
-            ``flops``, ``refused`` ...
+            ``flops``, ``cache``, ``refused`` ...
         where: A tensor's name, or what was counted.
         ours, theirs: Both sides.
     """
@@ -138,8 +140,11 @@ def _as_columns(raw: Mapping[str, Any], values: Mapping[str, int], column: Calla
     return made
 
 
-def flops(model: Model, lengths: Pass, expected: int) -> Difference | None:
+def flops(model: Model, lengths: Pass, expected: int, by_module: Mapping[str, int] | None = None) -> Difference | None:
     """Hold our forward arithmetic to what was counted live.
+
+    Args:
+        by_module: What was counted of each module, so that a difference names the first in which it is.
 
     Raises:
         UsageError: We do not tell it, and say why: no difference, but nothing that was compared either.
@@ -147,12 +152,32 @@ def flops(model: Model, lengths: Pass, expected: int) -> Difference | None:
     try:
         # A pass names lengths for every class, and tiny tables of positions: what a user is refused, the live class was asked.
         given = as_examples(model, lengths)
-        value = matmuls(model.tree, given.lengths(), given.batch).amount
+        counted = matmuls(model.tree, given.lengths(), given.batch)
     except UsageError:
         raise
     except WeighbridgeError as error:
         return Difference("flops", str(lengths), str(error), expected)
-    return None if value == expected else Difference("flops", str(lengths), value, expected)
+    if counted.amount == expected:
+        return None
+    where = f"{lengths}"
+    if by_module:
+        ours, theirs = ours_by_module(counted), with_lists(by_module)
+        name = first_difference(ours, theirs)
+        where += f", first in {name or 'the model itself'} ({ours.get(name, 0)} and {theirs.get(name, 0)})"
+    return Difference("flops", where, counted.amount, expected)
+
+
+def cache(model: Model, lengths: Pass, kept: int) -> Difference | None:
+    """Hold our account of the cache to the bytes that a forward of the live class left in its own.
+
+    Raises:
+        UsageError: We do not tell it, and say why.
+    """
+    found = cache_of(model, as_examples(model, lengths), dtype="float32").bytes
+    if found == kept:
+        return None
+    forgotten = "" if found else "; attention that looks back alone has causal=True"
+    return Difference("cache", f"bytes kept of {lengths}{forgotten}", found, kept)
 
 
 def shrink(raw: Mapping[str, Any], fails: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:

@@ -32,8 +32,8 @@ def passes(model: Any, few: bool = False) -> list[Pass]:
     return [*(lengths for lengths in PASSES if lengths.encoder_seq is None or crossed), *(further(model) if further else ())]
 
 
-def flops(model: Any, lengths: Pass) -> int:
-    """Count the products of matrices in one forward pass with ``FlopCounterMode``.
+def flops(model: Any, lengths: Pass) -> dict[str, int]:
+    """Count the products of matrices in one forward pass with ``FlopCounterMode``: by module, the whole under the empty name.
 
     Of several implementations that do the same products, one that runs without data is taken: chosen experts
     by batched products; eager attention, a mask of ones or no cache where the plain call reads values.
@@ -71,7 +71,7 @@ def runners(model: Any, valued: Callable[[], Any]) -> list[Any]:
     return [real, model]
 
 
-def count_first(models: list[Any], lengths: Pass) -> int:
+def count_first(models: list[Any], lengths: Pass) -> dict[str, int]:
     """Count as :func:`flops` does, with the first of *models* that runs.
 
     Raises:
@@ -93,7 +93,7 @@ WAYS: tuple[frozenset[str], ...] = (frozenset(), frozenset({"mask"}), frozenset(
 """How a forward is called, the plain way first."""
 
 
-def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> int:
+def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> dict[str, int]:
     torch = import_module("torch")
     counting = import_module("torch.utils.flop_counter")
 
@@ -119,7 +119,8 @@ def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> int:
         raise
     except Exception as error:  # whatever does not run without data
         raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
-    return int(counter.get_total_flops())
+    counts = {name: sum(amounts.values()) for name, amounts in counter.get_flop_counts().items() if name != "Global"}
+    return {"": int(counter.get_total_flops()), **{name.partition(".")[2]: int(amount) for name, amount in counts.items() if "." in name}}
 
 
 @contextmanager

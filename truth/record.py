@@ -128,7 +128,7 @@ def _passes(model: Any, valued: Callable[[], Any]) -> Iterator[tuple[Pass, int]]
     models = forward.runners(model, valued)
     for lengths in forward.passes(model, few=len(models) == 1):
         try:
-            yield lengths, forward.count_first(models, lengths)
+            yield lengths, forward.count_first(models, lengths)[""]
         except RefusedError:
             continue
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from truth import compare
+from truth.by_module import first_difference, ours_by_module, with_lists
 from truth.forward import Pass
 from truth.listing import Line, Listing, of_rows
 from weighbridge import model
+from weighbridge.accounts.flops import matmuls
 
 OURS = of_rows(model("bert-base-uncased", "BertForMaskedLM").tensors())
 
@@ -79,6 +82,41 @@ def test_a_wrong_count_of_flops_is_found() -> None:
     found = compare.flops(bert, Pass(1, 128), 22_348_431_361)
     assert found is not None
     assert found.theirs == 22_348_431_361
+
+
+def test_a_difference_of_flops_names_its_module() -> None:
+    """Of every module of BERT in turn, with what is around it: the lists of layers, which PyTorch never calls, are not counted by it."""
+    bert = model("bert-base-uncased", "BertForMaskedLM")
+    ours = ours_by_module(matmuls(bert.tree, Pass(1, 16).lengths()))
+    called = {name: int(amount) for name, amount in ours.items() if amount and not name.endswith(".layer")}
+    assert called[""] == bert.flops(batch=1, seq=16).forward_matmul
+    assert first_difference(ours, with_lists(called)) == ""  # none differs
+    layer = "bert.encoder.layer.3"
+    for name in (f"{layer}.attention.self.query", f"{layer}.attention.self", f"{layer}.output.dense", layer, "cls.predictions.decoder", ""):
+        around = [other for other in called if not other or name == other or name.startswith(f"{other}.")]
+        theirs = {**called, **{other: called[other] + 7 for other in around}}
+        assert first_difference(ours, with_lists(theirs)) == name
+        found = compare.flops(bert, Pass(1, 16), theirs[""], theirs)
+        assert found is not None
+        assert f"first in {name or 'the model itself'} " in found.where
+
+
+def test_a_matrix_that_the_module_around_it_multiplies_with_is_no_difference() -> None:
+    ours = {name: Fraction(amount) for name, amount in {"": 9, "a": 4, "b": 5, "b.up": 2, "b.down": 3}.items()}
+    assert first_difference(ours, {"": 8, "a": 4, "b": 4}) == "b"  # theirs runs neither of its two by itself
+    assert first_difference(ours, {"": 7, "a": 4, "b": 3, "b.down": 3}) == "b.up"
+
+
+def test_a_wrong_cache_is_found() -> None:
+    gpt = model("gpt2")
+    kept = gpt.cache(batch=2, seq=7, dtype="float32").bytes
+    assert compare.cache(gpt, Pass(2, 7), kept) is None
+    found = compare.cache(gpt, Pass(2, 7), kept // 2)
+    assert found is not None
+    assert "causal" not in found.where
+    forgotten = compare.cache(model("bert-base-uncased"), Pass(2, 7), kept)
+    assert forgotten is not None
+    assert "causal=True" in forgotten.where
 
 
 def test_tensors_hold_the_accounts_to_the_listing() -> None:
