@@ -21,6 +21,7 @@ for name in ("COLUMNS", "LC_ALL", "LC_MESSAGES", "LANG"):
     os.environ.pop(name, None)  # what a program prints hangs on these; the tests set their own
 
 TESTS = Path(__file__).parent
+SOURCE = TESTS.parent / "src"
 
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 """They hold no doctests, and two modules of one name cannot be collected."""
@@ -31,8 +32,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--refresh-golden", action="store_true", help="write the golden files anew; read the diff before you commit it")
 
 
+class Documented:
+    """Of the package's modules collect those alone whose docstrings have examples: hundreds have none, and would be imported for nothing."""
+
+    @staticmethod
+    def pytest_ignore_collect(collection_path: Path) -> bool | None:
+        """Leave out a module of the package without an example; a hook of this file would be asked about tests alone."""
+        if collection_path.suffix != ".py" or SOURCE not in collection_path.parents:
+            return None
+        return True if b">>> " not in collection_path.read_bytes() else None
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Read only the files that hold sweeps where nothing else is asked for: to read all of them takes a worker ten seconds."""
+    config.pluginmanager.register(Documented())
     if config.option.markexpr == "sweep" and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         config.args = [str(path) for path in sorted(TESTS.rglob("test_*.py")) if "pytest.mark.sweep" in path.read_text("utf-8")]
         assert config.args
@@ -55,20 +68,3 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
         gc.freeze()
         gc.set_threshold(10_000, 20, 20)
-
-
-BY_TYPE = ("test_blueprint_laws.py", "test_truth.py")
-"""Files whose tests of one model type share what they draw or read."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of one type together: they come to one worker then, and what they share is made once."""
-    first: dict[Path, int] = {}
-    for index, item in enumerate(items):
-        first.setdefault(item.path, index)
-    items.sort(key=lambda item: (first[item.path], _model_type(item)))
-
-
-def _model_type(item: pytest.Item) -> str:
-    given = getattr(item, "callspec", None)
-    return str(given.params.get("model_type", "")) if given is not None and item.path.name in BY_TYPE else ""

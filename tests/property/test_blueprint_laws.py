@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache, lru_cache
 from typing import Any, NoReturn
 
 import pytest
@@ -29,7 +28,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Symbol, evaluate
 from weighbridge.core.length import Length, Stream
 from weighbridge.core.sizes import Quantity, Size, product
-from weighbridge.core.tree import Attend, Matmul, Part, State, Tensor
+from weighbridge.core.tree import Attend, Matmul, Part, Row, State, Tensor
 
 TYPES = sorted(MODULES)
 assert TYPES, "no blueprint to hold to the laws"
@@ -67,7 +66,6 @@ def with_probes(values: dict[str, Any]) -> dict[str, Any]:
     return swapped
 
 
-@cache
 def configs(model_type: str) -> tuple[tuple[dict[str, Any], tuple[str, ...]], ...]:
     """Return the default config, unless the reference has no default that builds, and random ones, each with the classes that accept it.
 
@@ -97,40 +95,40 @@ def accepts(raw: dict[str, Any], name: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=2)
-def models(model_type: str) -> tuple[Model, ...]:
-    """Return every class of a type on every config that it accepts."""
-    return tuple(model(raw, name) for raw, names in configs(model_type) for name in names)
-
-
 @pytest.mark.parametrize("model_type", TYPES)
-def test_no_blueprint_asks_what_a_size_is(model_type: str) -> None:
+def test_the_laws_of_a_type(model_type: str) -> None:
+    """All laws over one type: what they build is built once."""
+    chosen = configs(model_type)
+    built = [(raw, [model(raw, name) for name in names]) for raw, names in chosen]
+    for raw, names in chosen:
+        assert_no_blueprint_asks_what_a_size_is(model_type, raw, names)
+    for raw, models in built:
+        listings = [weighed.tensors() for weighed in models]
+        for weighed, rows in zip(models, listings, strict=True):
+            assert_ints_and_symbols_agree(weighed)
+            assert_count_is_the_sum_of_its_roles_and_of_the_listing(weighed, rows)
+            assert_names_are_unique_and_ties_name_an_owner(weighed, rows)
+            assert not set(weighed.defaulted) & set(weighed.unknown)
+        assert_one_more_layer_adds_exactly_that_layer(model_type, raw, models, listings)
+        assert_a_tie_subtracts_exactly_its_tensors(model_type, raw, models, listings)
+
+
+def assert_no_blueprint_asks_what_a_size_is(model_type: str, raw: dict[str, Any], names: tuple[str, ...]) -> None:
     known = family(model_type)
-    for raw, names in configs(model_type):
-        sizes = bind(known.fields, raw)
-        bound = bind(known.fields, {**raw, **with_probes(symbols(known.fields, raw, sizes))}, like=sizes)
-        for name in names:
-            assert isinstance(known.classes[name](bound), Part)
+    sizes = bind(known.fields, raw)
+    bound = bind(known.fields, {**raw, **with_probes(symbols(known.fields, raw, sizes))}, like=sizes)
+    for name in names:
+        assert isinstance(known.classes[name](bound), Part)
 
 
-@pytest.mark.parametrize("model_type", TYPES)
-def test_ints_and_symbols_agree(model_type: str) -> None:
-    for weighed in models(model_type):
-        tree, _, values = weighed.symbolic()
-        assert_same(weighed.tree, tree, values, weighed.class_name)
-        assert compare.formula(weighed, weighed.count().unique, tree, values) is None, weighed.class_name
+def assert_ints_and_symbols_agree(weighed: Model) -> None:
+    tree, _, values = weighed.symbolic()
+    assert_same(weighed.tree, tree, values, weighed.class_name)
+    assert compare.formula(weighed, weighed.count().unique, tree, values) is None, weighed.class_name
 
 
-@pytest.mark.parametrize("model_type", TYPES)
-def test_the_count_is_the_sum_of_the_listing_whose_names_are_unique(model_type: str) -> None:
-    for weighed in models(model_type):
-        assert_count_is_the_sum_of_its_roles_and_of_the_listing(weighed)
-        assert_names_are_unique_and_ties_name_an_owner(weighed)
-        assert not set(weighed.defaulted) & set(weighed.unknown)
-
-
-def assert_count_is_the_sum_of_its_roles_and_of_the_listing(weighed: Model) -> None:
-    counts, rows = weighed.count(), weighed.tensors()
+def assert_count_is_the_sum_of_its_roles_and_of_the_listing(weighed: Model, rows: list[Row]) -> None:
+    counts = weighed.count()
     assert counts.unique == sum_of([counts.weight, counts.bias, counts.gain, counts.shift, counts.embedding])
     own = [row for row in rows if row.tied_to is None]
     assert counts.unique == sum_of([row.count for row in own if row.role != "buffer"])
@@ -138,9 +136,9 @@ def assert_count_is_the_sum_of_its_roles_and_of_the_listing(weighed: Model) -> N
     assert counts.duplicated - counts.unique == sum_of([row.count for row in rows if row.tied_to and row.role != "buffer"])
 
 
-def assert_names_are_unique_and_ties_name_an_owner(weighed: Model) -> None:
+def assert_names_are_unique_and_ties_name_an_owner(weighed: Model, rows: list[Row]) -> None:
     seen: dict[str, object] = {}
-    for row in weighed.tensors():
+    for row in rows:
         assert row.name not in seen, f"{weighed.class_name}: {row.name} stands twice"
         if row.tied_to is not None:
             assert seen.get(row.tied_to) == row.shape, f"{weighed.class_name}: {row.name} is tied to {row.tied_to}"
@@ -149,30 +147,34 @@ def assert_names_are_unique_and_ties_name_an_owner(weighed: Model) -> None:
             seen[row.name] = row.shape
 
 
-@pytest.mark.parametrize("model_type", TYPES)
-def test_one_more_layer_adds_exactly_that_layer(model_type: str) -> None:
-    for raw, names in configs(model_type):
-        for key, depth in depths(model_type, raw):
-            try:
-                fewer = [model({**raw, key: depth}, name) for name in names]
-                more = [model({**raw, key: depth + 1}, name) for name in names]
-            except ConfigError:  # a list of layer kinds that has another length
-                continue
-            for one, other in zip(fewer, more, strict=True):
-                assert_layer_added(one, other)
+def assert_one_more_layer_adds_exactly_that_layer(
+    model_type: str, raw: dict[str, Any], models: list[Model], listings: list[list[Row]]
+) -> None:
+    for key, depth in depths(model_type, raw):
+        names = [one.class_name for one in models]
+        try:
+            fewer = models if raw.get(key) == depth else [model({**raw, key: depth}, name) for name in names]
+            more = [model({**raw, key: depth + 1}, name) for name in names]
+        except ConfigError:  # a list of layer kinds that has another length
+            continue
+        for one, other, rows in zip(fewer, more, listings, strict=True):
+            assert_layer_added(one, other, rows if fewer is models else one.tensors())
 
 
-@pytest.mark.parametrize("model_type", TYPES)
-def test_a_tie_subtracts_exactly_its_tensors(model_type: str) -> None:
-    known = family(model_type)
-    if not any(field.word == "tied" and field.key for field in known.fields):
+def assert_a_tie_subtracts_exactly_its_tensors(
+    model_type: str, raw: dict[str, Any], models: list[Model], listings: list[list[Row]]
+) -> None:
+    if not any(field.word == "tied" and field.key for field in family(model_type).fields):
         return
-    for raw, names in configs(model_type):
-        for name in names:
-            tied, untied = (model({**raw, "tie_word_embeddings": switch}, name) for switch in (True, False))
-            before = {row.name: row for row in untied.tensors()}
-            saved = [before[row.name].count for row in tied.tensors() if row.tied_to is not None and before[row.name].tied_to is None]
-            assert untied.count().unique - tied.count().unique == sum_of(saved)
+    stated = raw.get("tie_word_embeddings")
+    for weighed, own in zip(models, listings, strict=True):
+        counts, rows = {}, {}
+        for switch in (True, False):
+            other = weighed if stated is switch else model({**raw, "tie_word_embeddings": switch}, weighed.class_name)
+            counts[switch], rows[switch] = other.count().unique, own if stated is switch else other.tensors()
+        before = {row.name: row for row in rows[False]}
+        saved = [before[row.name].count for row in rows[True] if row.tied_to is not None and before[row.name].tied_to is None]
+        assert counts[False] - counts[True] == sum_of(saved)
 
 
 def depths(model_type: str, raw: dict[str, Any]) -> Iterator[tuple[str, int]]:
@@ -186,9 +188,9 @@ def depths(model_type: str, raw: dict[str, Any]) -> Iterator[tuple[str, int]]:
                 yield field.key, value
 
 
-def assert_layer_added(one: Model, other: Model) -> None:
+def assert_layer_added(one: Model, other: Model, rows: list[Row]) -> None:
     """Hold two models that differ by a layer to each other: what is new is all that is more, the rest is untouched."""
-    before = {row.name: row for row in one.tensors()}
+    before = {row.name: row for row in rows}
     after = {row.name: row for row in other.tensors()}
     kept = [name for name in before if after.get(name) == before[name]]
     if len(kept) != len(before):  # the last layer is another one: only totals can be held to each other

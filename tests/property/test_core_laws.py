@@ -30,23 +30,33 @@ def at(size: object, row: int) -> object:
     return int(size.values[row]) if isinstance(size, Column) else size
 
 
-@given(blueprints(), numbers)
-def test_every_count_is_the_same_in_numbers_and_in_letters(blueprint: Made, values: dict[str, int]) -> None:
-    counted, lettered = tally(blueprint(values)), tally(blueprint(SYMBOLS))
+@given(blueprints(), numbers, numbers, tokens, st.integers(1, 9))
+def test_the_laws_of_a_tree(blueprint: Made, values: dict[str, int], others: dict[str, int], lengths: dict[str, int], batch: int) -> None:
+    """All laws over one drawn tree: to draw one takes longer than to hold it to them."""
+    tree, lettered = blueprint(values), blueprint(SYMBOLS)
+    assert_counts_are_the_same_in_letters(tree, lettered, values)
+    assert_counts_are_the_same_in_columns(blueprint, values, others)
+    assert_arithmetic_is_the_same_in_letters_and_columns(blueprint, values, lengths, batch)
+    assert_counts_are_what_listing_every_tensor_gives(tree)
+    assert_a_ledger_adds_up_at_every_level(tree)
+    assert_a_closed_formula_keeps_the_count(tree, lettered, values)
+    assert_arithmetic_is_what_a_second_witness_counts(tree, lengths, batch)
+
+
+def assert_counts_are_the_same_in_letters(tree: Part, lettered: Part, values: dict[str, int]) -> None:
+    counted, symbolic = tally(tree), tally(lettered)
     for field in Tally._fields:
-        assert put_in(getattr(lettered, field), values) == getattr(counted, field), field
+        assert put_in(getattr(symbolic, field), values) == getattr(counted, field), field
 
 
-@given(blueprints(), numbers, numbers)
-def test_every_count_is_the_same_in_numbers_and_in_columns(blueprint: Made, first: dict[str, int], second: dict[str, int]) -> None:
+def assert_counts_are_the_same_in_columns(blueprint: Made, first: dict[str, int], second: dict[str, int]) -> None:
     together = tally(blueprint({letter: column([first[letter], second[letter]]) for letter in LETTERS}))
     for row, values in enumerate((first, second)):
         alone = tally(blueprint(values))
         assert [at(size, row) for size in together] == list(alone)
 
 
-@given(blueprints(), numbers, tokens, st.integers(1, 9))
-def test_arithmetic_is_the_same_in_numbers_letters_and_columns(
+def assert_arithmetic_is_the_same_in_letters_and_columns(
     blueprint: Made, values: dict[str, int], lengths: dict[str, int], batch: int
 ) -> None:
     counted = flops(blueprint(values), lengths, batch)
@@ -77,9 +87,7 @@ def list_tensors(node: Part | Tensor, copies: int = 1) -> Iterator[tuple[Tensor,
                 yield tensor, number, active * node.active, experts * node.experts
 
 
-@given(blueprints(), numbers)
-def test_counts_are_what_listing_every_tensor_gives(blueprint: Made, values: dict[str, int]) -> None:
-    tree = blueprint(values)
+def assert_counts_are_what_listing_every_tensor_gives(tree: Part) -> None:
     found = [(tensor, number * prod(tensor.shape), active, experts) for tensor, number, active, experts in list_tensors(tree)]
     owned = [entry for entry in found if entry[0].tied_to is None]
     learned = [entry for entry in owned if entry[0].role != "buffer"]
@@ -95,9 +103,7 @@ def test_counts_are_what_listing_every_tensor_gives(blueprint: Made, values: dic
     assert counted.active == sum(size * active // experts for _, size, active, experts in learned)
 
 
-@given(blueprints(), numbers)
-def test_a_ledger_adds_up_at_every_level(blueprint: Made, values: dict[str, int]) -> None:
-    tree = blueprint(values)
+def assert_a_ledger_adds_up_at_every_level(tree: Part) -> None:
     book = ledger(tree, PARAMETERS)
     assert book.amount == count(tree)
     for _, entry in entries(book):
@@ -106,12 +112,11 @@ def test_a_ledger_adds_up_at_every_level(blueprint: Made, values: dict[str, int]
         assert entry.amount == entry.times * entry.each
 
 
-@given(blueprints(), numbers)
-def test_a_closed_formula_keeps_the_count(blueprint: Made, values: dict[str, int]) -> None:
-    book = ledger(blueprint(SYMBOLS), PARAMETERS)
+def assert_a_closed_formula_keeps_the_count(tree: Part, lettered: Part, values: dict[str, int]) -> None:
+    book = ledger(lettered, PARAMETERS)
     formula = closed_formula(book)
     assert formula.polynomial() == polynomial(book.each)  # the root is one copy
-    assert put_in(formula.expression(), values) == ledger(blueprint(values), PARAMETERS).each
+    assert put_in(formula.expression(), values) == ledger(tree, PARAMETERS).each
 
 
 @given(streams, tokens)
@@ -146,9 +151,7 @@ def multiply_adds(part: Part, lengths: dict[str, int], batch: int, stream: Any) 
     return total * part.active // part.experts if part.experts is not None and part.active is not None else total
 
 
-@given(blueprints(), numbers, tokens, st.integers(1, 9))
-def test_arithmetic_is_what_a_second_witness_counts(blueprint: Made, values: dict[str, int], lengths: dict[str, int], batch: int) -> None:
-    tree = blueprint(values)
+def assert_arithmetic_is_what_a_second_witness_counts(tree: Part, lengths: dict[str, int], batch: int) -> None:
     known = {"one": 1, "batch": batch, **lengths}
     assert flops(tree, lengths, batch).forward_matmul == 2 * multiply_adds(tree, known, batch, "seq")
 

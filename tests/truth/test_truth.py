@@ -17,13 +17,18 @@ FILES = sorted(FOLDER.glob("*.json"))
 assert FILES, "no truth to hold anything to"
 
 
-@lru_cache(maxsize=2)  # the tests of one type come together; to keep all types would be millions of objects for the garbage collector
+@lru_cache(maxsize=2)  # to keep all types would be millions of objects for the garbage collector
 def cases(model_type: str) -> tuple[Case, ...]:
     return tuple(read(FOLDER / f"{model_type}.json"))
 
 
 @pytest.mark.parametrize("model_type", [path.stem for path in FILES])
-def test_a_file_has_every_class_and_agrees_with_itself(model_type: str) -> None:
+def test_a_file_agrees_with_itself_and_the_blueprints_with_it(model_type: str) -> None:
+    assert_it_has_every_class_and_agrees_with_itself(model_type)
+    assert_the_blueprints_agree_with_it(model_type)
+
+
+def assert_it_has_every_class_and_agrees_with_itself(model_type: str) -> None:
     assert {case.class_name for case in cases(model_type)} == set(family(model_type).classes) - family(model_type).remote
     for case in cases(model_type):
         lines = case.listing.parameters
@@ -36,8 +41,7 @@ def test_a_file_has_every_class_and_agrees_with_itself(model_type: str) -> None:
                 assert shapes[line.tied_to] == line.shape, f"{line.name} is tied to another shape"
 
 
-@pytest.mark.parametrize("model_type", [path.stem for path in FILES])
-def test_the_blueprints_agree_with_the_file(model_type: str) -> None:
+def assert_the_blueprints_agree_with_it(model_type: str) -> None:
     for case in cases(model_type):
         ours = model(case.raw, case.class_name)
         assert compare.listed(ours, case.listing) is None, f"{case.class_name} {case.raw}"

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of, unique_of
@@ -312,23 +313,39 @@ MOST_SIBLINGS = 16
 
 def _as_in_siblings(model: ModelValue, number: int, say: Say) -> Iterator[str]:
     """Yield one field that has another value in a sibling, with which a convention gives the number: one size's value stands in another's config."""
+    for place, (key, name, value) in enumerate(_sibling_values(model)):
+        table = _with_sibling_value(model, place)
+        made = table.by_value.get(number) if table else None
+        if made and made[0].cost <= PLAUSIBLE:
+            words = say("with {key} {value}, as {known} has it, it is {convention}")
+            yield words.format(key=key, value=value, known=name, convention=made[0].text(say))
+            return
+
+
+@lru_cache(maxsize=2)
+def _sibling_values(model: ModelValue) -> tuple[tuple[str, str, int | list[Any]], ...]:
+    """Return the fields that published models of the same type have otherwise: the key, who has it, and the value."""
     if model.description is None or preset(model.source) is None:
-        return
-    raw = model.description.raw
-    values: dict[tuple[str, str], tuple[str, int | list[Any]]] = {}
+        return ()
+    own = dict(_entries(model.description.raw))
+    values: dict[tuple[str, str], tuple[str, str, int | list[Any]]] = {}
     for known in presets():
         if known.config.get("model_type") == model.model_type:
             for key, value in _entries(known.config):
-                own = dict(_entries(raw)).get(key)
-                if type(own) is type(value) and own != value:
-                    values.setdefault((key, repr(value)), (known.name, value))
-    for (key, _), (name, value) in [*values.items()][:MOST_SIBLINGS]:
-        with suppress(WeighbridgeError):
-            made = conventions(load(_with_entry(raw, key, value), model.class_name)).by_value.get(number)
-            if made and made[0].cost <= PLAUSIBLE:
-                words = say("with {key} {value}, as {known} has it, it is {convention}")
-                yield words.format(key=key, value=value, known=name, convention=made[0].text(say))
-                return
+                if type(own.get(key)) is type(value) and own[key] != value:
+                    values.setdefault((key, repr(value)), (key, known.name, value))
+    return tuple(values.values())[:MOST_SIBLINGS]
+
+
+@lru_cache(maxsize=MOST_SIBLINGS)
+def _with_sibling_value(model: ModelValue, place: int) -> Conventions | None:
+    """Return the conventions of a model with one of its siblings' values, or None if that is no model; kept, for who asks of one number asks of another."""
+    key, _, value = _sibling_values(model)[place]
+    assert model.description is not None
+    try:  # not through the cache of conventions, from which these would drive out the model's own
+        return conventions.__wrapped__(load(_with_entry(model.description.raw, key, value), model.class_name))
+    except WeighbridgeError:
+        return None
 
 
 def _entries(raw: dict[str, Any]) -> Iterator[tuple[str, int | list[Any]]]:

@@ -419,7 +419,7 @@ def test_the_largest_batch_and_the_longest_context_by_trying_all(purpose: str, i
     )
     batch, seq = rng.randint(1, 3), rng.randint(5, 40)
     first = states_of(base, purpose, 0, seq)
-    room = int(first(batch, seq) * rng.uniform(0.8, 2.2))
+    room = int(first(batch, seq) * rng.uniform(0.8, 1.4))
     found = fits_of(base, room + GIB, purpose, batch=batch, seq=seq)
     for index in indices:
         way, need = found.ways[index], states_of(base, purpose, index, seq)

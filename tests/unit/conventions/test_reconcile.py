@@ -1,5 +1,7 @@
 """Known numbers and the conventions behind them; numbers that nothing gives; numbers as people write them."""
 
+from functools import cache
+
 import pytest
 
 from weighbridge import Model, UsageError, model
@@ -15,8 +17,13 @@ ROBERTA = {
 }  # fmt: skip
 
 
+@cache  # what is worked out of a model once serves every number that is asked for
+def known(name: str) -> Model:
+    return model(name)
+
+
 def base() -> Model:
-    return model("bert-base-uncased")
+    return known("bert-base-uncased")
 
 
 def assert_accounted(answer: Reconciliation, match: Match) -> None:
@@ -94,7 +101,7 @@ LAYER, EMBEDDING = 7_087_872, 768
 
 
 def hints(number: int, name: str = "bert-base-uncased") -> tuple[str, ...]:
-    nearest = model(name).reconcile(number).nearest
+    nearest = known(name).reconcile(number).nearest
     return nearest.hints if nearest is not None else ()
 
 
