@@ -7,7 +7,6 @@ type that is not among them, such as one of code of its own, is held to neither.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
 from weighbridge.blueprints import family
 from weighbridge.config.bind import find_sub_config
@@ -81,10 +80,14 @@ def _refuse_odd(model_type: str, raw: Mapping[str, Any], width: int, path: str) 
         raise ConfigError(Text("rotary positions turn pairs, and {width} is odd", width=width), key=f"{path}head_dim", value=width)
 
 
-@cache  # a file of some kilobytes, asked for with every null
-def _read() -> dict[str, Any]:
-    from json import loads
+_READ: dict[str, Any] = {}
+"""The table, once it was asked for."""
 
-    with open(PATH, encoding="utf-8") as file:
-        found: dict[str, Any] = loads(file.read())
-    return found
+
+def _read() -> dict[str, Any]:
+    if not _READ:
+        from json import loads
+
+        with open(PATH, encoding="utf-8") as file:
+            _READ.update(loads(file.read()))
+    return _READ
