@@ -15,6 +15,9 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     if raw["model_type"] == "pe_audio_video_encoder":
         raw["audio_config"] = pe_audio.draw(rng, {**(raw.get("audio_config") or {}), "model_type": "pe_audio_encoder"})
         return raw | {"video_config": draw(rng, {**(raw.get("video_config") or {}), "model_type": "pe_video_encoder"})}
+    if raw["model_type"] == "pe_audio_video":
+        inner = {**(raw.get("audio_video_config") or {}), "model_type": "pe_audio_video_encoder"}
+        return raw | {"audio_video_config": draw(rng, inner), "tie_word_embeddings": rng.random() < 0.7}
     name = rng.choice(("vit_pe_core_tiny_patch16_384", "vit_pe_core_small_patch16_384"))
     pictures: dict[str, Any] = {"architecture": name, "model_args": {"depth": rng.randint(1, 2)}}
     if rng.random() < 0.5:

@@ -40,6 +40,10 @@ PACKAGES = {
     "timm_xcit": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_resnet": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_vit": mark("a class of the package timm, held to timm 1.0.31"),
+    **dict.fromkeys(
+        ("gemma4_assistant", "gemma4_unified_assistant"),
+        mark("transformers 5.23.0 refuses a model all of whose layers reuse keys; it is described as its code is without that check"),
+    ),
     "nanogpt": mark("the class of karpathy/nanoGPT; its tensors are described as there, not held to a live class"),
 }
 """What is said of types that are no types of the reference library, but have one class in a package of their own."""
@@ -56,7 +60,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     if class_name is None:
         assert model_class is not None
         return _weigh_inner_class(known, raw, source, model_class)
-    notes = (*notes, *_code_notes(known, raw, class_name))
+    notes = (*notes, *_code_notes(known, raw, class_name), *_argument_notes(known, stated, class_name))
     known = with_learned_activations(known, raw)
     if is_suspicious(raw):
         refuse_values(model_type, known.fields, raw)
@@ -131,6 +135,23 @@ def _code_notes(known: Family, raw: Mapping[str, Any], class_name: str) -> Itera
         yield Text(OWN_CODE, name=class_name)
     elif raw.get("auto_map") and not is_remote(model_type):
         yield Text("the config names code of its own (auto_map); what is counted is {name} of the reference library", name=class_name)
+
+
+ARGUMENTS = ("add_pooling_layer", "use_mask_token")
+"""Arguments of base classes that a config's file may name all the same."""
+
+
+def _argument_notes(known: Family, stated: Mapping[str, Any], class_name: str) -> Iterator[str]:
+    """Say of a key that is no key of the config, but an argument of the class, that it is counted as if it were passed."""
+    if class_name != known.base or is_remote(known.model_type):
+        return
+    for key in ARGUMENTS:
+        if type(stated.get(key)) is bool and any(field.key == key and field.default is not stated[key] for field in known.fields):
+            yield Text(
+                "{key} is an argument of {name}, which transformers does not read from a config; it is counted as passed",
+                key=key,
+                name=class_name,
+            )
 
 
 def _normalize(known: Family, raw: Mapping[str, Any]) -> dict[str, Any]:

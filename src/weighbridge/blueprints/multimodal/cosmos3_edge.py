@@ -37,7 +37,7 @@ def refuse_odd_sections(c: Config) -> bool:
 
 TEXT = variant(
     tuple(field for field in LLAMA if field.word not in ("labels", "tied")),
-    Field("rope", "rope_parameters", None, "choice", report_default=False),
+    Field("rope", "rope_parameters", None, "choice", aliases=("rope_scaling",), report_default=False),
     computed("sections_fit", refuse_odd_sections),
     derived("divides", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     vocab=131072,

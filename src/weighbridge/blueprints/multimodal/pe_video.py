@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.speech import pe_audio
 from weighbridge.blueprints.speech.pe_audio import FRAMES, LAYERED, STREAMS, TEXT, contrastive_head, convolution, over_frames, with_defaults
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config
+from weighbridge.config.fields import Config, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import layer_norm, linear, part
+from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.sizes import is_some
-from weighbridge.core.tree import Part, Tensor
+from weighbridge.core.tree import Node, Part, Tensor, copy_name, positions
 
 if TYPE_CHECKING:
     from typing import Any
@@ -84,12 +85,79 @@ def with_sound(c: Config) -> Part:
     return over_frames(c, part("embedder", *joined, kind="embeddings"))
 
 
+def shared(module: Part, owner: str) -> Part:
+    """Say that every tensor of a part is the storage of the one of the same name under *owner*: a layer of many is written out."""
+    children: list[Node] = []
+    for child in module.children:
+        if isinstance(child, Tensor):
+            children.append(replace(child, tied_to=f"{owner}{child.name}"))
+        elif isinstance(child, Part) and isinstance(child.repeat, int):  # a symbol stays: names are asked for of numbers alone
+            copies = (
+                replace(shared(child, f"{owner}{copy_name(child.name, index)}."), repeat=1, indices=(index,)) for index in positions(child)
+            )
+            children += copies
+        else:
+            children.append(shared(child, f"{owner}{child.name}.") if isinstance(child, Part) else child)
+    return replace(module, children=tuple(children))
+
+
+def share(tree: Part, owners: Mapping[str, str]) -> Part:
+    """Say of the modules that *owners* name whose storage they are; a dotted name is that of a module within another."""
+    children: list[Node] = []
+    for child in tree.children:
+        if isinstance(child, Part):
+            inner = {name.removeprefix(f"{child.name}."): owner for name, owner in owners.items() if name.startswith(f"{child.name}.")}
+            child = shared(child, owners[child.name]) if child.name in owners else share(child, inner)
+        children.append(child)
+    return replace(tree, children=tuple(children))
+
+
+SHARED = {
+    "audio_model.text_model": "text_model.",
+    "video_model.text_model": "text_model.",
+    "audio_video_encoder.embedder.audio_encoder": "audio_model.audio_encoder.",
+    "audio_video_encoder.embedder.video_encoder": "video_model.video_encoder.",
+}
+"""Modules of PeAudioVideoModel that are others' storage, where the config ties."""
+
+
+def all_three(c: Config) -> Part:
+    """Describe PeAudioVideoModel: the models of sound and of pictures, one encoder over both of theirs, and one text encoder for all."""
+    T, both_sides = c.text.hidden, c.audio_video
+    A, V = both_sides.audio.hidden, both_sides.video.hidden
+    scales = (
+        Tensor(f"{name}_logit_{kind}", (1,), role)
+        for name in ("audio_video", "text_audio_video", "audio_plus_text", "video_plus_text")
+        for kind, role in (("scale", "gain"), ("bias", "bias"))
+    )
+    whole = part(
+        "",
+        *scales,
+        as_child("text_model", submodel(c.text), streams=STREAMS),
+        as_child("audio_model", pe_audio.both(Config(text=c.text, audio=both_sides.audio))),
+        as_child("video_model", both(Config(text=c.text, video=both_sides.video))),
+        as_child("audio_video_encoder", submodel(both_sides)),
+        contrastive_head("audio_video_head", both_sides.hidden, T),
+        contrastive_head("text_audio_video_head", T, T),
+        contrastive_head("audio_plus_text_head", T + A, T),
+        contrastive_head("video_plus_text_head", T + V, T),
+        kind="model",
+        stream=FRAMES,
+    )
+    return share(whole, SHARED) if c.tied else whole
+
+
+ALL = (
+    model_config("text", "text_config", "modernbert", absent=TEXT),
+    model_config("audio_video", "audio_video_config", "pe_audio_video_encoder", fixed=True),
+    switch("tied", "tie_word_embeddings", True),
+)
 WITH_SOUND = (
     model_config("audio", "audio_config", "pe_audio_encoder", only=True),
     model_config("video", "video_config", "pe_video_encoder", only=True),
     *LAYERED,
 )
-TOGETHER = "PeAudioVideoEncoder"
+TOGETHER, TOGETHER_WITH_TEXT = "PeAudioVideoEncoder", "PeAudioVideoModel"
 ENCODER, WHOLE = "PeVideoEncoder", "PeVideoModel"
 FAMILIES = {
     "pe_video_encoder": Family(
@@ -102,6 +170,9 @@ FAMILIES = {
     ),
     "pe_audio_video_encoder": Family(
         "pe_audio_video_encoder", WITH_SOUND, {TOGETHER: with_sound}, TOGETHER, frozenset({"max_position_embeddings"})
+    ),
+    "pe_audio_video": Family(
+        "pe_audio_video", ALL, {TOGETHER_WITH_TEXT: all_three}, TOGETHER_WITH_TEXT, normalize_config=with_defaults("text_config", TEXT)
     ),
     "pe_video": Family("pe_video", BOTH, {WHOLE: both}, WHOLE, frozenset(), normalize_config=with_defaults("text_config", TEXT)),
 }

@@ -123,14 +123,25 @@ def snake(name: str, width: Size, repeat: int | None = None) -> Part:
 
 def bigvgan(c: Config) -> Part:
     """Describe BigVGAN: HiFi-GAN with periodic activations."""
-    ups: list[Part] = []
+    ups = [
+        part(
+            "ups",
+            part(
+                "0",
+                Tensor("weight", (c.wide // 2**step, c.wide // 2 ** (step + 1), kernel), "weight"),
+                Tensor("bias", (c.wide // 2 ** (step + 1),), "bias"),
+                kind="convolution",
+            ),
+            kind="convolution",
+            repeat=1,
+            indices=(step,),
+        )
+        for step, (_, kernel) in enumerate(zip(c.rates, c.kernels, strict=False))
+    ]
     blocks: list[Part] = []
     width = c.wide
-    for step, (_, kernel) in enumerate(zip(c.rates, c.kernels, strict=False)):
-        after = c.wide // 2 ** (step + 1)
-        tensors = Tensor("weight", (width, after, kernel), "weight"), Tensor("bias", (after,), "bias")
-        ups.append(part("ups", part("0", *tensors, kind="convolution"), kind="convolution", repeat=1, indices=(step,)))
-        width = after
+    for _ in c.rates:  # blocks for each rate, also for those that no kernel is given for
+        width //= 2
         for block, _ in zip(c.block_kernels, c.dilations, strict=False):
             convs = (replace(conv1d_same(name, width, width, block), repeat=3) for name in ("convs1", "convs2"))
             blocks.append(part("resblocks", *convs, snake("activations", width, 6), kind="convolution", repeat=1, indices=(len(blocks),)))

@@ -1,0 +1,74 @@
+"""Whole models whose parts were described before they were: what each has that no part tells."""
+
+import pytest
+
+import weighbridge
+from weighbridge.core.errors import ConfigError
+
+WORDS = {"<|extra_200|>": 7, "<image>": 5}
+
+
+def test_emu3_has_its_tokenizer_of_images_and_needs_the_words_of_codes() -> None:
+    whole = weighbridge.model({"model_type": "emu3", "vocabulary_map": WORDS}, "Emu3ForConditionalGeneration")
+    parts = weighbridge.model({"model_type": "emu3_vqgan"}).count().unique
+    text = weighbridge.model({"model_type": "emu3_text_model"}, "Emu3ForCausalLM").count().unique
+    assert parts == 270_740_287 and whole.count().unique == parts + text
+    with pytest.raises(ConfigError, match="vocabulary_map"):
+        weighbridge.model({"model_type": "emu3"})
+    with pytest.raises(ConfigError, match="cannot be normed in 32 groups"):
+        weighbridge.model({"model_type": "emu3_vqgan", "base_channels": 20})
+
+
+def test_perception_encoders_share_their_towers_unless_nothing_is_tied() -> None:
+    few = {"num_hidden_layers": 1}
+    tower = few | {"audio_config": few, "video_config": few | {"vision_config": {"model_args": {"depth": 1}}}}
+    raw = {"model_type": "pe_audio_video", "text_config": few, "audio_video_config": tower}
+    tied, loose = (weighbridge.model(raw | {"tie_word_embeddings": answer}) for answer in (True, False))
+    text = weighbridge.model({"model_type": "modernbert", "hidden_size": 1024, "intermediate_size": 2624, "num_attention_heads": 16} | few)
+    towers = [weighbridge.model({"model_type": f"pe_{kind}_encoder"} | tower[f"{kind}_config"]) for kind in ("audio", "video")]
+    assert loose.count().unique - tied.count().unique == 2 * text.count().unique + sum(one.count().unique for one in towers)
+    assert len(tied.tensors()) == len(loose.tensors())
+
+
+PLAIN = {"hidden_size_per_layer_input": 0, "vocab_size_per_layer_input": 0, "num_hidden_layers": 4}
+
+
+def test_drafting_models_of_gemma_make_no_keys() -> None:
+    found = weighbridge.model({"model_type": "gemma4_assistant", "text_config": PLAIN, "use_ordered_embeddings": True})
+    names = {row.name: row for row in found.tensors()}
+    assert not any("k_proj" in name or "v_proj" in name for name in names)
+    assert names["lm_head.weight"].tied_to == "model.embed_tokens.weight" and names["masked_embedding.token_ordering"].role == "buffer"
+    assert any("refuses a model all of whose layers reuse keys" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("hidden_size_per_layer_input", 256), ("use_double_wide_mlp", True), ("num_kv_shared_layers", 2)]
+)
+def test_drafting_models_of_gemma_are_plain(key: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=key):
+        weighbridge.model({"model_type": "gemma4_assistant", "text_config": PLAIN | {key: value}})
+
+
+def test_a_unified_drafting_model_may_make_some_keys() -> None:
+    text = {"num_hidden_layers": 4, "num_kv_shared_layers": 2, "layer_types": ["sliding_attention", "full_attention"] * 2}
+    names = [row.name for row in weighbridge.model({"model_type": "gemma4_unified_assistant", "text_config": text}).tensors()]
+    assert sum(name.endswith("k_proj.weight") for name in names) == 2
+
+
+def test_bigvgan_has_blocks_for_rates_that_no_kernel_is_given_for() -> None:
+    found = weighbridge.model({"model_type": "qwen2_5_omni_bigvgan", "upsample_kernel_sizes": [11], "upsample_initial_channel": 64})
+    names = {row.name for row in found.tensors()}
+    assert "ups.0.0.weight" in names and "ups.1.0.weight" not in names and "resblocks.17.convs1.0.weight" in names
+
+
+def test_older_rotary_keys_of_cosmos_are_read() -> None:
+    raw = {"model_type": "cosmos3_edge_text", "head_dim": 8, "rope_parameters": None, "rope_scaling": {"mrope_section": [2, 1, 1]}}
+    assert weighbridge.model(raw).count().unique
+
+
+def test_an_argument_in_a_file_is_said_to_be_one() -> None:
+    notes = weighbridge.model({"model_type": "bert", "add_pooling_layer": False}).notes
+    assert any("an argument of BertModel" in note for note in notes)
+    assert not any(
+        "an argument of" in note for note in weighbridge.model({"model_type": "bert"}, overrides={"add_pooling_layer": False}).notes
+    )
