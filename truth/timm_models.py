@@ -1,6 +1,7 @@
 """timm's own classes, held to ours; needs torch, torchvision and timm (1.0.31).
 
 PYTHONPATH=src:. python -m truth.timm_models            # every model of the classes described, and random arguments, against ours
+PYTHONPATH=src:. python -m truth.timm_models FastVit    # those of one class alone
 PYTHONPATH=src:. python -m truth.timm_models --record   # write modules/timm_models.json and tests/truth/packages/timm.json
 """
 
@@ -10,6 +11,7 @@ import functools
 import inspect
 import json
 import random
+import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -32,6 +34,7 @@ CLASSES = (
     ("swin_transformer", "SwinTransformer"),
     ("xcit", "Xcit"),
     ("resnet", "ResNet"),
+    ("fastvit", "FastVit"),
 )
 """Files of models, each with a class that builds some of them."""
 IGNORED = (
@@ -68,7 +71,7 @@ def plain(value: Any) -> Any:
     words = {"LayerNorm": "layernorm", "RmsNorm": "rmsnorm", "rmsnorm2d": "rmsnorm", "GluMlp": "GluMlp"}
     if isinstance(name, str):
         return words.get(name, name)
-    return list(name) if isinstance(name, tuple) else name
+    return [plain(entry) for entry in name] if isinstance(name, tuple) else name
 
 
 def _plain_entry(name: str, value: Any) -> dict[str, Any]:
@@ -141,7 +144,7 @@ def random_config(rng: random.Random, names: list[str]) -> dict[str, Any]:
     raw: dict[str, Any] = {"architecture": name, "num_features": 1, "num_classes": rng.choice((0, 10, 1000))}
     raw["pretrained_cfg"] = {"input_size": [rng.choice((1, 3)), 224, 224], "num_classes": 1000}
     built_by = class_of(name)
-    if built_by not in ("ConvNeXt", "ResNet"):  # which take images of any size
+    if built_by not in ("ConvNeXt", "FastVit", "ResNet"):  # which take images of any size
         raw["pretrained_cfg"]["fixed_input_size"] = True
     if built_by in ARGUMENTS:
         raw["model_args"] = ARGUMENTS[built_by](rng)
@@ -180,6 +183,23 @@ def _resnet_arguments(rng: random.Random) -> dict[str, Any]:
 def _depth_and_width(rng: random.Random) -> dict[str, Any]:
     heads = rng.choice((2, 4))
     return {"depth": rng.randint(1, 3), "num_heads": heads, "embed_dim": 8 * heads * rng.randint(1, 4)}
+
+
+def _fastvit_arguments(rng: random.Random) -> dict[str, Any]:
+    width, doublings = 32 * rng.randint(1, 3), sorted(rng.randint(0, 3) for _ in range(3))
+    return {
+        "layers": [rng.randint(1, 3) for _ in range(4)],
+        "embed_dims": [width, *(width * 2**times for times in doublings)],
+        "mlp_ratios": [rng.choice((2, 3, 4, 2.5)) for _ in range(4)],
+        "token_mixers": [rng.choice(("repmixer", "attention")) for _ in range(4)],
+        "downsamples": [rng.random() < 0.5 for _ in range(4)],
+        "se_downsamples": [rng.random() < 0.5 for _ in range(4)],
+        "stem_use_scale_branch": rng.random() < 0.5,
+        "inference_mode": rng.random() < 0.5,
+        "layer_scale_init_value": rng.choice((None, 1e-5)),
+        "cls_ratio": rng.choice((1.0, 2.0, 1.5)),
+        "pos_embs": [None] * 4,
+    }
 
 
 def _xcit_arguments(rng: random.Random) -> dict[str, Any]:
@@ -246,12 +266,17 @@ def _convnext_arguments(rng: random.Random) -> dict[str, Any]:
 
 
 ARGUMENTS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
+    "FastVit": _fastvit_arguments,
     "SwinTransformer": _swin_arguments,
     "ResNet": _resnet_arguments,
     "Xcit": _xcit_arguments,
     "Eva": _eva_arguments,
 }
 """What is drawn for the classes whose models' names do not tell it."""
+
+
+FIRST = re.compile(r"^stem\.0\.|patch_embed.*proj.*weight|stem.*weight|proj\.weight")
+"""The convolution that looks at the image."""
 
 
 def build(package: ModuleType, raw: dict[str, Any]) -> Any:
@@ -276,10 +301,10 @@ def forward_matmul(built: Any, sides: tuple[int, int], channels: int) -> int:
     return int(found.get_total_flops())
 
 
-def compare_models(count: int = 150, seed: int = 20261122) -> int:
-    """Compare names, shapes and matrix products of every model and of *count* random configs."""
+def compare_models(count: int = 150, seed: int = 20261122, class_name: str = "") -> int:
+    """Compare names, shapes and matrix products of every model and of *count* random configs, of one class if it is named."""
     package, rng = live(), random.Random(seed)
-    names = list(json.loads(NAMES.read_text()))
+    names = [name for name, (built_by, *_) in json.loads(NAMES.read_text()).items() if class_name in ("", built_by)]
     cases = [(name, {"architecture": name, "num_features": 1}) for name in names]
     cases += [(f"random {number}", random_config(rng, names)) for number in range(count)]
     wrong = same = passes = refused = 0
@@ -306,7 +331,7 @@ def compare_models(count: int = 150, seed: int = 20261122) -> int:
             products = forward_matmul(
                 built,
                 tuple(sides),
-                ours[next((key for key in ours if "proj.weight" in key or "stem.0.weight" in key), next(iter(ours)))][1],
+                ours[next((key for key, shape in ours.items() if FIRST.search(key) and len(shape) == 4), next(iter(ours)))][1],
             )
         except (RuntimeError, IndexError):
             continue
@@ -346,4 +371,4 @@ def record(count: int = 40, seed: int = 20261122) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(record() if "--record" in sys.argv else compare_models())
+    sys.exit(record() if "--record" in sys.argv else compare_models(class_name="".join(sys.argv[1:2])))

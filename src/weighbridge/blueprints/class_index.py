@@ -1991,6 +1991,7 @@ CLASSES: dict[str, str] = {
     "open_clip.CustomTextCLIP": "open_clip",
     "timm.ConvNeXt": "timm_convnext",
     "timm.Eva": "timm_eva",
+    "timm.FastVit": "timm_fastvit",
     "timm.ResNet": "timm_resnet",
     "timm.SwinTransformer": "timm_swin",
     "timm.VisionTransformer": "timm_vit",

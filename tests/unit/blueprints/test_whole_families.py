@@ -21,12 +21,16 @@ def test_emu3_has_its_tokenizer_of_images_and_needs_the_words_of_codes() -> None
 
 def test_perception_encoders_share_their_towers_unless_nothing_is_tied() -> None:
     few = {"num_hidden_layers": 1}
-    tower = few | {"audio_config": few, "video_config": few | {"vision_config": {"model_args": {"depth": 1}}}}
-    raw = {"model_type": "pe_audio_video", "text_config": few, "audio_video_config": tower}
+    towers = {"audio": few, "video": {**few, "vision_config": {"model_args": {"depth": 1}}}}
+    both = {**few, **{f"{kind}_config": inner for kind, inner in towers.items()}}
+    raw = {"model_type": "pe_audio_video", "text_config": few, "audio_video_config": both}
     tied, loose = (weighbridge.model(raw | {"tie_word_embeddings": answer}) for answer in (True, False))
-    text = weighbridge.model({"model_type": "modernbert", "hidden_size": 1024, "intermediate_size": 2624, "num_attention_heads": 16} | few)
-    towers = [weighbridge.model({"model_type": f"pe_{kind}_encoder"} | tower[f"{kind}_config"]) for kind in ("audio", "video")]
-    assert loose.count().unique - tied.count().unique == 2 * text.count().unique + sum(one.count().unique for one in towers)
+    text = weighbridge.model({"model_type": "modernbert", "hidden_size": 1024, "intermediate_size": 2624, "num_attention_heads": 16, **few})
+    shared = [
+        2 * text.count().unique,
+        *(weighbridge.model({"model_type": f"pe_{kind}_encoder", **towers[kind]}).count().unique for kind in towers),
+    ]
+    assert loose.count().unique - tied.count().unique == sum(shared)
     assert len(tied.tensors()) == len(loose.tensors())
 
 
