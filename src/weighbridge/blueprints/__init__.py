@@ -51,8 +51,8 @@ def family(model_type: str) -> Family:
 def why_undescribed(name: str) -> str:
     """Return why a model type or class of the reference library is not weighed; the empty string if there is nothing particular to say.
 
-    >>> why_undescribed("fast_vlm")
-    "its tower is timm's FastViT, which is not described"
+    >>> why_undescribed("edgetam_vision_model")
+    "its tower is timm's RepViT, which is not described"
     """
     path = "weighbridge.blueprints.undescribed"
     __import__(path)  # on refusal alone

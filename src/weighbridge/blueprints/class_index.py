@@ -508,6 +508,8 @@ CLASSES: dict[str, str] = {
     "FastSpeech2ConformerHifiGan": "fastspeech2_conformer_hifigan",
     "FastSpeech2ConformerModel": "fastspeech2_conformer",
     "FastSpeech2ConformerWithHifiGan": "fastspeech2_conformer_with_hifigan",
+    "FastVlmForConditionalGeneration": "fast_vlm",
+    "FastVlmModel": "fast_vlm",
     "FlaubertForMultipleChoice": "flaubert",
     "FlaubertForQuestionAnswering": "flaubert",
     "FlaubertForQuestionAnsweringSimple": "flaubert",

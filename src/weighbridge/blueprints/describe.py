@@ -35,6 +35,7 @@ PACKAGES = {
     "open_clip": mark("a class of the package open_clip, held to open_clip_torch 3.3.0"),
     "megatron": mark("GPTModel of megatron-core with local layers, held to megatron-core 0.16.1"),
     "timm_convnext": mark("a class of the package timm, held to timm 1.0.31"),
+    "timm_fastvit": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_eva": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_swin": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_xcit": mark("a class of the package timm, held to timm 1.0.31"),

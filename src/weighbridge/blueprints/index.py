@@ -200,6 +200,7 @@ MODULES: dict[str, str] = {
     "falcon": "decoders.bloom",
     "falcon_h1": "state_space.falcon_h1",
     "falcon_mamba": "state_space.mamba",
+    "fast_vlm": "multimodal.fast_vlm",
     "fastspeech2_conformer": "speech.fastspeech2_conformer",
     "fastspeech2_conformer_hifigan": "speech.hifigan",
     "fastspeech2_conformer_with_hifigan": "speech.fastspeech2_conformer",

@@ -76,3 +76,29 @@ def test_an_argument_in_a_file_is_said_to_be_one() -> None:
     assert not any(
         "an argument of" in note for note in weighbridge.model({"model_type": "bert"}, overrides={"add_pooling_layer": False}).notes
     )
+
+
+def test_fast_vlm_has_timms_fastvit_folded_or_in_branches() -> None:
+    assert weighbridge.model({"model_type": "fast_vlm"}, "FastVlmModel").count().unique == 7_217_424_992
+    tower = {"architecture": "fastvit_mci3", "hidden_size": 3072}
+    names = [row.name for row in weighbridge.model({"model_type": "fast_vlm", "vision_config": tower}).tensors()]
+    assert "vision_tower.timm_model.stem.0.conv_kxk.0.conv.weight" in names
+    with pytest.raises(ConfigError, match="hidden_size"):
+        weighbridge.model({"model_type": "fast_vlm", "vision_config": {"architecture": "fastvit_mci3"}})
+    with pytest.raises(ConfigError, match="vision_feature_layer"):
+        weighbridge.model({"model_type": "fast_vlm", "vision_feature_layer": -2})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("embed_dims", [64, 96, 256, 512]),
+        ("token_mixers", ["pool"] * 4),
+        ("token_mixers", ["repmixer"]),
+        ("embed_dims", [48, 96, 192, 384]),
+    ],
+)
+def test_fastvit_refuses_what_does_not_fit(key: str, value: object) -> None:
+    arguments = {"token_mixers": ["attention"] * 4} if value == [48, 96, 192, 384] else {}
+    with pytest.raises(ConfigError, match=key):
+        weighbridge.model({"architecture": "fastvit_t8", "num_features": 1, "model_args": {**arguments, key: value}})

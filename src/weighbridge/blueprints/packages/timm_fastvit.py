@@ -103,7 +103,7 @@ def mobile_one(
     else:
         convs = part("conv_kxk", normed("0", inputs, outputs, kernel, groups, places), kind="convolution")
         branches = (
-            *((batch_norm("identity", inputs),) if inputs == outputs and steps == 1 else ()),
+            *((batch_norm("identity", inputs),) if steps == 1 and inputs == outputs else ()),
             *((convs,) if convolves else ()),
             *((normed("conv_scale", inputs, outputs, 1, groups, places),) if kernel > 1 and scale else ()),
         )
