@@ -21,8 +21,8 @@ def test_emu3_has_its_tokenizer_of_images_and_needs_the_words_of_codes() -> None
 
 def test_perception_encoders_share_their_towers_unless_nothing_is_tied() -> None:
     few = {"num_hidden_layers": 1}
-    towers = {"audio": few, "video": {**few, "vision_config": {"model_args": {"depth": 1}}}}
-    both = {**few, **{f"{kind}_config": inner for kind, inner in towers.items()}}
+    towers: dict[str, dict[str, object]] = {"audio": dict(few), "video": {**few, "vision_config": {"model_args": {"depth": 1}}}}
+    both: dict[str, object] = {**few, **{f"{kind}_config": inner for kind, inner in towers.items()}}
     raw = {"model_type": "pe_audio_video", "text_config": few, "audio_video_config": both}
     tied, loose = (weighbridge.model(raw | {"tie_word_embeddings": answer}) for answer in (True, False))
     text = weighbridge.model({"model_type": "modernbert", "hidden_size": 1024, "intermediate_size": 2624, "num_attention_heads": 16, **few})

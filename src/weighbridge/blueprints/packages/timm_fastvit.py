@@ -51,11 +51,11 @@ FIELDS = (
     size("labels", "num_classes", 1000, "C", "number of labels", minimum=0),
     numbers("depths", "layers", (2, 2, 6, 2)),
     numbers("widths", "embed_dims", (64, 128, 256, 512)),
-    choice("ratios", "mlp_ratios", (4, 4, 4, 4), read=_listed, report_default=False),
-    choice("mixers", "token_mixers", ("repmixer",) * 4, read=_listed, report_default=False),
-    choice("halving", "downsamples", (False, True, True, True), read=_listed, report_default=False),
-    choice("squeezed", "se_downsamples", (False,) * 4, read=_listed, report_default=False),
-    choice("placed", "pos_embs", (None,) * 4, read=_listed, report_default=False),
+    choice("ratios", "mlp_ratios", [4] * 4, read=_listed, report_default=False),
+    choice("mixers", "token_mixers", ["repmixer"] * 4, read=_listed, report_default=False),
+    choice("halving", "downsamples", [False, True, True, True], read=_listed, report_default=False),
+    choice("squeezed", "se_downsamples", [False] * 4, read=_listed, report_default=False),
+    choice("placed", "pos_embs", [None] * 4, read=_listed, report_default=False),
     number("kernel", "repmixer_kernel_size", 3)._replace(report_default=False),
     number("patch", "down_patch_size", 7)._replace(report_default=False),
     number("stride", "down_stride", 2)._replace(report_default=False),
@@ -156,7 +156,8 @@ def block(c: Config, index: int, places: Stream) -> tuple[Node, ...]:
 
 def stage(c: Config, index: int, inputs: int, grid: Grid) -> tuple[tuple[Node, ...], Grid]:
     """Describe a stage, and return the map that it makes."""
-    width, first = c.widths[index], ()
+    width = c.widths[index]
+    first: tuple[Part, ...] = ()
     if c.halving[index] or inputs != width:
         grid = conv_output(grid, c.patch, c.stride, c.patch // 2)
         large = large_kernel(c, inputs, width, bool(c.squeezed[index]), area(grid))
