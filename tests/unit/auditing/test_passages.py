@@ -308,3 +308,16 @@ def test_a_bare_name_is_the_main_model_until_a_sister_is_named(below: str) -> No
     assert audit(SISTER_BELOW + below).corrected == 109_483_008
     above = audit("BERT-large 有 24 层。\n\n" * bool(below) + SISTER_BELOW)
     assert not above.wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Llama 2 7B has 6.74B parameters: 36 layers, each with 4 attention matrices.", "wrong"),
+        ("LLaMA-65B 共 652 亿参数，82 层，很大。", "wrong"),
+        ("Llama 2 7B has 6.74B parameters, 30 layers of which I froze.", "unsettled"),
+        ("Llama 2 7B has 6.74B parameters, 20 layers on the GPU and 12 on the CPU.", "unsettled"),
+    ],
+)
+def test_a_size_goes_on_from_a_right_count(text: str, verdict: str) -> None:
+    assert [claim.verdict for claim in audit(text).claims if claim.kind == "configuration"] == [verdict]

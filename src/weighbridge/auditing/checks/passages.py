@@ -62,7 +62,11 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
                 yield _claim(scene, said, "exact", said.size.value)
         if len(others) != 1:
             continue
-        enough = len(kinds - {others[0].size.word}) >= AGREED_FIELDS or _is_alone(others[0], of_model[passage[0].mention.name])
+        enough = (
+            len(kinds - {others[0].size.word}) >= AGREED_FIELDS
+            or _is_alone(others[0], of_model[passage[0].mention.name])
+            or _is_behind_count(scene, others[0], claims)
+        )
         if enough and _is_sure(scene, others[0], passage, kinds):
             right = _right(others[0], passage)
             if right is not None:
@@ -81,6 +85,27 @@ def _is_alone(other: SaidSize, of_model: Sequence[SaidSize]) -> bool:
     """Tell whether a size is the only one of all that the text says of a model that is not the model's, and three others are."""
     kinds = {said.size.word for said in of_model if said.own} - {other.size.word}
     return len(kinds) > AGREED_FIELDS and all(said is other or said.own or is_size_of(said.models, said.size) for said in of_model)
+
+
+def _is_behind_count(scene: Scene, said: SaidSize, claims: Sequence[Claim]) -> bool:
+    """Tell whether a size goes on from its model's right count: ``Llama 2 7B has 6.74B parameters: 32 layers``."""
+    line = scene.lines[said.line]
+    count = _COUNT_BEFORE.search(line.text, max(0, said.size.first - _LEAD * 2), said.size.first)
+    place = (line.number, line.at[count.start()]) if count is not None and _LIST_GOES_ON.match(line.text, said.size.end) else None
+    return any(claim.kind == "total" and claim.verdict in _RIGHT and (claim.line, claim.start) == place for claim in claims)
+
+
+_COUNT_BEFORE = re.compile(
+    r"(?<![\d.,])\d[\d.,]*\s?(?:[BM]|billion|million|亿|万)?\s?(?:param(?:eter)?s|个?参数)[)）]?\s?(?:[:：,，;；(（]|in|with|and|over|across|并|,?共)?\s?(?:its |the |an? )?$",
+    re.IGNORECASE,
+)
+
+
+_LIST_GOES_ON = re.compile(
+    r"\s?个?(?:(?:transformer|decoder|encoder|attention|query) ?){0,2}(?:layers?|blocks?|heads?|层|头)?\s?(?:$|[.。,，、;；)）](?!\d)|and\b|each\b|with\b)",
+    re.IGNORECASE,
+)
+"""A count before a size, and what stands behind a size of a list: ``36 layers, each with``; not ``30 layers of which I froze``."""
 
 
 def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
