@@ -280,6 +280,16 @@ def rotates(said: Said) -> bool | None:
     return False
 
 
+def rotates_a_part(said: Said) -> bool | None:
+    """It rotates, and as many dimensions as the frequencies of a rotary embedding have sines and cosines."""
+    if not rotates(said):
+        return False
+    tables = [*said.theirs.named_buffers()]
+    widths = {2 * table.numel() for name, table in tables if name.endswith("inv_freq") and table.dim() == 1}
+    widths |= {table.shape[-1] for name, table in tables if name.endswith("embed_positions")}  # GPT-J's sines and cosines
+    return _whole(said.values["part"]) in widths if widths else None
+
+
 def has_experts(said: Said) -> bool | None:
     """So many experts stand in the live class, and its config or router says how many are picked."""
     number, active = _whole(said.values["experts"]), _whole(said.values["active"])
@@ -390,6 +400,7 @@ CHECKS: dict[str, Callable[[Said], bool | None]] = {
     "All {heads} query heads share one key-value head: keys and values are mapped to one head only.": shared_heads,
     "{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only.": shared_heads,
     "Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.": rotates,
+    "Positions enter by rotating {part} of the {whole} dimensions of each query and key (rotary embeddings), which takes no parameters.": rotates_a_part,
     "Each vector is divided by its root mean square, then each component is multiplied by a learned gain.": normalises(
         centred=False, shift=False
     ),

@@ -444,6 +444,18 @@ def rotary(said: SentenceCase) -> None:
     assert said.model.description.family.model_type not in FIXED_POSITIONS
 
 
+def partly_rotary(said: SentenceCase) -> None:
+    """The heads are as wide as is said; the part is a size of its own that the config names after rotation, or a stated share."""
+    rotary(said)
+    part, width = whole(said.values["part"]), whole(said.values["whole"])
+    assert 0 < part < width
+    assert {attend.head_dim for attend in said.attends()} == {width}
+    own = {symbolic(said.model)[2][letter] for letter, symbol in symbolic(said.model)[1].items() if symbol.key.endswith("rope_head_dim")}
+    assert said.model.description is not None
+    stated = re.findall(r"'(?:rotary_dim|partial_rotary_factor|rotary_pct)': ([\d.]+)", str(said.model.description.raw))
+    assert part in own or any(part in (int(width * float(value)), float(value)) for value in stated)
+
+
 def spectrogram(said: SentenceCase) -> None:
     """With one more mel bin the part that is meant grows."""
     bins = whole(said.values["bins"])
@@ -487,6 +499,13 @@ def kernels(said: SentenceCase) -> None:
     assert any(tensor.shape[0] == many and numel([tensor]) == many * size for tensor in weights)
 
 
+def one_shared_expert(said: SentenceCase) -> None:
+    """No size that the config names after the number of shared experts is more than one."""
+    shared_experts(said)
+    table, values = symbolic(said.model)[1:]
+    assert {values[letter] for letter, symbol in table.items() if symbol.key.endswith("shared_experts")} <= {1}
+
+
 CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "Queries, keys and values are linear maps of the input; the results of all heads are concatenated and mapped once more.": maps_of_attention,
     "Each position gathers values from the others, weighted by how well its query matches their keys.": attention,
@@ -511,6 +530,7 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "A router scores {experts} experts for each token and picks 1; all {experts} are stored, 1 is used.": experts,
     "Of {experts} experts, 1 processes a token; all {experts} are stored.": experts,
     "The shared experts process every token.": shared_experts,
+    "The shared expert processes every token.": one_shared_expert,
     "Each vector is divided by its root mean square, then each component is multiplied by a learned gain.": roles("gain", kind="rms_norm"),
     "Each vector is centred and divided by its standard deviation, then each component is multiplied by a learned gain.": roles(
         "gain", kind="layer_norm"
@@ -536,6 +556,7 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "Turns hidden vectors into the outputs of the task.": of_kind(),
     "Gives each token of the vocabulary a score (a logit).": scores,
     "Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.": rotary,
+    "Positions enter by rotating {part} of the {whole} dimensions of each query and key (rotary embeddings), which takes no parameters.": partly_rotary,
     "Its input is a spectrogram, with {bins} mel bins in each frame.": spectrogram,
     "One learned score for each head; it takes part in the softmax, but no value belongs to it.": sinks,
     "{number} kernels of {size}": kernels,

@@ -1,4 +1,4 @@
-"""The law of the derivations' words: every sentence that is sentences_of of a part is true of it.
+"""The law of the derivations' words: every sentence that is said of a part is true of it, and every change costs what is said.
 
 Each sentence has a check of its own, which looks at the shapes and roles of the tensors, or changes the config and counts once more;
 none asks the functions that chose the sentence. A sentence without a check fails.
@@ -42,6 +42,35 @@ def assert_true(weighed: Model) -> set[str]:
             ) from error
         found.add(template)
     return found
+
+
+def assert_changes_cost_what_is_said(weighed: Model, source: str | dict[str, str]) -> int:
+    """Count a config with each changed size anew, as ``--set`` makes it; return how many were counted."""
+    insight, counted = weighed.explain().insight, 0
+    values = weighed.explain().values
+    for change in insight.changes if insight else ():
+        sizes = {change.symbol.key: values[change.symbol.letter] + change.by}
+        try:
+            other = model(source, weighed.class_name, overrides=sizes)
+        except ConfigError:
+            assert "layers" in change.symbol.word  # a list says the kind of each layer, so that one more makes no model
+            continue
+        assert other.count().unique - weighed.count().unique == change.value, sizes
+        counted += 1
+    return counted
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model_type", MODULES)
+def test_every_change_of_every_family_costs_what_is_said(model_type: str) -> None:
+    try:
+        weighed = model({"model_type": model_type}, family(model_type).base)
+    except ConfigError as error:
+        pytest.skip(f"the reference's own defaults build no {model_type}: {error}")
+    insight = weighed.explain().insight
+    if insight is None or any("." in change.symbol.key for change in insight.changes) or family(model_type).normalize_config:
+        pytest.skip("its sizes are in sub-configs that the config leaves out, or are worked out before any is read")
+    assert_changes_cost_what_is_said(weighed, {"model_type": model_type})
 
 
 @pytest.mark.sweep
@@ -105,8 +134,13 @@ def test_every_sentence_of_published_models_is_true(name: str) -> None:
     assert assert_true(model(name))
 
 
+@pytest.mark.parametrize("name", [*PUBLISHED, "jamba-v0.1", "gpt-oss-20b", "bert-base-uncased", "gemma-3-4b-it", "qwen2-vl-7b"])
+def test_every_change_of_published_models_costs_what_is_said(name: str) -> None:
+    assert assert_changes_cost_what_is_said(model(name), name)
+
+
 def test_no_check_passes_by_saying_nothing() -> None:
-    """Every sentence in the table is sentences_of of some model; a check that sees a false sentence fails."""
+    """Every sentence in the table is said of some model; a check that sees a false sentence fails."""
     llama = model("llama-3-8b")
     (section,) = [section for section in sections(llama.explain().root) if section.title == "Grouped-query attention"]
     with pytest.raises(AssertionError):

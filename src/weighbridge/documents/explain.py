@@ -122,6 +122,7 @@ def _insight_json(insight: Insight) -> dict[str, Any]:
                 "formula": write(change.formula, TEXT) if change.formula is not None else None,
                 "value": change.value,
                 "with_relations": change.kept,
+                "follows": list(change.follows),
             }
             for change in insight.changes
         ],
@@ -286,6 +287,10 @@ def _change(change: Change, values: dict[str, int], say: Say) -> Iterator[Block]
     yield Item(1, "", head)
     if change.formula is not None:
         yield Equation(2, chain(change.formula, values))
+    elif change.follows:
+        text = say("{more} more parameters: {keys}, which the config leaves out, grows with it")
+        text = text if len(change.follows) == 1 else say("{more} more parameters: {keys}, which the config leaves out, grow with it")
+        yield Paragraph(2, text.format(more=f"{change.value:,}", keys=say(", ").join(change.follows)))
     else:
         yield Paragraph(2, say("{more} more parameters if nothing else changes").format(more=f"{change.value:,}"))
     if change.kept is not None:

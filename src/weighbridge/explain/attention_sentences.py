@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from weighbridge.core.formula import evaluate
+from weighbridge.core.formula import Symbol, evaluate
 from weighbridge.core.messages import Text, mark
+from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Attend
 from weighbridge.explain.scope import Scope, letters_of
@@ -91,8 +92,26 @@ def _windows(scope: Scope) -> Iterator[str]:
 
 def _positions(scope: Scope) -> Iterator[str]:
     """Say of rotary positions that they own no parameter; the tree, in which they own nothing, does not show them."""
-    if scope.leaves and scope.attends() and all(_stands_in(leaf.path, scope.rotary) for leaf in scope.leaves):
+    if not (scope.leaves and scope.attends() and all(_stands_in(leaf.path, scope.rotary) for leaf in scope.leaves)):
+        return
+    widths = {as_int(ours.head_dim) for ours, _ in scope.attends()}
+    parts = {_rotated(scope, ours, theirs) for ours, theirs in scope.attends()}
+    if len(widths) == len(parts) == 1 and (part := parts.pop()) is not None:
+        text = mark(
+            "Positions enter by rotating {part} of the {whole} dimensions of each query and key (rotary embeddings), which takes no parameters."
+        )
+        yield Text(text, part=f"{part:,}", whole=f"{widths.pop():,}")
+    else:
         yield mark("Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.")
+
+
+def _rotated(scope: Scope, ours: Attend, theirs: Attend) -> int | None:
+    """Return how many dimensions of a head are rotated, where these are a part: a size of their own in its width, or a share of it."""
+    for monomial in polynomial(theirs.head_dim).terms:
+        for atom, _ in monomial:
+            if isinstance(atom, Symbol) and atom.word == "rope_dim":
+                return scope.values[atom.letter] if scope.values[atom.letter] < as_int(ours.head_dim) else None
+    return scope.rotated(scope.leaves[0].path, as_int(ours.head_dim)) if scope.rotated else None
 
 
 def _stands_in(path: str, places: Iterable[str]) -> bool:

@@ -7,7 +7,8 @@ like on a terminal, on a page or in a paper is the renderers' business.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -15,19 +16,21 @@ from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate, letters, write
-from weighbridge.core.messages import Say, Text, join_with_or, translator
+from weighbridge.core.messages import Say, Text, join_with_or, mark, translator
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Part, positions, walk
 from weighbridge.explain.closed import closed_formula
 from weighbridge.explain.line_sentences import LEARNED_VECTORS, line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
+from weighbridge.explain.recount import recounter
 from weighbridge.explain.rotary import rotary_places
+from weighbridge.explain.rotary_share import rotated_dimensions
 from weighbridge.explain.scope import Scope, holders
 from weighbridge.explain.section import Line, Section, prune, sections, with_numbers, with_shares
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.sentences import SENTENCES, section_name, sentences
-from weighbridge.explain.wording import LINES, VOCABULARY_HEAD, line_title, role_name, section_title
+from weighbridge.explain.wording import LINES, NAMES, VOCABULARY_HEAD, line_title, role_name, section_title
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -93,19 +96,19 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
         raise UsageError(
             Text("{many:,} modules that differ; at most {most:,} are derived: name one with --module", many=many, most=MOST_MODULES)
         )
-    rotary = _rotary(model)
-    root = _Author(say, values, rotary).section(place)
+    root = _Author(say, values, _rotary(model), _rotated(model)).section(place)
     root = with_numbers(with_shares(root, root.value), "")
     used = set(_letters(root))
     works = active(model, top, root.value, values) if not module else None
     used |= letters(works.formula) if works else set()
     symbols = tuple((symbol, say(symbol.meaning)) for letter, symbol in table.items() if letter in used)
     title = " · ".join(text for text in (model.class_name, model.source, module) if text)
-    told = insight(root.closed, table, values, _shorter(root)) if values and not module else None
-    kinds = deciders(model) if any(section.where for section in sections(root)) else ()
+    several = any(section.where for section in sections(root))
+    told = insight(root.closed, table, values, _shorter(root), recounter(model, table, several)) if values and not module else None
+    kinds = deciders(model) if several else ()
     shown = root if depth is None else prune(root, depth)
     known = {symbol.letter: values[symbol.letter] for symbol, _ in symbols}
-    return Derivation(title, lang, shown, symbols, known, told, sum_by_module(root), works, kinds)
+    return Derivation(title, lang, shown, symbols, known, told, sum_by_module(root, say), works, kinds)
 
 
 def factored_formula(model: ModelValue) -> Expression:
@@ -130,6 +133,13 @@ def _rotary(model: ModelValue) -> tuple[str, ...]:
             part = key.removesuffix("_config")
             places = tuple(place for place in places if not any(word in place for word in _PLACES_OF.get(part, (part,))))
     return places
+
+
+def _rotated(model: ModelValue) -> Callable[[str, int], int | None] | None:
+    """Return what tells how many dimensions of a head are rotated, where these are a part; a checkpoint does not tell."""
+    if model.description is None:
+        return None
+    return partial(rotated_dimensions, model.description.raw, model.description.family.model_type)
 
 
 _PLACES_OF = {"text": ("language_model", "text_model", "layers"), "vision": ("vision", "visual"), "audio": ("audio",)}
@@ -236,11 +246,12 @@ class _Author(NamedTuple):
     say: Say
     values: dict[str, int]
     rotary: tuple[str, ...] = ()
+    rotated: Callable[[str, int], int | None] | None = None
 
     def section(self, module: _Module, title: str = "") -> Section:
         units = _units(module)
         part, symbolic = module.pair
-        if len(units) == 1 and part.repeat is None and isinstance(units[0], _Module) and module.around:
+        if len(units) == 1 and part.repeat is None and part.kind != "stage" and isinstance(units[0], _Module) and module.around:
             return self.section(units[0], title or (self.say(section_title("", part.kind, part.name)) if part.kind in SENTENCES else ""))
         purpose = _purpose(module)
         label = section_title(purpose if purpose != "other" else "", part.kind, part.name)
@@ -248,7 +259,9 @@ class _Author(NamedTuple):
         times = as_expression(symbolic.repeat) if module.pair.repeated and symbolic.repeat is not None else as_expression(1)
         found = self.subtotal(title, self.parts(units), path=module.path, kind=part.kind, times=times)
         topic = part.kind if part.kind in SENTENCES else purpose
-        scope = Scope(topic, tuple(_leaves(module)), (module.pair,), found.closed.polynomial(), self.values, part, self.rotary)
+        scope = Scope(
+            topic, tuple(_leaves(module)), (module.pair,), found.closed.polynomial(), self.values, part, self.rotary, self.rotated
+        )
         return self.with_sentences(found._replace(title=title or self.say(section_name(scope, label))), scope)
 
     def with_sentences(self, section: Section, scope: Scope) -> Section:
@@ -272,6 +285,7 @@ class _Author(NamedTuple):
 
     def parts(self, units: Sequence[_Unit]) -> list[Line | Section]:
         modules = Counter(unit.path for unit in units if isinstance(unit, _Module))
+        stages = [unit.path for unit in units if isinstance(unit, _Module) and unit.pair.part.kind == "stage"]
         purposes = list(dict.fromkeys(_purpose(unit) for unit in units if isinstance(unit, Leaf)))
         if not modules and (len(purposes) == 1 or not STRUCTURAL & set(purposes)):
             return list(self.lines([unit for unit in units if isinstance(unit, Leaf)]))
@@ -280,18 +294,24 @@ class _Author(NamedTuple):
         last: list[Line | Section] = []  # norms stand between the other parts of a layer; they are gathered behind them
         for unit in units:
             if isinstance(unit, _Module):
-                parts.append(self.section(unit)._replace(where=_layer_numbers(unit.pair.part) if modules[unit.path] > 1 else ""))
+                title = self.stage_title(stages, unit.path) if len(stages) > 1 else ""
+                parts.append(self.section(unit, title)._replace(where=_layer_numbers(unit.pair.part) if modules[unit.path] > 1 else ""))
             elif (purpose := _purpose(unit)) not in done:
                 done.add(purpose)
                 section = self.purpose(purpose, [u for u in units if isinstance(u, Leaf) and _purpose(u) == purpose])
                 (last if purpose == "norm" and STRUCTURAL & set(purposes) else parts).append(section)
         return [*parts, *last]
 
+    def stage_title(self, stages: Sequence[str], path: str) -> str:
+        return self.say(mark("Stage {number}")).format(number=stages.index(path) + 1) if path in stages else ""
+
     def purpose(self, purpose: str, found: Sequence[Leaf]) -> Section:
         inside = list(self.lines(found))
         alike = len({line.title for line in inside}) == 1
         section = self.subtotal("", inside, kind=purpose)
-        scope = Scope(purpose, tuple(found), holders(found, purpose), section.closed.polynomial(), self.values, rotary=self.rotary)
+        scope = Scope(
+            purpose, tuple(found), holders(found, purpose), section.closed.polynomial(), self.values, None, self.rotary, self.rotated
+        )
         mapped = purpose == "other" and any(leaf.pair.part.kind == "linear" for leaf in found)
         usual = section_title("other", "maps") if mapped else section_title(purpose)
         title = inside[0].title if alike and purpose in ("other", "norm") else self.say(section_name(scope, usual))
@@ -368,12 +388,14 @@ def _by_tensor(leaf: Leaf) -> Iterator[Leaf]:
     if name not in ("weight", "bias", leaf.path.rpartition(".")[2]):
         yield leaf._replace(path=join_path(leaf.path, name))  # a part without a name of its own has its tensor's
         return
-    named = all(ours.role != "weight" and ours.name != "bias" for ours, _ in tensors)
-    if not named or leaf.pair.part.kind in LINES or (len(tensors) < 2 and not leaf.pair.children()):
+    loose = all(ours.role != "weight" and ours.name != "bias" for ours, _ in tensors)
+    named = leaf.topic in NAMES and all(ours.name in NAMES[leaf.topic] for ours, _ in tensors)  # XLNet's q, k, v, o stand in no module
+    if not (loose or named) or leaf.pair.part.kind in LINES or (len(tensors) < 2 and not leaf.pair.children()):
         yield leaf
         return
     for ours, theirs in tensors:
-        alone = Pair(leaf.pair.part._replace(children=(ours,)), leaf.pair.symbolic._replace(children=(theirs,)))
+        both = [tensor._replace(name="weight") if named and tensor.role == "weight" else tensor for tensor in (ours, theirs)]
+        alone = Pair(leaf.pair.part._replace(children=(both[0],)), leaf.pair.symbolic._replace(children=(both[1],)))
         yield leaf._replace(path=join_path(leaf.path, ours.name), pair=alone)
 
 

@@ -9,6 +9,7 @@ from weighbridge.accounts.parameters import tally
 from weighbridge.config.bind import alias_value, bind, find_sub_config, with_overrides
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Expression, Number, Product, Sum, Symbol, as_expression, evaluate, letters, times, total, write
+from weighbridge.core.messages import Say, mark
 from weighbridge.core.notation import UNICODE
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import UndecidedError, exact, product
@@ -100,8 +101,8 @@ class ByModule(NamedTuple):
     numbers: Expression
 
 
-def sum_by_module(section: Section) -> ByModule | None:
-    """Write the total by module, copies in front; None where that is long, or no part has copies.
+def sum_by_module(section: Section, say: Say = str) -> ByModule | None:
+    """Write the total by module, copies in front, in a language; None where that is long, or no part has copies.
 
     >>> from weighbridge import model
     >>> found = sum_by_module(model("gpt2").explain().root)
@@ -110,7 +111,7 @@ def sum_by_module(section: Section) -> ByModule | None:
     >>> print(found.numbers)
     39383808 + 12*(2362368 + 4722432 + 3072) + 1536
     """
-    words = _words(section)
+    words = _words(section, say)
     if not any(part.copies != 1 or letters(part.times) for part in sections(section)) or sum(map(_length, words)) > LONGEST:
         return None
     formula = Sum(tuple(_terms(section, _own_formula)))
@@ -118,18 +119,19 @@ def sum_by_module(section: Section) -> ByModule | None:
     return ByModule(write(Sum(tuple(words)), UNICODE), formula, numbers)
 
 
-def _words(section: Section) -> list[Expression]:
+def _words(section: Section, say: Say) -> list[Expression]:
     """Write the terms by their titles; one layer of a stack by its index too, where that tells every layer from the others."""
-    numbered = [
-        str(name)
-        for name in _terms(section, lambda part: Symbol(_title_with_index(part)) if _title_with_index(part) != part.title else Number(0))
-    ]
+
+    def with_index(part: Line | Section) -> str:
+        if isinstance(part, Section) and part.where.isdigit():
+            return say(mark("{title} {index}")).format(title=part.title, index=part.where)
+        return part.title
+
+    numbered = (
+        str(name) for name in _terms(section, lambda part: Symbol(with_index(part)) if with_index(part) != part.title else Number(0))
+    )
     layers = [name for name in numbered if name != "0"]
-    return list(_terms(section, lambda part: Symbol(_title_with_index(part) if len(set(layers)) == len(layers) else part.title)))
-
-
-def _title_with_index(part: Line | Section) -> str:
-    return f"{part.title} {part.where}" if isinstance(part, Section) and part.where.isdigit() else part.title
+    return list(_terms(section, lambda part: Symbol(with_index(part) if len(set(layers)) == len(layers) else part.title)))
 
 
 def _own_formula(part: Line | Section) -> Expression:

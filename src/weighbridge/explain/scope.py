@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from weighbridge.core.formula import Symbol, letters
@@ -24,6 +24,7 @@ class Scope(NamedTuple):
         values: What each letter stands for; empty for a checkpoint.
         part: The part itself, where the section is one.
         rotary: The paths of the model's attention with rotary positions.
+        rotated: From the path of an attention and the width of its heads to how many dimensions are rotated, where these are a part.
     """
 
     topic: str
@@ -33,6 +34,7 @@ class Scope(NamedTuple):
     values: dict[str, int]
     part: Part | None = None
     rotary: tuple[str, ...] = ()
+    rotated: Callable[[str, int], int | None] | None = None
 
     def attends(self) -> list[tuple[Attend, Attend]]:
         """Return every attention inside, in ints and in symbols."""

@@ -276,6 +276,8 @@ def _collect(shapes: list[tuple[Size, ...]]) -> Expression:
     for shape in shapes:
         term = elements(shape)
         key = polynomial(term)
+        if letters(term) - key.letters():  # A × (H / A) is H
+            term = key.expression()
         counts[key] = (term, counts.get(key, (term, 0))[1] + 1)
     return total(term if many == 1 else scale(many, term) for term, many in counts.values())
 

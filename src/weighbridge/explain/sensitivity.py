@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from weighbridge.core.errors import ConfigError
@@ -10,8 +10,30 @@ from weighbridge.core.formula import Expression, Number, Product, Symbol, evalua
 from weighbridge.core.polynomials import Monomial, Opaque, Polynomial, polynomial
 from weighbridge.explain.closed import ClosedFormula
 
-STEPS = (("layers", 1), ("encoder_layers", 1), ("decoder_layers", 1), ("vocab", 1), ("hidden", 64))
-"""What is changed to see its cost: our word for the size, and by how much."""
+STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    ("layers", (1,)),
+    ("encoder_layers", (1,)),
+    ("decoder_layers", (1,)),
+    ("vocab", (1,)),
+    ("hidden", tuple(range(64, 1025, 64))),
+)
+"""What is changed to see its cost: our word for the size, and the steps, of which the first that makes a model is taken."""
+
+
+class Recount(NamedTuple):
+    """What a config with other sizes really has.
+
+    Attributes:
+        more: Parameters that it has more.
+        follows: The config keys of the sizes that changed with it, as the config leaves them out.
+    """
+
+    more: int
+    follows: tuple[str, ...] = ()
+
+
+Recounter = Callable[[Mapping[str, int], int], Recount | None]
+"""From config keys and new values, and what the formula says, to what that config has; None where it makes no model."""
 
 
 class Change(NamedTuple):
@@ -23,6 +45,7 @@ class Change(NamedTuple):
         formula: The difference, if it is short enough to be read, else None.
         value: The difference.
         kept: The same where the sizes that are its multiples (I = 4H) grow with it, or None.
+        follows: The config keys that the config leaves out and that grow with it.
     """
 
     symbol: Symbol
@@ -30,6 +53,7 @@ class Change(NamedTuple):
     formula: Expression | None
     value: int
     kept: int | None
+    follows: tuple[str, ...] = ()
 
 
 class Insight(NamedTuple):
@@ -53,9 +77,16 @@ class Insight(NamedTuple):
 
 
 def insight(
-    book: ClosedFormula, table: Mapping[str, Symbol], values: Mapping[str, int], factored: Expression | None = None
+    book: ClosedFormula,
+    table: Mapping[str, Symbol],
+    values: Mapping[str, int],
+    factored: Expression | None = None,
+    recount: Recounter | None = None,
 ) -> Insight | None:
     """Look closer at a closed formula; None where it has no terms.
+
+    With *recount*, every change is counted from a config with that size: a formula does not know of which kind one more layer is,
+    nor by how much a width must grow to divide by its heads.
 
     >>> from weighbridge import model
     >>> found = model("bert-base-uncased").explain().insight
@@ -73,7 +104,7 @@ def insight(
     written = [_term(monomial, coefficient) for monomial, coefficient in collected.sorted_terms()]
     falling = any(coefficient < 0 for coefficient in collected.terms.values())
     leading = max(_terms(book, known, ()) if falling else written, key=lambda term: _value(term, values))
-    changes = tuple(change for word, by in STEPS for change in _changes(word, by, whole, table, values, relations))
+    changes = tuple(change for word, steps in STEPS for change in _changes(word, steps, whole, table, values, relations, recount))
     return Insight(
         book.expression() if factored is None else factored, relations, total(written), leading, _value(leading, values), changes
     )
@@ -100,35 +131,72 @@ def _relations(table: Mapping[str, Symbol], values: Mapping[str, int]) -> tuple[
 
 def _changes(
     word: str,
-    by: int,
+    steps: tuple[int, ...],
     whole: Polynomial,
     table: Mapping[str, Symbol],
     values: Mapping[str, int],
     relations: tuple[tuple[Symbol, Expression], ...],
-) -> list[Change]:
-    found = []
+    recount: Recounter | None,
+) -> Iterator[Change]:
     for symbol in table.values():
-        if symbol.word != word or symbol not in whole.symbols():
-            continue
-        grown = {**values, symbol.letter: values[symbol.letter] + by}
+        if symbol.word == word and symbol in whole.symbols():
+            found = _step(symbol, steps, whole, table, values, recount)
+            if found is not None:
+                yield found._replace(kept=_with_relations(found, whole, values, relations, recount))
+
+
+def _step(
+    symbol: Symbol,
+    steps: tuple[int, ...],
+    whole: Polynomial,
+    table: Mapping[str, Symbol],
+    values: Mapping[str, int],
+    recount: Recounter | None,
+) -> Change | None:
+    """Take the first step that costs what the formula says, else the first that makes a model, else none."""
+    first: Change | None = None
+    for by in steps:
         try:
-            before, after = _value(whole.expression(), values), _value(whole.expression(), grown)
+            more = _value(whole.expression(), {**values, symbol.letter: values[symbol.letter] + by}) - _value(whole.expression(), values)
         except ConfigError:
             continue  # a width that must divide by the heads does not after this step
-        more: dict[str, Expression] = {**table, symbol.letter: symbol + by}
-        difference = polynomial(evaluate(whole.expression(), more)) - whole
-        formula = difference.expression() if len(difference.terms) <= 6 and by == 1 else None
-        found.append(Change(symbol, by, formula, after - before, _with_relations(symbol, whole, values, grown, relations)))
-    return found
+        counted = Recount(more) if recount is None else recount({symbol.key: values[symbol.letter] + by}, more)
+        if counted == Recount(more):
+            return Change(symbol, by, _difference(symbol, by, whole, table), more, None)
+        if counted is not None and first is None:
+            first = Change(symbol, by, None, counted.more, None, counted.follows)
+        if counted is not None and counted.follows:
+            break
+    return first
+
+
+def _difference(symbol: Symbol, by: int, whole: Polynomial, table: Mapping[str, Symbol]) -> Expression | None:
+    """Write what one more costs, where that is short enough to be read."""
+    if by != 1:
+        return None
+    grown: dict[str, Expression] = {**table, symbol.letter: symbol + by}
+    difference = polynomial(evaluate(whole.expression(), grown)) - whole
+    return difference.expression() if len(difference.terms) <= 6 else None
 
 
 def _with_relations(
-    symbol: Symbol, whole: Polynomial, values: Mapping[str, int], grown: dict[str, int], relations: tuple[tuple[Symbol, Expression], ...]
+    change: Change,
+    whole: Polynomial,
+    values: Mapping[str, int],
+    relations: tuple[tuple[Symbol, Expression], ...],
+    recount: Recounter | None,
 ) -> int | None:
-    follows = {other.letter: _value(multiple, grown) for other, multiple in relations if symbol in polynomial(multiple).symbols()}
+    symbol = change.symbol
+    grown = {**values, symbol.letter: values[symbol.letter] + change.by}
+    follows = {other: _value(multiple, grown) for other, multiple in relations if symbol in polynomial(multiple).symbols()}
     if not follows:
         return None
-    return _value(whole.expression(), {**grown, **follows}) - _value(whole.expression(), values)
+    more = _value(whole.expression(), {**grown, **{other.letter: value for other, value in follows.items()}})
+    more -= _value(whole.expression(), values)
+    if recount is not None:
+        counted = recount({symbol.key: grown[symbol.letter], **{other.key: value for other, value in follows.items()}}, more)
+        return more if counted == Recount(more) else None
+    return more
 
 
 def _value(expression: Expression, values: Mapping[str, int]) -> int:

@@ -6,11 +6,12 @@ of tensors and from the config changed by one, and fails on a sentence that it c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from weighbridge.core.formula import Symbol, letters
 from weighbridge.core.messages import Text, mark
+from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import as_int, product
 from weighbridge.core.tree import Part, State
 from weighbridge.explain.attention_sentences import (
@@ -55,7 +56,7 @@ def section_name(scope: Scope, usual: str) -> str:
 
 def _layers_title(scope: Scope) -> str:
     attention = bool(scope.attends()) or {"attention", "feed_forward"} <= {leaf.topic for leaf in scope.leaves}
-    if scope.part is not None and scope.part.repeat == 1 and isinstance(scope.part.repeat, int):
+    if scope.part is not None and (scope.part.repeat is None or (scope.part.repeat == 1 and isinstance(scope.part.repeat, int))):
         return mark("Transformer layer") if attention else mark("Layer")
     return mark("Transformer layers") if attention else mark("Layers")
 
@@ -101,8 +102,21 @@ def _experts(scope: Scope) -> Iterator[str]:
             one = mark("Of {experts} experts, 1 processes a token; all {experts} are stored.")
         text = one if active == 1 else text
         yield Text(text, experts=f"{experts:,}", active=f"{active:,}")
-    if any("shared_expert" in leaf.path and "shared_expert_gate" not in leaf.path for leaf in scope.leaves):
-        yield mark("The shared experts process every token.")
+    shared = [leaf for leaf in scope.leaves if "shared_expert" in leaf.path and "shared_expert_gate" not in leaf.path]
+    if shared:
+        yield (
+            mark("The shared expert processes every token.")
+            if _is_one_expert(shared, scope)
+            else mark("The shared experts process every token.")
+        )
+
+
+def _is_one_expert(shared: Sequence[Leaf], scope: Scope) -> bool:
+    """Tell whether what all tokens use is one expert: by the number of such experts in its width, else by its name."""
+    sizes = (size for leaf in shared for _, theirs in leaf.pair.tensors() for size in theirs.shape)
+    symbols = (atom for size in sizes for monomial in polynomial(size).terms for atom, _ in monomial if isinstance(atom, Symbol))
+    numbers = {scope.values[symbol.letter] for symbol in symbols if symbol.key.endswith("shared_experts")}
+    return numbers == {1} if numbers else all("shared_experts" not in leaf.path for leaf in shared)
 
 
 def _norm(scope: Scope) -> Iterator[str]:

@@ -43,3 +43,11 @@ def _letters(bound: Config, sizes: Config) -> tuple[dict[str, Symbol], dict[str,
             table[value.letter] = value
             values[value.letter] = getattr(sizes, word)
     return table, values
+
+
+def values_of(model: ModelValue, sizes: Config) -> dict[str, int]:
+    """Return what each letter of *model* stands for in another config of its type."""
+    if model.description is None:
+        return {}
+    known, raw, own = model.description
+    return _letters(bind(known.fields, {**raw, **symbols(known.fields, raw, own)}, like=own), sizes)[1]

@@ -90,21 +90,47 @@ LINES: dict[str, str] = {
 """The titles of modules that own tensors, by their kind."""
 
 _QUERY, _KEY, _VALUE, _OUTPUT = mark("query"), mark("key"), mark("value"), mark("output")
+_QKV = mark("query, key and value in one")
 _UP, _DOWN, _GATE = mark("up"), mark("down"), mark("gate")
 _ATTENTION = {
-    **dict.fromkeys(("query", "q_proj", "q", "q_lin", "wq", "to_q", "query_proj", "linear_q"), _QUERY),
-    **dict.fromkeys(("key", "k_proj", "k", "k_lin", "wk", "to_k", "key_proj", "linear_k"), _KEY),
-    **dict.fromkeys(("value", "v_proj", "v", "v_lin", "wv", "to_v", "value_proj", "linear_v"), _VALUE),
+    **dict.fromkeys(("query", "q_proj", "q", "q_lin", "wq", "to_q", "query_proj", "linear_q", "q_head"), _QUERY),
+    **dict.fromkeys(("key", "k_proj", "k", "k_lin", "wk", "to_k", "key_proj", "linear_k", "k_head"), _KEY),
+    **dict.fromkeys(("value", "v_proj", "v", "v_lin", "wv", "to_v", "value_proj", "linear_v", "v_head"), _VALUE),
     "query_global": mark("global query"),
     "key_global": mark("global key"),
     "value_global": mark("global value"),
-    **dict.fromkeys(("dense", "o_proj", "out_proj", "o", "out_lin", "wo", "c_proj", "proj", "to_out", "projection", "linear_out"), _OUTPUT),
-    **dict.fromkeys(("qkv", "c_attn", "query_key_value", "qkv_proj", "Wqkv", "in_proj", "Wqkv_proj"), mark("query, key and value in one")),
+    **dict.fromkeys(
+        (
+            "dense",
+            "o_proj",
+            "out_proj",
+            "o",
+            "out_lin",
+            "wo",
+            "c_proj",
+            "proj",
+            "to_out",
+            "projection",
+            "linear_out",
+            "post_proj",
+            "output_proj",
+            "Wo",
+        ),
+        _OUTPUT,
+    ),
+    **dict.fromkeys(("qkv", "c_attn", "query_key_value", "qkv_proj", "Wqkv", "in_proj", "Wqkv_proj"), _QKV),
     **dict.fromkeys(("relative_attention_bias", "relative_position_bias_table", "relative_position_bias"), mark("relative position bias")),
     **dict.fromkeys(("q_norm", "query_norm", "q_layernorm"), mark("query norm")),
     **dict.fromkeys(("k_norm", "key_norm", "k_layernorm"), mark("key norm")),
     "distance_embedding": mark("embeddings of the distance"),
     "sinks": mark("attention sinks"),
+    **dict.fromkeys(("r", "r_kernel", "relative_k_proj", "linear_pos"), mark("relative positions")),
+    **dict.fromkeys(("r_w_bias", "bias_u", "pos_bias_u"), mark("bias of the query against contents")),
+    **dict.fromkeys(("r_r_bias", "bias_v", "pos_bias_v"), mark("bias of the query against positions")),
+    "r_s_bias": mark("bias of the query against segments"),
+    "seg_embed": mark("segment embeddings"),
+    "sampling_offsets": mark("sampling offsets"),
+    "attention_weights": mark("attention weights"),
     "q_a_proj": mark("query, compressed"),
     "q_b_proj": mark("query, expanded"),
     **dict.fromkeys(("kv_a_proj_with_mqa", "kv_a_proj"), mark("key and value, compressed")),
@@ -117,12 +143,13 @@ _SHIFT = {
 }
 """RWKV's own words, in its two halves of a layer."""
 _FEED_FORWARD = {
-    **dict.fromkeys(("intermediate", "up_proj", "fc1", "c_fc", "wi", "wi_1", "lin1", "dense_h_to_4h", "fc_in", "w3", "linear1", "intermediate_dense", "ffn", "fc_1"), _UP),
-    **dict.fromkeys(("output", "down_proj", "fc2", "c_proj", "wo", "lin2", "dense_4h_to_h", "fc_out", "w2", "linear2", "output_dense", "ffn_output", "fc_2"), _DOWN),
+    **dict.fromkeys(("intermediate", "up_proj", "fc1", "c_fc", "wi", "wi_1", "lin1", "dense_h_to_4h", "fc_in", "w3", "linear1", "intermediate_dense", "ffn", "fc_1", "dense1", "linear_fc1", "layer_1"), _UP),
+    **dict.fromkeys(("output", "down_proj", "fc2", "c_proj", "wo", "lin2", "dense_4h_to_h", "fc_out", "w2", "linear2", "output_dense", "ffn_output", "fc_2", "dense2", "linear_fc2", "Wo", "layer_2"), _DOWN),
     **dict.fromkeys(("gate_proj", "wi_0", "w1"), _GATE),
-    **dict.fromkeys(("gate_up_proj", "up_gate_proj"), mark("gate and up in one")),
+    **dict.fromkeys(("gate_up_proj", "up_gate_proj", "Wi"), mark("gate and up in one")),
     **_SHIFT, "key": _KEY, "value": _VALUE,
 }  # fmt: skip
+_LAYER_SCALES = "layer_scale_parameter layer_scale layer_scale1 layer_scale2 layer_scale_1 layer_scale_2 self_attn_layer_scale mlp_layer_scale ffn_gamma".split()
 NAMES: dict[str, dict[str, str]] = {
     "attention": _ATTENTION,
     "cross_attention": _ATTENTION,
@@ -138,11 +165,11 @@ NAMES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("x_position_embeddings", "y_position_embeddings", "h_position_embeddings", "w_position_embeddings"), mark("Page-layout embeddings")),
         "distillation_token": mark("Distillation token"), "mask_token": mark("Mask token"), "register_tokens": mark("Register tokens"),
         "masked_spec_embed": mark("Vector for masked frames"), "mask_emb": mark("Vector for tokens to be predicted"),
-        "rel_embeddings": mark("Relative position embeddings"),
+        "rel_embeddings": mark("Relative position embeddings"), "query_position_embeddings": mark("Object queries"),
     },
     "head": {
         **dict.fromkeys(("lm_head", "decoder", "embed_out", "output_projection", "proj_out", "output_layer"), VOCABULARY_HEAD),
-        **dict.fromkeys(("classifier", "score", "out_proj"), mark("Classifier")),
+        **dict.fromkeys(("classifier", "score", "out_proj", "class_labels_classifier"), mark("Classifier")),
         "qa_outputs": mark("Start and end of the answer"),
         "seq_relationship": mark("Next-sentence prediction"),
         "transform": mark("Transform"),
@@ -151,14 +178,18 @@ NAMES: dict[str, dict[str, str]] = {
         **{name: title for name, title in _ATTENTION.items() if title in (_QUERY, _KEY, _VALUE)}, **_SHIFT,
         **dict.fromkeys(("o_proj", "output"), _OUTPUT), "gate": _GATE,
         "time_decay": mark("decay rates"), "time_first": mark("extra weight of the current token"), "time_faaaa": mark("extra weight of the current token"),
+        "in_proj_qkvz": mark("query, key, value and output gate in one"), "in_proj_qkv": _QKV, "in_proj_ba": mark("update rates and decays"),
+        "in_proj_z": mark("output gate"), "in_proj_b": mark("update rates"), "in_proj_a": mark("decays"), "lstm": "LSTM",
         "in_proj": mark("input projection"), "out_proj": mark("output projection"), "conv1d": mark("short convolution"),
         "rg_lru": mark("gated recurrence (RG-LRU)"), "x_proj": mark("step Δ (compressed), B and C"), "dt_proj": mark("step Δ, expanded"), "dt_bias": mark("bias of the step Δ"),
         "A_log": mark("decay rates A, as logarithms"), "D": mark("skip weights D"),
     },
     "pooler": {"probe": mark("Learned query (probe)")},
     "other": {"masked_spec_embed": mark("Vector for masked frames"), "logit_scale": mark("Scale of the logits"), "logit_bias": mark("Bias of the logits"),
-              "query_tokens": mark("Learned queries"), "layer_scale_parameter": mark("Layer scale")},
+              "query_tokens": mark("Learned queries"), "pwconv1": _UP, "pwconv2": _DOWN, "pointwise_conv1": _UP, "pointwise_conv2": _DOWN,
+              **dict.fromkeys(_LAYER_SCALES, mark("Layer scale"))},
     "norm": {
+        **dict.fromkeys(_LAYER_SCALES, mark("Layer scale")),
         **dict.fromkeys(("q_norm", "query_norm", "q_layernorm"), mark("query norm")),
         **dict.fromkeys(("k_norm", "key_norm", "k_layernorm"), mark("key norm")),
     },

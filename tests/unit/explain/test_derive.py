@@ -104,9 +104,13 @@ def test_insight_of_bert() -> None:
     assert [(change.symbol.letter, change.by, change.value) for change in insight.changes] == [
         ("L", 1, 7087872),
         ("V", 1, 768),
-        ("H", 64, model("bert-base-uncased", overrides={"hidden_size": 832, "num_attention_heads": 13}).count().unique - 109482240),
+        (
+            "H",
+            192,
+            model("bert-base-uncased", overrides={"hidden_size": 960}).count().unique - 109482240,
+        ),  # 832 does not divide by 12 heads
     ]
-    wider = {"hidden_size": 832, "num_attention_heads": 13, "intermediate_size": 3328}
+    wider = {"hidden_size": 960, "intermediate_size": 3840}
     assert insight.changes[2].kept == model("bert-base-uncased", overrides=wider).count().unique - 109482240
 
 
@@ -117,12 +121,9 @@ def test_a_layer_more_is_told_of_the_encoder_and_of_the_decoder(name: str) -> No
     assert insight is not None
     changes = {change.symbol.key: change.value for change in insight.changes if "layers" in change.symbol.meaning}
     assert len(changes) == 2
-    layers = dict.fromkeys(
-        changes, 12 if name in ("t5-base", "whisper-small") else 6
-    )  # T5's decoder has as many as its encoder if it is not told
+    layers = 12 if name in ("t5-base", "whisper-small") else 6
     for key, value in changes.items():
-        deeper = model(name, overrides={**layers, key: layers[key] + 1})
-        assert value == deeper.count().unique - weighed.count().unique
+        assert value == model(name, overrides={key: layers + 1}).count().unique - weighed.count().unique
 
 
 def test_json_carries_every_step() -> None:
@@ -193,3 +194,45 @@ def test_a_tie_counts_nothing_wherever_it_stands() -> None:
         assert evaluate(formula_by_module(root), derivation.values) == derivation.total
         outline = sum_by_module(root)
         assert outline is None or evaluate(outline.numbers, {}) == derivation.total
+
+
+def test_one_more_layer_is_counted_as_the_config_would_make_it() -> None:
+    """The 33rd layer of Jamba is a Mamba layer without experts, though most parameters are in the experts of others."""
+    jamba = model("jamba-v0.1")
+    insight = jamba.explain().insight
+    assert insight is not None
+    change = insight.changes[0]
+    deeper = model("jamba-v0.1", overrides={"num_hidden_layers": 33})
+    assert (change.symbol.key, change.value) == ("num_hidden_layers", deeper.count().unique - jamba.count().unique)
+    assert change.value == 281_477_408
+
+
+def test_what_the_config_leaves_out_grows_with_a_size() -> None:
+    """T5's decoder is as deep as its encoder where the config has no num_decoder_layers."""
+    small = model("t5-small")
+    insight = small.explain().insight
+    assert insight is not None
+    change = next(change for change in insight.changes if change.symbol.key == "num_layers")
+    assert change.follows == ("num_decoder_layers",)
+    assert change.value == model("t5-small", overrides={"num_layers": 7}).count().unique - small.count().unique
+    assert "num_decoder_layers, which the config leaves out, grows with it" in render(document(small.explain()))
+
+
+@pytest.mark.parametrize(("raw", "said"), [({"partial_rotary_factor": 0.4}, True), ({"partial_rotary_factor": 1.0}, False), ({}, False)])
+def test_a_part_of_each_head_is_rotated_where_the_config_says_so(raw: dict[str, float], said: bool) -> None:
+    text = render(document(model({"model_type": "phi", "hidden_size": 320, "num_attention_heads": 4, **raw}).explain()))
+    assert ("rotating 32 of the 80 dimensions" in " ".join(text.split())) is said
+    assert "32 of the 80" not in render(document(model({"model_type": "qwen2", **raw}).explain()))
+
+
+def test_stages_are_numbered() -> None:
+    titles = [section.title for section in sections(model("convnext-tiny-224").explain().root)]
+    assert [title for title in titles if title.startswith("Stage")] == ["Stage 1", "Stage 2", "Stage 3", "Stage 4"]
+
+
+def test_maps_without_modules_of_their_own_are_named() -> None:
+    """XLNet's q, k, v, o and r are tensors of the attention itself."""
+    found = {line.title: line for line in lines(model("xlnet-base-cased").explain(lang="en").root)}
+    assert found["query, key, value, output"].value == 4 * 768**2
+    assert found["relative positions"].value == 768**2
+    assert write(found["relative positions"].formula, UNICODE) == "H²"

@@ -37,7 +37,7 @@ OF_SECTIONS = {
     "one result gates the other": GATED,
     "to the inner width, one leads back": f"{PLAIN_HEADS} t5-small falcon-7b",
     "A router scores": "mixtral-8x7b deepseek-v3",
-    "shared experts process every token": "deepseek-v3",
+    "shared expert processes every token": "deepseek-v3",
     "root mean square": RMS,
     "moved by learned shifts": f"{PLAIN_HEADS} falcon-7b",
     "in place of attention": "mamba-130m",
