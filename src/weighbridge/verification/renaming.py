@@ -109,22 +109,32 @@ def choose_naming(
     plain = Naming(renames=renames, conversions=conversions)
     sample = [tuple(dict.fromkeys(_spellings(name, plain))) for name in names[:: max(1, len(names) // 400)]]
     strips, adds = prefixes(spelling for spellings in sample for spelling in spellings), prefixes(first_pieces)
-    best, most = plain, _score(sample, plain, expected)
+    rest = [spellings for spellings in sample if not any(text in expected for text in spellings)]  # the others no prefix can lose
+    best, plainly = plain, len(sample) - len(rest)
+    most = plainly
     alone = [plain._replace(strip=strip) for strip in strips] + [plain._replace(add=add) for add in adds]
     both = [plain._replace(strip=strip, add=add) for strip in strips for add in adds]
     for candidates in (alone, both):
         if 2 * most > len(sample):
             candidates = candidates if candidates is alone and most < len(sample) else []
         for candidate in candidates:
-            found = _score(sample, candidate, expected)
+            found = plainly + _score(rest, candidate, expected)
             if found > most:
                 best, most = candidate, found
     return best
 
 
-def _score(sample: list[tuple[str, ...]], candidate: Naming, expected: Container[str]) -> int:
-    """Count the names of a sample that are found, merges and splits left aside."""
-    return sum(1 for spellings in sample if any(put[0] in expected for text in spellings for put in _with_prefixes((text,), candidate)))
+def _score(names: list[tuple[str, ...]], candidate: Naming, expected: Container[str]) -> int:
+    """Count the names, each in some spellings, that are found with a candidate's prefixes, merges and splits left aside."""
+    strip, add = candidate.strip, candidate.add
+    found = 0
+    for spellings in names:
+        for text in spellings:
+            short = text.removeprefix(strip)
+            if short in expected or (add and (add + text in expected or add + short in expected)):
+                found += 1
+                break
+    return found
 
 
 MOST_PREFIXES = 24
