@@ -4,7 +4,7 @@ A text flows through six steps, and the files follow them.
 
 1. Read (``text/``: ``reading`` with ``pages``, ``detex`` with ``typed_signs`` and ``pasted_math``): bytes become lines without their typesetting.
 2. Segment (``text/``: ``tokens`` with ``numbers``, ``lengths``, ``statements``, ``expressions`` with ``values`` and ``polynomial_terms``, ``equations``,
-   ``letters``, ``sizes``, ``field_words``, ``settings``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
+   ``letters``, ``sizes``, ``phrases``, ``field_words``, ``settings``, ``plain_sizes``, ``described_sizes``, ``seen_sizes``, ``items``, ``tables`` with ``head_units``, ``sections``, ``rounding``): lines become numbers with units, equations, stated sizes and tables.
    Nothing here knows a model.
 3. Bind subjects (``checks/``: ``names``, ``subjects``, ``main_model``, ``family_members``, together in ``context``, which makes a ``scene``): which
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``column_kinds``.
@@ -89,6 +89,7 @@ from weighbridge.auditing.checks.reference_counts import ReferenceCounts, Refere
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.claims import Audit, Claim, Line, OmittedCount
 from weighbridge.auditing.text.reading import read_lines
+from weighbridge.auditing.text.tokens import forget
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -108,7 +109,13 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     >>> [claim.verdict for claim in audit("30522 × 768 = 23,449,856").claims]
     ['wrong']
     """
-    lines = read_lines(data.encode() if isinstance(data, str) else data, name)
+    try:
+        return _audit(read_lines(data.encode() if isinstance(data, str) else data, name), model)
+    finally:
+        forget()
+
+
+def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     scene = understand(lines, model)
     held = ReferenceTable(scene.models)
     checked = arithmetic.check(scene)

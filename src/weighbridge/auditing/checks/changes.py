@@ -40,7 +40,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
                 yield _claim(scene, figure, costs, firm=scene.main is not None and scene.main.firm)
 
 
-def _costs(own: ReferenceCounts, sizes: dict[str, int], word: str, by: int) -> tuple[int, ...]:
+def _costs(own: ReferenceCounts, sizes: Mapping[str, int], word: str, by: int) -> tuple[int, ...]:
     """Return what a size costs that grows alone, and where the feed-forward width grows as its multiple."""
     if word not in sizes:
         return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from weighbridge.auditing.checks.own_counts import preset_model
@@ -106,7 +106,7 @@ def _symbols(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:
             yield _claim(scene, size, token, "wrong", int(plain), own[word], reason)
 
 
-def _judge(size: StatedSize, own: dict[str, int]) -> Iterator[JudgedSize]:
+def _judge(size: StatedSize, own: Mapping[str, int]) -> Iterator[JudgedSize]:
     """Yield each number of a statement: what is said, and what is right if it is not that."""
     if size.word not in own:
         return

@@ -94,6 +94,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         odd,
         tuple(accumulate((index if line.heading else -1 for index, line in enumerate(lines)), max)),
         index_stated(sizes),
+        sorted(line for line, found in named.items() if found),
     )
 
 
@@ -188,7 +189,7 @@ def notation(laid: Sequence[Table]) -> dict[str, int]:
 _LETTER = re.compile(r"[A-Za-z]\w{0,2}'?")
 
 
-def _with_letters(sizes: dict[str, int], meant: Mapping[str, str]) -> dict[str, int]:
+def _with_letters(sizes: Mapping[str, int], meant: Mapping[str, str]) -> dict[str, int]:
     return {**sizes, **{letter: sizes[word] for letter, word in meant.items() if word in sizes}}
 
 

@@ -149,7 +149,7 @@ GENERIC = ("bert-base-uncased", "gpt2", "llama-2-7b")
 
 
 @cache
-def _generic() -> tuple[tuple[ReferenceCounts, dict[str, int]], ...]:
+def _generic() -> tuple[tuple[ReferenceCounts, Mapping[str, int]], ...]:
     models = [model for name in GENERIC if (model := preset_model(name)) is not None]
     return tuple((reference_counts_of(model), words_of(model)) for model in models)
 

@@ -83,7 +83,8 @@ def _families_sizes(scene: Scene) -> Iterator[Claim]:
 def check(scene: Scene, bound: Sequence[ModelTable]) -> Iterator[Claim]:
     """Hold the cells of tables of models against their models."""
     lines = {cell.line for one in bound for _, cell, *_ in one.cells}
-    yield from (made for made in _families_sizes(scene) if made.line not in {scene.lines[line].number for line in lines})
+    numbers = {scene.lines[line].number for line in lines}
+    yield from (made for made in _families_sizes(scene) if made.line not in numbers)
     for one in bound:
         if is_grid(one.table):
             yield from _grid(scene, one.table)
@@ -176,7 +177,7 @@ def _remarks(scene: Scene, bound: ModelTable, sure: Collection[int]) -> Iterator
                     yield from listed_sizes.hold(scene, one, subject, sure=fair and subject.firm and id(subject) in sure)
     for size in scene.stated:
         found = subjects.get(size.token.line)
-        if found is None or any(line == size.token.line and start == size.token.start for line, start in judged):
+        if found is None or (size.token.line, size.token.start) in judged:
             continue
         if any(words_of(model).get(size.word) == size.value for model in found.models):
             yield claim(scene.lines, size.token, size.token, "configuration", "exact", value=size.value, expected=size.value, difference=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from weighbridge.presets.aliases import FAMILY, MODEL, Meaning, table
@@ -66,6 +66,16 @@ def within(text: str) -> Iterator[Mention]:
     >>> [(m.kind, m.name) for m in within("BERT Large is bigger than bert-base-chinese; GPT-2 is a family, ChatGPT unknown")]
     [('model', 'bert-large-uncased'), ('model', 'bert-base-chinese'), ('family', None), ('unknown', None)]
     """
+    yield from _within(text)
+
+
+@lru_cache(maxsize=8192)
+def _within(text: str) -> tuple[Mention, ...]:
+    """Return the models that a line or a cell names; several checks ask, and tables name a model many times."""
+    return tuple(_read_names(text))
+
+
+def _read_names(text: str) -> Iterator[Mention]:
     lower = text.lower()
     runs = list(_RUN.finditer(lower))
     names, starts, index = table(), _starts(), 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.main_model import AssumedModel, sizes_of
@@ -72,6 +73,7 @@ class Scene(NamedTuple):
         odd: The letters of a table of symbols that are not the sizes of the model it names: slips.
         headings: By index of line, the line of the heading that it stands under, or -1.
         stated_index: The sizes that are stated, by where and by what they are.
+        named_lines: The lines that name a model, in order.
     """
 
     lines: Sequence[Line]
@@ -93,6 +95,7 @@ class Scene(NamedTuple):
     odd: Sequence[str] = ()
     headings: Sequence[int] = ()
     stated_index: StatedIndex = StatedIndex({}, frozenset(), ())
+    named_lines: Sequence[int] = ()
 
     @property
     def given(self) -> bool:
@@ -136,7 +139,8 @@ class Scene(NamedTuple):
         return self.sizes.get(self.context(line, column), {})
 
 
-def words_of(model: ModelValue) -> dict[str, int]:
+@lru_cache(maxsize=1024)
+def words_of(model: ModelValue) -> Mapping[str, int]:
     """Return a model's sizes by our words.
 
     >>> from weighbridge import model

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.auditing.checks.component_counts import ComponentCount
@@ -13,6 +14,7 @@ from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.checks.titles import COMPONENT_TITLES
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.component_words import find_components, subject
+from weighbridge.auditing.text.equations import Chain
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit
 from weighbridge.core.messages import mark
@@ -35,7 +37,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], found: Sequence[Off
     """Hold every share that is said of a component against the text's own numbers and against the model."""
     if not firm:
         return
-    totals = [offer.number for offer in found if offer.subject == "total" and offer.computed and offer.number > 10**6]
+    totals = dict.fromkeys(offer.number for offer in found if offer.subject == "total" and offer.computed and offer.number > 10**6)
     for statement in scene.statements:
         start = 0
         for index, token in enumerate(statement):
@@ -53,7 +55,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], found: Sequence[Off
                 start = index + 1 if index + 1 < len(statement) else index
 
 
-def _beside(scene: Scene, statement: Sequence[Token], index: int, own: ReferenceCounts, totals: Sequence[Fraction]) -> Claim | None:
+def _beside(scene: Scene, statement: Sequence[Token], index: int, own: ReferenceCounts, totals: Collection[Fraction]) -> Claim | None:
     """Check a share that stands beside the number it is the share of: ``2,362,368 · 25.9%``."""
     token = statement[index]
     if index < 2 or statement[index - 1].text not in ("·", "(", "|", ","):
@@ -104,7 +106,7 @@ def _layer_pairs(own: ReferenceCounts) -> list[tuple[ComponentCount, ComponentCo
 
 
 def _of_words(
-    scene: Scene, statement: Sequence[Token], start: int, index: int, own: ReferenceCounts, totals: Sequence[Fraction]
+    scene: Scene, statement: Sequence[Token], start: int, index: int, own: ReferenceCounts, totals: Collection[Fraction]
 ) -> Claim | None:
     """Check a share of a component that is named in words."""
     token = statement[index]
@@ -163,12 +165,9 @@ _WHOLE_AND_FORM = re.compile(
 
 def _leading_term_claim(scene: Scene, token: Token, own: ReferenceCounts) -> Claim | None:
     """Check the share of a leading term, which the equation before it computes."""
-    before = [
-        chain
-        for chain in scene.chains
-        if chain.tokens[chain.end - 1].line <= token.line and chain.tokens[chain.end - 1].line >= token.line - 6
-    ]
-    term = before[-1].sides[-1].term if before else None
+    place = bisect_right(scene.chains, token.line, key=_last_line)
+    near = place > 0 and _last_line(scene.chains[place - 1]) >= token.line - 6
+    term = scene.chains[place - 1].sides[-1].term if near else None
     if not isinstance(term, Token) or term.value is None:
         return None
     right = term.value / own.reference
@@ -177,6 +176,10 @@ def _leading_term_claim(scene: Scene, token: Token, own: ReferenceCounts) -> Cla
         return claim(scene.lines, token, token, "share", found.verdict, **_facts(token, right), reason=found.reason)
     reason = because(mark("{number} of {whole} is {share}%"), number=term.value, whole=own.reference, share=f"{float(right * 100):.1f}")
     return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
+
+
+def _last_line(chain: Chain) -> int:
+    return chain.tokens[chain.end - 1].line
 
 
 def _facts(token: Token, right: Fraction) -> dict[str, object]:

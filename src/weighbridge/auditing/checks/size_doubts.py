@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
@@ -67,7 +68,13 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
 
 def is_of_their_own(scene: Scene, line: int) -> bool:
     """Tell whether the lines above speak of a model of the author's own, for all that it is called: ``our BERT-base from scratch``."""
-    return not scene.given and any(_OWN.search(scene.lines[index].text) for index in range(max(0, line - BESIDE_LINES), line + 1))
+    return not scene.given and any(_speaks_of_own(scene.lines[index].text) for index in range(max(0, line - BESIDE_LINES), line + 1))
+
+
+@lru_cache(maxsize=4096)
+def _speaks_of_own(text: str) -> bool:
+    """Tell whether a line speaks of a model of the author's own; all that stands below it asks again."""
+    return _OWN.search(text) is not None
 
 
 _IS_ONE = re.compile(r"an? ", re.IGNORECASE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,18 +76,16 @@ def _topic_above(scene: Scene, line: int, column: int, earlier: Sequence[Mention
     if earlier:
         one = earlier[-1].kind == MODEL and len({m.name for m in earlier if m.kind != FAMILY}) == 1
         return Topic(line, earlier[-1]) if one and not _goes_on(text, earlier[-1].end, column) else None
-    section = False
-    for above in range(line - 1, -1, -1):
-        named = scene.mentions.get(above, ())
-        heading = scene.lines[above].heading
-        if named:
-            models = [m for m in named if m.kind != FAMILY]
-            one = len({m.name for m in models}) == 1 and models[0].kind == MODEL
-            if not one or _goes_on(text, 0, column) or (section and not _is_only(scene, models[0], above)):
-                return None
-            return Topic(above, models[0])
-        section = section or bool(heading)  # a heading that names nothing goes on with the one model of all that stands above it
-    return None
+    place = bisect_left(scene.named_lines, line)
+    if not place:
+        return None
+    above = scene.named_lines[place - 1]
+    section = scene.headings[line - 1] > above  # a heading that names nothing goes on with the one model of all that stands above it
+    models = [m for m in scene.mentions[above] if m.kind != FAMILY]
+    one = len({m.name for m in models}) == 1 and models[0].kind == MODEL
+    if not one or _goes_on(text, 0, column) or (section and not _is_only(scene, models[0], above)):
+        return None
+    return Topic(above, models[0])
 
 
 def _is_only(scene: Scene, mention: Mention, line: int) -> bool:

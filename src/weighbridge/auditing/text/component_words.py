@@ -33,9 +33,15 @@ _PHRASES = {
 _EDGE = re.compile(r"\\b(?=[a-z(])"), re.compile(r"\\b")
 _ALL = [(name, re.compile(_EDGE[1].sub("(?![a-z0-9_])", _EDGE[0].sub("(?<![a-z0-9_])", pattern)))) for name, pattern in _PHRASES.items()]
 """Words end where letters end: Chinese follows English without a space."""
-_ANY = re.compile("|".join(f"(?:{pattern.pattern})" for _, pattern in _ALL))
-"""Whether any component is named at all, in one pass: most lines of a long text name none."""
-_LETTER = re.compile(r"[a-z\u4e00-\u9fff]")
+_PIECES = {
+    "word": "em wte 嵌入 词向量", "position": "position wpe 位置", "type": "segment type 嵌入", "embedding_norm": "embedding 嵌入", "tables": "embedding 嵌入表",
+    "embeddings": "em 嵌入", "attention": "attention mha 注意力", "query": "query proj 查询 wq w_q", "key": "proj 键 wk w_k", "value": "proj 值 wv w_v", "qkv": "q 查询",
+    "out": "output 输出 wo w_o proj", "ffn": "feed ffn mlp 前馈", "gate": "gate", "up": "up intermediate 中间层 第一 fc1 w1 first", "down": "down 第二 fc2 w2 second",
+    "norm": "norm ln 归一化", "layer": "layer block 层 单个", "encoder": "encoder layers 编码器 层 transformer", "pooler": "pool 池化", "head": "head 分类 classifier",
+    "total": "total altogether 总 合计 全部参数 overall",
+}  # fmt: skip
+"""Of each component, pieces of which every name for it has one: what a line has none of is not searched for."""
+_SOUGHT = [(name, pattern, tuple(_PIECES[name].split())) for name, pattern in _ALL]
 _PARAMETERS = re.compile(r"param(?:eter)?s?\b|par[aáâ]metros?\b|参数量|个?参数|參數|파라미터|매개변수|パラメ")
 _INSIDE = {
     "embeddings": {"word", "position", "type", "tables", "embedding_norm", "norm"},
@@ -70,9 +76,14 @@ def find_components(text: str) -> tuple[ComponentMention, ...]:
     ['position']
     """
     lower = text.lower()
-    if not _LETTER.search(lower) or not _ANY.search(lower):
+    found = []
+    for name, pattern, pieces in _SOUGHT:
+        for piece in pieces:
+            if piece in lower:
+                found += [ComponentMention(name, m.start(), m.end()) for m in pattern.finditer(lower)]
+                break
+    if not found:
         return ()
-    found = [ComponentMention(name, m.start(), m.end()) for name, pattern in _ALL for m in pattern.finditer(lower)]
     found.sort(key=lambda m: (m.start, -(m.end - m.start)))
     kept: list[ComponentMention] = []
     for mention in found:

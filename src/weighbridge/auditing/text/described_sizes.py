@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from weighbridge.auditing.text.field_words import LABELS
+from weighbridge.auditing.text.phrases import as_trie, lower_case
 from weighbridge.auditing.text.size_words import LOOSE
 
 
@@ -52,12 +53,8 @@ _OWN_WORDS = {
     **_MORE,
 }
 """Names of a size that stand in front of its number."""
-_LABEL = re.compile(
-    r"(?<![A-Za-z_])(?:"
-    + "|".join(re.escape(one).replace(r"\ ", "[ _-]") for one in sorted(_OWN_WORDS, key=len, reverse=True))
-    + ")(?![A-Za-z])",
-    re.IGNORECASE,
-)
+_LABEL = re.compile(as_trie(_OWN_WORDS, "[ _-]", "[a-z_]") + "(?![a-z])")
+"""In lower case."""
 _AFTER_LABEL = re.compile(
     r"(?:\s?[(（][^()（）\d]{1,24}[)）])?" + _LINK.replace(r"|\s)", r"|\s|(?<=[\u4e00-\u9fff]))") + _NUMBER, re.IGNORECASE
 )
@@ -108,7 +105,7 @@ def _sizes_of(text: str) -> tuple[DescribedSize, ...]:
     if len(text) > _LONGEST or not any(map(str.isdigit, text)):
         return ()
     found: dict[int, DescribedSize] = {}
-    for label in _LABEL.finditer(text):
+    for label in _LABEL.finditer(lower_case(text)):
         after = _AFTER_LABEL.match(text, label.end())
         if after is not None and len(after["number"].replace(",", "")) <= _DIGITS:
             word = _OWN_WORDS[_fold_label(label[0])]

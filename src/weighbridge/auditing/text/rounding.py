@@ -32,7 +32,10 @@ def likeliest_value(token: Token) -> Fraction | None:
     """Return the number as printed, in the likeliest meaning of its unit."""
     if not token.unit or token.value is None:
         return token.value
-    return token.value * scales(token)[0]
+    scale = scales(token)[0]
+    if token.value.denominator == scale.denominator == 1:
+        return Fraction(token.value.numerator * scale.numerator)
+    return token.value * scale
 
 
 class _Gap(NamedTuple):
@@ -167,7 +170,8 @@ def significant_digits(token: Token) -> int:
     """
     if token.value is None:
         return 0
-    written = str(int(token.value * 10**token.places)).lstrip("0")
+    value = token.value
+    written = str(value.numerator * 10**token.places // value.denominator).lstrip("0")
     return len(written if token.places else written.rstrip("0")) or 1
 
 
@@ -179,10 +183,16 @@ def value_bounds(token: Token, scale: Fraction) -> tuple[Fraction, Fraction]:
     [7075000, 7085000]
     """
     assert token.value is not None
-    middle = token.value * scale
-    rounded = token.places > 0 or (token.unit and token.unit != "%" and scale > 1)
-    half = scale / 10**token.places / 2 if rounded else Fraction(0)
-    return middle - half, middle + half
+    value, top = token.value, scale.numerator
+    if not (token.places > 0 or (token.unit and token.unit != "%" and top > scale.denominator)):
+        middle = value if top == scale.denominator else value * scale
+        return middle, middle
+    middle, half = (
+        2 * value.numerator * top * 10**token.places,
+        value.denominator * top,
+    )  # over one denominator: each figure is asked for often
+    below = 2 * value.denominator * scale.denominator * 10**token.places
+    return Fraction(middle - half, below), Fraction(middle + half, below)
 
 
 def whole(number: Fraction | None) -> int | Fraction | None:

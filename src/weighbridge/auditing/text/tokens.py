@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, read_number
 from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, size_at
@@ -22,6 +23,12 @@ def tokens(text: str, line: int) -> list[Token]:
     >>> [(t.kind, t.text) for t in tokens("4 × (H^2 + H) = 2,362,368", 0)][-3:]
     [(')', ')'), ('rel', '='), ('num', '2,362,368')]
     """
+    return list(_tokens(text, line))
+
+
+@lru_cache(maxsize=1 << 17)
+def _tokens(text: str, line: int) -> tuple[Token, ...]:
+    """Return the tokens of a line or a cell, for which several checks ask; :func:`forget` is called when a text is done."""
     found: list[Token] = []
     position, length = 0, len(text)
     mark = _MARKED.match(text)
@@ -37,7 +44,12 @@ def tokens(text: str, line: int) -> list[Token]:
         spaced = position > 0 and text[position - 1] == " "
         found.append(Token._make((*token[:-1], True)) if spaced else token)
         position = token.end
-    return [token for token in found if token.kind != "noun"]
+    return tuple(token for token in found if token.kind != "noun")
+
+
+def forget() -> None:
+    """Let go of the tokens of a text."""
+    _tokens.cache_clear()
 
 
 def _token(text: str, at: int, line: int, found: list[Token]) -> Token:

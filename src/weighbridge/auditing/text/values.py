@@ -29,10 +29,21 @@ def _evaluate(term: Term, number: Callable[[Token], Fraction | None], sizes: Map
     right = None if left is None else _evaluate(term.right, number, sizes)
     if left is None or right is None:
         return None
-    if isinstance(left, int) and isinstance(right, int) and term.operation in "+-*":
-        whole = left + right if term.operation == "+" else left - right if term.operation == "-" else left * right
-        return None if abs(whole) > LARGEST else whole
-    return _apply(term.operation, Fraction(left), Fraction(right))
+    return _combine(term.operation, left, right)
+
+
+def _combine(operation: str, left: int | Fraction, right: int | Fraction) -> int | Fraction | None:
+    if isinstance(left, int) and isinstance(right, int):
+        if operation in "+-*":
+            whole = left + right if operation == "+" else left - right if operation == "-" else left * right
+            return None if abs(whole) > LARGEST else whole
+        if operation == "^" and 0 <= right <= 3 and abs(left) <= _SMALL:
+            return int(left**right)  # a square of a size, as nearly every power is
+    return _apply(operation, Fraction(left), Fraction(right))
+
+
+_SMALL = 10**12
+"""A number whose third power is within all bounds."""
 
 
 def _apply(operation: str, left: Fraction, right: Fraction) -> Fraction | None:
@@ -51,20 +62,33 @@ def _apply(operation: str, left: Fraction, right: Fraction) -> Fraction | None:
 
 def bounds(term: Term, spread: Callable[[Token], tuple[Fraction, Fraction]], sizes: Mapping[str, int]) -> tuple[Fraction, Fraction] | None:
     """Evaluate between the least and the most that the numbers of a term can stand for; None as for :func:`value`."""
+    found = _bounds(term, spread, sizes)
+    return None if found is None else (Fraction(found[0]), Fraction(found[1]))
+
+
+def _bounds(
+    term: Term, spread: Callable[[Token], tuple[Fraction, Fraction]], sizes: Mapping[str, int]
+) -> tuple[int | Fraction, int | Fraction] | None:
+    """Do as :func:`bounds`, with whole numbers where they are whole, and once where least and most are the same."""
     if isinstance(term, Token):
         if term.kind == "num":
-            return None if term.value is None else spread(term)
+            if term.value is None:
+                return None
+            low, high = spread(term)
+            return low if low.denominator != 1 else low.numerator, high if high.denominator != 1 else high.numerator
         known = sizes.get(term.text)
-        return None if known is None else (Fraction(known), Fraction(known))
+        return None if known is None else (known, known)
     if isinstance(term, Negative):
-        inner = bounds(term.term, spread, sizes)
+        inner = _bounds(term.term, spread, sizes)
         return None if inner is None else (-inner[1], -inner[0])
-    left, right = bounds(term.left, spread, sizes), bounds(term.right, spread, sizes)
+    left = _bounds(term.left, spread, sizes)
+    right = None if left is None else _bounds(term.right, spread, sizes)
     if left is None or right is None:
         return None
-    corners = [_apply(term.operation, a, b) for a in left for b in right]
+    lefts, rights = (ends[:1] if ends[0] == ends[1] else ends for ends in (left, right))
+    corners = [_combine(term.operation, a, b) for a in lefts for b in rights]
     found = [corner for corner in corners if corner is not None]
-    return (min(found), max(found)) if len(found) == 4 else None
+    return (min(found), max(found)) if len(found) == len(corners) else None
 
 
 def names(term: Term) -> set[str]:
