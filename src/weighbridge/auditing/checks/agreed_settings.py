@@ -165,7 +165,8 @@ def _judge(scene: Scene, cluster: Sequence[HeldSetting], about: _Lead | None) ->
             yield from confirm(scene, held, about.subject)
             continue
         others = len(right - {held.setting.kind})
-        again = held.setting.kind in right and (not held.setting.halved or held.setting.key in keys)
+        lettered = len(held.setting.key) == 1
+        again = held.setting.kind in right and (not held.setting.halved or held.setting.key in keys) and not (lettered and len(odd) == 1)
         alone = held.setting.kind == "total" and about.opens and not held.setting.coded and len(odd) == 1
-        if not again and ((len(odd) * 2 <= len(right) and others >= AGREED_FIELDS + held.loose) or alone):
+        if not again and ((len(odd) * 2 <= len(right) and others >= AGREED_FIELDS + (held.loose and not lettered)) or alone):
             yield from alarm(scene, held, about.subject, sure=others >= AGREED_FIELDS)

@@ -44,6 +44,8 @@ SIZE_COLUMNS = (
     "experts",
     "active_experts",
     "shared",
+    "patch",
+    "image",
     *LAYER_KINDS,
 )
 
@@ -89,6 +91,8 @@ _PHRASES = {
     **dict.fromkeys("size per head, head width, heads dim, per head dim, d kv, dkv".split(", "), "head_dim"),
     **dict.fromkeys(("mparams", "params m", "m params"), "total"),
     **{f"{before}{word} layer{plural}": f"{kind}_layers" for kind, words in _LAYER_WORDS.items() for word in words for before in ("", "num ", "number of ", "n ", "no. of ") for plural in ("", "s")},
+    **dict.fromkeys("patch size, patch, 补丁大小, 图块大小".split(", "), "patch"),
+    **dict.fromkeys("image resolution, image size, input resolution, resolution, input size, img size, image res, 输入分辨率, 图像分辨率, 图像大小".split(", "), "image"),
     "稠密层数": "dense_layers",
     "moe 层数": "moe_layers",
     "v": "vocab",

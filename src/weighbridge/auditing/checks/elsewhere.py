@@ -36,7 +36,7 @@ def _is_elsewhere(scene: Scene, index: int, claim: Claim) -> bool:
         return True
     start, _ = sentence_of(text, claim.start)
     owned = any(m.column >= claim.end and _OF_NAME.fullmatch(text, claim.end, m.column) for m in mentions)
-    if "|" in text or "=" in text or owned or _KEYED.search(text, 0, claim.start) or any(start <= m.column < claim.end for m in mentions):
+    if "|" in text or "=" in text or owned or _is_in_a_shape(text, claim) or any(start <= m.column < claim.end for m in mentions):
         return False  # a row, a formula or a line of code is no sentence; a named model is what its own sentence is about
     text = _without_towers(scene, index, claim, text)
     return goes_on_elsewhere(text, (), claim.start, claim.end) or ANOTHER.search(text, start, claim.start) is not None
@@ -68,5 +68,13 @@ _SOURCE = re.compile(
 )
 
 
+def _is_in_a_shape(text: str, claim: Claim) -> bool:
+    """Tell whether a number is a key's value in code, a side of a square or an end of an arrow, and no number of a sentence."""
+    beside = _SIDE.match(text, claim.end) or _OTHER_SIDE.search(text, max(0, claim.start - 4), claim.start)
+    return beside is not None or _KEYED.search(text, 0, claim.start) is not None
+
+
+_SIDE = re.compile(r"\s?(?:→|->|[x×])\s?\d")
+_OTHER_SIDE = re.compile(r"(?:→|->|\d\s?[x×])\s?$")
 _KEYED = re.compile(r"[\"'`]\w+[\"'`]\s*:\s*[\"']?$")
 """Before the value of a key that code writes."""

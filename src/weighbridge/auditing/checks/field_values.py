@@ -26,7 +26,8 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "active": ("active", "num_experts_per_tok"),
     "shared": ("n_shared_experts", "num_shared_experts"),
     "positions": ("positions", "max_position_embeddings", "n_positions", "max_source_positions", "max_target_positions"),
-    "patch": ("patch", "patch_size"),
+    "patch": ("patch", "patch_size", "patch_height"),
+    "image": ("image_size", "image_height"),
 }  # fmt: skip
 """Where the sizes and the config of a model hold each kind."""
 NO_PARTS = ("quantization_config", "rope_scaling", "rope_parameters", "id2label", "label2id", "task_specific_params")

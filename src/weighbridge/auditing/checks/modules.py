@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.main_model import sizes_of
 from weighbridge.auditing.checks.own_counts import preset_model
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
@@ -47,7 +48,7 @@ def check(scene: Scene) -> Iterator[Claim]:
         return
     for block in _blocks(shown):
         model, named = _model(scene, block)
-        own = _sizes(model) if model is not None else {}
+        own = shapes_by_module(model) if model is not None else {}
         for one in block:
             known = own.get(one.name)
             token = Token("num", "", one.line, one.start, one.end)
@@ -55,13 +56,28 @@ def check(scene: Scene) -> Iterator[Claim]:
                 continue
             if one.sizes in known:
                 yield claim(scene.lines, token, token, "component", "exact", value=max(one.sizes), expected=max(one.sizes), difference=0)
-            elif named and len(known) == 1 and _agreement(block, own) * 2 > len(block):
-                (right,) = known
+            elif named and (right := find_meant_shape(one.sizes, known)) is not None and _agreement(block, own) * 2 > len(block):
                 wrong = next((size for size in one.sizes if size not in right), one.sizes[0])
                 other = next((size for size in right if size not in one.sizes), right[0])
                 reason = because(mark("in the model its shape is {shape}"), shape=Sentence("[" + ", ".join(map(str, right)) + "]"))
                 facts: dict[str, object] = {"value": wrong, "expected": other, "difference": wrong - other, "reason": reason}
                 yield claim(scene.lines, token, token, "component", "wrong", **facts)
+
+
+def find_meant_shape(sizes: tuple[int, ...], known: frozenset[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """Return the one shape of a module's name, or of several the one that differs by a slip of the keys in one size."""
+    if len(known) == 1:
+        return next(iter(known))
+    near = [right for right in known if len(right) == len(sizes) and _is_mistyped(list(sizes), list(right))]
+    return near[0] if len(near) == 1 else None
+
+
+def _is_mistyped(sizes: list[int], right: list[int]) -> bool:
+    for size in tuple(sizes):
+        if size in right:
+            sizes.remove(size)
+            right.remove(size)
+    return len(sizes) == len(right) == 1 and is_slip(str(sizes[0]), str(right[0]))
 
 
 def _check_repeats(scene: Scene) -> Iterator[Claim]:
@@ -113,7 +129,7 @@ def _model(scene: Scene, block: Sequence[PrintedModule]) -> tuple[ModelValue | N
     if (
         model is not None
         and (scene.given or (scene.main is not None and scene.main.named))
-        and _agreement(block, _sizes(model)) >= LEAST_MODULES
+        and _agreement(block, shapes_by_module(model)) >= LEAST_MODULES
     ):
         return model, True
     classes = [match[1] for i in range(max(0, first - _APART), first + 1) if (match := _CLASS.search(scene.lines[i].text))]
@@ -124,7 +140,7 @@ def _model(scene: Scene, block: Sequence[PrintedModule]) -> tuple[ModelValue | N
         if config.get("model_type") not in types or sizes_of(config).get("hidden") not in printed:
             continue
         if (candidate := preset_model(name)) is not None:
-            agreed = _agreement(block, _sizes(candidate))
+            agreed = _agreement(block, shapes_by_module(candidate))
             if best is None or agreed > best[0]:
                 best = (agreed, candidate)
     return (best[1], False) if best is not None and best[0] >= LEAST_MODULES else (None, False)
@@ -135,7 +151,7 @@ def _agreement(block: Sequence[PrintedModule], own: Mapping[str, frozenset[tuple
 
 
 @lru_cache(maxsize=256)
-def _sizes(model: ModelValue) -> Mapping[str, frozenset[tuple[int, ...]]]:
+def shapes_by_module(model: ModelValue) -> Mapping[str, frozenset[tuple[int, ...]]]:
     """Return the shapes of a model's weights, sizes in ascending order, by the last name of their modules."""
     found: dict[str, set[tuple[int, ...]]] = {}
     for row in list_rows(model.tree):

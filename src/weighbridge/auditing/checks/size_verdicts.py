@@ -22,6 +22,8 @@ PRINTED = {("gpt3-13b", "hidden"): 5140, ("gpt3-1.3b", "heads"): 24}
 """Sizes that a paper's own table has otherwise than any model can be; everybody copies them."""
 KEYS = {"active_experts": "active"}
 """Columns whose word is another than that of the size they hold."""
+_OF_IMAGES = ("patch", "image")
+"""Sizes of pictures, which a model of two towers has once."""
 _PLAIN = ("layers", "hidden", "mlp", "vocab")
 """Sizes that have one name; a number of heads may be of another kind of heads."""
 
@@ -47,6 +49,8 @@ def size_claims(scene: Scene, token: Token, kind: str, value: int, subject: Subj
         yield claim(scene.lines, token, token, "configuration", "exact", **facts)
         return  # a size of the model, or of one of the models that it is made of
     right = rights[0] if rights else None
+    if right is None and kind in _OF_IMAGES and known and len(known[0]) == 1:
+        right = next(iter(known[0]))
     if right is None:
         return
     facts = {"value": value, "expected": right, "difference": value - right}
@@ -108,4 +112,7 @@ def may_be_otherwise(model: ModelValue, kind: str, value: int, right: int) -> bo
     if kind == "head_dim":
         own = main_values(model)
         return "kv_lora" in own or value * own.get("heads", 0) == own.get("hidden") or len(field_values(model)["head_dim"]) > 1
+    if kind == "image":
+        patches = field_values(model)["patch"]
+        return not patches or any(value % patch == 0 for patch in patches)  # models are tuned at other sizes of whole patches
     return kind == "shared"

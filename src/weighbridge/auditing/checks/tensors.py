@@ -104,9 +104,14 @@ def _is_parameter(name: str, sizes: tuple[int, ...], known: Mapping[str, tuple[i
     """Tell whether a shape is a tensor's: it has a tensor's name, or the model has a tensor of that shape."""
     return (
         name.rpartition(".")[2].lower() in ("weight", "bias", "gamma", "beta", "kernel")
+        or _ADAPTED.search(name) is not None
         or sizes in known.values()
         or sizes[::-1] in known.values()
     )
+
+
+_ADAPTED = re.compile(r"\.lora_[AB]\.|_proj\.weigh|\.layers?\.\d+\..*\.weig")
+"""The name of a tensor that a narrow column has cut, or of an adapter's."""
 
 
 def _known_shape(shapes: Mapping[str, tuple[int, ...]], stem: str) -> tuple[int, ...] | None:

@@ -28,4 +28,6 @@ SIZE_TITLES = {
     "shared": mark("number of shared experts"),
     "moe_layers": mark("number of layers with experts"),
     "dense_layers": mark("number of layers without experts"),
+    "patch": mark("patch size"),
+    "image": mark("image size"),
 }

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from weighbridge.auditing.checks.field_values import sizes_of_part
 from weighbridge.auditing.checks.fields import OTHERWISE
 from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.titles import SIZE_TITLES
 from weighbridge.auditing.checks.towers import FIRM, WORDS, model_named, tower_in
 from weighbridge.auditing.claims import Claim, because
+from weighbridge.auditing.text.described_sizes import find_described_sizes
 from weighbridge.auditing.text.field_words import Field, read_fields
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import sentence_of
+from weighbridge.auditing.text.settings import read_settings
 from weighbridge.auditing.thresholds import AGREED_FIELDS
 from weighbridge.core.messages import mark
 
@@ -40,23 +43,57 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 
 def _sizes(scene: Scene) -> Iterator[Claim]:
-    """Hold the sizes that a line gives a tower, named before them or alone on the line above, against that tower's."""
+    """Hold the sizes that a line or a list gives a tower, named before them or on the line above, against that tower's."""
+    groups: dict[tuple[str, int], list[tuple[int, Field]]] = {}
     for index, line in enumerate(scene.lines):
-        above = scene.lines[index - 1].text.strip(" *#:：-") if index else ""
+        above, place = _label_above(scene, index)
         if len(line.text) > _LONGEST or not (_TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
             continue
-        fields = list(read_fields(line.text))
         label = tower_in(above) if len(above) < _LABEL else None
-        by_tower: dict[str | None, list[Field]] = {}
-        for field in fields:
-            by_tower.setdefault(_last_named(line.text, field.start) or label, []).append(field)
-        for kind, said in by_tower.items():
-            model = model_named(scene, Token("num", "", index, said[0].start, said[0].end)) if kind is not None else None
-            own = _tower_values(model, kind) if model is not None and kind is not None else {}
-            agreed = sum(field.value in own.get(field.word, ()) for field in said)
-            for field in said:
-                sure = agreed >= 1 and FIRM.search(line.text) is None and not _is_of_others(line.text, field)
-                yield from _size(scene, index, field, own, sure=sure)
+        for field in _fields_of(line.text):
+            kind = _last_named(line.text, field.start)
+            if kind is not None or label is not None:
+                groups.setdefault((kind, index) if kind is not None else (label or "", place), []).append((index, field))
+    for (kind, _), said in groups.items():
+        first, field = said[0]
+        model = model_named(scene, Token("num", "", first, field.start, field.end))
+        own = _tower_values(model, kind) if model is not None else {}
+        agreed = sum(field.value in own.get(field.word, ()) for _, field in said)
+        for index, field in said:
+            text = scene.lines[index].text
+            sure = agreed >= 1 and agreed * 2 >= len(said) and FIRM.search(text) is None and not _is_of_others(text, field)
+            yield from _size(scene, index, field, own, sure=sure)
+
+
+def _label_above(scene: Scene, index: int) -> tuple[str, int]:
+    """Return the words that a line stands under, those of the line above or of the one that opens its list, and that line."""
+    above = scene.lines[index - 1].text.strip(" *#:：-") if index else ""
+    if not _BULLET.match(scene.lines[index].text):
+        return above, index - 1
+    for place in range(index - 1, max(-1, index - 1 - _LIST), -1):
+        text = scene.lines[place].text
+        if text.strip() and not _BULLET.match(text):
+            opens = text.rstrip().endswith((":", "：")) or len(text.strip()) < _LABEL
+            return _HAS.split(_BRACKETS.sub("", text))[0].strip(" *#:：-") if opens else "", place
+    return "", -1
+
+
+_HAS = re.compile(r"\b(?:has|have|is|uses|contains)\b|有|为|是")
+_BULLET = re.compile(r"\s*(?:[-*+•·]|\d{1,2}[.)])\s")
+_BRACKETS = re.compile(r"[(（][^()（）]*[)）]")
+_LIST = 16
+"""Lines of a list below the words that open it."""
+
+
+def _fields_of(text: str) -> list[Field]:
+    """Return the sizes of a line, said in words or set as code sets them."""
+    found = {field.start: field for field in read_fields(text)}
+    for setting in read_settings(text):
+        if setting.kind in SIZE_TITLES and text[setting.start : setting.end].isdigit():
+            found.setdefault(setting.start, Field(setting.kind, int(text[setting.start : setting.end]), setting.start, setting.end, True))
+    for size in find_described_sizes(text):
+        found.setdefault(size.start, Field(size.word, size.value, size.start, size.end, False))
+    return [found[start] for start in sorted(found)]
 
 
 def _is_of_others(text: str, field: Field) -> bool:

@@ -31,7 +31,7 @@ class Setting(NamedTuple):
 _VALUE = r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:_\d{3})+|\d{1,7})(?![\w.,]*\d|\s?[×x*+/^%·-]\s?[\dA-Za-z(]|[kKMBTG]\b)"
 _COUNT = r"(?P<count>\d[\d,]*(?:\.\d+)?\s?(?:[KMBT](?![A-Za-z])|million|billion))"
 _PAIR = re.compile(
-    r"(?<![\w.#])[\"'`*]{0,3}(?P<key>[A-Za-z_][\w.\-]{0,60}(?: [A-Za-z][\w\-/]*){0,6})(?: ?\([^()\d]{1,24}\))?[\"'`*]{0,3}\s*(?:: ?[A-Za-z_][\w\[\]| ]{0,20} ?=|[:=])\s*[\"'`~≈*]{0,3}"
+    r"(?<![\w.#])[\"'`*]{0,3}(?P<key>[A-Za-z_][\w.\-]{0,60}(?: [A-Za-z][\w\-/]*){0,6})(?: ?\((?P<remark>[^()\d]{1,24})\))?[\"'`*]{0,3}\s*(?:: ?[A-Za-z_][\w\[\]| ]{0,20} ?=|[:=]|(?<=[a-z]) ?\((?=\d+\)))\s*[\"'`~≈*]{0,3}"
     + rf"(?:{_VALUE}|{_COUNT})"
 )
 _LETTERED = re.compile(r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(])")
@@ -55,7 +55,7 @@ _MORE = {
     **dict.fromkeys("dense layers|first k dense replace|n dense layers|number of dense layers".split("|"), "dense_layers"),
     **dict.fromkeys("moe layers|sparse layers|number of moe layers|n moe layers".split("|"), "moe_layers"),
     **dict.fromkeys("sliding window|sliding window size|window size".split("|"), "window"),
-    **dict.fromkeys("parameters|params|total params|total parameters|parameter count|total parameter count|number of parameters|n params|n parameters|num parameters|nparams|model parameters|total params count|trainable parameters|number of params|model size params".split("|"), "total"),
+    **dict.fromkeys("parameters|params|total params|total parameters|parameter count|total parameter count|number of parameters|number of paramaters|n params|n parameters|num parameters|nparams|model parameters|total params count|trainable parameters|number of params|model size params".split("|"), "total"),
     **dict.fromkeys("active params|active parameters|activated parameters|activated params|active per token|active params per token|active parameters per token|activated parameters per token|activated params per token".split("|"), "active"),
     **dict.fromkeys("non embedding parameters|non embedding params|number of parameters non embedding|number of paramaters non embedding|n params non embedding".split("|"), "non_embedding"),
 }  # fmt: skip
@@ -113,12 +113,15 @@ def read_settings(text: str) -> Iterator[Setting]:
     for pair in _PAIR.finditer(text):
         key, between = pair["key"], text[pair.end("key") : pair.start("value" if pair["value"] else "count")]
         kind = kind_of_key(_HALF.sub("", key))
-        coded = "=" in between or "_" in key or between[:1] in "\"'"
+        if kind == "total" and pair["remark"] and _NON_EMBEDDING.search(pair["remark"]):
+            kind = "non_embedding"
+        coded = "=" in between or (between.strip().endswith("(") and "_" in key) or "_" in key or between[:1] in "\"'"
         opens = not text[: pair.start()].strip(" -*+•·|\t")
         if kind is None or not (coded or opens) or (pair["count"] and kind not in COUNTS):
             continue
         yield Setting(kind, *pair.span("value" if pair["value"] else "count"), key, coded, _HALF.search(key) is not None)
 
 
+_NON_EMBEDDING = re.compile(r"non[- ]?emb|without emb|w/o emb", re.IGNORECASE)
 COUNTS = ("total", "active", "non_embedding")
 _HALF = re.compile(r"(?<![A-Za-z])(?:audio|text|encoder|decoder)_")

@@ -1,0 +1,89 @@
+"""Maps written as arrows, sizes of patches and pictures, rounded vocabularies, lists below a tower's name: each held against the model."""
+
+import pytest
+
+from weighbridge.auditing import audit
+
+MAPS = """# Gemma 2 2B
+
+- Q proj: 2304 → 8·256 = 2048
+- K proj: 2304 → 4·256 = 1024
+- O proj: 2048 → 2304
+- gate_proj: 2304 → 9216 | up_proj: 2304 → 9216 | down_proj: 9216 → 2304
+"""
+PATCHES = """# vit-base-patch16-224
+
+The model cuts an image of 224x224 pixels into 16x16 pixel patches.
+
+- Patch size: 16x16 pixels
+"""
+WORDS = "`bert-base-uncased` has a vocabulary of **30k** entries; BERT-base uses WordPiece with 30,522 tokens.\n"
+TOWERS = """CLIP ViT-L/14 has two towers.
+
+The vision encoder (ViT-L/14) has these parts:
+- Layers (hidden=1024, intermediate=4096)
+- 24 layers
+
+The text encoder has these parts:
+- Layers (hidden=768, intermediate=3072)
+- 12 layers
+"""
+PRINTED = """bert-base-uncased, printed:
+(query): Linear(in_features=768, out_features=768, bias=True)
+(key): Linear(in_features=768, out_features=768, bias=True)
+(value): Linear(in_features=768, out_features=768, bias=True)
+(dense): Linear(in_features=768, out_features=3072, bias=True)
+"""
+ADAPTERS = """| tensor | trained | shape | elements |
+|---|---|---|---|
+| layers.31.self_attn.o_proj.lora_A.default.weigh | False | (64, 4096) | 262,144 |
+| layers.31.self_attn.o_proj.lora_B.default.weigh | False | (4096, 64) | 262,144 |
+"""
+PICTURES = """| Model | Parameters | Image size | Patch size | Width | Layers |
+|---|---|---|---|---|---|
+| CLIP ViT-B/32 | 151M | 224 | 32 | 768 | 12 |
+| CLIP ViT-L/14 | 428M | 224 | 14 | 1024 | 24 |
+"""
+LETTERS = "The BERT paper counts 110M parameters for the base model (L=12, H=768, A=12).\n"
+TEXTS = {
+    "maps": (MAPS, [("→ 9216 | up", "→ 9116 | up"), ("O proj: 2048", "O proj: 2084"), ("K proj: 2304", "K proj: 2204")]),
+    "patches": (PATCHES, [("16x16 pixel p", "16x18 pixel p"), ("224x224", "242x224"), (": 16x16", ": 26x16")]),
+    "words": (WORDS, [("30k", "80k"), ("30,522", "30,252")]),
+    "towers": (TOWERS, [("4096", "4906"), ("24 layers", "34 layers"), ("3072", "3172")]),
+    "printed": (PRINTED, [("3072", "8072")]),
+    "adapters": (ADAPTERS, [("262,144 |\n| layers", "252,144 |\n| layers")]),
+    "pictures": (PICTURES, [("| 14 |", "| 15 |"), ("| 224 | 32", "| 229 | 32")]),
+    "letters": (LETTERS, [("H=768", "H=786"), ("L=12", "L=13")]),
+}
+
+
+@pytest.mark.parametrize("text", [text for text, _ in TEXTS.values()], ids=TEXTS)
+def test_true_sizes_are_no_slips(text: str) -> None:
+    found = audit(text.encode(), name="x.md")
+    assert [claim.text for claim in found.wrong] == []
+    assert found.judged
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [pytest.param(text, *pair, id=f"{name}-{place}") for name, (text, pairs) in TEXTS.items() for place, pair in enumerate(pairs)],
+)
+def test_a_digit_changed_is_found_and_nothing_else(text: str, right: str, wrong: str) -> None:
+    assert text.count(right) == 1
+    changed = text.replace(right, wrong)
+    found = audit(changed.encode(), name="x.md")
+    assert [claim.line for claim in found.wrong] == [changed[: changed.index(wrong)].count("\n") + 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# vit-base-patch16-224\n\nTuned at 384x384 resolution with 32x32 patches of its own.\n",
+        "Gemma 2 2B beside a smaller network: gate_proj: 512 → 2048, up_proj: 512 → 2048, down_proj: 2048 → 512.\n",
+        "Our tokenizer extends that of bert-base-uncased to a vocabulary of 50k entries.\n",
+        "BERT with letters of its own: a grid of L=2, L=4, L=12 and H=128, H=768.\n",
+    ],
+    ids=["other resolution", "other network", "other vocabulary", "grid"],
+)
+def test_sizes_of_something_else_are_no_slips(text: str) -> None:
+    assert [claim.text for claim in audit(text.encode(), name="x.md").wrong] == []
