@@ -87,3 +87,15 @@ def test_a_digit_changed_is_found_and_nothing_else(text: str, right: str, wrong:
 )
 def test_sizes_of_something_else_are_no_slips(text: str) -> None:
     assert [claim.text for claim in audit(text.encode(), name="x.md").wrong] == []
+
+
+def test_columns_by_the_short_names_of_a_paper() -> None:
+    table = "# T5\n\n| Model | nl (el/dl) | ff | dm | kv | nh |\n|---|---|---|---|---|---|\n| Small | 6/6 | 2048 | 512 | 64 | 8 |\n| Base | 12/12 | 3072 | 768 | 64 | 12 |\n"
+    assert audit(table.encode(), name="x.md").wrong == ()
+    changed = table.replace("3072", "3702").replace("12/12", "12/13")
+    assert [claim.text for claim in audit(changed.encode(), name="x.md").wrong] == ["13", "3702"]
+
+
+def test_a_vocabulary_padded_to_rows_of_another_file_is_no_slip() -> None:
+    text = "Gemma 2B: 18 layers, d_model 2048, 8 heads, 1 KV head, head dim 256, feed-forward 16384, vocab 256128.\n"
+    assert audit(text.encode(), name="x.md").wrong == ()

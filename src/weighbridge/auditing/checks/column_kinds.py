@@ -88,6 +88,7 @@ _PHRASES = {
     **{phrase: word for phrase, word in LABELS.items() if word not in ("types", "patch", "active") and phrase not in ("state", "size", "embedding size")},
     **{phrase: "active_experts" for phrase, word in LABELS.items() if word == "active"},
     **dict.fromkeys("max seqlen, seqlen, seq len, max seq, max len, maxlen, max seq length, n positions, ctx size, context, max context, context len, max context length, ctx, ctx len, max ctx, window, max tokens, max input length, 上下文, 上下文长度, 上下文窗口, 最大上下文, 最大上下文长度".split(", "), "positions"),
+    "dm": "hidden",
     **dict.fromkeys("size per head, head width, heads dim, per head dim, d kv, dkv".split(", "), "head_dim"),
     **dict.fromkeys(("mparams", "params m", "m params"), "total"),
     **{f"{before}{word} layer{plural}": f"{kind}_layers" for kind, words in _LAYER_WORDS.items() for word in words for before in ("", "num ", "number of ", "n ", "no. of ") for plural in ("", "s")},
@@ -97,9 +98,9 @@ _PHRASES = {
     "moe 层数": "moe_layers",
     "v": "vocab",
     "s": "positions",
-    **dict.fromkeys("blocks, num blocks, n blocks, network depth, l".split(", "), "layers"),
-    **dict.fromkeys("q heads, attn heads, heads, n heads, num heads, query heads, attention heads, a".split(", "), "heads"),
-    **dict.fromkeys("ffn, mlp, d ff, dff, d ffn, d mlp, ffn hidden, ffn intermediate, ffn inner, feed forward, ffn 中间维度, ffn 隐藏层维度".split(", "), "mlp"),
+    **dict.fromkeys("blocks, num blocks, n blocks, network depth, l, nl, el, dl, n l".split(", "), "layers"),
+    **dict.fromkeys("q heads, attn heads, nh, n h, heads, n heads, num heads, query heads, attention heads, a".split(", "), "heads"),
+    **dict.fromkeys("ffn, mlp, ff, d ff, dff, d ffn, d mlp, ffn hidden, ffn intermediate, ffn inner, feed forward, ffn 中间维度, ffn 隐藏层维度".split(", "), "mlp"),
 }  # fmt: skip
 """What a column holds whose head is one of the phrases that name sizes anywhere."""
 

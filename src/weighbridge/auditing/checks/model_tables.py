@@ -201,12 +201,18 @@ def _values_in(cell: Cell, kind: str, subject: Subject) -> Iterator[tuple[int, i
             if length is not None and length[0]:
                 yield likeliest_length(length[0], subject.models), start + length[1], start + length[2]
         return
+    halves = _HALVES.fullmatch(cell.text) if kind == "layers" else None
+    if halves is not None:
+        yield from ((int(halves[half]), *halves.span(half)) for half in (1, 2))
+        return
     number = re.search(r"\d[\d,]*", cell.text)
     value = whole_number(cell)
     if number is not None and value is not None:
         yield value, *number.span()
 
 
+_HALVES = re.compile(r"[*` ]*(\d{1,3}) ?/ ?(\d{1,3})[*` ]*")
+"""Layers of an encoder and of its decoder: ``12/12``."""
 _BETWEEN_LENGTHS = re.compile(r"[/→]|->|,(?!\d)|\(|\)")
 _KV = re.compile(r"\d\s*(?:Q )?[(（/]\s*(\d{1,3})\s*(KV)?(?: heads?)?\s*[)）]?$", re.IGNORECASE)
 _KV_HEAD = re.compile(r"kv|gqa|key", re.IGNORECASE)

@@ -169,6 +169,6 @@ def _right(model: ModelValue, word: str, values: frozenset[int]) -> int:
 def is_fair_vocabulary(entries: int, rows: int) -> bool:
     """Tell whether a number of words is that of a tokenizer, whose table has rows to spare, or one that is rounded."""
     near = abs(entries - rows) * TOKENIZER_SHORT <= rows
-    if is_padded(entries, rows) or (near and entries % 1000 == 0):
+    if is_padded(entries, rows) or is_padded(rows, entries) or (near and entries % 1000 == 0):
         return True
     return near and entries < rows and not is_slip(str(entries), str(rows))

@@ -36,7 +36,7 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     named = max((m.end for m in scene.mentions.get(size.token.line, ()) if m.end <= place), default=0)
     if any(not _IS_ONE.match(found[0]) for found in ANOTHER.finditer(scene.lines[size.token.line].text, named, place)):
         return False  # ``the base model ..., and the large one has a hidden size of 1,024``
-    padded = size.word == "vocab" and is_padded(judged.said, judged.right or 0)
+    padded = size.word == "vocab" and (is_padded(judged.said, judged.right or 0) or is_padded(judged.right or 0, judged.said))
     if padded or (size.word in ("positions", "types") and judged.right not in used):
         return False
     if judged.right not in used and not is_slip(str(judged.said), str(judged.right)) and is_of_their_own(scene, size.token.line):

@@ -61,7 +61,8 @@ def _sizes(scene: Scene) -> Iterator[Claim]:
         agreed = sum(field.value in own.get(field.word, ()) for _, field in said)
         for index, field in said:
             text = scene.lines[index].text
-            sure = agreed >= 1 and agreed * 2 >= len(said) and FIRM.search(text) is None and not _is_of_others(text, field)
+            most = agreed * 2 >= len(said) or said[-1][0] == first
+            sure = agreed >= 1 and most and FIRM.search(text) is None and not _is_of_others(text, field)
             yield from _size(scene, index, field, own, sure=sure)
 
 
