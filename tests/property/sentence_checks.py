@@ -544,7 +544,7 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "An image is cut into patches, and one convolution maps each patch to a vector.": patches,
     "Neighbouring positions are mixed by learned kernels.": kernels_larger,
     "Kernels of size 1: a linear map of each position separately.": kernels_of_one,
-    "Positions are mixed by a recurrence in place of attention: what is kept of the text is a state of fixed size.": recurrent,
+    "Positions are mixed by a recurrence instead of attention: all that is kept of the text so far is a state of fixed size.": recurrent,
     "Positions are mixed without attention.": without_attention,
     "Layers of the same shape, each with parameters of its own.": alike,
     "Layers of the same shape; what they share is counted where it stands first.": partly_tied,

@@ -33,7 +33,7 @@ OPTIONS = (
     ),
     Option(
         "model_source",
-        mark("the model the text is about (default: worked out from its names and sizes)"),
+        mark("the model that the text is about (default: inferred from its names and sizes)"),
         "SOURCE",
         flag="--model",
         local=True,
@@ -46,7 +46,7 @@ OPTIONS = (
 )
 API_OPTIONS = (
     Option("name", mark("the file's name"), default=""),
-    Option("source", mark("the model the text is about (default: worked out from its names and sizes)")),
+    Option("source", mark("the model that the text is about (default: inferred from its names and sizes)")),
     Option("config", mark("a config as JSON text, in place of source")),
     CLASS,
 )

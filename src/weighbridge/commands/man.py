@@ -40,7 +40,7 @@ def page(lang: str = "en") -> str:
         ".SH COMMANDS",
     ]
     lines = [line for command in TABLE for line in _command(command.name, say(command.summary), command.module.OPTIONS, say)]
-    codes = [".SH EXIT STATUS", _escape(say(mark("0: fine. 1: it ran, and what it checks does not hold. 2: the input is bad.")))]
+    codes = [".SH EXIT STATUS", _escape(say(mark("0: fine. 1: it ran, but what it checks does not hold. 2: bad input.")))]
     common = [".SH OPTIONS OF EVERY COMMAND", *(line for option in COMMON for line in _option(option, say))]
     return "\n".join([*head, *lines, *common, *codes]) + "\n"
 

@@ -53,9 +53,7 @@ OPTIONS = (
     ),
     *OUTPUT,
 )
-OF_TRAINING = mark(
-    "Without --training nothing here depends on {options}. What a model keeps of its tokens while it generates: weigh cache."
-)
+OF_TRAINING = mark("Without --training nothing here depends on {options}. For what a model keeps while it generates, see weigh cache.")
 """What is said of options that change nothing where a model is not trained."""
 SETTINGS = ("dtype", "quantization", "optimizer", "precision", "attention", "checkpointing", "device")
 

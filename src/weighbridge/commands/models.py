@@ -18,7 +18,7 @@ OPTIONS = (
     Option("below", mark("only presets with at most this many parameters, such as 500M"), "NUMBER"),
     Option("sources", mark("say where each config comes from"), kind="switch", local=True),
     Option("types", mark("list the model types with their classes"), kind="switch", local=True),
-    Option("coverage", mark("classes that agree with the reference library, of all that it can build"), kind="switch", local=True),
+    Option("coverage", mark("how many of the classes that the reference library can build agree with it"), kind="switch", local=True),
     Option("names", mark("print only the presets' names, one per line"), kind="switch", local=True),
     *OUTPUT,
 )

@@ -151,12 +151,12 @@ OUTPUT = (
             ("json", mark("print JSON")),
             ("csv", mark("print the tables as CSV")),
             ("markdown", mark("print Markdown")),
-            ("html", mark("print a page of HTML")),
+            ("html", mark("print an HTML page")),
         )
     ),
     Option(
         "output",
-        mark("write to a file; its ending selects the form: .html, .md, .tex, .txt, .csv, .json, .xlsx, .svg, .png"),
+        mark("write to a file; its suffix selects the format: .html, .md, .tex, .txt, .csv, .json, .xlsx, .svg, .png"),
         "FILE",
         short="-o",
         local=True,

@@ -23,7 +23,7 @@ LEVELS = ("table", "module", "layer", "model", "heads", "active", "convention")
 """As in :mod:`weighbridge.exercises.questions`, which a test holds them to: help does not load it."""
 MOST_HINTS = 9
 OPTIONS = (
-    Option("source", mark("the model it is about (default: one that suits the level, by the seed)"), "SOURCE", flag=""),
+    Option("source", mark("the model that it is about (default: chosen by the seed to suit the level)"), "SOURCE", flag=""),
     CLASS,
     SET,
     Option(

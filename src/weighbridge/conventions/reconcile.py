@@ -404,6 +404,7 @@ def explanation(match: Match, say: Say) -> str:
     '109,482,240 − 83,712 (linear biases) − 589,824 (pooler) = 108,808,704'
     """
     steps = [f"{match.class_count:,}"]
-    steps += [f"− {piece.amount:,} ({piece.what})" for piece in match.leaves_out]
-    steps += [f"+ {piece.amount:,} ({piece.what})" for piece in match.adds]
+    named = say("{title} ({shape})")
+    steps += [f"− {named.format(title=f'{piece.amount:,}', shape=piece.what)}" for piece in match.leaves_out]
+    steps += [f"+ {named.format(title=f'{piece.amount:,}', shape=piece.what)}" for piece in match.adds]
     return " ".join(steps) + (f" = {match.value:,}" if len(steps) > 1 else "")

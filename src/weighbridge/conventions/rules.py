@@ -6,6 +6,7 @@ leave out. All of them up to a small size are worked out once for a model and lo
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -91,7 +92,7 @@ class Convention(NamedTuple):
         more = (*less, *self.added[len(self.view.gained) :])
         if more:
             whole = say("{whole}, with {added}").format(whole=whole, added=join_words([say(piece.what) for piece in more], say))
-        return whole
+        return space_scripts(whole)
 
 
 class Conventions(NamedTuple):
@@ -126,6 +127,15 @@ def conventions(model: ModelValue, most_cost: int = MOST_COST) -> Conventions:
     for atom in parts_of(model).atoms:
         plain[coarse_part(atom)] += atom.total
     return Conventions(kept, tuple(sorted(kept)), plain)
+
+
+def space_scripts(text: str) -> str:
+    """Put a space between a Chinese character and a Latin word that a template has put beside it.
+
+    >>> space_scripts("BertModel，不计lm_head"), space_scripts("without lm_head")
+    ('BertModel，不计 lm_head', 'without lm_head')
+    """
+    return re.sub("(?<=[\u4e00-\u9fff])(?=[A-Za-z])|(?<=[A-Za-z0-9_])(?=[\u4e00-\u9fff])", " ", text)
 
 
 def join_words(words: Sequence[str], say: Say) -> str:

@@ -156,7 +156,7 @@ def _check(sort: str, limit: int, budget: Budget) -> None:
     if type(limit) is not int or limit < 1:
         raise UsageError(Text("limit: expected a whole number from 1 up, found {limit!r:.40}", limit=limit))
     if budget.high > 10**16:
-        raise UsageError(Text("params: {target:,} are more than any design is searched for (10^16)", target=budget.target))
+        raise UsageError(Text("params: {target:,} is above the largest target that can be searched for (10^16)", target=budget.target))
 
 
 def words_of(like: ModelValue, config: Mapping[str, Any], part: str = "") -> dict[str, int]:

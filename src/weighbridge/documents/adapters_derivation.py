@@ -40,7 +40,7 @@ REASONS = {
         "A small model of the base's own kind runs beside it; each block gets a bottleneck that brings in its state, and two networks that move it on."
     ),
     "XLORA": mark("The adapters are already trained; only the classifier that mixes them is learned."),
-    "IA3": mark("Every output is scaled by one learned number; in the feed-forward layers that are named, every input."),
+    "IA3": mark("Every output is scaled by one learned number; in the feed-forward layers named for it, every input."),
     "LOHA": mark("Two products of thin matrices are multiplied element by element."),
     "LOKR": mark(
         "The change of a weight is a Kronecker product of two factors, the larger one a product of thin matrices where that is smaller."
@@ -213,7 +213,7 @@ def _in_all(found: AdapterCount, say: Say) -> Iterator[Block]:
 
 def _saved_bytes(found: AdapterCount, say: Say) -> Iterator[Block]:
     """Add the bytes that are saved, by the bytes of an element."""
-    yield Paragraph(2, say("What is trained, and what belongs to it without being trained; elements of each size times its bytes."))
+    yield Paragraph(2, say("What is trained, and what is kept with it untrained: elements of each type times their bytes."))
     terms = [Product((Number(count), Number(size))) for size, count in found.saved_sizes]
     if terms:
         yield Equation(2, (Sum(tuple(terms)) if len(terms) > 1 else terms[0], Number(found.saved_bytes)))

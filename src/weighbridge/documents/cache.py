@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 REASONS = {
     mark("attention"): mark("The key and the value of every token are kept: key-value heads × (width of a key + width of a value)."),
     mark("window"): mark("A query sees {window} tokens, so the keys and values of the last {less} are kept for the next one."),
-    mark("memory"): mark("This much is kept for each of these tokens, beside keys and values or in their place."),
+    mark("memory"): mark("Kept for each of these tokens, in addition to keys and values or instead of them."),
     mark("cross attention"): mark("The keys and values of the encoder's tokens are computed once and kept."),
     mark("state"): mark("A recurrence keeps a state of fixed size, whatever the length."),
 }

@@ -161,8 +161,8 @@ def _unreached_lines(model: ModelValue, given: Inputs, say: Say) -> list[str]:
     if not count:
         return []
     line = say(
-        "No input reaches {count} of the parameters: torch allocates neither gradients nor optimizer states for them. Gradients and optimizer"
-        " above still count them; the peak does not."
+        "{count} of the parameters take no part in a forward pass: torch allocates neither gradients nor optimizer states for them. Gradients"
+        " and optimizer above still count them; the peak does not."
     )
     return [line.format(count=f"{count:,}")]
 

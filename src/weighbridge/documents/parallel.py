@@ -130,7 +130,7 @@ def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
         )
         lines.append(its.format(device=f"{found.deepspeed.device:,}", formula=found.deepspeed.formula))
         if found.deepspeed.documented != found.deepspeed.device:
-            older = say("Its documentation has {documented} bytes, as an older release made them (4*P + 16*P/n).")
+            older = say("Its documentation says {documented} bytes, which is what an older release took (4*P + 16*P/n).")
             lines.append(older.format(documented=f"{found.deepspeed.documented:,}"))
     if found.megatron is not None:
         beside = say(

@@ -179,7 +179,9 @@ def _mixer(scope: Scope) -> Iterator[str]:
     if scope.attends():
         return
     if any(state.name == "recurrent_state" for state in states):
-        yield mark("Positions are mixed by a recurrence in place of attention: what is kept of the text is a state of fixed size.")
+        yield mark(
+            "Positions are mixed by a recurrence instead of attention: all that is kept of the text so far is a state of fixed size."
+        )
     else:
         yield mark("Positions are mixed without attention.")
 

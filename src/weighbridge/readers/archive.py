@@ -105,7 +105,7 @@ def place(file: BinaryIO, member: Member) -> int:
         raise ReadError(Text("{shown} is not where the archive's directory says", shown=printable(member.name)), offset=member.offset)
     if member.method not in (0, 8):
         raise ReadError(
-            Text("{shown} is compressed by method {method}, which no reader knows", shown=printable(member.name), method=member.method)
+            Text("{shown} is compressed with method {method}, which is not supported", shown=printable(member.name), method=member.method)
         )
     name, extra = struct.unpack_from("<HH", header, 26)
     begin: int = member.offset + 30 + name + extra

@@ -83,7 +83,7 @@ def list_directory(folder: Path) -> Listing:
             default="",
         )
         if closed and not inside:
-            hint = Text("; {name} is no file that can be read, but a pipe, a device, or a link that leads nowhere", name=printable(closed))
+            hint = Text("; {name} is not a regular file, but a pipe, a device or a broken link", name=printable(closed))
         raise ReadError(Text("the directory holds no weights{hint}", hint=hint), path=str(folder))
     first, *others = found
     if others and first.name not in PREFERRED:

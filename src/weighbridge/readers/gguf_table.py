@@ -14,7 +14,7 @@ KNOWN: dict[str, Architecture] = {**ARCHITECTURES, **HYBRIDS, **MIXTURES, **TWIN
 
 UNJUDGED: dict[str, str] = {
     "arwkv7": mark("Qwen 2 with RWKV-7 in the place of attention"),
-    "clip": mark("what a multimodal model sees or hears with, and its projector"),
+    "clip": mark("the vision or audio encoder of a multimodal model, with its projector"),
     "cogvlm": mark("CogVLM's language model, with a second set of matrices for images"),
     "rwkv6qwen2": mark("Qwen 2 with RWKV-6 in the place of attention"),
     "wavtokenizer-dec": mark("the decoder of WavTokenizer, a speech codec"),

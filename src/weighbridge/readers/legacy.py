@@ -36,7 +36,7 @@ MAGICS: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
                 "a graph of TensorFlow (GraphDef), whose weights are constants in it: weigh the checkpoint that it was frozen from, or convert it to ONNX"
             ),
         ),
-        (rb"\xba\x16\x4f\x2f", mark("a model of fastText, which is not read: it states its sizes itself (fasttext dump MODEL args)")),
+        (rb"\xba\x16\x4f\x2f", mark("a fastText model, which is not read; it prints its sizes itself (fasttext dump MODEL args)")),
         (rb"\x12\x01\0\0\0\0\0\0", mark("an MXNet file of parameters: export the model to ONNX")),
         (rb"7767517\n", mark("an ncnn file of parameters: weigh the model that it was converted from")),
         (rb"version https://git-lfs", mark("a pointer of Git LFS, in place of the file; git lfs pull will fetch the file itself")),

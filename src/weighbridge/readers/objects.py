@@ -232,7 +232,7 @@ class Bucket(NamedTuple):
         for address in (self.probed + below, *(_signed_address(store, unquote(below)) for store in self.stores[:1])):
             host = redirected_host(address, 20.0) if address else ""
             if host:
-                raise ReadError(Text("the store leads on to {host}, where the token of the session is not sent", host=host), path=url)
+                raise ReadError(Text("the store redirects to {host}, to which the session's token is not sent", host=host), path=url)
 
     def _refusal(self, url: str, error: Exception) -> ReadError:
         code = _status(error)

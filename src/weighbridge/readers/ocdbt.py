@@ -132,7 +132,7 @@ class _Database:
         """Return the root of the latest version that a manifest names; None of an empty database."""
         body.take(16)
         if body.varint():
-            raise ReadError("an OCDBT database whose manifests are numbered, which is not read")
+            raise ReadError("an OCDBT database with numbered manifests, which is not supported")
         body.varints(2)
         body.take(1)
         if body.varint():

@@ -82,7 +82,7 @@ STRINGS = {
     "nothing_known": mark("Nothing of that name."),
     "size_beside": mark("beside the largest"),
     "composition": mark("what it is made of"),
-    "about": mark("The model the text is about (by default worked out from its names and sizes)"),
+    "about": mark("The model that the text is about (by default inferred from its names and sizes)"),
     "level": mark("Level"),
     "seed": mark("Exercise"),
     "your_answer": mark("Your answer: a number, or the steps to it, one equation per line"),

@@ -336,7 +336,7 @@ def _notes(tree: Part, found: list[Cut], layout: Layout, kept: int | None, worki
             shown = ", ".join(whole[:8]) + (", …" if len(whole) > 8 else "")
             yield Text("Held whole by every tensor-parallel device, beside norms: {names}.", names=shown)
     if layout.zero in (1, 2):
-        yield mark("ZeRO splits one flat list of all elements, padded so that each device's piece is even, as DeepSpeed does.")
+        yield mark("ZeRO splits one flat list of all elements, padded so that each device has an even number of them, as DeepSpeed does.")
     if layout.zero == 1 and layout.tp * layout.pp * layout.ep == 1:
         fullest = max(hand_out(tree, layout.dp, 1))
         yield Text(

@@ -78,7 +78,7 @@ def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool, allow
         return AssumedModel(name, None, because(mark("named in the text")), named=True)
     if name in allowed and differ <= 1 and agreed >= AGREED_SIZES:
         return AssumedModel(
-            name, None, because(mark("its family is named in the text, and {count} sizes are its own"), count=agreed), named=True
+            name, None, because(mark("the text names its family, and {count} of the sizes are its own"), count=agreed), named=True
         )
     if differ <= 1 and agreed >= 3 + 2 * differ:
         return AssumedModel(name, None, because(mark("{count} sizes that the text states are its own"), count=agreed))

@@ -104,7 +104,9 @@ def _shares_latents(c: Config) -> list[bool]:
     sources = list(layers) if c.sources is None else one_per_layer(c, c.sources, "kv_source_layers")
     for index, source in enumerate(sources):
         if type(source) is not int or not 0 <= source <= index or sources[source] != source:
-            raise ConfigError("a layer takes the latents of an earlier one that makes its own", key="kv_source_layers", value=sources)
+            raise ConfigError(
+                "a layer can only take the latents of an earlier layer that computes its own", key="kv_source_layers", value=sources
+            )
     return [source != index for index, source in enumerate(sources)]
 
 

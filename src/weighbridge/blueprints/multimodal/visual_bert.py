@@ -73,7 +73,7 @@ def alignment(c: Config) -> Part:
         "attention",
         *(linear(name, c.hidden, width) for name in ("query", "key", "value")),
         kind="cross_attention",
-        stream=unknown("the config does not say how many phrases are looked for in how many regions"),
+        stream=unknown("the config does not say how many phrases are matched with how many regions"),
     )
     return _on_top(c, _pre_training(c), head)
 

@@ -39,7 +39,7 @@ def downsampling_factor(c: Config) -> int:
 def refuse_half(value: Any) -> bool:
     """Read a half of Mimi, which can only be left out."""
     if value is not True:
-        raise ConfigError("it follows from the fields of the whole model, and can only be null", key="encoder_config", value=value)
+        raise ConfigError("it is derived from the fields of the whole model, and can only be null", key="encoder_config", value=value)
     return True
 
 
