@@ -64,6 +64,7 @@ MODULES: dict[str, str] = {
     "chameleon": "multimodal.chameleon",
     "chameleon_vqgan": "multimodal.chameleon",
     "chatglm": "remote.chatglm",
+    "chatglm_6b": "remote.chatglm_6b",
     "chinese_clip": "multimodal.chinese_clip",
     "chinese_clip_text_model": "multimodal.chinese_clip",
     "chinese_clip_vision_model": "multimodal.chinese_clip",

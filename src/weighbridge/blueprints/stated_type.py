@@ -126,13 +126,15 @@ def architectures(raw: Mapping[str, Any]) -> list[str]:
 
 
 def type_of_published_code(stated: str, raw: Mapping[str, Any]) -> str:
-    """Return the type of a config whose own code borrows another's: Jina's BERT with ALiBi, and Nomic's with experts.
+    """Return the type of a config whose own code borrows another's: Jina's BERT with ALiBi, Nomic's with experts, the first ChatGLM.
 
     >>> type_of_published_code("bert", {"architectures": ["JinaBertForMaskedLM"]}), type_of_published_code("nomic_bert", {"num_experts": 8})
     ('jina_bert', 'nomic_bert_moe')
     """
     if stated == "nomic_bert":
         return "nomic_bert_moe" if raw.get("num_experts") else stated
+    if stated == "chatglm":
+        return "chatglm_6b" if raw.keys() & {"inner_hidden_size", "position_encoding_2d"} else stated
     named = raw.get("architectures") if stated == "bert" else None
     own = isinstance(named, list) and any(isinstance(name, str) and model_type_of(name) == "jina_bert" for name in named)
     return "jina_bert" if own else stated

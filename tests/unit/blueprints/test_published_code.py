@@ -134,3 +134,28 @@ def test_active_parameters_of_mixtures() -> None:
     """Snowflake says 17B of Arctic are at work on a token, Nomic 305M."""
     assert weighbridge.model({"model_type": "arctic"}).count().active == 17_318_647_808
     assert weighbridge.model(NOMIC).count().active == 305_423_616
+
+
+CHATGLM = {
+    "model_type": "chatglm",
+    "architectures": ["ChatGLMModel"],
+    "inner_hidden_size": 16384,
+    "position_encoding_2d": True,
+    "vocab_size": 130528,
+}
+
+
+def test_the_first_chatglm_is_told_by_its_keys() -> None:
+    found = weighbridge.model(CHATGLM)
+    assert (found.model_type, found.count().unique) == ("chatglm_6b", 6_173_286_400)  # README of calculate-flops.pytorch
+    assert found.adapters({"peft_type": "LORA", "r": 8, "target_modules": ["query_key_value"]}).total == 6_176_956_416  # PEFT's own print
+    with pytest.raises(ConfigError, match="P-Tuning v2"):
+        weighbridge.model({**CHATGLM, "pre_seq_len": 128})
+    second = {key: value for key, value in CHATGLM.items() if key not in ("inner_hidden_size", "position_encoding_2d", "vocab_size")}
+    assert weighbridge.model({**second, "padded_vocab_size": 65024}).model_type == "chatglm"
+
+
+def test_the_first_chatglm_takes_as_many_macs_as_calflops_counts() -> None:
+    """793.75 GMACs for 128 tokens (README of calculate-flops.pytorch)."""
+    macs = weighbridge.model("chatglm-6b", "ChatGLMForConditionalGeneration").flops(seq=128).forward_matmul // 2
+    assert round(macs / 10**9, 2) == 793.75

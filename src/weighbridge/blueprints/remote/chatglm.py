@@ -1,7 +1,7 @@
 """ChatGLM2 and ChatGLM3 (2023): the second and third 6B of "GLM-130B" (Zeng et al.); their code stands beside their files on the Hub.
 
 Source: arXiv 2210.02414; modeling_chatglm.py of zai-org/chatglm3-6b. Held to published totals, not to a live class. The first
-ChatGLM-6B has the same model type and another architecture, and is refused.
+ChatGLM-6B has the same model type and another architecture: ``chatglm_6b``.
 """
 
 from __future__ import annotations
@@ -12,12 +12,6 @@ from weighbridge.config.fields import HEADS, HIDDEN, Config, Field, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node
-
-
-def _refuse_first_version(width: object) -> object:
-    if width is not None:
-        raise ConfigError("the first ChatGLM-6B is not described; ChatGLM2 and 3 are", key="inner_hidden_size", value=width)
-    return width
 
 
 def _only_rms(rms: object) -> object:
@@ -39,7 +33,6 @@ FIELDS = (
     switch("biased", "add_bias_linear", False),
     switch("last_norm", "post_layer_norm", True),
     Field("rms", "rmsnorm", True, "choice", read=_only_rms, report_default=False),
-    Field("first", "inner_hidden_size", None, "choice", read=_refuse_first_version, report_default=False),
 )
 
 
