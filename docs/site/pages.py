@@ -201,36 +201,37 @@ _ENDS = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]$")
 _BEGINS = re.compile(r" {0,3}[\u4e00-\u9fff\u3008-\u3011\uff08“‘]")
 
 
-def plain_links(text: str, folder: Path, known: set[str]) -> str:
-    """Keep links to pages of the site and to addresses; a link to any other file becomes its words."""
+def relink_all(text: str, folder: Path, relink: Callable[[str, Path, str], str]) -> str:
+    """Write the links of a page in *folder* anew by their words, the file they lead to, and the anchor in it; addresses stay as they are."""
 
-    def relink(found: re.Match[str]) -> str:
+    def write_link(found: re.Match[str]) -> str:
         words, target, anchor = found[1], found[2], found[3] or ""
         if re.match(r"[a-z]+:", target):
             return found[0]
         path = (folder / target).resolve()
-        if across(words, path):
-            return across(words, path)
+        return across(words, path) or relink(words, path, anchor)
+
+    return LINK.sub(write_link, text)
+
+
+def plain_links(text: str, folder: Path, known: set[str]) -> str:
+    """Keep links to pages of the site and to addresses; a link to any other file becomes its words."""
+
+    def relink(words: str, path: Path, anchor: str) -> str:
         name = MOVED.get(path.name) or (path.relative_to(DOCS).as_posix() if path.is_relative_to(DOCS) else "")
         if name.removesuffix(".md") not in known | {"index"} or not known:
             return words
         here = folder.relative_to(DOCS).as_posix() if folder.is_relative_to(DOCS) else "."
         return f"[{words}]({os.path.relpath(name, here)}{anchor})"
 
-    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", LINK.sub(relink, text))
+    return re.sub(r"(!\[[^\]]*\]\()docs/", r"\1", relink_all(text, folder, relink))
 
 
 def chinese_links(text: str, folder: Path, here: str = ".") -> str:
     """Keep the links of a Chinese page to others of its language and to addresses; a link to any other file becomes its words."""
     pages = {name for group in CHINESE_GROUPS.values() for name in group} | {"json", "formats"}
 
-    def relink(found: re.Match[str]) -> str:
-        words, target, anchor = found[1], found[2], found[3] or ""
-        if re.match(r"[a-z]+:", target):
-            return found[0]
-        path = (folder / target).resolve()
-        if across(words, path):
-            return across(words, path)
+    def relink(words: str, path: Path, anchor: str) -> str:
         tutorials = {file: f"tutorials/{name}" for name, file in CHINESE.items()}
         name = tutorials.get(path.stem, path.stem) if path.parent == DOCS / "zh" else path.stem
         known = name.startswith("tutorials/") or (path.parent == DOCS / "zh" and name in pages) or path == DOCS / "glossary.md"
@@ -238,7 +239,7 @@ def chinese_links(text: str, folder: Path, here: str = ".") -> str:
             known = True
         return f"[{words}]({os.path.relpath(name, here)}.md{anchor})" if known else words
 
-    return re.sub(r"(!\[[^\]]*\]\()(?:docs|\.\.)/", r"\1", LINK.sub(relink, text))
+    return re.sub(r"(!\[[^\]]*\]\()(?:docs|\.\.)/", r"\1", relink_all(text, folder, relink))
 
 
 def toctree(groups: list[tuple[str, list[str]]]) -> str:

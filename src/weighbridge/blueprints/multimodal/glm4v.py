@@ -18,6 +18,7 @@ from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Config, Field, constant, derived, size, switch, variant
 from weighbridge.core.parts import conv2d, embedding, gated_mlp, layer_norm, linear, part, rms_norm
+from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
 VISION = variant(
@@ -57,23 +58,28 @@ SPARSE = with_layer_kinds(
 MARKS = frozenset(f"{kind}_{side}_token_id" for kind in ("image", "video") for side in ("start", "end"))
 
 
-def vision(c: Config) -> Part:
-    """Describe the tower: learned positions, gated layers, a convolution that merges squares of patches, and a gated merger."""
+def downsampling_tower(c: Config, attended: Part, mlp: Part, merger_mlp: Size, *, learned_positions: bool) -> Part:
+    """Describe GLM's tower: layers, a convolution that merges squares of patches, and a gated merger behind it."""
     H, out = c.hidden, c.out
-    scores = attention(c).children[-1]
-    attended = part("attn", linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("proj", H, H, bias=False), scores, kind="self_attention")
-    block = part("blocks", rms_norm("norm1", H), rms_norm("norm2", H), attended, gated_mlp("mlp", H, out), kind="layer", repeat=c.layers)
-    mlp = gated_mlp("", out, c.mlp)
-    merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), mlp)
+    positions = part("embeddings", embedding("position_embedding", c.positions, H), kind="embeddings") if learned_positions else None
+    merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), gated_mlp("", out, merger_mlp))
     return tower(
-        part("embeddings", embedding("position_embedding", c.positions, H), kind="embeddings"),
+        *((positions,) if positions else ()),
         patches(c),
-        block,
+        part("blocks", rms_norm("norm1", H), rms_norm("norm2", H), attended, mlp, kind="layer", repeat=c.layers),
         part("merger", *merger, kind="projector", stream=merged_patches(c)),
-        rms_norm("post_conv_layernorm", H),
+        *((rms_norm("post_conv_layernorm", H),) if positions else ()),
         conv2d("downsample", H, out, c.merge, stream=merged_patches(c)),
         rms_norm("post_layernorm", H),
     )
+
+
+def vision(c: Config) -> Part:
+    """Describe the tower of GLM-4.1V to 4.6V, with learned positions."""
+    H = c.hidden
+    scores = attention(c).children[-1]
+    attended = part("attn", linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("proj", H, H, bias=False), scores, kind="self_attention")
+    return downsampling_tower(c, attended, gated_mlp("mlp", H, c.out), c.mlp, learned_positions=True)
 
 
 def kin(name: str, prefix: str, text: tuple[Field, ...], texts: dict[str, Blueprint]) -> dict[str, Family]:

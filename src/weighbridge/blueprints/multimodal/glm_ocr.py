@@ -8,14 +8,14 @@ from __future__ import annotations
 from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_QKV_BIAS, default_head_dim, with_heads
 from weighbridge.blueprints.modules.composite import model_config
-from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention, merged_patches, patches, tower
+from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
 from weighbridge.blueprints.modules.vlm_common import tie_fields, with_lm_head, without_head
-from weighbridge.blueprints.multimodal.glm4v import MARKS
+from weighbridge.blueprints.multimodal.glm4v import MARKS, downsampling_tower
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, constant, derived, switch, variant
-from weighbridge.core.parts import conv2d, gated_mlp, layer_norm, linear, part, rms_norm
+from weighbridge.core.parts import gated_mlp, linear, part, rms_norm
 from weighbridge.core.tree import Part
 
 BASE = variant(
@@ -43,8 +43,8 @@ BOTH = (
 
 
 def vision(c: Config) -> Part:
-    """Describe the tower: gated layers with normed queries and keys, a gated merger, and the convolution before it."""
-    H, out = c.hidden, c.out
+    """Describe the tower, whose queries and keys are normed."""
+    H = c.hidden
     scores = attention(c).children[-1]
     attended = part(
         "attn",
@@ -55,15 +55,7 @@ def vision(c: Config) -> Part:
         scores,
         kind="self_attention",
     )
-    mlp = gated_mlp("mlp", H, c.mlp, bias=c.bias)
-    merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), gated_mlp("", out, c.merger_mlp))
-    return tower(
-        patches(c),
-        part("blocks", rms_norm("norm1", H), rms_norm("norm2", H), attended, mlp, kind="layer", repeat=c.layers),
-        part("merger", *merger, kind="projector", stream=merged_patches(c)),
-        conv2d("downsample", H, out, c.merge, stream=merged_patches(c)),
-        rms_norm("post_layernorm", H),
-    )
+    return downsampling_tower(c, attended, gated_mlp("mlp", H, c.mlp, bias=c.bias), c.merger_mlp, learned_positions=False)
 
 
 CLASSES = {"GlmOcrModel": without_head(body), "GlmOcrForConditionalGeneration": with_lm_head(body)}

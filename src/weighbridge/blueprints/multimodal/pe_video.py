@@ -9,7 +9,17 @@ from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.speech import pe_audio
-from weighbridge.blueprints.speech.pe_audio import FRAMES, LAYERED, STREAMS, TEXT, contrastive_head, convolution, over_frames, with_defaults
+from weighbridge.blueprints.speech.pe_audio import (
+    FRAMES,
+    LAYERED,
+    STREAMS,
+    TEXT,
+    contrastive_head,
+    contrastive_model,
+    convolution,
+    over_frames,
+    with_defaults,
+)
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -56,19 +66,8 @@ def encoder(c: Config) -> Part:
 
 
 def both(c: Config) -> Part:
-    """Describe PeVideoModel: two encoders, and a head for each into the text's width."""
-    T = c.text.hidden
-    return part(
-        "",
-        Tensor("text_video_logit_scale", (1,), "gain"),
-        Tensor("text_video_logit_bias", (1,), "bias"),
-        as_child("text_model", submodel(c.text), streams=STREAMS),
-        as_child("video_encoder", submodel(c.video)),
-        contrastive_head("text_video_head", T, T),
-        contrastive_head("video_head", c.video.hidden, T),
-        kind="model",
-        stream=FRAMES,
-    )
+    """Describe PeVideoModel."""
+    return contrastive_model(c, "video", c.video)
 
 
 def with_sound(c: Config) -> Part:

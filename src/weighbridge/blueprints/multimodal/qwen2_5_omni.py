@@ -15,7 +15,7 @@ from weighbridge.blueprints.modules.qwen_vision import QWEN2_5, patch_merger, pa
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.speech.hifigan import conv1d_same
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch, variant
+from weighbridge.config.fields import Config, Field, size, switch, variant
 from weighbridge.core.parts import conv1d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
@@ -28,12 +28,19 @@ TALKER = variant(
     vocab=8448,
     head_dim=128,
 )
-THINKER = (
-    model_config("audio", "audio_config", "qwen2_5_omni_audio_encoder", fixed=True),
-    model_config("vision", "vision_config", "qwen2_5_omni_vision_encoder", fixed=True),
-    model_config("text", "text_config", "qwen2_5_omni_text", fixed=True),
-    switch("tied", "tie_word_embeddings", False),
-)
+
+
+def thinker_fields(name: str) -> tuple[Field, ...]:
+    """Return the fields of a generation's thinker: the encoders of what is heard and seen, and the text."""
+    return (
+        model_config("audio", "audio_config", f"{name}_audio_encoder", fixed=True),
+        model_config("vision", "vision_config", f"{name}_vision_encoder", fixed=True),
+        model_config("text", "text_config", f"{name}_text", fixed=True),
+        switch("tied", "tie_word_embeddings", False),
+    )
+
+
+THINKER = thinker_fields("qwen2_5_omni")
 WHOLE = (
     model_config("thinker", "thinker_config", "qwen2_5_omni_thinker", fixed=True),
     model_config("talker", "talker_config", "qwen2_5_omni_talker", fixed=True),

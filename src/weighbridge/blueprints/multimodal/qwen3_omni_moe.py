@@ -11,15 +11,14 @@ from weighbridge.blueprints.modules.audio_encoders import CUT, conv_stem, qwen_l
 from weighbridge.blueprints.modules.audio_encoders import QWEN as LISTENING
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as TEXT_IGNORED_KEYS
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
-from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.qwen_vision import FIELDS as VISION
 from weighbridge.blueprints.modules.qwen_vision import attention, merged_patches, patches, tower
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.blueprints.modules.vlm_common import with_lm_head, without_head
-from weighbridge.blueprints.multimodal.qwen2_5_omni import OUTER_IGNORED_KEYS, thinker
+from weighbridge.blueprints.multimodal.qwen2_5_omni import OUTER_IGNORED_KEYS, thinker, thinker_fields
 from weighbridge.blueprints.multimodal.qwen_vl_moe import TEXT as EXPERTS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, size, switch, variant
+from weighbridge.config.fields import Config, Field, size, variant
 from weighbridge.core.parts import embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.tree import Node, Part
 
@@ -51,12 +50,7 @@ PREDICTOR = variant(
     window=window(default=None),
     windowed=windowed_layers(lambda c: max(0, c.layers - c.late)),
 )
-THINKER = (
-    model_config("audio", "audio_config", "qwen3_omni_moe_audio_encoder", fixed=True),
-    model_config("vision", "vision_config", "qwen3_omni_moe_vision_encoder", fixed=True),
-    model_config("text", "text_config", "qwen3_omni_moe_text", fixed=True),
-    switch("tied", "tie_word_embeddings", False),
-)
+THINKER = thinker_fields("qwen3_omni_moe")
 
 
 def audio_encoder(c: Config) -> Part:

@@ -50,16 +50,7 @@ def time_mixing(c: Config) -> Part:
 
 def channel_mixing(c: Config) -> Part:
     """Describe the MLP, gated by the receptance."""
-    H = c.hidden
-    return part(
-        "feed_forward",
-        *mixes(c, "k", "r"),
-        linear("key", H, c.mlp, bias=False),
-        linear("receptance", H, H, bias=False),
-        linear("value", c.mlp, H, bias=False),
-        State("last_token", H),
-        kind="feed_forward",
-    )
+    return rwkv.channel_mixing(c, mixes(c, "k", "r"))
 
 
 def causal(c: Config) -> Part:

@@ -95,20 +95,25 @@ def contrastive_head(name: str, width: Size, out: Size) -> Part:
     return part(name, layer_norm("layer_norm", width), linear("proj", width, out, bias=False), kind="head")
 
 
-def both(c: Config) -> Part:
-    """Describe PeAudioModel and PeAudioFrameLevelModel: two encoders, and a head for each into the text's width."""
+def contrastive_model(c: Config, what: str, encoder: Config) -> Part:
+    """Describe a text model and an *encoder* of sound or video, and a head for each into the text's width."""
     T = c.text.hidden
     return part(
         "",
-        Tensor("text_audio_logit_scale", (1,), "gain"),
-        Tensor("text_audio_logit_bias", (1,), "bias"),
+        Tensor(f"text_{what}_logit_scale", (1,), "gain"),
+        Tensor(f"text_{what}_logit_bias", (1,), "bias"),
         as_child("text_model", submodel(c.text), streams=STREAMS),
-        as_child("audio_encoder", submodel(c.audio)),
-        contrastive_head("text_audio_head", T, T),
-        contrastive_head("audio_head", c.audio.hidden, T),
+        as_child(f"{what}_encoder", submodel(encoder)),
+        contrastive_head(f"text_{what}_head", T, T),
+        contrastive_head(f"{what}_head", encoder.hidden, T),
         kind="model",
         stream=FRAMES,
     )
+
+
+def both(c: Config) -> Part:
+    """Describe PeAudioModel and PeAudioFrameLevelModel."""
+    return contrastive_model(c, "audio", c.audio)
 
 
 def with_defaults(key: str, defaults: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:

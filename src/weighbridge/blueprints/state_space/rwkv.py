@@ -38,12 +38,12 @@ def block(c: Config, *before: Part) -> tuple[Part, ...]:
     return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time, channel_mixing(c))
 
 
-def channel_mixing(c: Config) -> Part:
-    """Describe the MLP, gated by the receptance."""
+def channel_mixing(c: Config, mixed: tuple[Tensor, ...] = ()) -> Part:
+    """Describe the MLP, gated by the receptance, with the numbers by which the token before is *mixed* in."""
     H = c.hidden
     return part(
         "feed_forward",
-        *mixes(c, "key", "receptance"),
+        *(mixed or mixes(c, "key", "receptance")),
         linear("key", H, c.mlp, bias=False),
         linear("receptance", H, H, bias=False),
         linear("value", c.mlp, H, bias=False),
