@@ -43,11 +43,11 @@ BROKEN = 99
 CONVENTIONS, ACCOUNTS = "tests/unit/conventions", "tests/unit/accounts"
 TESTS = {
     "accounts": (ACCOUNTS, "tests/unit/test_formula_command.py", "tests/unit/test_model.py", "tests/property/test_core_laws.py"),
-    "accounts/adapters": (f"{ACCOUNTS}/test_adapters.py",),
+    "accounts/adapters": tuple(f"{ACCOUNTS}/test_adapter{one}.py" for one in ("s", "_refusals", "_bases_and_ties")),
     "accounts/cache": (f"{ACCOUNTS}/test_cache.py", f"{ACCOUNTS}/test_fits.py"),
-    "accounts/fits": (f"{ACCOUNTS}/test_fits.py",),
+    "accounts/fits": (f"{ACCOUNTS}/test_fits.py", f"{ACCOUNTS}/test_accelerators.py"),
     "accounts/memory": (f"{ACCOUNTS}/test_side_by_side.py", f"{ACCOUNTS}/memory", f"{ACCOUNTS}/test_fits.py"),
-    "accounts/parallel": (f"{ACCOUNTS}/test_parallel.py",),
+    "accounts/parallel": tuple(f"{ACCOUNTS}/test_parallel{one}.py" for one in ("", "_estimates", "_stages", "_traffic")),
     "config": ("tests/unit/config", "tests/unit/test_model.py", "tests/unit/blueprints/test_composite.py", "tests/unit/explain/test_outlines.py"),
     "conventions": (f"{CONVENTIONS}/test_laws.py", f"{CONVENTIONS}/test_customs_of_others.py", f"{CONVENTIONS}/test_counts.py", CONVENTIONS),
     "conventions/arithmetic": (f"{CONVENTIONS}/test_arithmetic.py",),
