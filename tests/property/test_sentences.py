@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.property.sentence_checks import CHECKS, SEEN, SentenceCase, heads_do_not_count, roles
+from tests.property.sentence_case import SEEN, SentenceCase, heads_do_not_count
+from tests.property.sentence_checks import CHECKS, roles
 from weighbridge import ConfigError, Model, model
 from weighbridge.blueprints import MODULES, family
 from weighbridge.core.messages import Text

@@ -6,7 +6,8 @@ import pytest
 @pytest.mark.parametrize(("model_type", "class_name"), [("bert", "BertModel"), ("llama", "LlamaModel"), ("t5", "T5Model")])
 def test_every_sentence_that_is_asked_holds(model_type: str, class_name: str) -> None:
     pytest.importorskip("transformers")
-    from truth.sentences import CHECKS, said_of
+    from truth.sentence_checks import CHECKS
+    from truth.sentences import said_of
 
     asked = [(template, CHECKS[template](said)) for template, said in said_of({"model_type": model_type}, class_name) if template in CHECKS]
     assert [template for template, held in asked if held is False] == []
@@ -15,7 +16,8 @@ def test_every_sentence_that_is_asked_holds(model_type: str, class_name: str) ->
 
 def test_a_false_sentence_is_noticed() -> None:
     pytest.importorskip("transformers")
-    from truth.sentences import heads_do_not_count, is_fixed, maps, normalises, said_of
+    from truth.sentence_checks import heads_do_not_count, is_fixed, maps, normalises
+    from truth.sentences import said_of
 
     found = dict(said_of({"model_type": "llama"}, "LlamaModel"))
     norm = next(said for template, said in found.items() if template.startswith("Each vector is divided"))
