@@ -26,8 +26,8 @@ from typing import Any, BinaryIO
 import atheris
 
 from benchmarks.folders import FOLDERS
-from benchmarks.held import Held, bytes_of, folder_of, scandir
 from benchmarks.keras_folders import draw_folder
+from benchmarks.memory_folder import Held, bytes_of, folder_of, scandir
 
 with atheris.instrument_imports(include=["weighbridge.readers"]):
     from weighbridge import readers
@@ -136,7 +136,7 @@ def zarr_folder(data: bytes) -> Listing:
 
 
 READERS: dict[str, Callable[[bytes], Listing]] = {
-    **{name: by(name) for name in ("safetensors", "gguf", "onnx", "flax", "tensorflow", "npz", "torch_zip", "zipped", "keras")},
+    **{name: by(name) for name in ("safetensors", "gguf", "onnx", "flax", "tensorflow", "npz", "torch_zip", "zip_archive", "keras")},
     **{name: by(name) for name in ("npy", "plain_pickle", "tar", "tflite", "executorch", "coreml", "openvino", "ctranslate2")},
     "distributed": lambda data: distributed.listing_from(data),
     "pickle": read_pickle,
@@ -151,7 +151,7 @@ READERS: dict[str, Callable[[bytes], Listing]] = {
 def seeds(reader: str) -> Iterator[bytes]:
     """Yield the small files among those that the reader's tests begin with."""
     match reader:
-        case "safetensors" | "zipped":
+        case "safetensors" | "zip_archive":
             for data in _small("safetensors", "*.safetensors"):
                 yield data if reader == "safetensors" else _zip({"model.safetensors": data})
         case "torch_zip":

@@ -60,11 +60,11 @@ TESTS = {
     ),
     "core/messages": ("tests/unit/core/test_messages.py",),
     "explain": (
-        "tests/unit/explain/test_said.py", "tests/unit/explain/test_outlines.py", "tests/unit/explain/test_derive.py", "tests/unit/test_formula_command.py",
+        "tests/unit/explain/test_sentence_truth.py", "tests/unit/explain/test_outlines.py", "tests/unit/explain/test_derive.py", "tests/unit/test_formula_command.py",
         "tests/property/test_derivations.py", "tests/unit/documents",
     ),
-    "explain/sentences": ("tests/unit/explain/test_said.py", "tests/unit/explain/test_derive.py", "tests/property/test_sentences.py"),
-    "explain/attention_sentences": ("tests/unit/explain/test_said.py", "tests/unit/explain/test_derive.py", "tests/property/test_sentences.py"),
+    "explain/sentences": ("tests/unit/explain/test_sentence_truth.py", "tests/unit/explain/test_derive.py", "tests/property/test_sentences.py"),
+    "explain/attention_sentences": ("tests/unit/explain/test_sentence_truth.py", "tests/unit/explain/test_derive.py", "tests/property/test_sentences.py"),
 }  # fmt: skip
 """From a room, or a folder or file of it, to the tests that are to notice; the module's own doctests are asked first, the nearest tests next."""
 

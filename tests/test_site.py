@@ -59,7 +59,7 @@ def test_an_architecture_has_its_page_in_both_languages(pages: ModuleType) -> No
 def test_every_format_and_every_schema_has_its_page(pages: ModuleType, lang: str) -> None:
     found = dict(pages.format_pages(lang))
     described = {module for page in pages.FORMATS for module in page.modules}
-    assert {fmt.module for fmt in FORMATS} - described == {"legacy", "zipped"}, "what is refused, and what leads to another format"
+    assert {fmt.module for fmt in FORMATS} - described == {"legacy", "zip_archive"}, "what is refused, and what leads to another format"
     assert all(page.title in found[page.name] for page in pages.FORMATS)
     assert "15" in found["numpy"]
     for path in pages.SCHEMAS:

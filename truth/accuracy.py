@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from truth import further
+from truth import published_lines
 from truth.adapter_figures import DOCUMENTATION_HEAD, PEAKS_HEAD, RUNS_HEAD, documentation_rows, peaks, run_rows
 from truth.costs import Case, recorded_cases
 from truth.live import versions
@@ -41,7 +41,7 @@ def main(path: str) -> int:
     done = [row for row, _ in (*asked, *put_out, *reserved)]
     runs_of_peaks = [*PEAKS_HEAD, *(line for _, line in reserved)]
     counted = [*OUTPUTS_HEAD, *(line for _, line in put_out)]
-    more_lines = [*further.HEAD, *further.lines()]
+    more_lines = [*published_lines.HEAD, *published_lines.lines()]
     blocks = [
         *_head(),
         *lines,

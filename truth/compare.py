@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from truth.by_module import first_difference, ours_by_module, with_lists
 from truth.forward import Pass
 from truth.listing import Line, Listing, of_rows
+from weighbridge.accounts.accepted_inputs import as_examples
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.flops import matmuls
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally
-from weighbridge.accounts.possible import as_examples
 from weighbridge.api.model import Model
 from weighbridge.config.bind import LARGEST, bind
 from weighbridge.config.symbols import symbols
@@ -20,7 +20,7 @@ from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.formula import Expression, Symbol, evaluate
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
-from weighbridge.explain.closed import closed_formula
+from weighbridge.explain.closed_form import closed_formula
 
 
 class Difference(NamedTuple):

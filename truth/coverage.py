@@ -11,7 +11,7 @@ from truth import census
 from truth.check import Outcome, check
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.class_index import CLASSES
-from weighbridge.blueprints.undescribed import REASONS
+from weighbridge.blueprints.refused_classes import REASONS
 
 ROOT = Path(__file__).parents[1]
 PATH = ROOT / "src" / "weighbridge" / "blueprints" / "coverage.json"

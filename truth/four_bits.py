@@ -15,7 +15,7 @@ from typing import Any
 
 from truth import live, loading
 from weighbridge.blueprints import family
-from weighbridge.conventions.quantised import BITSANDBYTES, STORAGE_BYTES
+from weighbridge.conventions.quantized_counts import BITSANDBYTES, STORAGE_BYTES
 
 ENDINGS = ("ForCausalLM", "Model", "ForSequenceClassification", "LMHeadModel")
 SKIPPED: tuple[list[str] | None, ...] = (None, ["lm_head"], ["q_proj", "lm_head"], ["layers.1", "lm_head"])

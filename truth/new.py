@@ -10,13 +10,13 @@ from typing import Any
 
 from truth import census, live
 from truth.aliases import values
+from truth.forward_lengths import watch
 from truth.live import RefusedError
 from truth.probe import hurry
 from truth.propose import CLOSE, OPEN, build_random, fields_of, known_words, rules_of
-from truth.repeated import function_name
+from truth.repeated_modules import function_name
 from truth.source import describe
 from truth.trials import digest
-from truth.watched import watch
 from weighbridge.config import fields as vocabulary
 from weighbridge.config.fields import Field, nested
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from truth import live
 from truth.draw import draw
-from truth.frozen import BASES
+from truth.frozen_modules import BASES
 from truth.live import RefusedError
 from weighbridge import model
 from weighbridge.accounts.memory.optimizers import OPTIMIZERS, optimizer_bytes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from truth.forward_lengths import place_streams, stream_argument
 from truth.propose import ENOUGH, Fitter, Module, merge, restrict, values_of
-from truth.repeated import Shared
-from truth.watched import place_streams, stream_argument
+from truth.repeated_modules import Shared
 from weighbridge.config.fields import Field
 
 KINDS = (
@@ -45,7 +45,7 @@ def describe(
         table: The fields of these configs.
         known: The functions that are there already, by the class that each describes.
         facts: Takes the declarations of what the tree asks for and no key states.
-        watcher: Runs a model and notes the positions that its modules see (:func:`truth.watched.watch`).
+        watcher: Runs a model and notes the positions that its modules see (:func:`truth.forward_lengths.watch`).
     """
     sizes, switches = values_of(models, table)
     for one in table:

@@ -9,7 +9,7 @@ import re
 from html.parser import HTMLParser
 from unicodedata import category
 
-from weighbridge.core.visible import HIDDEN, UNSEEN
+from weighbridge.core.escape import HIDDEN, UNSEEN
 
 
 class Page(HTMLParser):

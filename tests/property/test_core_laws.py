@@ -23,7 +23,7 @@ from weighbridge.core.formula import evaluate as put_in
 from weighbridge.core.length import evaluate, names
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Attend, Matmul, Part, Tensor
-from weighbridge.explain.closed import closed_formula
+from weighbridge.explain.closed_form import closed_formula
 
 
 def at(size: object, row: int) -> object:

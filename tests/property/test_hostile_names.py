@@ -20,7 +20,7 @@ from tests.hostile.acts import acts
 from tests.unit.safetensors_file import write
 from weighbridge.api.model import model
 from weighbridge.cli import main
-from weighbridge.core.visible import HIDDEN, escape_invisible
+from weighbridge.core.escape import HIDDEN, escape_invisible
 from weighbridge.documents.document import Column, Document, Heading, Item, Paragraph, Row, Table
 from weighbridge.documents.renderers import BINARY, FORMATS, render
 

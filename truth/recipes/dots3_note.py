@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth import cut
+from truth import patched_inputs
 from truth.forward import Pass
 from truth.live import RefusedError
 from truth.recipes import dots3_note_text
@@ -59,7 +59,7 @@ def _audio(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 def passes(model: Any) -> list[Pass]:
     """List passes with images, where there is a tower."""
     config = getattr(model.config, "vision_config", model.config)
-    return cut.passes(model, config.spatial_merge_size) if hasattr(config, "spatial_merge_size") else []
+    return patched_inputs.passes(model, config.spatial_merge_size) if hasattr(config, "spatial_merge_size") else []
 
 
 def _batch_experts(model: Any) -> None:
@@ -79,9 +79,9 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
         raise RefusedError("a sound is as long as its length says")
     if lengths.images is None and whole:
         return {"input_ids": torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)}
-    shapes = cut.grid(lengths)
+    shapes = patched_inputs.grid(lengths)
     count = int(shapes.shape[0]) * lengths.patches[0] * lengths.patches[1]
     flat = torch.zeros(count, vision.num_channels * vision.patch_size**2)
     if not whole:
         return {"pixel_values": flat, "grid_thw": shapes}
-    return cut.tokens(model, lengths, vision.spatial_merge_size) | {"pixel_values": flat, "image_grid_thw": shapes}
+    return patched_inputs.tokens(model, lengths, vision.spatial_merge_size) | {"pixel_values": flat, "image_grid_thw": shapes}

@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth import cut
+from truth import patched_inputs
 from truth.forward import Pass
 from truth.live import RefusedError
 
@@ -29,7 +29,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 
 def passes(model: Any) -> list[Pass]:
     """List passes with images of the tower alone."""
-    return cut.passes(model, 2) if hasattr(model.config, "depth") else []
+    return patched_inputs.passes(model, 2) if hasattr(model.config, "depth") else []
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
@@ -39,6 +39,6 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
         if lengths.images is not None:
             raise RefusedError("images are not told apart from text")
         return {"input_ids": torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)}
-    shapes = cut.grid(lengths)
+    shapes = patched_inputs.grid(lengths)
     width = model.config.in_channels * model.config.patch_size**2
     return {"hidden_states": torch.zeros(len(shapes) * lengths.patches[0] * lengths.patches[1], width), "grid_thw": shapes}

@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth import cut
+from truth import patched_inputs
 from truth.forward import Pass
 
 
@@ -38,7 +38,7 @@ def passes(model: Any) -> list[Pass]:
     if not hasattr(config, "pooling_kernel_size"):
         return []
     unified = model.config.model_type == "gemma4_unified"
-    return cut.passes(model, 1 if unified else config.pooling_kernel_size)
+    return patched_inputs.passes(model, 1 if unified else config.pooling_kernel_size)
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     if lengths.images is None and hasattr(config, "text_config"):
         return {"input_ids": torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)}
     vision, whole = getattr(config, "vision_config", config), hasattr(config, "text_config")
-    count = len(cut.grid(lengths))
+    count = len(patched_inputs.grid(lengths))
     rows, columns = lengths.patches
     unified = config.model_type == "gemma4_unified"
     side = vision.patch_size * (vision.pooling_kernel_size if unified else 1)
@@ -57,4 +57,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     pixels = torch.zeros(count, rows * columns, 3 * side**2)
     if not whole:
         return {"pixel_values": pixels, "pixel_position_ids": places}
-    return cut.tokens(model, lengths, 1 if unified else vision.pooling_kernel_size) | {"pixel_values": pixels, "image_position_ids": places}
+    return patched_inputs.tokens(model, lengths, 1 if unified else vision.pooling_kernel_size) | {
+        "pixel_values": pixels,
+        "image_position_ids": places,
+    }

@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth import cut
+from truth import patched_inputs
 from truth.forward import Pass
 from truth.live import RefusedError
 
@@ -36,7 +36,7 @@ def passes(model: Any) -> list[Pass]:
         return []
     merge = _vision(model).spatial_merge_size
     if not hasattr(model.config, "vision_config"):
-        return cut.passes(model, 6)
+        return patched_inputs.passes(model, 6)
     shapes = ((4 * merge, 2 * merge), (3 * merge, 5 * merge))
     return [Pass(batch, 30 * batch + 10, images=batch, patches=shape) for batch, shape in enumerate(shapes, 1)]
 
@@ -48,7 +48,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     made = torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)
     if not hasattr(vision, "spatial_merge_size") or (whole and lengths.images is None):
         return {"input_ids": made}
-    shapes = cut.grid(lengths)
+    shapes = patched_inputs.grid(lengths)
     (rows, columns), merge = lengths.patches, vision.spatial_merge_size
     pixels = torch.zeros(len(shapes) * rows * columns, vision.num_channels * vision.patch_size**2)
     if not whole:

@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth import cut
+from truth import patched_inputs
 from truth.forward import Pass
 
 
@@ -22,7 +22,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 
 def passes(model: Any) -> list[Pass]:
     """List passes with images."""
-    return cut.passes(model, getattr(model.config, "vision_config", model.config).spatial_merge_size)
+    return patched_inputs.passes(model, getattr(model.config, "vision_config", model.config).spatial_merge_size)
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
@@ -31,9 +31,9 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     whole = vision is not model.config
     if lengths.images is None and whole:
         return {"input_ids": torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)}
-    shapes = cut.grid(lengths)
+    shapes = patched_inputs.grid(lengths)
     width = vision.in_channels * vision.temporal_patch_size * vision.patch_size**2
     pixels = torch.zeros(len(shapes) * lengths.patches[0] * lengths.patches[1], width)
     if not whole:
         return {"pixel_values": pixels, "grid_thw": shapes}
-    return cut.tokens(model, lengths, vision.spatial_merge_size) | {"pixel_values": pixels, "image_grid_thw": shapes}
+    return patched_inputs.tokens(model, lengths, vision.spatial_merge_size) | {"pixel_values": pixels, "image_grid_thw": shapes}

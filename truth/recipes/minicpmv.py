@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth import cut
+from truth import patched_inputs
 from truth.forward import Pass
 
 
@@ -33,7 +33,7 @@ def _merge(model: Any) -> int:
 
 def passes(model: Any) -> list[Pass]:
     """List passes with images that windows and squares fill."""
-    return cut.passes(model, _merge(model))
+    return patched_inputs.passes(model, _merge(model))
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     whole = vision is not model.config
     if lengths.images is None and whole:
         return {"input_ids": torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)}
-    shapes = cut.grid(lengths)[:, 1:]
+    shapes = patched_inputs.grid(lengths)[:, 1:]
     many = len(shapes) * lengths.patches[0] * lengths.patches[1]
     made = {"pixel_values": torch.zeros(1, vision.num_channels, vision.patch_size, many * vision.patch_size), "target_sizes": shapes}
-    return made | cut.tokens(model, lengths, _merge(model)) if whole else made
+    return made | patched_inputs.tokens(model, lengths, _merge(model)) if whole else made

@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth import cut
+from truth import patched_inputs
 from truth.forward import Pass
 from truth.recipes import minimax_m3
 
@@ -25,7 +25,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 def passes(model: Any) -> list[Pass]:
     """List passes with images, where there is a tower."""
     config = getattr(model.config, "vision_config", model.config)
-    return cut.passes(model, config.spatial_merge_size) if hasattr(config, "spatial_merge_size") else []
+    return patched_inputs.passes(model, config.spatial_merge_size) if hasattr(config, "spatial_merge_size") else []
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
@@ -35,9 +35,9 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     whole = vision is not model.config
     if lengths.images is None and whole:
         return {"input_ids": torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)}
-    shapes = cut.grid(lengths)
+    shapes = patched_inputs.grid(lengths)
     count = int(shapes.shape[0]) * lengths.patches[0] * lengths.patches[1]
     flat = torch.zeros(count, vision.num_channels * vision.temporal_patch_size * vision.patch_size**2)
     if not whole:
         return {"pixel_values": flat, "grid_thw": shapes}
-    return cut.tokens(model, lengths, vision.spatial_merge_size) | {"pixel_values": flat, "image_grid_thw": shapes}
+    return patched_inputs.tokens(model, lengths, vision.spatial_merge_size) | {"pixel_values": flat, "image_grid_thw": shapes}

@@ -7,7 +7,7 @@ from importlib import import_module
 from math import prod
 from typing import Any
 
-from truth import cut
+from truth import patched_inputs
 from truth.forward import Pass
 from truth.live import RefusedError
 from truth.recipes import muse_spark
@@ -49,7 +49,7 @@ def passes(model: Any) -> list[Pass]:
         return [Pass(1, 16, encoder_seq=9), Pass(2, 5, encoder_seq=12)]
     if model.config.model_type == "muse_spark_audio":
         return [Pass(2, 3 * prod(model.config.patch_sizes))]
-    return cut.passes(model, getattr(model.config, "vision_config", model.config).merge_size)
+    return patched_inputs.passes(model, getattr(model.config, "vision_config", model.config).merge_size)
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
@@ -64,12 +64,12 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     whole = vision is not model.config or not hasattr(vision, "patch_size")
     if lengths.images is None and whole:
         return {"input_ids": torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)}
-    shapes = cut.grid(lengths)
+    shapes = patched_inputs.grid(lengths)
     flat = 3 * vision.patch_temporal * vision.patch_size**2
     pixels = torch.zeros(len(shapes) * lengths.patches[0] * lengths.patches[1], flat)
     if not whole:
         return {"pixel_values": pixels, "grid_thw": shapes}
-    return cut.tokens(model, lengths, vision.merge_size) | {"pixel_values": pixels, "image_grid_thw": shapes}
+    return patched_inputs.tokens(model, lengths, vision.merge_size) | {"pixel_values": pixels, "image_grid_thw": shapes}
 
 
 def _block(config: Any, lengths: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth import cut
+from truth import patched_inputs
 from truth.forward import Pass
 from truth.live import RefusedError
 
@@ -33,7 +33,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 
 def passes(model: Any) -> list[Pass]:
     """List passes with images."""
-    return cut.passes(model, _merge(model)) if hasattr(_vision(model), "num_channels") else []
+    return patched_inputs.passes(model, _merge(model)) if hasattr(_vision(model), "num_channels") else []
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     whole = hasattr(model.config, "vision_config")
     if lengths.images is None and (whole or not hasattr(vision, "num_channels")):
         return {"input_ids": torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)}
-    shapes = cut.grid(lengths)
+    shapes = patched_inputs.grid(lengths)
     count, side = int(shapes.shape[0]) * lengths.patches[0] * lengths.patches[1], vision.patch_size
     if model.config.model_type.startswith("video"):
         if whole:
@@ -52,7 +52,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     pixels = torch.zeros(count, vision.num_channels, side, side)
     if not whole:
         return {"pixel_values": pixels[None], "grid_thw": shapes}
-    return cut.tokens(model, lengths, _merge(model)) | {"pixel_values": pixels, "image_grid_thw": shapes}
+    return patched_inputs.tokens(model, lengths, _merge(model)) | {"pixel_values": pixels, "image_grid_thw": shapes}
 
 
 def _vision(model: Any) -> Any:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from weighbridge.accounts.accepted_inputs import refuse_lengths, without_decoder
 from weighbridge.accounts.cache_engines import ENGINES, Engine
 from weighbridge.accounts.cache_windows import WHOLE, Limit, limit_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.weights import bits
-from weighbridge.accounts.possible import refuse_lengths, without_decoder
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from weighbridge.accounts.accepted_inputs import as_examples, refuse_impossible
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, Rule, ledger
-from weighbridge.accounts.possible import as_examples, refuse_impossible
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate, grows_with_batch

@@ -73,8 +73,8 @@ def flops_per_token(config: object, seq: int | None = None, *, convention: str =
     >>> flops_per_token("bert-base-uncased", 128)
     174597120.0
     """
+    from weighbridge.accounts.accepted_inputs import usual_lengths
     from weighbridge.accounts.cache import SEQ
-    from weighbridge.accounts.possible import usual_lengths
 
     whole = model(config)
     seq = usual_lengths(whole, SEQ)[0] if seq is None else seq

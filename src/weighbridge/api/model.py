@@ -294,9 +294,9 @@ class Model(ModelValue):
         >>> model("llama-3.2-1b").cache(seq=1024).bytes
         33554432
         """
+        from weighbridge.accounts.accepted_inputs import usual_lengths
         from weighbridge.accounts.cache import SEQ, cache_of
         from weighbridge.accounts.inputs import inputs
-        from weighbridge.accounts.possible import usual_lengths
 
         if seq is None:
             seq, decoder_seq = usual_lengths(self, SEQ, decoder_seq)
@@ -341,9 +341,9 @@ class Model(ModelValue):
         >>> model("bert-base-uncased").memory(training=True, attention="eager", dropout=False, loss=False).activations
         85750784
         """
+        from weighbridge.accounts.accepted_inputs import usual_lengths
         from weighbridge.accounts.inputs import Inputs, inputs
         from weighbridge.accounts.memory.account import memory_of, settings_of
-        from weighbridge.accounts.possible import usual_lengths
 
         if seq is None:
             seq, decoder_seq = usual_lengths(self, Inputs().seq, decoder_seq)

@@ -54,7 +54,7 @@ def why_undescribed(name: str) -> str:
     >>> why_undescribed("edgetam_vision_model")
     "its tower is timm's RepViT, which is not described"
     """
-    path = "weighbridge.blueprints.undescribed"
+    path = "weighbridge.blueprints.refused_classes"
     __import__(path)  # on refusal alone
     reason: str = sys.modules[path].REASONS.get(name, "")
     return reason

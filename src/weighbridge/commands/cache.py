@@ -34,8 +34,8 @@ def answer(arguments: Arguments) -> Answer:
 
 
 def _answer(arguments: Arguments) -> Answer:
+    from weighbridge.accounts.accepted_inputs import usual_lengths, without_decoder
     from weighbridge.accounts.cache import DTYPE, SEQ
-    from weighbridge.accounts.possible import usual_lengths, without_decoder
     from weighbridge.documents import cache
 
     model = arguments.model()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from weighbridge.commands.options import CLASS, OUTPUT, SET, Answer, Arguments, Option, overrides
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.escape import escape_invisible
 from weighbridge.core.messages import Text, mark
-from weighbridge.core.visible import escape_invisible
 
 if TYPE_CHECKING:
     from fractions import Fraction

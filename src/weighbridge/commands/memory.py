@@ -64,9 +64,9 @@ def answer(arguments: Arguments) -> Answer:
 
 
 def _answer(arguments: Arguments) -> Answer:
+    from weighbridge.accounts.accepted_inputs import usual_lengths
     from weighbridge.accounts.inputs import Inputs
     from weighbridge.accounts.memory.account import settings_of
-    from weighbridge.accounts.possible import usual_lengths
     from weighbridge.documents import memory
 
     words = {name: getattr(arguments, name) for name in SETTINGS}

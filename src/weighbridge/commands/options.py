@@ -79,7 +79,7 @@ class Arguments:
         wanted = self.source if source is None else source
         found = model(wanted, values.get("class_name"), overrides(values.get("overrides") or ()), **more)
         if found.unknown:
-            from weighbridge.commands.strangers import look_at
+            from weighbridge.commands.unknown_fields import look_at
 
             look_at(found, strict=bool(values.get("strict")), lang=values.get("lang") or "en")
         return found

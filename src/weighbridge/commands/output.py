@@ -8,9 +8,9 @@ import sys
 from weighbridge.core._json import encode
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
+from weighbridge.core.escape import escape_invisible
 from weighbridge.core.files import read_bounded
 from weighbridge.core.messages import Text
-from weighbridge.core.visible import escape_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

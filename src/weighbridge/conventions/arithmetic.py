@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.accounts.accepted_inputs import as_examples, refuse_impossible
 from weighbridge.accounts.flops import work
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.parameters import tally_of, unique_of
-from weighbridge.accounts.possible import as_examples, refuse_impossible
 from weighbridge.conventions.atoms import parts_of
 from weighbridge.conventions.pieces import Piece
 from weighbridge.core.errors import UsageError

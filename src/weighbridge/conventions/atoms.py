@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, positions
+from weighbridge.explain.part_titles import role_name
 from weighbridge.explain.semantic_tree import HEADS, NORMS, Leaf, Pair, join_path, leaves, leaves_of
-from weighbridge.explain.wording import role_name
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.conventions.loading import untied_heads
-from weighbridge.conventions.older import older_tree, untie
+from weighbridge.conventions.transformers_4_57 import older_tree, untie
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import Part
 

@@ -23,7 +23,7 @@ from weighbridge.conventions.omissions import (
 )
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.pipelines import companions
-from weighbridge.conventions.quantised import quantizer_change, quantizer_name, stated_quantizer
+from weighbridge.conventions.quantized_counts import quantizer_change, quantizer_name, stated_quantizer
 from weighbridge.conventions.states import states
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark

@@ -13,7 +13,7 @@ remedy if there is one. The attributes carry the same facts for programs.
 
 from __future__ import annotations
 
-from weighbridge.core.visible import escape_invisible
+from weighbridge.core.escape import escape_invisible
 
 
 class WeighbridgeError(Exception):

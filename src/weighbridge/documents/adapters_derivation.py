@@ -18,14 +18,14 @@ from weighbridge.documents.adapters import kinds, say_formula, say_own_parts
 from weighbridge.documents.cost_lines import letter_table, sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Item, Paragraph
 from weighbridge.explain.evaluation_steps import chain
-from weighbridge.explain.traced import TracedInt, formula_of, with_letters
+from weighbridge.explain.traced_ints import TracedInt, formula_of, with_letters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from weighbridge.core.messages import Say
-    from weighbridge.explain.traced import LetteredModel
+    from weighbridge.explain.traced_ints import LetteredModel
     from weighbridge.value import ModelValue
 
 REASONS = {

@@ -10,7 +10,7 @@ from weighbridge.core.tree import walk
 from weighbridge.documents.cache import LATENT, REASONS
 from weighbridge.documents.cost_lines import Group, equation, letter_table, sum_line
 from weighbridge.documents.document import Block, Item, Paragraph
-from weighbridge.explain.traced import with_letters
+from weighbridge.explain.traced_ints import with_letters
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs

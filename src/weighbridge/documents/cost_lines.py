@@ -10,12 +10,12 @@ from weighbridge.core.messages import mark
 from weighbridge.documents.document import Block, Equation, Table
 from weighbridge.documents.symbols import symbol_table
 from weighbridge.explain.evaluation_steps import chain
-from weighbridge.explain.traced import formula_of
+from weighbridge.explain.traced_ints import formula_of
 
 if TYPE_CHECKING:
     from weighbridge.core.formula import Expression
     from weighbridge.core.messages import Say
-    from weighbridge.explain.traced import LetteredModel
+    from weighbridge.explain.traced_ints import LetteredModel
 
 
 class Group(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.accounts.parameters import Tally, count, tally_and_ledger, tally_of
 from weighbridge.conventions.loading import OLDER, RELEASE, loading_of
-from weighbridge.conventions.quantised import quantizer_name, stated_quantizer
+from weighbridge.conventions.quantized_counts import quantizer_name, stated_quantizer
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import translator
 from weighbridge.core.sizes import Size

@@ -15,14 +15,14 @@ from weighbridge.core.formula import Floor, Number, Product, Sum
 from weighbridge.documents.cost_lines import Group, equation, group_terms, letter_table, sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Paragraph
 from weighbridge.documents.human import certainty
-from weighbridge.explain.traced import formula_of, with_letters
+from weighbridge.explain.traced_ints import formula_of, with_letters
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
     from weighbridge.accounts.memory.account import Memory, Settings
     from weighbridge.accounts.memory.tape import Row
     from weighbridge.core.messages import Say
-    from weighbridge.explain.traced import LetteredModel
+    from weighbridge.explain.traced_ints import LetteredModel
     from weighbridge.value import ModelValue
 
 

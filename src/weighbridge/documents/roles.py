@@ -9,8 +9,8 @@ from weighbridge.accounts.ledger import Entry
 from weighbridge.core.messages import mark
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part
+from weighbridge.explain.part_titles import NAMES
 from weighbridge.explain.semantic_tree import HEAD_NAMES, PROJECTIONS, Leaf, Pair
-from weighbridge.explain.wording import NAMES
 
 ROLES = {
     "embedding": (mark("embedding"), "#9cc4ee", "#2f5f92"),

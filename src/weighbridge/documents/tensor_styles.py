@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import UsageError
+from weighbridge.core.escape import escape_invisible
 from weighbridge.core.messages import Say, Text, mark, translator
 from weighbridge.core.tree import Part, Row, Tensor, copy_name, positions
-from weighbridge.core.visible import escape_invisible
 from weighbridge.verification.checkpoint_names import list_tensors
 
 if TYPE_CHECKING:

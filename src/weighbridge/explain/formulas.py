@@ -11,7 +11,7 @@ from weighbridge.core.formula import Expression, Symbol, evaluate, letters
 from weighbridge.core.messages import mark
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
 from weighbridge.core.sizes import Size, as_int
-from weighbridge.explain.closed import ClosedFormula, closed_formulas
+from weighbridge.explain.closed_form import ClosedFormula, closed_formulas
 from weighbridge.explain.derive import factored_formula
 from weighbridge.explain.symbolic import symbolic
 

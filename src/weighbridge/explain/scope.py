@@ -9,8 +9,8 @@ from weighbridge.core.formula import Symbol, letters
 from weighbridge.core.polynomials import Opaque, Polynomial, polynomial
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Attend, Part, Tensor
+from weighbridge.explain.part_titles import role_name
 from weighbridge.explain.semantic_tree import TOPICS, Leaf, Pair
-from weighbridge.explain.wording import role_name
 
 
 class Scope(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from weighbridge.core.formula import Expression
-from weighbridge.explain.closed import ClosedFormula
+from weighbridge.explain.closed_form import ClosedFormula
 
 
 class Line(NamedTuple):

@@ -13,8 +13,8 @@ from weighbridge.core.formula import Expression, Number, Product, Symbol, letter
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Part, Tensor
+from weighbridge.explain.part_titles import topic_of_name
 from weighbridge.explain.symbolic import symbolic
-from weighbridge.explain.wording import topic_of_name
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Expression, Number, Product, Symbol, evaluate, times, total
 from weighbridge.core.polynomials import Monomial, Opaque, Polynomial, polynomial
-from weighbridge.explain.closed import ClosedFormula
+from weighbridge.explain.closed_form import ClosedFormula
 
 STEPS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("layers", (1,)),

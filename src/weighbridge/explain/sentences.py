@@ -20,9 +20,9 @@ from weighbridge.explain.attention_sentences import (
     cross_attention_sentences,
     latent_attention_sentences,
 )
+from weighbridge.explain.part_titles import role_name
 from weighbridge.explain.scope import Scope
 from weighbridge.explain.semantic_tree import NORMS, Leaf
-from weighbridge.explain.wording import role_name
 
 
 def sentences(scope: Scope) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ FORMATS: tuple[Format, ...] = (
     Format("CTranslate2", "ctranslate2", ()),
     Format("Core ML", "coreml", (".mlmodel",), by_ending=True),
     Format("OpenVINO", "openvino", (".xml",)),
-    Format("zip", "zipped", ()),
+    Format("zip", "zip_archive", ()),
 )
 """Asked in this order; the first stands for formats that are recognised to be refused."""
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.commands.table import Command
 from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.escape import escape_invisible
 from weighbridge.core.messages import Text, error_text
-from weighbridge.core.visible import escape_invisible
 from weighbridge.web.api import CALLS, answer
 from weighbridge.web.middleware import Guard, Limits, in_time, problem, status_of
 

@@ -7,8 +7,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.core.escape import escape_invisible
 from weighbridge.core.messages import languages, translator
-from weighbridge.core.visible import escape_invisible
 from weighbridge.web.query import Query
 from weighbridge.web.strings import STRINGS
 

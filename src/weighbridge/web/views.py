@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from weighbridge.accounts.accepted_inputs import length_names as lengths
 from weighbridge.accounts.compare import Comparison, Measure
 from weighbridge.accounts.fits.accelerators import ACCELERATORS, accelerator
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.accounts.parameters import unique_of as model_count
-from weighbridge.accounts.possible import length_names as lengths
 from weighbridge.api.model import Model
 from weighbridge.auditing.claims import Audit, Claim
 from weighbridge.blueprints import MODULES

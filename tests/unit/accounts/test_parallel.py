@@ -16,7 +16,7 @@ from weighbridge.accounts.adapters.base import facts_of
 from weighbridge.accounts.memory.tape import Row
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.accounts.parallel.shards import chunk, cuts, flat_piece
-from weighbridge.accounts.parallel.working import _on_one_device, widths_of
+from weighbridge.accounts.parallel.working_memory import _on_one_device, widths_of
 from weighbridge.core.errors import UsageError
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ from weighbridge import model
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import bubble
-from weighbridge.accounts.parallel.working import micro_batches_in_flight
+from weighbridge.accounts.parallel.working_memory import micro_batches_in_flight
 
 LLAMA = {
     "model_type": "llama",

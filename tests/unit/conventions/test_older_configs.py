@@ -8,7 +8,7 @@ import pytest
 
 from weighbridge import model
 from weighbridge.accounts.parameters import count
-from weighbridge.conventions.older import older_tree
+from weighbridge.conventions.transformers_4_57 import older_tree
 
 CASES: list[tuple[str, dict[str, Any], int]] = [
     ("BartModel", {"model_type": "bart", "num_hidden_layers": 3}, 406_291_456),

@@ -8,7 +8,7 @@ import pytest
 
 from weighbridge import model
 from weighbridge.accounts.parameters import count
-from weighbridge.conventions.older import older_tree
+from weighbridge.conventions.transformers_4_57 import older_tree
 
 QWEN = {"model_type": "qwen2_vl", "tie_word_embeddings": False, "hidden_size": 1536, "num_hidden_layers": 2, "num_attention_heads": 12}
 CASES: list[tuple[str, dict[str, Any], int]] = [

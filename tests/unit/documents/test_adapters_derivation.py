@@ -17,7 +17,7 @@ from weighbridge.core.messages import translator
 from weighbridge.documents import adapters
 from weighbridge.documents.adapters_derivation import derivation, letters_in
 from weighbridge.documents.document import Equation, Heading
-from weighbridge.explain.traced import with_letters
+from weighbridge.explain.traced_ints import with_letters
 
 CASES = json.loads((Path(__file__).parents[2] / "truth/adapters/cases.json").read_text("utf-8"))["cases"]
 ONE_OF_EACH = {case["adapter"]["peft_type"]: case for case in CASES}

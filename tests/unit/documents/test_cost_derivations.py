@@ -16,7 +16,7 @@ from weighbridge.documents import cache, memory
 from weighbridge.documents.cache_derivation import derivation as derive_cache
 from weighbridge.documents.document import Equation, Heading
 from weighbridge.documents.memory_derivation import derivation as derive_memory
-from weighbridge.explain.traced import TracedInt, formula_of, with_letters
+from weighbridge.explain.traced_ints import TracedInt, formula_of, with_letters
 
 TRAINED: list[tuple[Any, dict[str, Any]]] = [
     ("bert-tiny", {"attention": "eager"}), ("bert-tiny", {"optimizer": "adafactor", "precision": "amp"}), ("gpt2", {"dropout": True}),

@@ -15,8 +15,8 @@ from weighbridge import Model, model
 from weighbridge.core.tree import Tensor
 from weighbridge.explain.formulas import flops_formula
 from weighbridge.explain.line_sentences import line_sentences
+from weighbridge.explain.part_titles import line_title
 from weighbridge.explain.section import Line, Section
-from weighbridge.explain.wording import line_title
 
 
 @cache

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.readers.audited import watch
+from tests.unit.readers.audit_events import watch
 from tests.unit.readers.test_gguf import number, text, whole
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import Listing, read_listing

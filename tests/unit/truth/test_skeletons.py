@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from truth import propose
+from truth.forward_lengths import LENGTHS, place_streams
 from truth.propose import CLOSE, OPEN, Fitter
 from truth.source import describe
-from truth.watched import LENGTHS, place_streams
 from weighbridge.config.fields import TIED, VOCAB, Config, computed, switch
 from weighbridge.core import parts
 from weighbridge.core.tree import Part, flatten

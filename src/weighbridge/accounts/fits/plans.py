@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from weighbridge.accounts.accepted_inputs import places
 from weighbridge.accounts.adapters.activations import TrainedPlaces, trained_places
 from weighbridge.accounts.adapters.base import facts_of
 from weighbridge.accounts.adapters.costs import trained_bytes
@@ -18,7 +19,6 @@ from weighbridge.accounts.fits.roofline import keeps_cache
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import memory_of, settings, training_states
 from weighbridge.accounts.memory.quantization import quantization_of
-from weighbridge.accounts.possible import places
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import Text, mark
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.accounts.accepted_inputs import refuse_lengths
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.backward import backward_peak
 from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_bytes, trainable
@@ -26,7 +27,6 @@ from weighbridge.accounts.memory.weights import (
     is_unpacked,
     weight_bytes,
 )
-from weighbridge.accounts.possible import refuse_lengths
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text

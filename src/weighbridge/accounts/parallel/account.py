@@ -15,7 +15,7 @@ from weighbridge.accounts.parallel.layout import Layout, check_layout
 from weighbridge.accounts.parallel.shards import Cut, chunk, cuts, flat_piece, hand_out
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
-from weighbridge.accounts.parallel.working import WorkingMemory, working_memory_of
+from weighbridge.accounts.parallel.working_memory import WorkingMemory, working_memory_of
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError

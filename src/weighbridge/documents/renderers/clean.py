@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.core.visible import escape_invisible, is_visible
+from weighbridge.core.escape import escape_invisible, is_visible
 from weighbridge.documents.document import Bars, Block, Document, Equation, Heading, Item, Paragraph, Picture, Plot, Row, Table
 
 

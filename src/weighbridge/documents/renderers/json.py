@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from weighbridge.core.escape import escape_invisible
 from weighbridge.core.notation import LATEX, TEXT, write
-from weighbridge.core.visible import escape_invisible
 from weighbridge.documents.document import Bars, Block, Document, Equation, Picture, Plot, Share, Table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from weighbridge.core.visible import escape_invisible
+from weighbridge.core.escape import escape_invisible
 
 
 def escape(text: str) -> str:

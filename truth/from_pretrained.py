@@ -1,4 +1,4 @@
-"""What loading makes of a class, held to ``from_pretrained``: ``python -m truth.loaded [TYPE...] [--n N] [--seed S]``.
+"""What loading makes of a class, held to ``from_pretrained``: ``python -m truth.from_pretrained [TYPE...] [--n N] [--seed S]``.
 
 A small live model is saved with random values, in the layouts that published files have: every tensor under the library's own names, the
 tensors of a tie with values of their own (all of them, or one), without what is tied, the base model alone (its head is then made anew), with
@@ -119,7 +119,7 @@ def _differences(cls: Any, folder: Path, class_name: str, title: str, raw: dict[
 
 def main() -> int:
     """Compare, print what differs, and return 1 if anything does."""
-    parser = argparse.ArgumentParser("python -m truth.loaded", description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser("python -m truth.from_pretrained", description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
     parser.add_argument("--n", type=int, default=2, help="random configs per class")
     parser.add_argument("--seed", default="loaded")

@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 
-from weighbridge.core.visible import escape_invisible
+from weighbridge.core.escape import escape_invisible
 
 
 def test_every_hidden_character_is_written_as_json_writes_it() -> None:

@@ -1,6 +1,6 @@
 """What autograd keeps where a part of a model is trained: LoRA over PEFT's own models, BitFit, and modules that are frozen or trained alone.
 
-    python -m truth.partly NUMBER SEED [--record]
+    python -m truth.partial_training NUMBER SEED [--record]
 
 The PEFT library (0.21) must be installed. Dropout is off, attention eager; the base is in float32 or in bfloat16.
 """
@@ -18,7 +18,7 @@ from truth import activations, live
 from truth.costs import add_labels, small, vary
 from truth.draw import draw
 from truth.forward import Pass, inputs
-from truth.frozen import random_names
+from truth.frozen_modules import random_names
 from truth.live import RefusedError
 from truth.peak import SETTLED
 from weighbridge import model
@@ -150,7 +150,7 @@ def compare_cases(number: int, seed: str, record: bool = False) -> int:
                 flush=True,
             )
     if record:
-        head = {"versions": live.versions(), "command": f"python -m truth.partly {number} {seed} --record"}
+        head = {"versions": live.versions(), "command": f"python -m truth.partial_training {number} {seed} --record"}
         RECORD.write_text("".join(json.dumps(line) + "\n" for line in (head, *found)), "utf-8")
     print(f"{len(found) - wrong} equal, {wrong} wrong, {refused} refused by either")
     return 1 if wrong else 0

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from weighbridge.config.fields import Field
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.escape import escape_invisible
 from weighbridge.core.messages import Text, translator
 from weighbridge.core.suggestions import did_you_mean
-from weighbridge.core.visible import escape_invisible
 from weighbridge.value import ModelValue
 
 MOST = 100

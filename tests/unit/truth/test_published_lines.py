@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from truth.further import FURTHER, UNITS, Further
+from truth.published_lines import FURTHER, UNITS, Further
 from weighbridge import model
 
 

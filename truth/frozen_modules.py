@@ -1,6 +1,6 @@
 """Models of which a part is trained: ``requires_grad`` of live modules, gradients and AdamW's states after a step, beside ours.
 
-    python -m truth.frozen NUMBER SEED [--record]
+    python -m truth.frozen_modules NUMBER SEED [--record]
 
 Modules are named as a user would name them, whole or by the end of their path; the rest is frozen, or they are.
 """
@@ -104,7 +104,7 @@ def compare_cases(number: int, seed: str, record: bool = False) -> int:
             wrong += 1
             print(f"DIFFERS {class_name} {how} {names}: theirs {live_figures}, ours {own} {json.dumps(config)}")
     if record:
-        head = {"versions": live.versions(), "command": f"python -m truth.frozen {number} {seed} --record"}
+        head = {"versions": live.versions(), "command": f"python -m truth.frozen_modules {number} {seed} --record"}
         RECORD.write_text("".join(json.dumps(line) + "\n" for line in (head, *found)), "utf-8")
     print(f"{len(found) - wrong} equal, {wrong} wrong, {refused} refused by either")
     return 1 if wrong else 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from truth.partly import ours
+from truth.partial_training import ours
 from weighbridge import model
 from weighbridge.accounts.inputs import Inputs
 
@@ -13,7 +13,7 @@ RECORDED = Path(__file__).parents[2] / "costs" / "partly.jsonl"
 
 
 def test_what_is_kept_is_what_live_models_keep() -> None:
-    """To the byte, in float32 and bfloat16, with and without the loss (``python -m truth.partly``)."""
+    """To the byte, in float32 and bfloat16, with and without the loss (``python -m truth.partial_training``)."""
     _, *cases = map(json.loads, RECORDED.read_text("utf-8").splitlines())
     assert len(cases) > 100
     for _, class_name, config, adapter, how, lengths, expected in cases:
