@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.property.strategies import bert_configs
 from weighbridge import model
 from weighbridge.blueprints.encoders.bert import CLASSES
+from weighbridge.core.evaluation_steps import chain
 from weighbridge.core.formula import evaluate
-from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.section import Line, Section
 
 

@@ -11,13 +11,13 @@ from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.config.fields import Config
+from weighbridge.core.evaluation_steps import chain
 from weighbridge.core.formula import Number, Product, Sum, Symbol
 from weighbridge.core.messages import mark
 from weighbridge.core.sizes import product
 from weighbridge.documents.adapters import kinds, say_formula, say_own_parts
 from weighbridge.documents.cost_lines import letter_table, sum_line
 from weighbridge.documents.document import Block, Equation, Heading, Item, Paragraph
-from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.traced_ints import TracedInt, formula_of, with_letters
 
 if TYPE_CHECKING:

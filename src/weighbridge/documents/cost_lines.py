@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.core.evaluation_steps import chain
 from weighbridge.core.formula import Number, Product, Sum, letters
 from weighbridge.core.messages import mark
 from weighbridge.documents.document import Block, Equation, Table
 from weighbridge.documents.symbols import symbol_table
-from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.traced_ints import formula_of
 
 if TYPE_CHECKING:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from weighbridge.core.evaluation_steps import chain
 from weighbridge.core.formula import Expression, Number, Product, Sum, letters
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
+from weighbridge.core.polynomials import polynomial
 from weighbridge.documents.document import Block, Document, Equation, Heading, Item, Paragraph, Share, notes, shares
 from weighbridge.documents.symbols import symbol_table
 from weighbridge.explain.depth import depth_of, fold_below, readable_depth
 from weighbridge.explain.derive import Derivation
-from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.overview import formula_by_module
 from weighbridge.explain.section import Line, Section
 from weighbridge.explain.sensitivity import Change, Insight
@@ -234,7 +235,7 @@ class _Writer:
             addends = Sum(tuple(Number(part.value) for part in section.parts))
             yield Equation(level, (addends, Number(section.each)), _label(label, self.say))
         if letters(section.formula) and (not section.parts or section.copies != 1):
-            collected = section.closed.polynomial()
+            collected = polynomial(section.formula)
             steps = (
                 chain(section.formula, self.values) if len(collected.terms) <= MOST else (formula_by_module(section), Number(section.each))
             )

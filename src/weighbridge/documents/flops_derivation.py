@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from weighbridge.accounts.flops import flops, flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, Line
+from weighbridge.core.evaluation_steps import chain
 from weighbridge.core.formula import Number, Product, Sum, Symbol, as_expression
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.sizes import Size, as_int
 from weighbridge.core.tree import Tensor
 from weighbridge.documents.document import Block, Document, Equation, Heading, Item, Paragraph
 from weighbridge.documents.headline import headline
-from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.symbolic import symbolic
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.accounts.parameters import tally
 from weighbridge.conventions.rules import Convention, conventions
 from weighbridge.core.errors import UsageError, WeighbridgeError
+from weighbridge.core.evaluation_steps import chain
 from weighbridge.core.formula import Expression, as_expression
 from weighbridge.core.messages import Say, Text, mark
 from weighbridge.core.notation import UNICODE, with_sign, write
 from weighbridge.core.tree import Attend, Part
 from weighbridge.explain.derive import Derivation, derive
-from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.section import Line, Section, lines, sections, with_shares
 from weighbridge.explain.semantic_tree import join_path
 from weighbridge.load import load

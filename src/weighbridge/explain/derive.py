@@ -281,7 +281,7 @@ class _Author(NamedTuple):
         copies = self.value(times)
         each = sum(part.value for part in parts)
         book = closed_formula(_entry(parts, times, each))
-        return Section("", title, "", path, kind, tuple(parts), book, times, copies, each, copies * each)
+        return Section("", title, "", path, kind, tuple(parts), book, book.expression(), times, copies, each, copies * each)
 
     def parts(self, units: Sequence[_Unit]) -> list[Line | Section]:
         modules = Counter(unit.path for unit in units if isinstance(unit, _Module))

@@ -46,6 +46,7 @@ class Section(NamedTuple):
         kind: The part's kind or purpose.
         parts: Lines and sections inside, in order.
         closed: The closed formula of one copy.
+        formula: The same as an expression.
         times: How many copies there are, as a formula; the number 1 where there is one.
         copies: The value of *times*.
         each, value: Parameters of one copy, and of all.
@@ -61,6 +62,7 @@ class Section(NamedTuple):
     kind: str
     parts: tuple[Line | Section, ...]
     closed: ClosedFormula
+    formula: Expression
     times: Expression
     copies: int
     each: int
@@ -68,11 +70,6 @@ class Section(NamedTuple):
     share: int = 0
     where: str = ""
     says: tuple[str, ...] = ()
-
-    @property
-    def formula(self) -> Expression:
-        """The closed formula of one copy as an expression."""
-        return self.closed.expression()
 
 
 def lines(section: Section) -> Iterator[Line]:

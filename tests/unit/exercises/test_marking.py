@@ -7,10 +7,10 @@ import random
 import pytest
 
 import weighbridge
+from weighbridge.core.evaluation_steps import chain
 from weighbridge.core.notation import UNICODE, write
 from weighbridge.exercises.marking import LONGEST
 from weighbridge.exercises.questions import LEVELS
-from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.section import lines
 
 STEPS = """query, key, value, output: 4 × (768² + 768) = {attention}

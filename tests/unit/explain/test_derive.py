@@ -3,6 +3,7 @@
 import pytest
 
 from weighbridge import UsageError, model
+from weighbridge.core.evaluation_steps import chain
 from weighbridge.core.formula import Symbol, evaluate, write
 from weighbridge.core.notation import UNICODE
 from weighbridge.core.sizes import Size
@@ -10,7 +11,6 @@ from weighbridge.core.tree import Every, Part
 from weighbridge.documents.explain import as_json, document
 from weighbridge.documents.renderers import render
 from weighbridge.explain.derive import _layer_numbers
-from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.overview import formula_by_module, sum_by_module
 from weighbridge.explain.section import Section, lines, sections
 
