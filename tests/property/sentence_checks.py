@@ -2,6 +2,7 @@
 
 None of the checks asks the functions that chose the sentence."""
 
+import re
 from collections.abc import Callable
 
 from tests.property.sentence_case import SentenceCase, heads_count, heads_do_not_count, number, numel, shared_heads, walk_parts, whole

@@ -22,6 +22,7 @@ from weighbridge.core.tree import Part, positions, walk
 from weighbridge.explain.closed_form import closed_formula
 from weighbridge.explain.line_sentences import LEARNED_VECTORS, line_sentences, shape_sentence
 from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
+from weighbridge.explain.part_titles import LINES, NAMES, VOCABULARY_HEAD, line_title, role_name, section_title
 from weighbridge.explain.recount import recounter
 from weighbridge.explain.rotary import rotary_places
 from weighbridge.explain.rotary_share import rotated_dimensions
@@ -30,7 +31,6 @@ from weighbridge.explain.section import Line, Section, prune, sections, with_num
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, join_path, leaves, owned_size, pair, scale
 from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.sentences import SENTENCES, section_name, sentences
-from weighbridge.explain.part_titles import LINES, NAMES, VOCABULARY_HEAD, line_title, role_name, section_title
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
