@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.config.fields import Config
 from weighbridge.core.errors import UsageError
+from weighbridge.core.last import keep_last
 from weighbridge.core.length import Length, Stream, evaluate, names
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import Size
@@ -107,7 +108,7 @@ def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -
     Traceback (most recent call last):
     weighbridge.core.errors.UsageError: seq: Wav2Vec2ForPreTraining needs an input of at least 400; 399 is too short
     """
-    convolved = list(_convolution_lengths(model.tree))
+    convolved = _convolutions(model.tree)
     if not _is_long_enough(convolved, given):
         from bisect import bisect_left
 
@@ -138,6 +139,11 @@ def refuse_lengths(model: ModelValue, given: Inputs, usual: int | None = None) -
 
 LONGEST_KERNELS = 1 << 20
 """An input of which any model's convolutions leave something."""
+
+
+@keep_last
+def _convolutions(tree: Part) -> list[Length]:
+    return list(_convolution_lengths(tree))
 
 
 def _convolution_lengths(part: Part) -> Iterator[Length]:
@@ -171,6 +177,7 @@ def usual_lengths(model: ModelValue, usual: int, decoder_seq: int | None = None)
     return seq, rows["decoder"] if decoder_seq is None and rows.get("decoder", seq) < seq else decoder_seq
 
 
+@keep_last
 def places(model: ModelValue) -> dict[str, int]:
     """Return how many tokens of each stream have a learned position: the rows of its table, less those that no token takes.
 
@@ -236,9 +243,10 @@ def is_vision_only(tree: Part) -> bool:
 def length_names(part: Part) -> set[str]:
     """Return the names of the lengths that a part or its own operations see.
 
-    >>> from weighbridge.core.length import length
-    >>> length_names(Part("", stream=length("seq") // 2))
-    {'seq'}
+        >>> from weighbridge.core.last import keep_last
+    from weighbridge.core.length import length
+        >>> length_names(Part("", stream=length("seq") // 2))
+        {'seq'}
     """
     streams: list[Stream | None] = [part.stream]
     for child in part.children:

@@ -48,7 +48,13 @@ OPTIONS = (
 
 def answer(arguments: Arguments) -> Answer:
     """Count the model with the adapter."""
-    return with_idle(_answer, arguments, OPTIONS)
+    return with_idle(_answer, arguments, OPTIONS, differs=_differs)
+
+
+def _differs(one: Arguments, other: Arguments) -> bool:
+    from weighbridge.accounts.adapters.costs import base_bytes
+
+    return base_bytes(one.model(), one.dtype, one.quantization) != base_bytes(one.model(), other.dtype, other.quantization)
 
 
 def _answer(arguments: Arguments) -> Answer:

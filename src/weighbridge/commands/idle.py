@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from weighbridge.documents.document import Document
 
 ECHOED = frozenset(
-    "batch seq decoder_seq encoder_seq images patches audios question dtype engine settings layout taken published inputs".split()
+    "batch seq decoder_seq encoder_seq images patches audios question dtype dtype_from engine settings layout taken published inputs".split()
 )
 """Keys of an answer that repeat what was asked."""
 
@@ -28,7 +28,13 @@ SAME = mark("Without effect here: {options}.")
 """What is said of options that change nothing."""
 
 
-def with_idle(answer: Callable[[Arguments], Answer], arguments: Arguments, options: Sequence[Option], sentence: str = SAME) -> Answer:
+def with_idle(
+    answer: Callable[[Arguments], Answer],
+    arguments: Arguments,
+    options: Sequence[Option],
+    sentence: str = SAME,
+    differs: Callable[[Arguments, Arguments], bool] | None = None,
+) -> Answer:
     """Return what a command answers, and name those of *options* that were given and change nothing.
 
     Args:
@@ -36,6 +42,7 @@ def with_idle(answer: Callable[[Arguments], Answer], arguments: Arguments, optio
         arguments: What is asked.
         options: Which options are tried.
         sentence: What is said of them in the document.
+        differs: Shows of two questions, by one figure of their answers, that these differ; where it does, they are not answered whole.
     """
     model = arguments.model()
     values = {name: value for name, value in vars(arguments).items() if name != "_open"}
@@ -47,12 +54,16 @@ def with_idle(answer: Callable[[Arguments], Answer], arguments: Arguments, optio
 
     def idle(data: dict[str, Any]) -> list[str]:
         figures = _without_echo(data)
+        asked = Arguments(values, lambda *_: model)
+
+        def is_same(other: Arguments) -> bool:
+            return not (differs is not None and differs(asked, other)) and _figures(answer, other) == figures
+
         return [
             option.switch
             for option in given
             if all(
-                _figures(answer, Arguments({**values, option.name: other}, lambda *_: model)) == figures
-                for other in _other_values(option, values[option.name])
+                is_same(Arguments({**values, option.name: other}, lambda *_: model)) for other in _other_values(option, values[option.name])
             )
         ]
 

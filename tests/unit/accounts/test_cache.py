@@ -233,3 +233,13 @@ def test_layers_without_a_window_keep_none(kinds: str, windows: list[int | None]
 def test_a_length_that_changes_nothing_is_named() -> None:
     assert model("llama-3.2-1b").cache(seq=8, decoder_seq=3).idle == ("decoder_seq",)
     assert model("llama-3.2-1b").cache(seq=8).idle == model("t5-small").cache(seq=8, decoder_seq=3).idle == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["t5-small", "gemma-3-1b", "mamba-130m", "mamba2-130m", "deepseek-v3", "whisper-tiny", "recurrentgemma-2b", "xlnet-base-cased"]
+)
+def test_every_example_keeps_as_much(name: str) -> None:
+    weighed = model(name)
+    for seq in (1, 7, 300):
+        alone = weighed.cache(batch=1, seq=seq).bytes
+        assert [weighed.cache(batch=many, seq=seq).bytes for many in (2, 5)] == [2 * alone, 5 * alone]

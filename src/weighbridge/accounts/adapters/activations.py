@@ -19,6 +19,7 @@ from weighbridge.accounts.memory.styles import STYLES
 from weighbridge.accounts.memory.tape import LowRank, Place
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.last import keep_last
 from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor, copy_name, positions
@@ -85,14 +86,20 @@ def trained_places(model: ModelValue, config: Mapping[str, object], found: Adapt
     if found.method in ("FREEZE", "BITFIT"):
         below = base(model.tree, model.model_type or "", facts_of(model))
         names = {owner(row) for row in PARTIAL[found.method].train(below, config)}
-        return TrainedPlaces(frozenset(place for name, place, _ in _places(model.tree) if name in names), {})
+        return TrainedPlaces(frozenset(place for name, place, _ in _all_places(model.tree) if name in names), {})
     plain = found.method == "LORA" and not any(config.get(name) for name in VARIANTS) and config.get("bias", "none") == "none"
     if not plain or any(site.kind not in ("linear", "conv1d") for site, _ in found.sites):
         return NOT_KNOWN
     ranks = {site.path: min(tensor.shape[0] for tensor in tensors if "lora_A" in tensor.name) for site, tensors in found.sites}
     size, dropped = BYTES[found.added_sizes[0][1]], dropout and bool(config.get("lora_dropout"))
-    places = ((name.removesuffix(".weight"), place) for _, place, name in _places(model.tree) if name.endswith(".weight"))
+    places = ((name.removesuffix(".weight"), place) for _, place, name in _all_places(model.tree) if name.endswith(".weight"))
     return TrainedPlaces(frozenset(), {place[:2]: LowRank(as_int(ranks[path]), size, dropped) for path, place in places if path in ranks})
+
+
+@keep_last
+def _all_places(tree: Part) -> tuple[tuple[str, Place, str], ...]:
+    """Return what :func:`_places` yields of a whole model."""
+    return tuple(_places(tree))
 
 
 def _places(part: Part, prefix: str = "", layer: int | None = None) -> Iterator[tuple[str, Place, str]]:

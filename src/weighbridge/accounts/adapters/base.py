@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.adapters.modules import Module, modules
 from weighbridge.config.bind import find_sub_config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.last import keep_last
 from weighbridge.core.tree import Part, Row, list_rows
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class Base(NamedTuple):
         return [row for row in self.rows if row.name.startswith(f"{path}.")]
 
 
+@keep_last
 def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = None, dtype: str = "float32", class_name: str = "") -> Base:
     """Read the model below an adapter from its tree."""
     rows, facts = tuple(list_rows(tree)), config or {}

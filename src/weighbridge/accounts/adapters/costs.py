@@ -86,8 +86,7 @@ def costs_of(
         UsageError: A type, scheme or optimizer that is not known.
     """
     optimizer_bytes(Part("", ()), optimizer, 4)  # refuses one that is not known
-    stored = file_bytes(model.tree) if model.kind == "checkpoint" and quantization is None else None
-    weights = (weight_bytes(model.tree, dtype, quantization) if stored is None else stored) + buffer_bytes(model.tree)
+    weights = base_bytes(model, dtype, quantization)
     added, gradients, states = trained_bytes(found, optimizer)
     trust = {"weights": "exact" if quantization is None else "estimate", "adapter": found.trust, "gradients": found.trust}
     trust |= {"optimizer": found.trust if optimizer != "muon" else "estimate", "total": "bound"}
@@ -97,6 +96,12 @@ def costs_of(
     total = weights + added + gradients + states
     held = None if kept is None else kept.bytes
     return AdapterCosts(weights, added, gradients, states, total, held, unknown, forward, more, refused, trust)
+
+
+def base_bytes(model: ModelValue, dtype: str, quantization: str | None) -> int:
+    """Return the bytes of the base, its buffers among them."""
+    stored = file_bytes(model.tree) if model.kind == "checkpoint" and quantization is None else None
+    return (weight_bytes(model.tree, dtype, quantization) if stored is None else stored) + buffer_bytes(model.tree)
 
 
 def trained_bytes(found: AdapterCount, optimizer: str = "adamw") -> tuple[int, int, int]:

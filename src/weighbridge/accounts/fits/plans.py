@@ -138,24 +138,26 @@ def ways_to_serve(model: ModelValue, dtype: str, batch: int, seq: int) -> Iterat
     fixed: tuple[Term, ...] = ()
     weights = ""
     grown = CACHE if keeps_cache(model) else ""
+    in_full = _cache_bytes(model, dtype)
     for held in _weight_formats(model, dtype):
         fixed, weights = (Term(WEIGHTS, held.bytes),), held.name
-        yield Plan(held.name, held.trust, fixed, grown, _cache_bytes(model, dtype))
+        yield Plan(held.name, held.trust, fixed, grown, in_full)
     if grown:
         yield Plan(Text("{weights}, cache in 8 bits", weights=weights), "estimate", fixed, grown, _cache_bytes(model, "int8"))
 
 
 def _cache_bytes(model: ModelValue, dtype: str) -> Need:
     most, keeps = longest_context(model), keeps_cache(model)
+    of_one: dict[int, int] = {}
 
     def cache_bytes(batch: int, seq: int) -> int | None:
         if seq > most:
             return None
         if not keeps:
             return 0
-        if dtype == "int8":  # scales are left out
-            return cache_of(model, Inputs(batch=batch, seq=seq), "bfloat16").bytes // 2
-        return cache_of(model, Inputs(batch=batch, seq=seq), dtype).bytes
+        if seq not in of_one:  # every example keeps as much
+            of_one[seq] = cache_of(model, Inputs(batch=1, seq=seq), "bfloat16" if dtype == "int8" else dtype).bytes
+        return batch * of_one[seq] // (2 if dtype == "int8" else 1)  # scales are left out
 
     return cache_bytes
 

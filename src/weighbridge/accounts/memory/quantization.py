@@ -10,6 +10,7 @@ from weighbridge.accounts.memory.groups import grouped_bytes, tensors_in_groups
 from weighbridge.accounts.memory.weights import GROUPS, OwnedTensor, is_packed, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.last import keep_last
 from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part, Tensor, copy_name, list_rows, positions
 
@@ -151,6 +152,7 @@ RULES = (
 """By which scheme each method's files are packed; group scales, zeros and names as in the sources of the schemes."""
 
 
+@keep_last
 def quantization_of(model: ModelValue) -> Quantization | None:
     """Return the quantisation that a model's config states; None where it states none.
 

@@ -17,6 +17,7 @@ from weighbridge.accounts.adapters.modules import Module
 from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import owned_tensors
 from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.last import keep_last
 from weighbridge.core.tree import Part, Row
 
 COLUMN = frozenset((
@@ -69,8 +70,13 @@ class Cut(NamedTuple):
     key: bool = False
 
 
-def cuts(base: Base) -> Iterator[Cut]:
-    """Yield how each parameter of a model is cut, ties left out."""
+@keep_last
+def cuts(base: Base) -> tuple[Cut, ...]:
+    """Return how each parameter of a model is cut, ties left out."""
+    return tuple(_cuts(base))
+
+
+def _cuts(base: Base) -> Iterator[Cut]:
     hidden = base.config.get("hidden_size") or base.config.get("d_model") or base.config.get("n_embd")
     for module in base.modules.values():
         for row in module.tensors:

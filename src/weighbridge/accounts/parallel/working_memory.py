@@ -189,12 +189,15 @@ def _cache(model: ModelValue, layout: Layout, layers: list[str], batch: int, seq
     places = _stages_of_layers(len(layers), layout)
     size = layout.parameter_bytes
     per_layer, estimated = {}, False
+    alike: dict[int, tuple[Part, int]] = {}
     for name, part in _layer_parts(model.tree):
-        kept = list_caches(part, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
-        per_layer[name] = sum(_bytes_on_one_device(entry.bytes, part, layout, entry.kind) for entry in kept)
-        estimated = estimated or any(
-            isinstance(child, Attend) and child.windowed is not None for _, inner in walk(part) for child in inner.children
-        )
+        if id(part) not in alike:  # layers of one kind are one part, which this holds on to
+            kept = list_caches(part, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
+            alike[id(part)] = part, sum(_bytes_on_one_device(entry.bytes, part, layout, entry.kind) for entry in kept)
+            estimated = estimated or any(
+                isinstance(child, Attend) and child.windowed is not None for _, inner in walk(part) for child in inner.children
+            )
+        per_layer[name] = alike[id(part)][1]
     if estimated:
         whole = list_caches(model.tree, Inputs(batch=batch, seq=seq), size, ENGINES["reference"])
         total = sum(_bytes_on_one_device(entry.bytes, model.tree, layout, entry.kind) for entry in whole)
@@ -211,9 +214,9 @@ def _layer_parts(part: Part, prefix: str = "") -> Iterator[tuple[str, Part]]:
         if isinstance(child, Part) and child.repeat is None:
             yield from _layer_parts(child, f"{prefix}{child.name}." if child.name else prefix)
         elif isinstance(child, Part):
-            alone = child._replace(repeat=1, indices=None)
+            alone = Part("", (child._replace(repeat=1, indices=None),))
             for index in positions(child):
-                yield prefix + copy_name(child.name, index), Part("", (alone,))
+                yield prefix + copy_name(child.name, index), alone
 
 
 def _bytes_on_one_device(amount: int, tree: Part, layout: Layout, kind: str) -> int:
