@@ -35,6 +35,7 @@ CLASSES = (
     ("xcit", "Xcit"),
     ("resnet", "ResNet"),
     ("fastvit", "FastVit"),
+    ("repvit", "RepVit"),
 )
 """Files of models, each with a class that builds some of them."""
 IGNORED = (
@@ -144,7 +145,7 @@ def random_config(rng: random.Random, names: list[str]) -> dict[str, Any]:
     raw: dict[str, Any] = {"architecture": name, "num_features": 1, "num_classes": rng.choice((0, 10, 1000))}
     raw["pretrained_cfg"] = {"input_size": [rng.choice((1, 3)), 224, 224], "num_classes": 1000}
     built_by = class_of(name)
-    if built_by not in ("ConvNeXt", "FastVit", "ResNet"):  # which take images of any size
+    if built_by not in ("ConvNeXt", "FastVit", "RepVit", "ResNet"):  # which take images of any size
         raw["pretrained_cfg"]["fixed_input_size"] = True
     if built_by in ARGUMENTS:
         raw["model_args"] = ARGUMENTS[built_by](rng)
@@ -199,6 +200,18 @@ def _fastvit_arguments(rng: random.Random) -> dict[str, Any]:
         "layer_scale_init_value": rng.choice((None, 1e-5)),
         "cls_ratio": rng.choice((1.0, 2.0, 1.5)),
         "pos_embs": [None] * 4,
+    }
+
+
+def _repvit_arguments(rng: random.Random) -> dict[str, Any]:
+    stages = rng.randint(1, 4)
+    return {
+        "embed_dim": [8 * rng.randint(1, 9) for _ in range(stages)],
+        "depth": [rng.randint(1, 4) for _ in range(stages)],
+        "mlp_ratio": rng.randint(1, 4),
+        "kernel_size": rng.choice((3, 5)),
+        "distillation": rng.random() < 0.5,
+        "legacy": rng.random() < 0.5,
     }
 
 
@@ -267,6 +280,7 @@ def _convnext_arguments(rng: random.Random) -> dict[str, Any]:
 
 ARGUMENTS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "FastVit": _fastvit_arguments,
+    "RepVit": _repvit_arguments,
     "SwinTransformer": _swin_arguments,
     "ResNet": _resnet_arguments,
     "Xcit": _xcit_arguments,

@@ -1994,6 +1994,7 @@ CLASSES: dict[str, str] = {
     "timm.ConvNeXt": "timm_convnext",
     "timm.Eva": "timm_eva",
     "timm.FastVit": "timm_fastvit",
+    "timm.RepVit": "timm_repvit",
     "timm.ResNet": "timm_resnet",
     "timm.SwinTransformer": "timm_swin",
     "timm.VisionTransformer": "timm_vit",

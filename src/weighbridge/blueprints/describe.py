@@ -36,6 +36,7 @@ PACKAGES = {
     "megatron": mark("GPTModel of megatron-core with local layers, held to megatron-core 0.16.1"),
     "timm_convnext": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_fastvit": mark("a class of the package timm, held to timm 1.0.31"),
+    "timm_repvit": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_eva": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_swin": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_xcit": mark("a class of the package timm, held to timm 1.0.31"),

@@ -25,11 +25,12 @@ TYPES = {
     "Eva": "timm_eva",
     "SwinTransformer": "timm_swin",
     "FastVit": "timm_fastvit",
+    "RepVit": "timm_repvit",
     "ResNet": "timm_resnet",
     "Xcit": "timm_xcit",
 }
 """The classes described, with the model types that describe them here."""
-ANY_SIDE = frozenset({"timm_convnext", "timm_fastvit", "timm_resnet"})
+ANY_SIDE = frozenset({"timm_convnext", "timm_fastvit", "timm_repvit", "timm_resnet"})
 """Those whose tensors do not tell the side of the image, so that only what the pretrained weights were made for does."""
 
 _KNOWN: dict[str, tuple[str, dict[str, Any], dict[str, dict[str, Any]]]] = {}
