@@ -51,8 +51,8 @@ def family(model_type: str) -> Family:
 def why_undescribed(name: str) -> str:
     """Return why a model type or class of the reference library is not weighed; the empty string if there is nothing particular to say.
 
-    >>> why_undescribed("edgetam_vision_model")
-    "its tower is timm's RepViT, which is not described"
+    >>> why_undescribed("PatchTSTEncoder")
+    'it takes the number of patches beside the config; PatchTSTModel works it out and holds it'
     """
     path = "weighbridge.blueprints.refused_classes"
     __import__(path)  # on refusal alone

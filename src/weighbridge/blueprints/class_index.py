@@ -413,6 +413,7 @@ CLASSES: dict[str, str] = {
     "Dots3NoteVisionModel": "dots3_note_vision_encoder",
     "EdgeTamModel": "edgetam_video",
     "EdgeTamVideoModel": "edgetam_video",
+    "EdgeTamVisionModel": "edgetam_vision_model",
     "EfficientLoFTRForKeypointMatching": "efficientloftr",
     "EfficientLoFTRModel": "efficientloftr",
     "EfficientNetForImageClassification": "efficientnet",

@@ -170,6 +170,7 @@ MODULES: dict[str, str] = {
     "dpr": "encoders.dpr",
     "dpt": "vision.dpt",
     "edgetam_video": "detection.sam2_video",
+    "edgetam_vision_model": "detection.sam2_vision",
     "efficientloftr": "vision.efficientloftr",
     "efficientnet": "vision.efficientnet",
     "electra": "encoders.electra",

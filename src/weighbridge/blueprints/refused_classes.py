@@ -9,6 +9,5 @@ REASONS = {
     "PatchTSTEncoder": mark("it takes the number of patches beside the config; PatchTSTModel works it out and holds it"),
     "SeamlessM4Tv2TextToUnitDecoder": WITH_PREFIX,
     "SeamlessM4Tv2TextToUnitModel": WITH_PREFIX,
-    "edgetam_vision_model": mark("its tower is timm's RepViT, which is not described"),
 }
 """By class, or by model type where that is for all of its classes."""

@@ -10,14 +10,17 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, co
 from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HIDDEN, Config, computed, sequence, size
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.config.fields import HIDDEN, Config, choice, computed, sequence, size, variant, with_changes
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, stack
 from weighbridge.core.sizes import layer_range
 from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 HIERA = (
     HIDDEN.with_default(96),
@@ -150,6 +153,17 @@ def stages(c: Config) -> list[Grid]:
     return [shrunk(c, found[end].at) if found[end].pools else found[end].at for end in ends]
 
 
+def _largest(sizes: Any) -> Grid:
+    """Take the height and the width of the largest map."""
+    first = sizes[0] if isinstance(sizes, (list, tuple)) and sizes else sizes
+    sides = tuple(first) if isinstance(first, (list, tuple)) else (first, first)
+    if len(sides) != 2 or any(type(side) is not int or side < 1 for side in sides):
+        raise ConfigError("expected the height and the width of each map", key="backbone_feature_sizes", value=sizes)
+    return sides[0], sides[1]
+
+
+MAPS_OF_FOUR = {"in_chans": 3, "features_only": True, "out_indices": [0, 1, 2, 3]}
+"""What EdgeTAM's class asks of timm's network where the config has none; it misspells the name, so that it is timm's ResNet-50."""
 INPUTS = "backbone_channel_list"
 FIELDS = (
     model_config("backbone", "backbone_config", "sam2_hiera_det_model"),
@@ -162,9 +176,35 @@ FIELDS = (
 )
 
 
+EDGE = (
+    model_config("backbone", "backbone_config", "timm_wrapper", only=True, absent={"model_args": MAPS_OF_FOUR}),
+    *variant(FIELDS[1:], inputs=numbers("inputs", INPUTS, (384, 192, 96, 48))),
+    choice("sizes", "backbone_feature_sizes", [[256, 256], [128, 128], [64, 64]], read=_largest),
+)
+
+
 def neck_maps(c: Config) -> list[Grid]:
     """Return the maps that the neck puts out, the largest first."""
-    return [conv_output(at, c.kernel, c.stride, c.padding) for at in stages(c.backbone)]
+    found = stages(c.backbone) if c.model_type == "sam2_vision_model" else edge_maps(c)
+    return [conv_output(at, c.kernel, c.stride, c.padding) for at in found]
+
+
+def edge_maps(c: Config) -> list[Grid]:
+    """Return the maps of EdgeTAM's network: the config says how large the first is, and each is half as large as the one before."""
+    found = [c.sizes]
+    for _ in c.inputs[1:]:
+        found.append(conv_output(found[-1], 3, 2, 1))
+    return found
+
+
+def edge_vision(c: Config) -> Part:
+    """Describe EdgeTamVisionModel: one of timm's networks, whose maps a convolution each brings to one width."""
+    height, across = c.sizes
+    network = with_changes(c.backbone.timm, model_type=c.backbone.timm.model_type, image=(4 * height, 4 * across))
+    tower = submodel(with_changes(c.backbone, model_type=c.backbone.model_type, timm=network))
+    maps = neck_maps(c)[::-1]
+    convs = (conv2d(str(i), width, c.fused, c.kernel, stream=area(at)) for i, (width, at) in enumerate(zip(c.inputs, maps, strict=True)))
+    return part("", as_child("backbone", tower), part("neck", part("convs", *convs), kind="neck"), kind="model")
 
 
 def vision(c: Config) -> Part:
@@ -190,5 +230,8 @@ OWN_IGNORED_KEYS = IGNORED_KEYS | {"backbone_feature_sizes", "fpn_top_down_level
 
 FAMILIES = {
     "sam2_hiera_det_model": Family("sam2_hiera_det_model", HIERA, {"Sam2HieraDetModel": hiera}, "Sam2HieraDetModel", OWN_IGNORED_KEYS),
+    "edgetam_vision_model": Family(
+        "edgetam_vision_model", EDGE, {"EdgeTamVisionModel": edge_vision}, "EdgeTamVisionModel", OWN_IGNORED_KEYS
+    ),
     "sam2_vision_model": Family("sam2_vision_model", FIELDS, {"Sam2VisionModel": vision}, "Sam2VisionModel", OWN_IGNORED_KEYS),
 }

@@ -18,9 +18,9 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, SubConfig, choice, switch, variant, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import part
+from weighbridge.core.parts import part, replace
 from weighbridge.core.sizes import is_some
-from weighbridge.core.tree import Part
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any
@@ -46,20 +46,47 @@ def _resolve(value: Any, path: str) -> SubConfig:
     """Find the fields of the model that is named, and its arguments.
 
     Raises:
-        ConfigError: It is to hand on its maps, and not to be whole.
+        ConfigError: It is to hand on its maps, and is none of those that are described so.
     """
     del path  # the keys stand in the config itself
     said = {"architecture": "resnet50", **(value or {})}
     model_type, arguments = built_with(said["architecture"])
     more = said.get("model_args") or {}
-    if not isinstance(more, Mapping) or more.get("features_only"):
+    if not isinstance(more, Mapping) or (more.get("features_only") and model_type not in MAPS):
         raise ConfigError("expected arguments of a whole model", key="model_args", value=more)
     known = family(model_type)
     stated = {key: entry for key, entry in more.items() if entry is not None}  # timm leaves out what is null
     told = {**arguments, **stated, **said}  # what was read once is read again, with symbols in place of sizes
     given = {key: entry for key, entry in told.items() if key not in ("num_classes", "model_args")}
     fields = tuple(field for field in known.fields if field.key != "num_classes")  # the labels are the outer config's
-    return SubConfig(given, fields, known.ignored_keys, model_type)
+    return SubConfig(given, (*fields, *PICKED), known.ignored_keys, model_type)
+
+
+MAPS: Mapping[str, str] = {"timm_resnet": "layer", "timm_repvit": "stages_"}
+"""The types that are described where they hand on their maps, and how their stages are called then."""
+PICKED = (switch("maps_alone", "features_only", False, report_default=False), choice("picked", "out_indices", None, report_default=False))
+
+
+def with_maps_alone(c: Config, tree: Part) -> Part:
+    """Return a network up to the last map that is asked for: its stages stand beside the stem, and there is no head.
+
+    Raises:
+        ConfigError: These are no indices of its maps.
+    """
+    repvit, prefix = c.model_type == "timm_repvit", MAPS[c.model_type]
+    names = [child.name for child in tree.children if isinstance(child, Part)]
+    count = len(c.depths) if repvit else 1 + sum(name.startswith(prefix) for name in names)
+    picked = list(range(count)) if c.picked is None else c.picked
+    if not isinstance(picked, (list, tuple)) or not picked or any(type(at) is not int or not -count <= at < count for at in picked):
+        raise ConfigError("expected a list of indices of maps", key="model_args.out_indices", value=c.picked)
+    last = max(at % count for at in picked)
+    kept: list[Node] = []
+    for child in tree.children:
+        if isinstance(child, Part) and child.name == "stages":
+            kept += [replace(stage, name=f"{prefix}{stage.name}") for stage in child.children[: last + 1] if isinstance(stage, Part)]
+        elif not isinstance(child, Part) or child.name not in ("head", "fc", *(f"{prefix}{index}" for index in range(last + 1, count))):
+            kept.append(child)
+    return replace(tree, children=tuple(kept))
 
 
 WRAPPED = (Field("timm", WHOLE, None, "nested", resolve=_resolve), LABELS)
@@ -67,13 +94,16 @@ WRAPPED = (Field("timm", WHOLE, None, "nested", resolve=_resolve), LABELS)
 
 def model(c: Config) -> Part:
     """Describe TimmWrapperModel: timm's model without its labels."""
-    return part("", as_child(WHOLE, submodel(with_changes(c.timm, model_type=c.timm.model_type, headed=False))), kind="model")
+    inner = submodel(with_changes(c.timm, model_type=c.timm.model_type, headed=False))
+    return part("", as_child(WHOLE, with_maps_alone(c.timm, inner) if c.timm.maps_alone else inner), kind="model")
 
 
 def classification(c: Config) -> Part:
     """Describe TimmWrapperForImageClassification: timm's model with as many labels as the config has."""
     if not is_some(c.labels):
         raise ConfigError("this class needs labels", key="num_labels", value=0, hint="TimmWrapperModel has none")
+    if c.timm.maps_alone:
+        raise ConfigError("a network that hands on its maps has no labels", key="model_args.features_only", value=True)
     inner = with_changes(c.timm, model_type=c.timm.model_type, headed=True, labels=c.labels)
     return part("", as_child(WHOLE, submodel(inner)), kind="model")
 
