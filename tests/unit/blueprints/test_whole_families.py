@@ -102,3 +102,23 @@ def test_fastvit_refuses_what_does_not_fit(key: str, value: object) -> None:
     arguments = {"token_mixers": ["attention"] * 4} if value == [48, 96, 192, 384] else {}
     with pytest.raises(ConfigError, match=key):
         weighbridge.model({"architecture": "fastvit_t8", "num_features": 1, "model_args": {**arguments, key: value}})
+
+
+PUBLISHED = {"architecture": "repvit_m1", "model_args": {"in_chans": 3, "features_only": True, "out_indices": [0, 1, 2, 3]}}
+
+
+def test_edgetam_has_repvit_where_its_files_say_so_and_resnet_where_nothing_does() -> None:
+    raw = {"model_type": "edgetam_video", "vision_config": {"model_type": "edgetam_vision_model", "backbone_config": PUBLISHED}}
+    assert weighbridge.model(raw, "EdgeTamVideoModel").count().unique == 13_912_306
+    assert weighbridge.model({"model_type": "edgetam_vision_model"}).count().unique == 8_728_640
+
+
+@pytest.mark.parametrize("indices", [[4], [], "all", [True]])
+def test_maps_are_asked_for_by_their_indices(indices: object) -> None:
+    network = {**PUBLISHED, "model_args": {"features_only": True, "out_indices": indices}}
+    with pytest.raises(ConfigError, match="out_indices"):
+        weighbridge.model({"model_type": "timm_wrapper", **network})
+    with pytest.raises(ConfigError, match="features_only"):
+        weighbridge.model({"model_type": "timm_wrapper", **PUBLISHED}, "TimmWrapperForImageClassification")
+    with pytest.raises(ConfigError, match="backbone_feature_sizes"):
+        weighbridge.model({"model_type": "edgetam_vision_model", "backbone_feature_sizes": indices})

@@ -185,7 +185,7 @@ EDGE = (
 
 def neck_maps(c: Config) -> list[Grid]:
     """Return the maps that the neck puts out, the largest first."""
-    found = stages(c.backbone) if c.model_type == "sam2_vision_model" else edge_maps(c)
+    found = edge_maps(c) if c.backbone.model_type == "timm_wrapper" else stages(c.backbone)
     return [conv_output(at, c.kernel, c.stride, c.padding) for at in found]
 
 

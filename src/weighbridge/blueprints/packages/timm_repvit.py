@@ -87,7 +87,7 @@ def repvit(c: Config) -> Part:
             for number in layer_range(c.depths[index])
         )
         found.append((*down, *layers))
-    heads = [classifier(name, c.widths[-1], c.labels) for name in ("head", "head_dist")[: 1 + c.distilled]]
+    heads = (classifier(name, c.widths[-1], c.labels) for name in ("head", "head_dist")[: 1 + c.distilled])
     head = (part("head", *heads, kind="head", stream="one"),) if c.headed else ()
     return part("", part("stem", *stem, kind="embeddings"), module_list("stages", *found), *head, kind="model", stream=area(grid))
 
