@@ -120,5 +120,31 @@ def test_maps_are_asked_for_by_their_indices(indices: object) -> None:
         weighbridge.model({"model_type": "timm_wrapper", **network})
     with pytest.raises(ConfigError, match="features_only"):
         weighbridge.model({"model_type": "timm_wrapper", **PUBLISHED}, "TimmWrapperForImageClassification")
+
+
+@pytest.mark.parametrize("sizes", [[], "all", [[4, 4, 4]], [True], [[0, 4]]])
+def test_edgetams_largest_map_has_two_sides(sizes: object) -> None:
     with pytest.raises(ConfigError, match="backbone_feature_sizes"):
-        weighbridge.model({"model_type": "edgetam_vision_model", "backbone_feature_sizes": indices})
+        weighbridge.model({"model_type": "edgetam_vision_model", "backbone_feature_sizes": sizes})
+
+
+@pytest.mark.parametrize(
+    ("raw", "class_name", "key"),
+    [
+        ({"model_type": "distilbert", "num_labels": 3}, "DistilBertForQuestionAnswering", "num_labels"),
+        ({"model_type": "xlnet", "d_head": 32}, "XLNetModel", "d_head"),
+        ({"model_type": "dbrx", "ffn_config": {"ffn_act_fn": "silu"}, "attn_config": {"rope_theta": 10000}}, "DbrxModel", "ffn_act_fn"),
+    ],
+)
+def test_what_the_class_refuses_is_refused(raw: dict[str, object], class_name: str, key: str) -> None:
+    with pytest.raises(ConfigError, match=key):
+        weighbridge.model(raw, class_name)
+
+
+@pytest.mark.parametrize(("name", "total"), [("fastvit_mci1", 84_969_729), ("fastvit_mci3", 248_885_953)])
+def test_mobileclips_image_towers_are_timms(name: str, total: int) -> None:
+    wide = name == "fastvit_mci3"  # MobileCLIP2-S3, beside MobileCLIP-S1
+    text = {"context_length": 77, "vocab_size": 49408, "width": 768 if wide else 512, "heads": 12 if wide else 8, "layers": 12}
+    tower = {"timm_model_name": name, "timm_pool": "avg", "timm_proj": None, "image_size": 256}
+    raw = {"embed_dim": 768 if wide else 512, "vision_cfg": tower, "text_cfg": {**text, "no_causal_mask": not wide}, "custom_text": True}
+    assert weighbridge.model(raw).count().unique == total

@@ -15,7 +15,8 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, N_HEADS, N_LAYERS, POSITIONS, TIED, VOCAB, Config, derived, size
+from weighbridge.config.fields import LABELS, N_HEADS, N_LAYERS, POSITIONS, TIED, VOCAB, Config, computed, derived, size
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
@@ -29,6 +30,7 @@ FIELDS = (
     N_HEADS.with_default(12),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "dim", "n_heads"),
     LABELS,
+    computed("two_labels", lambda c: c.labels == 2),
     TIED,
     POOLED,
 )
@@ -75,12 +77,19 @@ def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     return linear("pre_classifier", c.hidden, c.hidden, stream="one"), linear("classifier", c.hidden, 1, stream="one")
 
 
+def start_and_end(c: Config, words: str | None) -> tuple[Part, ...]:
+    """Describe question answering, which the class refuses for other than two labels."""
+    if not c.two_labels:
+        raise ConfigError("the class answers questions with two labels alone, a start and an end", key="num_labels", value=c.labels)
+    return question_answering_head(c, words)
+
+
 HEADS = {
     "ForMaskedLM": HeadSpec(masked_lm),
     "ForSequenceClassification": HeadSpec(classifier),
     "ForMultipleChoice": HeadSpec(multiple_choice),
     "ForTokenClassification": HeadSpec(token_classifier),
-    "ForQuestionAnswering": HeadSpec(question_answering_head),
+    "ForQuestionAnswering": HeadSpec(start_and_end),
 }
 
 FAMILIES = {

@@ -18,10 +18,21 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import D_MODEL, LABELS, N_HEAD, N_LAYER, TIED, Config, Field, choice, computed, size, switch
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, State, Tensor
+
+
+def _refuse_other_heads(c: Config) -> bool:
+    if c.head_dim != c.hidden // c.heads:
+        raise ConfigError(
+            Text("the class wants the width of a head to be {width}", width=c.hidden // c.heads), key="d_head", value=c.head_dim
+        )
+    return True
+
 
 FIELDS = (
     size("vocab", "vocab_size", 32000, "V", "vocabulary size", "n_token"),
@@ -30,6 +41,7 @@ FIELDS = (
     N_LAYER.with_default(24),
     N_HEAD.with_default(16),
     size("head_dim", "d_head", lambda c: exact(c.hidden, c.heads), "D", "head dimension"),
+    computed("even", _refuse_other_heads),
     LABELS,
     TIED,
     choice("sight", "attn_type", "bi"),

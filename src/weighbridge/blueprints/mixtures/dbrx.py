@@ -78,7 +78,17 @@ ATTENTION = (
     Field("theta", "rope_theta", refuse_missing_theta, "choice", nullable=True),
     choice("clipped", "clip_qkv", False, read=lambda limit: limit is not False, report_default=False),
 )
+
+
+def activation(value: object) -> object:
+    """Take the activation function, which the class wants by its name in an object."""
+    if value is not None and not isinstance(value, dict):
+        raise ConfigError("the class wants an object with a name here", key="ffn_config.ffn_act_fn", value=value)
+    return value
+
+
 EXPERTS = (
+    choice("activation", "ffn_act_fn", None, read=activation, report_default=False),
     size("expert_mlp", "ffn_hidden_size", 3584, "M", "intermediate size of an expert"),
     size("experts", "moe_num_experts", 4, "E", "experts"),
     size("active", "moe_top_k", 1, "k", "experts per token"),

@@ -45,7 +45,7 @@ def perceptron(name: str, width: int, ratio: int, places: Stream) -> Part:
 
 def block(c: Config, width: int, gated: bool, places: Stream) -> tuple[Node, ...]:
     """Describe a block: a convolution of each channel beside one of a single place, a gate in every second block, and an MLP."""
-    small = (normed("conv1", width, width, 1, places, width),)
+    small: tuple[Part, ...] = (normed("conv1", width, width, 1, places, width),)
     if not c.normed_apart:
         small = (conv2d("conv1", width, width, 1, groups=width, stream=places), batch_norm("bn", width))
     mixer = part("token_mixer", normed("conv", width, width, c.kernel, places, width), *small, kind="convolution")
