@@ -106,7 +106,7 @@ def find_sub_config(field: Field, raw: Mapping[str, Any], path: str = "") -> Sub
 
 
 def is_nulled(field: Field, raw: Mapping[str, Any]) -> bool:
-    """Say whether a switch that is on by default is put off by an explicit null, which the reference takes for false.
+    """Tell whether an explicit null turns off a switch that is on by default; the reference reads null as false.
 
     >>> from weighbridge.config.fields import switch
     >>> is_nulled(switch("biased", "bias", True), {"bias": None}), is_nulled(switch("biased", "bias", True), {})

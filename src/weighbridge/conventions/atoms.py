@@ -1,4 +1,4 @@
-"""A model as counting conventions see it: its parameters by role and component."""
+"""A model's parameters by role and component, as counting conventions need them."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ class Parts(NamedTuple):
 
 @lru_cache(maxsize=8)
 def parts_of(model: ModelValue) -> Parts:
-    """Take a model's own tree apart, once."""
+    """Return the atoms of a model's tree, cached."""
     return _parts(model.tree, leaves_of(model) if model.description is None else leaves(Pair(model.tree, model.tree)))
 
 
 def parts(tree: Part) -> Parts:
-    """Take a tree of ints apart.
+    """Return the atoms of a tree of ints.
 
     >>> from weighbridge import model
     >>> parts(model("bert-base-uncased").tree).unique

@@ -155,7 +155,7 @@ def _read_ovis2(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_perceiver(raw: dict[str, Any]) -> dict[str, Any]:
-    """Let the names of labels be their number."""
+    """Read the number of labels from the list of their names."""
     return {key: value for key, value in raw.items() if key != "num_labels" or not isinstance(raw.get("id2label"), Mapping)}
 
 

@@ -1,4 +1,4 @@
-"""What people leave out when they count, and the names of the parts that they count alone."""
+"""What people leave out when they count, and the parts that they count separately."""
 
 from __future__ import annotations
 

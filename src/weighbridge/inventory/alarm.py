@@ -1,4 +1,4 @@
-"""An alarm that ends what takes too long, where the platform and the thread allow one."""
+"""A timeout by signal, where the platform and the thread allow one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _ring(*_: object) -> None:
 
 @contextmanager
 def answering_alarms() -> Iterator[None]:
-    """Let an alarm end what takes too long, where the platform and the thread allow it."""
+    """Allow timeouts by signal inside the block, where the platform and the thread support them."""
     try:
         before = signal.signal(signal.SIGALRM, _ring)
     except (AttributeError, ValueError):  # no such signal here, or not the main thread
@@ -32,7 +32,7 @@ def answering_alarms() -> Iterator[None]:
 
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
-    """End what is inside after *seconds*, where alarms are answered."""
+    """Interrupt the block after *seconds*, where timeouts are allowed."""
     set_alarm(seconds)
     try:
         yield
@@ -41,6 +41,6 @@ def alarm(seconds: float) -> Iterator[None]:
 
 
 def set_alarm(seconds: float) -> None:
-    """Ring after *seconds*, in place of any time set before; 0 is never. In another thread nothing would hear it."""
+    """Set the timer to *seconds*, replacing an earlier one; 0 clears it. Only the main thread receives the signal."""
     if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
         signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -109,7 +109,7 @@ def _keys_of(known: Family) -> _Keys | None:
 
 
 def _weigh_group(configs: list[NamedConfig]) -> Iterable[Row]:
-    """Weigh a group as columns; where that cannot be done, or a witness disagrees, one at a time."""
+    """Count a group as columns; where that fails, or a config counted by itself disagrees, one at a time."""
     try:
         rows = _as_columns(configs)
     except (WeighbridgeError, TypeError, AssertionError, KeyError):

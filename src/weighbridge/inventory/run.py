@@ -1,4 +1,4 @@
-"""The shards of a census done on this machine's cores or on a cluster, whatever dies on the way.
+"""Run the shards of a census on local processes or a cluster; a worker that dies is replaced.
 
 A worker that dies takes its pool with it: the pool is made anew and the shards that were under way are done again, alone. One
 that kills its worker even then is cut in halves until the item is found, which gets a row that says so.
@@ -184,7 +184,7 @@ def _wait(under_way: dict[Future[ShardResult], Shard], again: list[Shard], worke
 
 
 def _one_after_the_other(again: list[Shard], workers: _Workers, folder: Path) -> Iterator[tuple[ShardResult, bool]]:
-    """Do shards alone; cut one that ends its worker in halves until the item that does so is found."""
+    """Run shards one by one; a shard that kills its worker is halved until the item that does it is found."""
     while again:
         shard = again.pop()
         try:
@@ -219,7 +219,7 @@ class _Workers:
             self._executor = client.get_executor(retries=1, pure=False)
 
     def submit(self, shard: Shard, folder: Path) -> Future[ShardResult]:
-        """Hand a shard over; a pool that broke in the meantime is made anew."""
+        """Submit a shard; a broken pool is replaced first."""
         try:
             return self._executor.submit(weigh_shard, shard, str(folder.absolute()))
         except BrokenExecutor:
@@ -227,7 +227,7 @@ class _Workers:
             return self._executor.submit(weigh_shard, shard, str(folder.absolute()))
 
     def renew(self) -> None:
-        """Make the pool anew."""
+        """Replace the pool."""
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._executor = _pool(self.jobs)
 

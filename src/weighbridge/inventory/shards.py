@@ -1,4 +1,4 @@
-"""A shard of a census: some items, weighed by one pure function into one Parquet file, which is there whole or not at all."""
+"""A shard of a census: some items, counted by one pure function and written atomically to one Parquet file."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def weigh_shard(shard: Shard, folder: str) -> ShardResult:
 
 
 def write_part(name: str, rows: list[Row], folder: str) -> ShardResult:
-    """Write rows to a part: under another name first, so that it is whole once it is there."""
+    """Write rows to a part atomically: to a temporary name, then renamed."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -172,7 +172,7 @@ def _rows(shard: Shard) -> Iterator[Row]:
 
 
 def _from_afar_together(found: tuple[Item, ...], seconds: float) -> Iterator[Row]:
-    """Weigh what is far away, some at a time: most of the time is spent waiting for a server.
+    """Count remote items several at a time, since most of the time is spent waiting for a server.
 
     A thread cannot be stopped; what takes too long gets its row, and its thread is left to the time limits of the client.
     """
@@ -271,7 +271,7 @@ def _from_afar(source: str) -> Row:
 
 @contextmanager
 def _guard(path: str, seconds: float) -> Iterator[list[Row]]:
-    """Turn whatever goes wrong inside into a row, and end what takes too long."""
+    """Turn any error inside the block into a row, with a timeout."""
     outcome: list[Row] = []
     try:
         with alarm(seconds):

@@ -1,1 +1,1 @@
-"""A config held against a checkpoint, and one model against another, tensor by tensor."""
+"""Verify a checkpoint against its config, and compare two models, tensor by tensor."""

@@ -1,4 +1,4 @@
-"""A blueprint's tensors and a file's, brought together by name."""
+"""Match a blueprint's tensors with a file's by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Alignment(NamedTuple):
-    """The blueprint's tensors and the file's, brought together by name.
+    """The blueprint's tensors matched with the file's by name.
 
     Attributes:
         groups: The blueprint's names and the file's rows that make them up: one to one, or merged, or split.
@@ -107,7 +107,7 @@ def spelling_for(listing: Listing, described: ModelValue) -> Spelling:
 
 
 def align_in_any_spelling(described: ModelValue, actual: list[Row], spelling: Spelling) -> tuple[dict[str, Row], Alignment]:
-    """Align by the reference's names, or by another set that the family knows, if the file is written in that."""
+    """Align by the reference's names, or by another naming of the family if the file uses it."""
     known = described.description
     assert known is not None
     best: tuple[dict[str, Row], Alignment] | None = None
@@ -130,7 +130,7 @@ def align_in_any_spelling(described: ModelValue, actual: list[Row], spelling: Sp
 
 
 def align(expected: Mapping[str, Row], actual: list[Row], keys: Iterable[str], spelling: Spelling = PLAIN) -> Alignment:
-    """Bring the blueprint's tensors and the file's together by their names."""
+    """Match the blueprint's tensors with the file's by name."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     extra = []
     for side in spelling.sides:

@@ -1,4 +1,4 @@
-"""Which config fields explain that two models have unlike counts: each is changed alone, and the model counted again.
+"""Which config fields explain a difference between two counts: each field is changed alone, and the model recounted.
 
 From the first model, one field at a time is set to what the second has. What all of them together change beyond the sum of that is
 their interaction (a wider hidden size costs more in more layers), and is said; so the parts always add up to the difference.

@@ -1,4 +1,4 @@
-"""What a saved file calls a model's tensors: names and fusions turned back as the reference library does when it saves.
+"""Tensor names in saved files: renamings and fusions reversed as transformers reverses them on save.
 
 In memory the reference holds experts in one tensor, towers under new names, and more; the files that were published,
 and those that it writes today, keep the old ones.

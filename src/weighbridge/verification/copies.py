@@ -1,4 +1,4 @@
-"""Two tensors of a file that the class holds in one: a copy, or a second tensor that loading keeps apart?
+"""Tied tensors that a file holds twice: a copy, or a different tensor that loading unties?
 
 transformers 5.23.0, ``PreTrainedModel.tie_weights`` in modeling_utils.py: where a checkpoint holds both tensors of a tie, their
 values are compared when it is loaded, and if one differs they are not tied. A shape cannot tell; bytes can.

@@ -1,4 +1,4 @@
-"""The steps back from memory to file: which models are inside a class, and what the reference turns back of each.
+"""Weight conversions that transformers reverses on save, for a class and the models inside it.
 
 ``published.json`` (written by ``python -m truth.published``) has, for each class, the models inside it, which name
 of tied tensors is kept, and what is not saved; and for each class or model type the steps back.
@@ -42,7 +42,7 @@ class Inside(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One step back.
+    """One conversion to reverse.
 
     Attributes:
         find: What is looked for in a name; one group for each of *sources*.

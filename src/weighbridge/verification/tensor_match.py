@@ -1,4 +1,4 @@
-"""Tensors of a file held against those of a class, pair by pair: the same, the same in another form, or not."""
+"""Compare a file's tensors with a class's, pair by pair: equal, equal in another layout, or different."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is the file what the config says? Every tensor matched, or named with its reason.
+"""Does a file hold what its config says? Every tensor matches, or is listed with the reason.
 
 The account is kept in elements: what the file holds, less what the config's class has, is the sum of what
 is explained and what is not. Unexplained is only what no rule of this module accounts for, and then the
@@ -39,7 +39,7 @@ def verify_checkpoint(
     *,
     thorough: bool = False,
 ) -> Verification:
-    """Hold a checkpoint against a config: the one given, the one that a GGUF file carries, or the one that lies beside it.
+    """Verify a checkpoint against a config: the given one, the metadata of a GGUF file, or the config.json beside it.
 
     Args:
         source: A directory, a checkpoint file, or the index of a sharded one, here or elsewhere.
@@ -91,7 +91,7 @@ def _config_beside(path: Path) -> Path:
 
 
 def verify(described: ModelValue, listing: Listing, source: str = "", compare: Compare = lambda one, other: None) -> Verification:
-    """Hold a config's class against the tensors of a file.
+    """Verify the tensors of a file against a config's class.
 
     Args:
         described: A model made from a config.
@@ -133,7 +133,7 @@ def verify(described: ModelValue, listing: Listing, source: str = "", compare: C
 
 
 def claims(listing: Listing, expected: int | None = None) -> tuple[Claim, ...]:
-    """Hold what a file states of itself against what it holds: bytes (``total_size``) and parameters.
+    """Check what a file claims about itself: bytes (``total_size``) and parameters.
 
     A name does not tell a frozen batch norm's gain, which is a buffer, from a parameter; a class that has *expected* ones does.
     """

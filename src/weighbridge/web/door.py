@@ -1,4 +1,4 @@
-"""The door: a small process that accepts connections and answers ``/health``; whoever asks for more is led in to the server.
+"""The acceptor: a small process that accepts connections, answers ``/health`` itself and passes all others to the server.
 
 A process that is busy has to wait for its turn wherever others want a processor too, and one that sleeps is woken at once. So the one that tells
 whether the server is well does nothing else: it hands each connection on (``SCM_RIGHTS``) as soon as something has been said on it, unread. It
@@ -74,7 +74,7 @@ def _date() -> bytes:
 
 
 class Door:
-    """Accepts connections, watches those that say nothing, and hands the others on."""
+    """Accepts connections, times out idle ones, and passes the others on."""
 
     def __init__(self, listener: socket.socket, server: socket.socket, most: int, patience: float, hosts: tuple[str, ...]) -> None:
         self.listener, self.server, self.most, self.patience, self.hosts = listener, server, most, patience, hosts
@@ -87,7 +87,7 @@ class Door:
             self.watched.register(own, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        """Go on until the server is gone."""
+        """Run until the server ends."""
         while True:
             crowded = False
             for key, _ in self.watched.select(self._patience()):
@@ -109,14 +109,14 @@ class Door:
         return self.patience / 10 if self.silent else None
 
     def _feel_pulse(self) -> bool:
-        """Note that the server lives; tell whether it does."""
+        """Read the server's heartbeat; tell whether it is alive."""
         self.beaten = time.monotonic()
         with suppress(BlockingIOError):
             return bool(self.server.recv(4096))
         return True
 
     def _accept(self) -> bool:
-        """Accept those who wait; tell whether there are more."""
+        """Accept pending connections; tell whether there are more."""
         for _ in range(ACCEPTED_AT_ONCE):
             try:
                 caller, _ = self.listener.accept()
@@ -133,7 +133,7 @@ class Door:
         return True
 
     def _look(self, caller: socket.socket) -> None:
-        """See what a connection says, and answer it, put it with those that are led in, or wait."""
+        """Peek at a connection: answer it, queue it for the server, or wait for more."""
         try:
             data = caller.recv(LONGEST + 1, socket.MSG_PEEK)
         except (BlockingIOError, InterruptedError):
@@ -170,7 +170,7 @@ class Door:
             self.watched.unregister(caller)
 
     def _dismiss(self) -> None:
-        """Let those go who have said nothing for too long."""
+        """Close connections that have been idle for too long."""
         now = time.monotonic()
         while self.silent:
             caller, (until, answered) = next(iter(self.silent.items()))
@@ -186,7 +186,7 @@ class Door:
             caller.close()
 
     def _lead_in(self) -> None:
-        """Hand connections on, as long as the server takes them."""
+        """Pass queued connections to the server, as long as it takes them."""
         for _ in range(min(LED_IN_AT_ONCE, len(self.going_in))):
             try:
                 socket.send_fds(self.server, [b"."], [self.going_in[0].fileno()])
@@ -200,7 +200,7 @@ class Door:
 
 
 def main(listener: str, server: str, most: str, patience: str, *hosts: str) -> None:
-    """Be the door: of a socket that listens, and another that leads to the server, both by their number."""
+    """Run the acceptor with two file descriptors: a listening socket, and one that leads to the server."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server, which lets what is under way finish
     with suppress(ImportError, OSError, ValueError):
         import resource

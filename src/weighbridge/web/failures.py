@@ -1,4 +1,4 @@
-"""Pages that show why a question cannot be answered, and ways out."""
+"""Pages for refused requests: the reason, and what to do instead."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HINTS = {
 
 
 def refusal_page(request: Request, status: int, error: WeighbridgeError) -> Response:
-    """Show why a question cannot be answered, and ways out."""
+    """Show why a request was refused, and what to do instead."""
     hint = HINTS.get(str(getattr(error, "hint", "")))
     if hint and isinstance(error, ConfigError):
         error = ConfigError(error.message, key=error.key, hint=hint)
@@ -40,7 +40,7 @@ def refusal_page(request: Request, status: int, error: WeighbridgeError) -> Resp
 
 
 def failure_page(request: Request, status: int, detail: str, ways: Sequence[Offer] = ()) -> Response:
-    """Show what was wrong with a question, in place of its answer, with what was asked still there."""
+    """Show what was wrong with a request, with what was asked kept in the form."""
     given = request.query_params
     view = {
         "detail": detail,
@@ -53,7 +53,7 @@ def failure_page(request: Request, status: int, detail: str, ways: Sequence[Offe
 
 
 def warm_up() -> None:
-    """Make ready what shows an error, so that the first of a thousand refusals keeps nobody waiting."""
+    """Load what renders errors, so that the first error is not slow."""
     templates().get_template("failed.html")
 
 

@@ -1,4 +1,4 @@
-"""What the server and its processes say to each other: messages of a head in JSON and a body of bytes, each with its length in front."""
+"""Messages between the server and its workers: a JSON head and a body of bytes, each prefixed with its length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A checkpoint of which only some slices are here: the browser cuts out what the readers ask for, and sends no weights."""
+"""A checkpoint of which the browser sends only the slices that the readers ask for, never the weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weighbridge.core.messages import Text
 
 
 class Slice(NamedTuple):
-    """Bytes of a file and where they stand in it."""
+    """Bytes of a file and their offset."""
 
     at: int
     data: bytes

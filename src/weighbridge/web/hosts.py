@@ -1,4 +1,4 @@
-"""Which names a request may call this server by: a page of another site that has its name point here is not answered.
+"""Allowed Host headers: requests from a foreign name that resolves to this server (DNS rebinding) are refused.
 
 An address of digits cannot be made to point elsewhere, so any is taken; a name must be known. (What this stops is DNS rebinding.)
 """

@@ -1,4 +1,4 @@
-"""What stands between the network and the application: hosts, rates, bodies, time, security headers; errors as problem+json."""
+"""ASGI middleware: allowed hosts, rate limits, body sizes, timeouts, security headers; errors as problem+json."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def status_of(error: WeighbridgeError) -> int:
 
 
 class _OutOfTime(BaseException):
-    """Raised inside a thread whose time is up; no handler of ordinary errors catches it."""
+    """Raised inside a thread whose time is up; a BaseException, so that no ``except Exception`` catches it."""
 
 
 async def in_time(work: Callable[[], Result], limits: Limits) -> Result | None:
@@ -150,7 +150,7 @@ class Guard:
         return self.limits.header_bytes if scope["path"] in HEADER_PATHS else self.limits.body_bytes
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
-        """Return why a request is refused by its head alone, if it is."""
+        """Return why a request is refused by its headers alone, or None."""
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"localhost").decode("latin-1")
         if not is_trusted(host, self.limits.hosts):
@@ -178,7 +178,7 @@ class Guard:
 
 
 def _client(scope: Scope) -> str:
-    """Return whom a request is counted to: its address; of IPv6 the network, since a machine has all the addresses in one."""
+    """Return the client that a request counts for: its IPv4 address, or its IPv6 network."""
     client: str = (scope.get("client") or ("?",))[0]
     if ":" not in client:
         return client

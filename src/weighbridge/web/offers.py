@@ -1,4 +1,4 @@
-"""What to offer where a size cannot be: the nearest that can, or the size that it contradicts made to fit."""
+"""Suggestions for an impossible size: the nearest possible value, or a change of the size that it contradicts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _with_override(query: Query, key: str, value: int) -> Query:
 
 
 def _value(query: Query, key: str) -> object:
-    """Return what a field is in a model that can be weighed."""
+    """Return the value of a field in a model that can be built."""
     try:
         found = query.model().description
     except WeighbridgeError:

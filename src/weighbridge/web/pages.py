@@ -35,7 +35,7 @@ def home(request: Request, form: Form) -> Response:
 
 
 def model_page(request: Request, form: Form) -> Response:
-    """Show one model: controls, totals, table, pictures, formula, counts, arithmetic."""
+    """Show one model: controls, totals, table, charts, formula, counts, FLOPs."""
     query = read_query(request.query_params)
     return page_of_model(request, query._replace(source=DEFAULT) if query.dropped else query, query.model())
 
@@ -57,13 +57,13 @@ def _class_choices(found: Model, query: Query) -> dict[str, Any]:
 
 
 def where_part(request: Request, form: Form) -> Response:
-    """Answer what a change of a size moves first: the total, the table and the pictures; the rest of the page stays."""
+    """Return the fragment that a changed size updates first: the total, the table and the charts."""
     query = read_query(request.query_params)
     return render_page(request, "part_where", query, _module_page(query.model(), query))
 
 
 def why_part(request: Request, form: Form) -> Response:
-    """Answer what is shown below: formula, counts, arithmetic."""
+    """Return the fragment below: formula, counts, FLOPs."""
     query = read_query(request.query_params)
     return render_page(request, "part_why", query, _formula_page(query.model(), query))
 
@@ -89,13 +89,13 @@ def _formula_page(found: Model, query: Query) -> dict[str, Any]:
 
 
 def costs_part(request: Request, form: Form) -> Response:
-    """Answer what the model costs: memory, cache, whether it fits."""
+    """Return the fragment on costs: memory, cache, whether it fits."""
     query = read_query(request.query_params)
     return render_page(request, "part_costs", query, views.costs(query.model(), query))
 
 
 def names_part(request: Request, form: Form) -> Response:
-    """Answer the names that may be meant, the likeliest first, each with its count."""
+    """Return the names that may be meant, likeliest first, each with its count."""
     from starlette.responses import JSONResponse
 
     from weighbridge.web.names import count_of, find_names

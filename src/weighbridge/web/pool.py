@@ -1,4 +1,4 @@
-"""The processes that answer requests: a request waits for a free one, not for long, and is ended when its time is up.
+"""The pool of worker processes: a request waits briefly for a free one, and is killed when its time is up.
 
 One process is kept for light requests, so that they are answered while heavy ones queue for the others. What looked light and is not is ended
 there soon, waits for another process, and is known for heavy when it comes again.
@@ -69,7 +69,7 @@ class LateError(Exception):
 
 
 class WorkerAnswer(NamedTuple):
-    """An answer, as it is sent."""
+    """A response, as it is sent."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -97,7 +97,7 @@ class Lane:
 
 
 class Pool:
-    """A number of processes.
+    """A pool of worker processes.
 
     Attributes:
         limits: The longest an answer may take, and the longest a request waits.
@@ -208,7 +208,7 @@ class Pool:
             (self.light if worker.light else self.heavy).idle.append(worker)
 
     def _end(self, worker: Worker) -> None:
-        """End a process, and start another in its place."""
+        """Kill a worker and start a new one."""
         with suppress(ProcessLookupError):
             worker.process.kill()
         self.processes.discard(worker.process)
@@ -261,7 +261,7 @@ async def _read_answer(process: asyncio.subprocess.Process) -> tuple[dict[str, A
 
 
 class Gate:
-    """ASGI middleware: hands a request to a process of the pool, or says that there is none to be had."""
+    """ASGI middleware: passes a request to a worker of the pool, or answers 503 if none is free."""
 
     def __init__(self, app: ASGIApp, pool: Pool, counted: dict[str, int]) -> None:
         self.app, self.pool, self.counted = app, pool, counted

@@ -1,4 +1,4 @@
-"""The server behind its door: it starts the process that accepts connections, tells it that it lives, and makes connections of what is led in.
+"""The server behind its acceptor: starts that process, sends it heartbeats, and serves the sockets that it passes on.
 
 Where sockets cannot be handed from one process to another (Windows), and where the door cannot be started, the server accepts connections itself.
 """
@@ -28,7 +28,7 @@ START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from weigh
 
 
 class Reception:
-    """The server's side of its door."""
+    """The server's side of the acceptor."""
 
     def __init__(self, server: uvicorn.Server, listener: socket.socket, most: int, hosts: tuple[str, ...]) -> None:
         self.server, self.listener, self.most, self.hosts = server, listener, most, hosts
@@ -39,7 +39,7 @@ class Reception:
         self.open()
 
     def open(self) -> None:
-        """Start the process that is the door."""
+        """Start the acceptor process."""
         import json
 
         self.channel, other = socket.socketpair()
@@ -52,7 +52,7 @@ class Reception:
         self._beat()
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Stop accepting connections."""
         self.closed = True
         self._shut()
 
@@ -103,7 +103,7 @@ class Reception:
 
 
 def server_with_door(config: uvicorn.Config, most: int, hosts: tuple[str, ...]) -> uvicorn.Server:
-    """Return a server that accepts connections through a door, where the system knows how to hand sockets on."""
+    """Return a server that gets its connections from an acceptor process, where the system can pass sockets."""
     import uvicorn
 
     class Server(uvicorn.Server):

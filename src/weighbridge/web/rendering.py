@@ -1,4 +1,4 @@
-"""How a view becomes a page: its template, its words, its language, and how values are escaped."""
+"""Render views as pages: templates, translated strings, language choice, escaping."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def render_page(request: Request, name: str, query: Query, view: dict[str, Any],
 
 @cache
 def templates() -> Environment:
-    """Return the templates: all values escaped, what is missing an error."""
+    """Return the template environment: autoescaping on, undefined names are errors."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -91,7 +91,7 @@ def _escape_invisible(value: object) -> object:
 
 @lru_cache(4096)
 def _breakable(name: str) -> Markup:
-    """Let a long name be broken where its words meet."""
+    """Allow a line break inside a long name where its words meet."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])", "<wbr>", str(escape(escape_invisible(name)))))

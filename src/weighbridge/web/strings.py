@@ -1,4 +1,4 @@
-"""The words of the pages, in one table, so that the catalogues find them."""
+"""The strings of the pages, in one table, so that they can be translated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose turn it is: requests wait client by client, each client one at a time, and which of them are light is told before they are answered."""
+"""Fair queueing of requests: one at a time for each client, quick ones told apart before they are answered."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LARGEST = re.compile(r"[0-9]{8}|(?:layer|depth|block|stage)[^&,]*[=:]\W*[0-9]{4}
 
 
 def is_light(request: Mapping[str, Any], body: bytes = b"") -> bool:
-    """Tell whether a request looks like one that is answered at once; one that only looks so is found out by the clock.
+    """Tell whether a request looks quick; one that only looks so is caught by its time limit.
 
     >>> is_light({"method": "GET", "path": "/api/v1/count", "query_string": "source=gpt2"})
     True
@@ -66,7 +66,7 @@ def is_first(request: Mapping[str, Any]) -> bool:
 
 
 class Turns(Generic[Given]):
-    """Requests that wait for something; of those who wait, each client has its turn, however many requests it sends.
+    """A queue of requests that serves clients in turn, however many requests each sends.
 
     >>> loop = asyncio.new_event_loop()
     >>> turns = Turns[str](3)
@@ -86,7 +86,7 @@ class Turns(Generic[Given]):
         return sum(len(queue) for queue in self.clients.values())
 
     def wait(self, client: str, loop: asyncio.AbstractEventLoop) -> asyncio.Future[Given] | None:
-        """Return what will be given to *client*; None if too many wait."""
+        """Return a future for *client*'s turn; None if the queue is full."""
         if len(self) >= self.most:
             return None
         future: asyncio.Future[Given] = loop.create_future()
@@ -94,7 +94,7 @@ class Turns(Generic[Given]):
         return future
 
     def leave(self, client: str, future: asyncio.Future[Given]) -> None:
-        """Wait no longer."""
+        """Leave the queue."""
         queue = self.clients.get(client)
         if queue is not None and future in queue:
             queue.remove(future)
@@ -102,7 +102,7 @@ class Turns(Generic[Given]):
                 del self.clients[client]
 
     def give(self, given: Given) -> bool:
-        """Give something to the client whose turn it is; False if nobody waits."""
+        """Give something to the next client; False if nobody waits."""
         while self.clients:
             client, queue = self.clients.popitem(last=False)
             future = queue.popleft()

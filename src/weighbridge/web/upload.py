@@ -1,4 +1,4 @@
-"""What a checkpoint dropped on the page amounts to: as a page, and as a call. Either may answer which slice it still wants."""
+"""Endpoints for a checkpoint dropped on the page, as a page and as JSON; either may answer which slice it still needs."""
 
 from __future__ import annotations
 

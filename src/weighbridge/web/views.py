@@ -1,4 +1,4 @@
-"""What the pages show of a model, made ready for the templates."""
+"""What the pages show of a model, prepared for the templates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that answers requests one after the other, so that one that takes too long can be ended and no other suffers.
+"""A worker process that answers one request at a time, so that one that takes too long can be killed alone.
 
 It reads requests from its standard input and writes answers to its standard output. Three things
 end it: its server, when an answer takes too long; the system, when it would take more memory than is allowed, or when its server is
@@ -95,7 +95,7 @@ def _problem(status: int, title: str, detail: str, *, last: bool = False) -> tup
 
 
 def _restrict() -> None:
-    """Take no more memory than is allowed, where the system can see to that."""
+    """Limit the memory of the process, where the system supports it."""
     if sys.platform == "win32":
         return
     import resource
