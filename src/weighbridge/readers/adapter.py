@@ -1,4 +1,4 @@
-"""A directory with a PEFT adapter: what its config says, held against its tensors.
+"""A directory with a PEFT adapter: its config checked against its tensors.
 
 Source: huggingface/peft 0.17, tuners/lora/layer.py and config.py (rank_pattern, use_dora, modules_to_save)
 """

@@ -1,4 +1,4 @@
-"""Connections over HTTP that are kept alive: the ranges of a file, and the files of a folder, come over one, as long as the server keeps it.
+"""HTTP connections that are kept alive and reused for the ranges of a file and the files of a folder.
 
 Every answer, head and body alike, must be there when its time is up: a server that sends a byte now and then is left. Proxies and redirects are
 urllib's; what is sent to whom after a redirect is :class:`SameHost`'s.
@@ -79,7 +79,7 @@ class Connections:
 
 
 class _Raw(io.RawIOBase):
-    """What comes over a connection, up to a moment on the clock."""
+    """The bytes of a connection, read until a deadline."""
 
     def __init__(self, connection: Any, ends: float, timeout: float) -> None:
         self._connection, self._ends, self._timeout = connection, ends, timeout
@@ -105,7 +105,7 @@ class _Raw(io.RawIOBase):
 
 
 class Answer(HTTPResponse):
-    """An answer that hands its connection back when it is closed, if nothing is left to come over it."""
+    """A response that returns its connection to the pool on close, if it was read to its end."""
 
     release: Callable[[bool], None] | None = None
     heads = 0
@@ -127,7 +127,7 @@ class Answer(HTTPResponse):
 
 
 class _Exchange:
-    """One request and its answer, over a connection that is kept or a new one."""
+    """One request and its response, over a pooled or a new connection."""
 
     def __init__(self, connections: Connections, ends: float, timeout: float) -> None:
         self.connections, self.ends, self.timeout = connections, ends, timeout
@@ -208,7 +208,7 @@ class _Secure(HTTPSHandler):
 
 
 def opener(connections: Connections, ends: float, timeout: float) -> OpenerDirector:
-    """Return what opens addresses over kept connections, until a moment on the clock.
+    """Return a URL opener over pooled connections, with a deadline.
 
     Args:
         connections: Those that are kept.

@@ -1,4 +1,4 @@
-"""ExecuTorch programs (``.pte``): the constants of a program that no delegate has swallowed.
+"""ExecuTorch programs (``.pte``): the constants of a program that are not inside a delegate.
 
 The program is a FlatBuffer: plans with values, of which some are tensors that name a constant by number; the constants' bytes are in the FlatBuffer
 or in a segment behind it. What a delegate (XNNPACK, Core ML, ...) has taken is in a form of its own: such a program is refused.

@@ -1,4 +1,4 @@
-"""What a GGUF file says of its model, in the reference library's words: the config that its metadata amounts to, and its tensors' names.
+"""A GGUF file's model in the reference library's terms: the config from its metadata, and the tensor names.
 
 llama.cpp has names and keys of its own for every architecture (``readers.gguf_architectures``). Its converters permute some matrices,
 transpose some, and put some together; none of that changes a count.
@@ -37,7 +37,7 @@ def architecture_of(listing: Listing) -> Architecture | None:
 
 
 def config_of(listing: Listing) -> dict[str, Any]:
-    """Return the config that a GGUF file's metadata amounts to, as the reference library writes it.
+    """Return the config that a GGUF file's metadata describes, with the reference library's keys.
 
     What the metadata leaves open is taken from the tensors: whether linear layers have biases, and whether there is an output matrix.
 

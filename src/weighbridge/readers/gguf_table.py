@@ -26,7 +26,7 @@ BORROWED = frozenset((*TWINS, *FAMILY, "qwen2vl", "qwen3vl", "qwen3vlmoe", "drea
 
 
 def explain_no_description(name: str) -> Text:
-    """Say of an architecture without a description what it is, and that nothing is held against it."""
+    """Say what an undescribed architecture is, and that its shapes are not checked."""
     what = Text(UNJUDGED[name])
     return Text(
         "the architecture {name!r} ({what}) is not described: its tensors are counted, their shapes not judged", name=name, what=what

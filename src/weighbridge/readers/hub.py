@@ -1,4 +1,4 @@
-"""What is not on this disk: addresses, and models on the Hugging Face Hub or on ModelScope by their id.
+"""Remote sources: URLs, and models on the Hugging Face Hub or on ModelScope by their id.
 
 The usual environment variables are honoured: ``HF_ENDPOINT``, ``HF_TOKEN``, ``HF_HOME``, ``HF_HUB_CACHE``, ``HF_HUB_OFFLINE``;
 ``MODELSCOPE_ENDPOINT``, ``MODELSCOPE_API_TOKEN``. What the Hub's cache already holds is read there.
@@ -48,7 +48,7 @@ class Repository(NamedTuple):
 
 
 def place(source: Path | str) -> Path:
-    """Return where *source* is: a path on disk, or what answers like one for an address or a hub's id.
+    """Return *source* as a path: one on disk, or an object that behaves like a path for a URL or a hub's id.
 
     Raises:
         SourceError: The hub cannot be asked, or does not have it.

@@ -103,7 +103,7 @@ def _hdf5_in_archive(file: BinaryIO) -> BinaryIO:
 
 
 class Window(io.RawIOBase):
-    """A part of a file, as a file."""
+    """A window on a file, itself a file object."""
 
     def __init__(self, file: BinaryIO, start: int, size: int) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""What every reader hands over: a listing of the tensors in a file, without their values.
+"""What every reader returns: a listing of the tensors in a file, without their values.
 
 A format is a module of this package with two functions:
 

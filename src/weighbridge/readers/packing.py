@@ -1,4 +1,4 @@
-"""Packed weights become what they stand for: the matrix that was packed, and its scales apart.
+"""Unpack the listing of quantised weights: the matrix that was packed, its scales as buffers.
 
 Stored elements are not parameters: eight 4-bit weights stand in one 32-bit word. Each scheme in
 ``readers.schemes`` says what a module's arrays stand for. An array of whole numbers that none can resolve
