@@ -98,8 +98,8 @@ def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
     return ""
 
 
-_EXPONENTS = frozenset({"A_log", "time_decay", "decay", "w0"})
-"""Gains that stand in an exponent and multiply nothing: decay rates."""
+_EXPONENTS = frozenset({"A_log", "time_decay", "time_first", "decay", "w0"})
+"""Gains that stand in an exponent and multiply nothing: decay rates, and RWKV-4's bonus of the current token."""
 _NORM_NAMES = frozenset({"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm"})
 
 

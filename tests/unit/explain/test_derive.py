@@ -236,3 +236,9 @@ def test_maps_without_modules_of_their_own_are_named() -> None:
     assert found["query, key, value, output"].value == 4 * 768**2
     assert found["relative positions"].value == 768**2
     assert write(found["relative positions"].formula, UNICODE) == "H²"
+
+
+def test_the_bonus_of_rwkv_4_is_no_factor() -> None:
+    """It is added to the keys in an exponent; RWKV-5 multiplies with its own."""
+    line = next(line for line in lines(model("rwkv-4-169m-pile").explain().root) if line.paths == ("rwkv.blocks.attention.time_first",))
+    assert line.says == ()
