@@ -99,3 +99,11 @@ def test_columns_by_the_short_names_of_a_paper() -> None:
 def test_a_vocabulary_padded_to_rows_of_another_file_is_no_slip() -> None:
     text = "Gemma 2B: 18 layers, d_model 2048, 8 heads, 1 KV head, head dim 256, feed-forward 16384, vocab 256128.\n"
     assert audit(text.encode(), name="x.md").wrong == ()
+
+
+def test_projections_of_towers_and_the_experts_that_a_router_picks() -> None:
+    towers = "CLIP ViT-L/14:\n\n- Visual projection (1024 → 768)\n- Text projection (768 → 768)\n"
+    mixture = "# Mixtral 8x7B\n\nThe router picks 2 of its 8 experts; it has 46.7B parameters, 32 layers and 32 heads.\n"
+    for text, right, wrong in ((towers, "1024", "1042"), (mixture, "picks 2", "picks 3")):
+        assert audit(text.encode(), name="x.md").wrong == ()
+        assert len(audit(text.replace(right, wrong).encode(), name="x.md").wrong) == 1

@@ -68,16 +68,22 @@ def find_meant_shape(sizes: tuple[int, ...], known: frozenset[tuple[int, ...]]) 
     """Return the one shape of a module's name, or of several the one that differs by a slip of the keys in one size."""
     if len(known) == 1:
         return next(iter(known))
-    near = [right for right in known if len(right) == len(sizes) and _is_mistyped(list(sizes), list(right))]
+    near = [right for right in known if len(right) == len(sizes) and is_mistyped(sizes, right)]
     return near[0] if len(near) == 1 else None
 
 
-def _is_mistyped(sizes: list[int], right: list[int]) -> bool:
-    for size in tuple(sizes):
-        if size in right:
-            sizes.remove(size)
-            right.remove(size)
-    return len(sizes) == len(right) == 1 and is_slip(str(sizes[0]), str(right[0]))
+def is_mistyped(sizes: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell whether a shape is another but for a slip of the keys in one of its sizes.
+
+    >>> is_mistyped((768, 8072), (768, 3072))
+    True
+    """
+    rest, meant = list(sizes), list(right)
+    for size in sizes:
+        if size in meant:
+            rest.remove(size)
+            meant.remove(size)
+    return len(rest) == len(meant) == 1 and is_slip(str(rest[0]), str(meant[0]))
 
 
 def _check_repeats(scene: Scene) -> Iterator[Claim]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.modules import find_meant_shape, shapes_by_module
+from weighbridge.auditing.checks.modules import find_meant_shape, is_mistyped, shapes_by_module
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, because
 from weighbridge.auditing.text.numbers import Token
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 _MAP = re.compile(
-    r"(?<![A-Za-z_])(?P<name>[A-Za-z]\w{0,24}(?: (?:proj(?:ection)?|layer|map))?)`?\*{0,2} ?[:：=] ?(?P<inner>\d{1,3}(?:,\d{3})+|\d{1,6}) ?(?:→|->|⟶|=>) ?"
+    r"(?<![A-Za-z_])(?P<name>[A-Za-z]\w{0,24}(?: (?:proj(?:ection)?|layer|map))?)`?\*{0,2} ?[:：=(] ?(?P<inner>\d{1,3}(?:,\d{3})+|\d{1,6}) ?(?:→|->|⟶|=>) ?"
     r"(?:[\d·×*x ]{3,20}= ?)?(?P<outer>\d{1,3}(?:,\d{3})+|\d{1,6})(?![\w.,]*\d|\s?[·×*x/^]\s?\d)"
 )
 _CALLED = {
@@ -25,6 +25,8 @@ _CALLED = {
     "k": ("k_proj", "key", "k", "k_lin"),
     "v": ("v_proj", "value", "v", "v_lin"),
     "o": ("o_proj", "out_proj", "o", "out_lin"),
+    "visual": ("visual_projection",),
+    "text": ("text_projection",),
     "gate": ("gate_proj", "w1", "wi_0"),
     "up": ("up_proj", "w3", "wi_1", "fc1", "c_fc"),
     "down": ("down_proj", "w2", "wo", "fc2"),
@@ -57,7 +59,8 @@ def check(scene: Scene) -> Iterator[Claim]:
     for maps in found.values():
         right = sum(_sizes(one) in one.known for one in maps)
         for one in maps:
-            yield from _claims(scene, one, sure=right >= LEAST_MODULES and right * 2 > len(maps))
+            mistyped = right >= 1 and any(is_mistyped(_sizes(one), shape) for shape in one.known)
+            yield from _claims(scene, one, sure=right * 2 > len(maps) - 1 and (right >= LEAST_MODULES or mistyped))
 
 
 def _known(own: Mapping[str, frozenset[tuple[int, ...]]], name: str) -> frozenset[tuple[int, ...]]:

@@ -63,7 +63,7 @@ _COUNTED = (
     ("kv_heads", r"[- ]?(?:kv|k/v|key[-/ ]?(?:and[- ])?value)[- ]?(?:attention )?(?:heads?|groups)\b|\sfor (?:keys and values|k and v|kv)\b|\s?个?\s?(?:kv|键值)\s?头"),
     ("positions", r"[- ]positions\b"),
     ("shared", r"[- ](?:always[- ]on |always[- ]active )?shared experts?\b|\s?个\s?共享专家"),
-    ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sexperts? (?:(?:are|is|being) )?(?:active|activated|selected|chosen|used)\b|\sof (?:the|its) \d+ experts\b|\s?个?激活(?!参数|的参数)"),
+    ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sexperts? (?:(?:are|is|being) )?(?:active|activated|selected|chosen|used)\b|(?:\s|-)of(?:\s|-)(?:(?:the|its|those) (?:model's |\w+ )?)?\d+ (?:routed )?experts\b|\s?个?激活(?!参数|的参数)"),
     ("heads", rf"[- ]?{_ADJECTIVES}heads\b|\s?个\s?(?:注意力|查询|q|query|self-attention)?\s?头"),
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家(?![人个总]?数)"),
     ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器|解码器)?\s?层(?![面次级归叠])"),
