@@ -126,7 +126,7 @@ def _audit(lines: tuple[Line, ...], model: ModelValue | None) -> Audit:
     bound = table_subjects.bind(scene)
     claims = _judge(scene, held, checked, offered, bound)
     total, left = corrected_total(scene, checked, held, offered)
-    claims += _apart(row_relations.check(scene, claims), claims)
+    claims += _claims_elsewhere(row_relations.check(scene, claims), claims)
     claims += restated.check(scene, claims, held)
     claims += list(stated_parts.check(scene, held, claims))
     claims += tally.unsettled_claims(scene, claims, bound)
@@ -161,7 +161,7 @@ def _judge(
     sectioned = list(section_shares.check(scene))
     claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
     claims += _later(scene, held, checked, tabled, claims, (sectioned, explained))
-    return _widest(list(elsewhere.leave_out(scene, claims, numbers)))
+    return _drop_inner_sizes(list(elsewhere.leave_out(scene, claims, numbers)))
 
 
 def _later(
@@ -228,7 +228,7 @@ _MOST_OF_LINE = 100
 """Claims of a line that are compared with each other; a line with more is no sentence."""
 
 
-def _widest(claims: Sequence[Claim]) -> list[Claim]:
+def _drop_inner_sizes(claims: Sequence[Claim]) -> list[Claim]:
     """Leave out a size whose number stands within another claim of the same verdict: it is said once."""
     spans: dict[int, list[tuple[int, int, str]]] = {}
     for one in claims:
@@ -245,7 +245,7 @@ def _widest(claims: Sequence[Claim]) -> list[Claim]:
     return [one for one in claims if one.kind != "configuration" or one.verdict not in ("exact", "wrong") or not is_inside(one)]
 
 
-def _apart(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
+def _claims_elsewhere(later: Iterable[Claim], claims: Iterable[Claim]) -> list[Claim]:
     """Return the claims about places that none of the others is about."""
     taken = _places(claims)
     return list({(claim.line, claim.end): claim for claim in later if (claim.line, claim.end) not in taken}.values())

@@ -44,7 +44,7 @@ def check(scene: Scene) -> Iterator[Claim]:
             if setup is None or setup.trainable == trainable:
                 yield _claim(scene, index, found.span("trainable"), trainable, trainable, reason)
             else:
-                yield _otherwise(scene, index, found.span("trainable"), trainable, setup)
+                yield _other_trainable(scene, index, found.span("trainable"), trainable, setup)
         share = found if found["share"] else _SHARE_SAID.search(line.text)
         if share is not None and everything:
             group = "share" if share["share"] else "said"
@@ -143,7 +143,7 @@ _MORE = re.compile(
 """Words by which more is trained, or less is meant, than rank and modules say."""
 
 
-def _otherwise(scene: Scene, index: int, span: tuple[int, int], trainable: int, setup: ConfiguredAdapter) -> Claim:
+def _other_trainable(scene: Scene, index: int, span: tuple[int, int], trainable: int, setup: ConfiguredAdapter) -> Claim:
     """Say that the text's own config makes another number trainable."""
     line = scene.lines[setup.line].number
     reason = because(

@@ -53,7 +53,7 @@ def _clusters(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[_Lead | N
     cluster: list[tuple[int, Setting]] = []
     for index, line in enumerate(scene.lines):
         found = _lead_at(scene, index)
-        ends = found is not None or bool(line.heading) or _goes_on(scene, index, lead)
+        ends = found is not None or bool(line.heading) or _names_another_model(scene, index, lead)
         if ends and not (found is not None and lead is not None and found.subject.name == lead.subject.name):
             yield lead, cluster
             cluster = []
@@ -102,7 +102,7 @@ def _lead_at(scene: Scene, index: int) -> _Lead | None:
     return _Lead(subject, index, True)
 
 
-def _goes_on(scene: Scene, index: int, lead: _Lead | None) -> bool:
+def _names_another_model(scene: Scene, index: int, lead: _Lead | None) -> bool:
     """Tell whether a line names another model than the one at hand, so that what follows may be of either."""
     named = scene.mentions.get(index, ())
     if lead is None or not named:

@@ -100,7 +100,7 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool, base: int = 10
         return None
     said_bytes = [token.value * scale for scale in UNITS[token.unit]]
     nearest = _nearest(said_bytes, amounts)
-    if nearest is not None and (nearest[0] <= MEMORY_TOLERANCE or _shows(token, Fraction(nearest[1].number))):
+    if nearest is not None and (nearest[0] <= MEMORY_TOLERANCE or _is_rounded_bytes(token, Fraction(nearest[1].number))):
         return _claim(place, "rounded", nearest[1].number, nearest[1].reason)
     if firm and all(n > amount.number * place.far or n * place.far < amount.number for amount in amounts for n in said_bytes):
         right = Fraction(amounts[0].number)
@@ -153,7 +153,7 @@ def _nearest(said: Sequence[Fraction], amounts: Sequence[Amount]) -> tuple[Fract
     return (Fraction(far, whole_amount), nearest) if nearest is not None else None
 
 
-def _shows(token: Token, number: Fraction) -> bool:
+def _is_rounded_bytes(token: Token, number: Fraction) -> bool:
     """Tell whether a figure is a number of bytes rounded to the digits shown: ``1 MB`` of 819,200."""
     ranges = (
         (low, high)

@@ -96,12 +96,12 @@ def _of_models(scene: Scene, token: Token) -> list[int | Fraction]:
 @lru_cache(maxsize=256)
 def _counts(text: str) -> list[int | Fraction]:
     return [
-        _plain(Fraction(match[1]) * _SCALES[match[2].lower()]) if match[1] else int(match[3].replace(",", ""))
+        _as_int(Fraction(match[1]) * _SCALES[match[2].lower()]) if match[1] else int(match[3].replace(",", ""))
         for match in _COUNT.finditer(text)
     ][:8]
 
 
-def _plain(number: Fraction) -> int | Fraction:
+def _as_int(number: Fraction) -> int | Fraction:
     """Return an int where the number is one: a text of many figures multiplies each count by each size."""
     return number.numerator if number.denominator == 1 else number
 
@@ -112,4 +112,4 @@ def _sizes(text: str) -> Sequence[int | Fraction]:
     found = [Fraction(match[1] or match[2] or match[3]) for match in _EACH.finditer(text)]
     found += dtype_sizes(text)
     found += [Fraction(size) for pattern, sizes in _STATES if pattern.search(text) for size in sizes]
-    return [_plain(size) for size in found if size][:16]
+    return [_as_int(size) for size in found if size][:16]

@@ -94,11 +94,11 @@ def _chinese(scene: Scene, index: int, text: str, one: Mention, other: Mention) 
 
 def _ratios(one: Mention, other: Mention) -> list[Fraction]:
     """Return how many times one model is another: by their own counts first, by published figures, and both without their embeddings."""
-    bare = [Fraction(a) / b for a in _own(one, "non_embedding") for b in _own(other, "non_embedding")]
+    bare = [Fraction(a) / b for a in _own_counts(one, "non_embedding") for b in _own_counts(other, "non_embedding")]
     return [Fraction(a) / b for a in _counts(one) for b in _counts(other)] + bare
 
 
-def _own(mention: Mention, what: str) -> list[int]:
+def _own_counts(mention: Mention, what: str) -> list[int]:
     model = preset_model(mention.name or "")
     own = own_count(model, what) if model is not None else None
     return [own] if own else []
@@ -106,7 +106,7 @@ def _own(mention: Mention, what: str) -> list[int]:
 
 def _counts(mention: Mention) -> list[int | Fraction]:
     known = preset(mention.name or "")
-    return [*_own(mention, "total"), *(number for number, _ in (figures(known) if known is not None else ()) if number)]
+    return [*_own_counts(mention, "total"), *(number for number, _ in (figures(known) if known is not None else ()) if number)]
 
 
 def _hold(scene: Scene, index: int, span: tuple[int, int], number: Fraction, truths: list[Fraction]) -> Claim | None:

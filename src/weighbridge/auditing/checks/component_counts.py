@@ -79,11 +79,11 @@ def list_components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator
     sums, norms = _sums_of(cells), tuple(cell for cell in cells if cell.place == "layer_norm")
     half = _sums_of(norms[: len(norms) // 2])
     for name in ("word", "position", "type", "pooler", "head", "final_norm", "embedding_norm"):
-        yield name, _plain(sums, (name,))
-    yield "tables", _plain(sums, _TABLES)
+        yield name, _plain_counts(sums, (name,))
+    yield "tables", _plain_counts(sums, _TABLES)
     yield (
         "embeddings",
-        [*_plain(sums, (*_TABLES, "embedding_norm")), _component_count(_sum(sums, _TABLES), because(mark("without its norm")))],
+        [*_plain_counts(sums, (*_TABLES, "embedding_norm")), _component_count(_sum(sums, _TABLES), because(mark("without its norm")))],
     )
     for name, places in (
         ("query", ("query",)),
@@ -103,7 +103,7 @@ def list_components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator
     yield "encoder", [h for h in layer if h.number >= _sum(sums, ("up",), every=True).number]
 
 
-def _plain(sums: _Sums, places: tuple[str, ...]) -> list[ComponentCount]:
+def _plain_counts(sums: _Sums, places: tuple[str, ...]) -> list[ComponentCount]:
     return [_component_count(_sum(sums, places)), _component_count(_sum(sums, places, biases=False), because(_BARE))]
 
 

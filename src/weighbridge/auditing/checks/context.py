@@ -51,7 +51,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     main, weighed = _main_model(lines, named, sizes, letters, model)
     odd: Sequence[str] = ()
     if main is not None and weighed is not None:
-        odd = _at_odds(letters, words_of(weighed))  # one size of a model that is named: a slip, which configuration tells
+        odd = _differing_letters(letters, words_of(weighed))  # one size of a model that is named: a slip, which configuration tells
         letters = {letter: value for letter, value in letters.items() if letter not in odd}
     named = by_sizes(resolve_families(lines, named, main), sizes)
     contexts = bound(lines, named, main.name if main is not None else None)
@@ -108,7 +108,7 @@ def _main_model(
     """Return the main model: the one that is given, or what names, sizes and the text's own notation tell."""
     if model is not None:
         return _assumption(model), model
-    main = _main(lines, named, sizes)
+    main = _main_models(lines, named, sizes)
     if main is None:
         return None, None
     try:
@@ -119,7 +119,7 @@ def _main_model(
     except WeighbridgeError:
         return None, None  # sizes that fit no model: the text is held against itself alone
     own = words_of(weighed)
-    if len(_at_odds(letters, own)) > main.named:
+    if len(_differing_letters(letters, own)) > main.named:
         return None, None  # a notation table with other sizes: it is another model of that family
     if _names_another_class(lines, weighed):
         return None, None
@@ -131,11 +131,11 @@ def _main_model(
 
 def _names_another_class(lines: Sequence[Line], model: ModelValue) -> bool:
     """Tell whether the text's first lines name classes, none of which is of the model's type: then it is about another model."""
-    types = {model_type_of(name) for text in _first(lines) for name in _CLASS.findall(text)} - {None}
+    types = {model_type_of(name) for text in _first_lines(lines) for name in _CLASS.findall(text)} - {None}
     return bool(types) and model.model_type not in types
 
 
-def _at_odds(letters: Mapping[str, int], own: Mapping[str, int]) -> list[str]:
+def _differing_letters(letters: Mapping[str, int], own: Mapping[str, int]) -> list[str]:
     """Return the letters of a table of symbols that are not the model's sizes."""
     return [letter for letter, value in letters.items() if own.get(LETTERS.get(letter, ""), value) != value]
 
@@ -201,11 +201,11 @@ def _stated_class(lines: Sequence[Line], model: ModelValue) -> str | None:
     """Return the class that the text's first lines name, if the model's family has it."""
     if model.description is None:
         return None
-    found = {name for text in _first(lines) for name in _CLASS.findall(text) if name in model.description.family.classes}
+    found = {name for text in _first_lines(lines) for name in _CLASS.findall(text) if name in model.description.family.classes}
     return found.pop() if len(found) == 1 else None
 
 
-def _first(lines: Sequence[Line]) -> list[str]:
+def _first_lines(lines: Sequence[Line]) -> list[str]:
     return [line.text for line in lines if line.text.strip()][:4]
 
 
@@ -213,7 +213,7 @@ def _assumption(model: ModelValue) -> AssumedModel:
     return AssumedModel(model.source, None, because(mark("given")), named=True, given=True)
 
 
-def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[StatedSize]) -> AssumedModel | None:
+def _main_models(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[StatedSize]) -> AssumedModel | None:
     counts: Counter[str] = Counter()
     allowed: set[str] = set()
     for found in named.values():

@@ -41,15 +41,17 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
         broken: set[int] = set()
         for left, right in equal:
             if left.expanded == right.expanded or substitute(left.expanded, defined) == substitute(right.expanded, defined):
-                yield _same(scene, statement, left, right, "exact", ())
+                yield _equality_claim(scene, statement, left, right, "exact", ())
             elif substitute(left.expanded, USUAL) == substitute(right.expanded, USUAL):
-                yield _same(scene, statement, left, right, "convention", because(mark("where the heads are H / A wide and the MLP 4H")))
+                yield _equality_claim(
+                    scene, statement, left, right, "convention", because(mark("where the heads are H / A wide and the MLP 4H"))
+                )
             elif is_leading(scene, statement, left, right, defined):
-                yield _same(scene, statement, left, right, "rounded", because(mark("its leading terms")))
+                yield _equality_claim(scene, statement, left, right, "rounded", because(mark("its leading terms")))
             elif is_comparable(scene, statement, left, right):
                 broken.add(right.start)
                 reason = because(mark("it is {right}"), right=str(left.expanded))
-                yield _same(scene, statement, left, right, "wrong", reason)
+                yield _equality_claim(scene, statement, left, right, "wrong", reason)
         firsts = {id(left) for left, _ in equal} | {id(f) for f in found} - {id(right) for _, right in equal}
         for formula in found:
             if id(formula) not in firsts or formula.start in broken or id(formula) in {id(right) for _, right in equal}:
@@ -66,7 +68,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts]) -> Iterator[Claim]:
 _WITHOUT_OUT = "without the output projection"
 
 
-def _same(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula, verdict: str, reason: Reason) -> Claim:
+def _equality_claim(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula, verdict: str, reason: Reason) -> Claim:
     first, last = statement[left.start], statement[right.end - 1]
     facts = {"value": str(right.expanded), "expected": str(left.expanded), "reason": reason}
     if verdict == "wrong":

@@ -41,7 +41,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             group.append((found[0], subject))  # type: ignore[arg-type]
             last = index
     yield from _judge_totals(scene, group)
-    yield from _judge_totals(scene, [(listed, subject) for _, listed, subject in _led_by_sizes(scene, tabled)])
+    yield from _judge_totals(scene, [(listed, subject) for _, listed, subject in _lines_led_by_sizes(scene, tabled)])
     for index, line in enumerate(scene.lines):
         if index not in tabled and len(line.text) <= LONGEST:
             yield from _judge_totals(scene, _in_parentheses(scene, index))
@@ -80,7 +80,7 @@ _COUNT_BEHIND = re.compile(
 )
 
 
-def _led_by_sizes(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[int, Listed, Subject]]:
+def _lines_led_by_sizes(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[int, Listed, Subject]]:
     """Yield the lines that a member's size begins and its count follows, in a text on one family: ``tiny 39 M tiny.en``."""
     families = {family_of(scene.lines[index].text[m.column : m.end]) for index, found in scene.mentions.items() for m in found}
     for index, line in enumerate(scene.lines if len(families) == 1 else ()):

@@ -49,9 +49,9 @@ def find_configs(scene: Scene) -> Iterator[ConfiguredAdapter]:
     for index, line in enumerate(scene.lines):
         if not _OPENS.search(line.text):
             continue
-        last = _last(scene, index)
+        last = _last_line(scene, index)
         code = "\n".join(one.raw.partition("#")[0] for one in scene.lines[index : last + 1])
-        config, mention = _config(code), _base(scene, index, last)
+        config, mention = _config(code), _base_model(scene, index, last)
         if config is None or mention is None:
             continue
         model = preset_model(mention)
@@ -66,7 +66,7 @@ def of_line(found: list[ConfiguredAdapter], line: int) -> ConfiguredAdapter | No
     return before[-1] if before else None
 
 
-def _last(scene: Scene, first: int) -> int:
+def _last_line(scene: Scene, first: int) -> int:
     """Return the line on which the parentheses of a config close."""
     depth = 0
     for index in range(first, min(first + _LONGEST, len(scene.lines))):
@@ -86,7 +86,7 @@ def _config(code: str) -> dict[str, Any] | None:
     return {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": int(rank[1]), "target_modules": names}
 
 
-def _base(scene: Scene, first: int, last: int) -> str | None:
+def _base_model(scene: Scene, first: int, last: int) -> str | None:
     """Return the one model that is named about a config: the nearest before it, if it is known for sure."""
     for index in [*range(last, max(-1, first - _REACH), -1)]:
         found = [m for m in scene.mentions.get(index, ()) if m.kind == MODEL]

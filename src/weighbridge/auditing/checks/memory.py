@@ -136,7 +136,7 @@ def _claim(scene: Scene, token: Token, table: Table | None, far: Fraction = MEMO
         and (found := cache_tables.of_lengths(place, table, head)) is not None
     ):
         return found
-    around = _around(scene, token.line, table, own=OF_CACHE.search(head) is not None)
+    around = _words_around(scene, token.line, table, own=OF_CACHE.search(head) is not None)
     if head:
         place = place._replace(near=f"{head} {place.near}", sentence=f"{head} {place.sentence}", text=f"{head} | {place.text}")
     clause = text[start : token.end] + re.split(r"[,，;；。、]|加上?|\band\b|\bplus\b", text[token.end : token.end + 16])[0]
@@ -233,7 +233,7 @@ def _has_other_sizes(scene: Scene, line: int, text: str, own: Sequence[Fraction]
     return any(all(abs(size - count) > MEMORY_TOLERANCE * count for count in own) for size in map(_amount, found))
 
 
-def _around(scene: Scene, line: int, table: Table | None, *, own: bool) -> str:
+def _words_around(scene: Scene, line: int, table: Table | None, *, own: bool) -> str:
     """Return the words that are said of a whole table or list: its head, and the label above it."""
     first = (table.head or table.rows)[0].line if table is not None else line
     heads = column_heads(table) if table is not None else []

@@ -32,9 +32,9 @@ def check(scene: Scene) -> Iterator[Claim]:
     figures = [[t for t in statement if _is_figure(t)] for statement in scene.statements]
     for place, found in enumerate(figures):
         for token in found:
-            yield from _twice(scene, token, found)
+            yield from _restated_bytes(scene, token, found)
         if len(found) == 1:
-            above = _above(figures, place)
+            above = _figures_above(figures, place)
             judged = _sum(scene, found[0], above) or _product(scene, found[0], above)
             if judged is not None:
                 yield judged
@@ -45,7 +45,7 @@ def _is_figure(token: Token) -> bool:
     return token.kind == "num" and token.unit not in ("%", *WORK) and bool(token.value) and (bool(token.unit) or (token.value or 0) >= 1000)
 
 
-def _above(figures: Sequence[Sequence[Token]], place: int) -> list[Token]:
+def _figures_above(figures: Sequence[Sequence[Token]], place: int) -> list[Token]:
     """Return the lone figures of the lines above a place, the nearest last."""
     line = figures[place][0].line
     found: list[Token] = []
@@ -94,7 +94,7 @@ def _product(scene: Scene, token: Token, above: Sequence[Token]) -> Claim | None
     return None
 
 
-def _twice(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Claim]:
+def _restated_bytes(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Claim]:
     """Confirm a figure in bytes that is said again, in another unit, right behind: ``114,688 bytes (112 KiB)``."""
     if token.unit not in BYTES:
         yield from _in_short(scene, token, found)

@@ -73,7 +73,7 @@ def offers(scene: Scene) -> Iterator[Offer]:
             stated = found is not None and found.figure is not None and (found.figure.line, found.figure.start) in sized
             if found is not None and not stated:  # ``V = 50257`` states a size, and counts nothing
                 yield found
-        yield from _lone(scene, statement, taken, sized, about)
+        yield from _lone_numbers(scene, statement, taken, sized, about)
 
 
 def _of_chain(scene: Scene, statement: Sequence[Token], chain: Chain, about: Sequence[str | None]) -> Offer | None:
@@ -98,7 +98,7 @@ def _of_chain(scene: Scene, statement: Sequence[Token], chain: Chain, about: Seq
     )
 
 
-def _lone(
+def _lone_numbers(
     scene: Scene, statement: Sequence[Token], taken: set[int], sized: set[tuple[int, int]], about: Sequence[str | None]
 ) -> Iterator[Offer]:
     if any(token.kind == "shape" for token in statement):

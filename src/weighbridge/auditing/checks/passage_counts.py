@@ -95,7 +95,7 @@ def _read_count(scene: Scene, token: Token, verdict: str | None) -> _Told | None
     if subject is None or not subject.firm or subject.models[0].description is None:
         return None
     judged = verdict in _RIGHT
-    what = _what(text, token)
+    what = _counted_part(text, token)
     found = None if judged else settle(token, subject.models, what, hedged=is_hedged(text[: token.start]), whole=True)
     return _Told(token, subject, what, judged, found)
 
@@ -113,7 +113,7 @@ _LABEL = re.compile(
 """What stands behind a count of parameters, or before it."""
 
 
-def _what(text: str, token: Token) -> str:
+def _counted_part(text: str, token: Token) -> str:
     """Return what a count is of, by the words of its sentence: the whole model, what works on a token, or all but the embeddings."""
     start, stop = sentence_of(text, token.start)
     before, after = text[start : token.start], text[token.end : stop]

@@ -68,7 +68,7 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
             or _is_behind_count(scene, others[0], claims)
         )
         if enough and _is_sure(scene, others[0], passage, kinds):
-            right = _right(others[0], passage)
+            right = _right_value(others[0], passage)
             if right is not None:
                 yield _claim(scene, others[0], "wrong", right)
 
@@ -173,7 +173,7 @@ def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: C
         for other in passage
         if other is not said and other.size.word == size.word and other.size.value in values_of(said.models[0], size.word)
     ]
-    if same and not right_behind and _left_over(said, same) is None:
+    if same and not right_behind and _unsaid_size(said, same) is None:
         return False  # two numbers of layers: one of them is of something else
     first = max((m.end() for m in CLAUSE.finditer(text, 0, size.first)), default=0)
     stop = next((m.start() for m in CLAUSE.finditer(text, size.last)), len(text))
@@ -219,17 +219,17 @@ _UNLIKE = re.compile(
 """Right before a name, what makes another model of it: ``our BERT-base``."""
 
 
-def _left_over(said: SaidSize, same: Sequence[SaidSize]) -> int | None:
+def _unsaid_size(said: SaidSize, same: Sequence[SaidSize]) -> int | None:
     """Return the one size of its kind that a model has and the passage does not say: where a model has two widths, the second."""
     values = values_of(said.models[0], said.size.word)
     rest = values - {other.size.value for other in same}
     return next(iter(rest)) if len(values) > 1 and len(rest) == 1 else None
 
 
-def _right(said: SaidSize, passage: Sequence[SaidSize]) -> int | None:
+def _right_value(said: SaidSize, passage: Sequence[SaidSize]) -> int | None:
     model, word = said.models[0], said.size.word
     values = values_of(model, word)
-    left = _left_over(said, [other for other in passage if other is not said and other.size.word == word])
+    left = _unsaid_size(said, [other for other in passage if other is not said and other.size.word == word])
     right = left if left is not None else main_values(model).get(word, max(values, default=0))
     if word == "positions":
         right = next((value for value in sorted(values) if is_slip(str(said.size.value), str(value))), 0)

@@ -153,7 +153,7 @@ def _hold(scene: Scene, line: int, found: _Read) -> Iterator[Claim]:
     if any(size.value in one for one in values):
         yield field_claim(scene, token, size.word, size.value, size.value, "exact")
     elif subject.firm and values[0] and not (size.word == "head_dim" and len(values[0]) > 1):
-        right = _right(subject.models[0], size.word, values[0])
+        right = _right_value(subject.models[0], size.word, values[0])
         if size.word != "vocab" or not is_fair_vocabulary(size.value, right):
             yield field_claim(scene, token, size.word, size.value, right, "wrong")
 
@@ -162,7 +162,7 @@ def _has_one_of_each(model: ModelValue) -> bool:
     return model.description is not None and not is_composite(model)
 
 
-def _right(model: ModelValue, word: str, values: frozenset[int]) -> int:
+def _right_value(model: ModelValue, word: str, values: frozenset[int]) -> int:
     return main_values(model).get(word, max(values))
 
 

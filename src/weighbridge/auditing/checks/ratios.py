@@ -47,10 +47,10 @@ def _pair(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:
         found = _two(statement, whole - 3, whole)
     if found is None and index + 4 < len(statement) and statement[index + 1].kind == "(":
         found = _two(statement, index + 2, index + 4)
-    return found or _around(statement, index)
+    return found or _count_and_whole(statement, index)
 
 
-def _around(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:
+def _count_and_whole(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:
     """Return the count before a share and the whole behind its ``of``: ``256.9M parameters, i.e. 46% of the 559M``."""
     part, whole = index - 1, index + 2
     while part > 0 and index - part <= _REACH and statement[part].text.lower() in _LEADS:

@@ -153,7 +153,7 @@ def _hold(scene: Scene, rows: Sequence[Mapping[int, _Figure]], relation: _Relati
         blamed = _to_blame(scene, figure, sources, relation, sure)
         if blamed is not None:
             one, right = blamed
-            yield _claim(scene, one, "wrong", right, because(mark("should be {right}"), right=_written(one, right)) + relation.reason)
+            yield _claim(scene, one, "wrong", right, because(mark("should be {right}"), right=_write_like(one, right)) + relation.reason)
 
 
 def _fits(figure: _Figure, bounds: tuple[Fraction, Fraction]) -> bool:
@@ -174,7 +174,9 @@ def _to_blame(
         return doubtful[0], figure.value - sum((one.value for one in sources if one is not doubtful[0]), Fraction(0))
     alone = doubtful == [figure]
     return (
-        (figure, right) if alone or (figure in doubtful and is_slip(_digits(figure.token.text), _digits(_written(figure, right)))) else None
+        (figure, right)
+        if alone or (figure in doubtful and is_slip(_digits(figure.token.text), _digits(_write_like(figure, right))))
+        else None
     )
 
 
@@ -182,7 +184,7 @@ def _digits(text: str) -> str:
     return re.sub(r"\D", "", text)
 
 
-def _written(figure: _Figure, number: Fraction) -> str:
+def _write_like(figure: _Figure, number: Fraction) -> str:
     """Write a number as a figure is written, without its unit."""
     amount = number / scales(figure.token)[0]
     return f"{float(amount):,.{figure.token.places}f}" if figure.token.places or amount.denominator > 1 else f"{int(amount):,}"

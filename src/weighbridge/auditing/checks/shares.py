@@ -48,14 +48,14 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], found: Sequence[Off
                 judged = (
                     None
                     if own is None
-                    else _beside(scene, statement, index, own, totals) or _of_words(scene, statement, start, index, own, totals)
+                    else _check_beside(scene, statement, index, own, totals) or _of_words(scene, statement, start, index, own, totals)
                 )
                 if judged is not None:
                     yield judged
                 start = index + 1 if index + 1 < len(statement) else index
 
 
-def _beside(scene: Scene, statement: Sequence[Token], index: int, own: ReferenceCounts, totals: Collection[Fraction]) -> Claim | None:
+def _check_beside(scene: Scene, statement: Sequence[Token], index: int, own: ReferenceCounts, totals: Collection[Fraction]) -> Claim | None:
     """Check a share that stands beside the number it is the share of: ``2,362,368 · 25.9%``."""
     token = statement[index]
     if index < 2 or statement[index - 1].text not in ("·", "(", "|", ","):
@@ -70,7 +70,7 @@ def _beside(scene: Scene, statement: Sequence[Token], index: int, own: Reference
         *(h.number for name in ("layer", "encoder", "attention", "ffn", "embeddings") for h in own.components.get(name, ()) if h.exact),
     )
     truths = [before.value * times / whole for whole in wholes for times in (1, layers) if whole and before.value * times <= whole]
-    fits = sorted((found for true in truths if (found := _near(token, true)) is not None), key=lambda found: found.verdict == "note")
+    fits = sorted((found for true in truths if (found := _is_near(token, true)) is not None), key=lambda found: found.verdict == "note")
     known = any(before.value == h.number for holdings in own.components.values() for h in holdings)
     facts = _facts(token, before.value / own.reference)
     if fits:
@@ -89,7 +89,7 @@ def _beside(scene: Scene, statement: Sequence[Token], index: int, own: Reference
     return claim(scene.lines, before, token, "share", "wrong", **_facts(token, right), reason=reason)
 
 
-def _near(token: Token, true: Fraction) -> Fit | None:
+def _is_near(token: Token, true: Fraction) -> Fit | None:
     """Tell whether a share is rounded to the nearest, or else to a neighbour, as shares are that must add up to 100."""
     assert token.value is not None
     away = abs(token.value - true * 100) * 10**token.places

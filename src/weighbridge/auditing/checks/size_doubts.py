@@ -56,7 +56,7 @@ def is_wrong(scene: Scene, size: StatedSize, judged: JudgedSize, used: set[int],
     if model is not None and model.description is not None and any(isinstance(part, dict) for part in model.description.raw.values()):
         return False  # a model of several models has several sizes of each kind
     agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
-    near = {other.word for other in _beside(scene, size) if own.get(other.word) == other.value}
+    near = {other.word for other in _sizes_beside(scene, size) if own.get(other.word) == other.value}
     passed = _ARGUMENT.search(scene.lines[size.label.line].text[: size.token.start]) is not None
     if passed:
         mistyped = judged.right is not None and is_slip(str(judged.said), str(judged.right))
@@ -136,7 +136,7 @@ _ARGUMENT = re.compile(r"[(,]\s*\w+\s*=\s*$|: int =\s*$|\w=$|[\"']\s*:\s*$")
 """What stands before a value that is passed to a call: a setting, which claims nothing of the model by itself."""
 
 
-def _beside(scene: Scene, size: StatedSize) -> Iterator[StatedSize]:
+def _sizes_beside(scene: Scene, size: StatedSize) -> Iterator[StatedSize]:
     """Yield the sizes of other kinds that are stated on the lines about one."""
     for line in range(size.token.line - BESIDE_LINES, size.token.line + BESIDE_LINES + 1):
         yield from (other for other in scene.stated_index.on.get(line, ()) if other.word != size.word)

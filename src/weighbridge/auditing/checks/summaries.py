@@ -47,7 +47,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     start = 0
     for index in range(1, len(found) + 1):
         if index == len(found) or found[index].line - found[index - 1].line > _REACH or found[index].what == found[start].what:
-            yield from _together(scene, found[start:index])
+            yield from _judge_sum(scene, found[start:index])
             start = index
 
 
@@ -59,16 +59,16 @@ def _printed_lines(scene: Scene) -> Iterator[_PrintedCount]:
             token = next(iter(tokens(match["count"].rstrip(",_"), index)), None)
             if token is not None and token.kind == "num" and token.value is not None:
                 place = match.start("count")
-                yield _PrintedCount(index, _what(match["what"].lower()), token._replace(start=place, end=place + token.end))
+                yield _PrintedCount(index, _kind(match["what"].lower()), token._replace(start=place, end=place + token.end))
 
 
-def _what(word: str) -> str:
+def _kind(word: str) -> str:
     if word in ("total", "all", "总"):
         return "total"
     return "trainable" if word in ("trainable", "可训练") else "frozen"
 
 
-def _together(scene: Scene, group: Sequence[_PrintedCount]) -> Iterator[Claim]:
+def _judge_sum(scene: Scene, group: Sequence[_PrintedCount]) -> Iterator[Claim]:
     by_name = {one.what: one.token for one in group}
     total, trainable, frozen = (by_name.get(name) for name in ("total", "trainable", "frozen"))
     if total is None or total.value is None:

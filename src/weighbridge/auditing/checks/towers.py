@@ -69,13 +69,13 @@ def check(scene: Scene) -> Iterator[Claim]:
     for statement in scene.statements:
         for token in statement:
             if token.kind == "num" and token.value and is_count(token):
-                found = _said_of(scene, token)
+                found = _tower_of_count(scene, token)
                 model = model_named(scene, token) if found else None
                 if found and model is not None:
                     yield from _count(scene, token, model, found)
 
 
-def _said_of(scene: Scene, token: Token) -> str | None:
+def _tower_of_count(scene: Scene, token: Token) -> str | None:
     """Return the tower that a count is said of, by the words of its own clause."""
     text = scene.lines[token.line].text
     if not _may_name_one(text):

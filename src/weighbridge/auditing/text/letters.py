@@ -64,12 +64,12 @@ def _definitions(statement: Sequence[Token]) -> Iterator[tuple[str, str]]:
     for index, token in enumerate(statement):
         if token.kind != "name" or token.text not in SYMBOLS:
             continue
-        for letter in (_after(statement, index), _before(statement, index)):
+        for letter in (_letter_after(statement, index), _letter_before(statement, index)):
             if letter is not None:
                 yield letter.text, token.text
 
 
-def _after(statement: Sequence[Token], index: int) -> Token | None:
+def _letter_after(statement: Sequence[Token], index: int) -> Token | None:
     """Find the letter in ``hidden size (H)``, ``hidden size H`` or ``词汇表大小为V``."""
     for step in range(1, 4):
         at = index + step
@@ -85,7 +85,7 @@ def _after(statement: Sequence[Token], index: int) -> Token | None:
     return None
 
 
-def _before(statement: Sequence[Token], index: int) -> Token | None:
+def _letter_before(statement: Sequence[Token], index: int) -> Token | None:
     """Find the letter in ``H is the hidden size``, ``H(隐藏层大小)`` or ``H = hidden size``."""
     for step in range(1, 5):
         at = index - step

@@ -46,7 +46,7 @@ def repeats(raw: str) -> list[tuple[int, int]]:
         return found  # TeX is told by its commands, or by signs that it spaces and the drawn copy does not
     flat, position = _flatten(raw), 0
     while position < len(flat.text):
-        step = _undone(flat, position) if flat.tex[position] else None
+        step = _tex_copies(flat, position) if flat.tex[position] else None
         if step is None:
             position += 1
             continue
@@ -88,7 +88,7 @@ def _flatten(raw: str) -> _Flat:
     return flat._replace(text="".join(text))
 
 
-def _undone(flat: _Flat, anchor: int) -> tuple[int, int, int, int] | None:
+def _tex_copies(flat: _Flat, anchor: int) -> tuple[int, int, int, int] | None:
     """Find the copies around a character that TeX drew: period, start, number of copies, and which is the TeX."""
     text, best = flat.text, None
     sign = text[anchor]

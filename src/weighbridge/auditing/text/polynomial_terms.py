@@ -62,14 +62,14 @@ def _divide(left: Polynomial, right: Polynomial) -> Polynomial | None:
     if len(right.terms) != 1:
         return left.over(right)
     ((monomial, coefficient),) = right.terms.items()
-    return left * Polynomial({tuple((atom, -power) for atom, power in monomial): _whole(Fraction(1) / coefficient)})
+    return left * Polynomial({tuple((atom, -power) for atom, power in monomial): _as_int(Fraction(1) / coefficient)})
 
 
 def _constant(number: Fraction) -> Polynomial:
-    return Polynomial({(): _whole(number)})
+    return Polynomial({(): _as_int(number)})
 
 
-def _whole(number: Fraction) -> int | Fraction:
+def _as_int(number: Fraction) -> int | Fraction:
     return int(number) if number.denominator == 1 else number
 
 

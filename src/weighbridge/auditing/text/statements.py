@@ -23,7 +23,7 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
         here = _without_nouns(_without_remarks(_values_of_words(_one_sign(tokens(line.text, index))))) if line.text else []
         if not here:
             continue
-        if found and index - last_line <= 2 and _goes_on(found[-1], here) and len(found[-1]) < 400:
+        if found and index - last_line <= 2 and _continues(found[-1], here) and len(found[-1]) < 400:
             if found[-1][-1].text in (";", "&"):
                 found[-1].pop()
             found[-1].extend(here)
@@ -133,7 +133,7 @@ _REMARK = 14
 """Tokens of a remark in parentheses, at most."""
 
 
-def _goes_on(before: Sequence[Token], here: Sequence[Token]) -> bool:
+def _continues(before: Sequence[Token], here: Sequence[Token]) -> bool:
     last, first = before[-1], here[0]
     if last.text in (";", "&") and len(before) > 1:
         last = before[-2]
