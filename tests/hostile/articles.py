@@ -25,6 +25,13 @@ ARTICLES: dict[str, str] = {
 }  # fmt: skip
 
 NOTEBOOKS: dict[str, str] = {
-    "no notebook": "x", "an empty object": "{}", "cells that are a number": json.dumps({**NOTEBOOK, "cells": 5}), "a cell that is null": json.dumps({**NOTEBOOK, "cells": [None]}), "a source that is a number": json.dumps({**NOTEBOOK, "cells": [{"cell_type": "markdown", "source": 5}]}),
-    "nested without end": "[" * 100_000, "a key twice": '{"cells": [], "cells": []}', "a million cells": json.dumps({**NOTEBOOK, "cells": [{"cell_type": "markdown", "source": "110M"}] * 3000}), "half a pair": json.dumps({**NOTEBOOK, "cells": [{"cell_type": "markdown", "source": ["\ud800"]}]}),
-}  # fmt: skip
+    "no notebook": "x",
+    "an empty object": "{}",
+    "cells that are a number": json.dumps({**NOTEBOOK, "cells": 5}),
+    "a cell that is null": json.dumps({**NOTEBOOK, "cells": [None]}),
+    "a source that is a number": json.dumps({**NOTEBOOK, "cells": [{"cell_type": "markdown", "source": 5}]}),
+    "nested without end": "[" * 100_000,
+    "a key twice": '{"cells": [], "cells": []}',
+    "a million cells": json.dumps({**NOTEBOOK, "cells": [{"cell_type": "markdown", "source": "110M"}] * 3000}),
+    "half a pair": json.dumps({**NOTEBOOK, "cells": [{"cell_type": "markdown", "source": ["\ud800"]}]}),
+}

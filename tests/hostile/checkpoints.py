@@ -83,12 +83,20 @@ def text(value: bytes) -> bytes:
 
 
 GGUFS = {
-    "the magic alone": b"GGUF", "version 0": gguf(0, 0, version=0), "version 999": gguf(0, 0, version=999), "the other end first": b"GGUF" + struct.pack(">IQQ", 3, 1, 0),
-    "version 1": gguf(0, 0, version=1), "a key that is no UTF-8": gguf(0, 1, text(b"\xff") + struct.pack("<II", 4, 1)), "a type that is none": gguf(0, 1, text(b"a") + struct.pack("<I", 99)),
-    "a truth that is neither": gguf(0, 1, text(b"a") + struct.pack("<IB", 7, 9)), "a key twice": gguf(0, 2, 2 * (text(b"a") + struct.pack("<II", 4, 1))),
-    "two tensors of one name": gguf(2, 0, 2 * (text(b"w") + struct.pack("<IQIQ", 1, 4, 0, 0)) + bytes(64)), "a tensor of no name": gguf(1, 0, text(b"") + struct.pack("<IQIQ", 1, 4, 0, 0) + bytes(64)),
-    "a shape of zeros": gguf(1, 0, text(b"w") + struct.pack("<IQQIQ", 2, 0, 0, 0, 0) + bytes(64)), "an offset beyond the file": gguf(1, 0, text(b"w") + struct.pack("<IQIQ", 1, 4, 0, HUGE) + bytes(64)),
-}  # fmt: skip
+    "the magic alone": b"GGUF",
+    "version 0": gguf(0, 0, version=0),
+    "version 999": gguf(0, 0, version=999),
+    "the other end first": b"GGUF" + struct.pack(">IQQ", 3, 1, 0),
+    "version 1": gguf(0, 0, version=1),
+    "a key that is no UTF-8": gguf(0, 1, text(b"\xff") + struct.pack("<II", 4, 1)),
+    "a type that is none": gguf(0, 1, text(b"a") + struct.pack("<I", 99)),
+    "a truth that is neither": gguf(0, 1, text(b"a") + struct.pack("<IB", 7, 9)),
+    "a key twice": gguf(0, 2, 2 * (text(b"a") + struct.pack("<II", 4, 1))),
+    "two tensors of one name": gguf(2, 0, 2 * (text(b"w") + struct.pack("<IQIQ", 1, 4, 0, 0)) + bytes(64)),
+    "a tensor of no name": gguf(1, 0, text(b"") + struct.pack("<IQIQ", 1, 4, 0, 0) + bytes(64)),
+    "a shape of zeros": gguf(1, 0, text(b"w") + struct.pack("<IQQIQ", 2, 0, 0, 0, 0) + bytes(64)),
+    "an offset beyond the file": gguf(1, 0, text(b"w") + struct.pack("<IQIQ", 1, 4, 0, HUGE) + bytes(64)),
+}
 
 
 def npy(header: bytes, version: bytes = b"\x01\x00") -> bytes:
@@ -98,12 +106,19 @@ def npy(header: bytes, version: bytes = b"\x01\x00") -> bytes:
 
 
 NPYS = {
-    "the magic alone": b"\x93NUMPY", "version 9": npy(b"{}", b"\x09\x00"), "code": npy(b"__import__('os').system('true')\n"), "nested": npy(b"(" * 60_000),
-    "a shape of texts": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': ('4',), }\n"), "a negative shape": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (-4,), }\n"),
-    "a shape of 2^64": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551616,), }\n"), "a power": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (9**9**9,), }\n"),
-    "fields": npy(b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,), }\n"), "a length beyond the file": b"\x93NUMPY\x02\x00\xff\xff\xff\xff{",
-    "more than the file holds": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n"), "a key twice": npy(b"{'descr': '<f4', 'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n") + bytes(4),
-}  # fmt: skip
+    "the magic alone": b"\x93NUMPY",
+    "version 9": npy(b"{}", b"\x09\x00"),
+    "code": npy(b"__import__('os').system('true')\n"),
+    "nested": npy(b"(" * 60_000),
+    "a shape of texts": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': ('4',), }\n"),
+    "a negative shape": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (-4,), }\n"),
+    "a shape of 2^64": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551616,), }\n"),
+    "a power": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (9**9**9,), }\n"),
+    "fields": npy(b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,), }\n"),
+    "a length beyond the file": b"\x93NUMPY\x02\x00\xff\xff\xff\xff{",
+    "more than the file holds": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n"),
+    "a key twice": npy(b"{'descr': '<f4', 'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n") + bytes(4),
+}
 
 
 def bomb(levels: int) -> bytes:
@@ -155,13 +170,22 @@ ARCHIVES: dict[str, tuple[str, Callable[[], bytes]]] = {
 }  # fmt: skip
 
 MSGPACKS = {
-    "nothing": b"", "nested maps": b"\x81\xa1a" * 100_000, "nested lists": b"\x91" * 100_000, "a map of 2^32": b"\xdf\xff\xff\xff\xff", "a text of 2^32": b"\xdb\xff\xff\xff\xff", "a key that is a list": b"\x81\x90\x01",
-    "an array of a negative shape": b"\x81\xa1w\xc7\x10\x01" + b"\x93\x91\xff\xa7float32\xc4\x04" + bytes(4), "half": b"\x81\xa1w",
-}  # fmt: skip
+    "nothing": b"",
+    "nested maps": b"\x81\xa1a" * 100_000,
+    "nested lists": b"\x91" * 100_000,
+    "a map of 2^32": b"\xdf\xff\xff\xff\xff",
+    "a text of 2^32": b"\xdb\xff\xff\xff\xff",
+    "a key that is a list": b"\x81\x90\x01",
+    "an array of a negative shape": b"\x81\xa1w\xc7\x10\x01" + b"\x93\x91\xff\xa7float32\xc4\x04" + bytes(4),
+    "half": b"\x81\xa1w",
+}
 KERAS = {
-    "no weights": zip_of({"config.json": b"{}", "metadata.json": b"{}"}), "weights that are none": zip_of({"config.json": b"{}", "metadata.json": b"{}", "model.weights.h5": b"x" * 100}),
-    "a config nested without end": zip_of({"config.json": b"[" * 100_000, "metadata.json": b"{}", "model.weights.h5": b"\x89HDF\r\n\x1a\n"}),
-}  # fmt: skip
+    "no weights": zip_of({"config.json": b"{}", "metadata.json": b"{}"}),
+    "weights that are none": zip_of({"config.json": b"{}", "metadata.json": b"{}", "model.weights.h5": b"x" * 100}),
+    "a config nested without end": zip_of(
+        {"config.json": b"[" * 100_000, "metadata.json": b"{}", "model.weights.h5": b"\x89HDF\r\n\x1a\n"}
+    ),
+}
 OTHERS = {
     ("an HDF5 superblock alone", "x.h5"): b"\x89HDF\r\n\x1a\n", ("HDF5 of ones", "x.h5"): b"\x89HDF\r\n\x1a\n" + b"\xff" * 500, ("HDF5 of nothing", "x.h5"): b"\x89HDF\r\n\x1a\n" + bytes(500),
     ("ONNX of ones", "x.onnx"): b"\xff" * 500, ("ONNX of nothing", "x.onnx"): b"", ("a message that ends", "x.onnx"): b"\x3a\xff\xff\xff\xff\x0f", ("messages in messages", "x.onnx"): b"\x3a\x7f" * 5000,
@@ -172,10 +196,19 @@ OTHERS = {
     ("nothing", "x.bin"): b"", ("zeros", "x.bin"): bytes(10_000), ("ones", "x.bin"): b"\xff" * 10_000, ("a picture", "x.gguf"): b"\x89PNG\r\n\x1a\n" + bytes(100), ("an unknown ending", "x.weights"): b"abc" * 100,
 }  # fmt: skip
 PICKLES = {
-    "a stop alone": b".", "a memo of 2^32": b"\x80\x02}r\xff\xff\xff\xff.", "lists in lists": b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b".", "tuples in tuples": b"\x80\x02)" + b"\x85" * 100_000 + b".",
-    "a list of itself": b"\x80\x02]q\0h\0a.", "a mapping of itself": b"\x80\x02}q\0U\x01ah\0s.", "a text of 2^31": b"\x80\x02T\xff\xff\xff\x7f", "a negative length": b"\x80\x02T\xff\xff\xff\xffx.",
-    "a number of a megabyte": b"\x80\x02\x8b" + struct.pack("<i", 1_000_000) + b"\x01" * 1_000_000 + b".", "marks": b"(" * 100_000 + b".", "a persistent name": b"\x80\x02U\x01aQ.", "an extension": b"\x80\x02\x82\x01.",
-}  # fmt: skip
+    "a stop alone": b".",
+    "a memo of 2^32": b"\x80\x02}r\xff\xff\xff\xff.",
+    "lists in lists": b"\x80\x02" + b"]" * 100_000 + b"a" * 99_999 + b".",
+    "tuples in tuples": b"\x80\x02)" + b"\x85" * 100_000 + b".",
+    "a list of itself": b"\x80\x02]q\0h\0a.",
+    "a mapping of itself": b"\x80\x02}q\0U\x01ah\0s.",
+    "a text of 2^31": b"\x80\x02T\xff\xff\xff\x7f",
+    "a negative length": b"\x80\x02T\xff\xff\xff\xffx.",
+    "a number of a megabyte": b"\x80\x02\x8b" + struct.pack("<i", 1_000_000) + b"\x01" * 1_000_000 + b".",
+    "marks": b"(" * 100_000 + b".",
+    "a persistent name": b"\x80\x02U\x01aQ.",
+    "an extension": b"\x80\x02\x82\x01.",
+}
 NAMES = (
     "../model.safetensors", "/etc/passwd", "..\\\\model.safetensors", "C:\\\\model.safetensors", "C:model.safetensors", "\\\\\\\\server\\\\share", "\\\\\\\\?\\\\C:\\\\x", "a/b.safetensors", "./a.safetensors", ".", "..", "",
     "CON", "nul", "AUX.safetensors", "com1", "COM1.safetensors", "LPT9.bin", "PRN ", "CONIN$", "a:b", "a.safetensors:stream", "a.safetensors.", "a.safetensors ", "a?b", "a*b", "a|b", "a<b", '\\"a\\"', "a\\u0000b", "a\\u001b[2J",
@@ -191,10 +224,16 @@ def indexes() -> Iterator[HostileFile]:
         data = f'{{"weight_map": {{"w": "{place}"}}}}'.encode()
         yield HostileFile(f"an index to {place[:40]}", "model.safetensors.index.json", data, REFUSED, shard)
     odd: dict[str, object] = {
-        "a list": [], "no weight_map": {}, "a weight_map that is a list": {"weight_map": []}, "a shard that is a number": {"weight_map": {"w": 5}}, "a shard that is a list": {"weight_map": {"w": ["a.safetensors"]}},
-        "a tensor that is nowhere": {"weight_map": {"w": "a.safetensors", "v": "a.safetensors"}}, "20,000 shards": {"weight_map": {f"w{n}": f"a{n}.safetensors" for n in range(20_000)}},
-        "metadata that is a list": {"metadata": [1], "weight_map": {"w": "a.safetensors"}}, "a shard that is the index": {"weight_map": {"w": "model.safetensors.index.json"}},
-    }  # fmt: skip
+        "a list": [],
+        "no weight_map": {},
+        "a weight_map that is a list": {"weight_map": []},
+        "a shard that is a number": {"weight_map": {"w": 5}},
+        "a shard that is a list": {"weight_map": {"w": ["a.safetensors"]}},
+        "a tensor that is nowhere": {"weight_map": {"w": "a.safetensors", "v": "a.safetensors"}},
+        "20,000 shards": {"weight_map": {f"w{n}": f"a{n}.safetensors" for n in range(20_000)}},
+        "metadata that is a list": {"metadata": [1], "weight_map": {"w": "a.safetensors"}},
+        "a shard that is the index": {"weight_map": {"w": "model.safetensors.index.json"}},
+    }
     for name, value in odd.items():
         yield HostileFile(f"an index: {name}", "model.safetensors.index.json", json.dumps(value).encode(), REFUSED, shard)
     claims = {"metadata": {"total_size": 10**4299, "total_parameters": "\x1b[2J"}, "weight_map": {"w": "a.safetensors"}}

@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 SMALL: dict[str, Any] = {
-    "model_type": "bert", "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16, "vocab_size": 32,
-    "max_position_embeddings": 4, "type_vocab_size": 2,
-}  # fmt: skip
+    "model_type": "bert",
+    "hidden_size": 8,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+    "vocab_size": 32,
+    "max_position_embeddings": 4,
+    "type_vocab_size": 2,
+}
 DECODERS: dict[str, dict[str, Any]] = {
     "llama": {
         "model_type": "llama", "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,

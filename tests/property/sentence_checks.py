@@ -84,8 +84,16 @@ def experts(said: SentenceCase) -> None:
         if part.experts is not None and any(own.startswith(path.rpartition(".")[0]) for own, _, _ in said.own())
     ]
     assert {(part.experts, part.active) for part in around} == {(number, active)}
-    assert all(part.repeat == number or any(number in t.shape[:1] or is_stack_of(number, inner, t) for _, inner in walk_parts(part) for t in inner.children if isinstance(t, Tensor))
-               for part in around)  # fmt: skip
+    assert all(
+        part.repeat == number
+        or any(
+            number in t.shape[:1] or is_stack_of(number, inner, t)
+            for _, inner in walk_parts(part)
+            for t in inner.children
+            if isinstance(t, Tensor)
+        )
+        for part in around
+    )
     counts = said.model.count()
     assert active == number or int(str(counts.active)) < int(str(counts.unique))
 
@@ -414,5 +422,5 @@ CHECKS: dict[str, Callable[[SentenceCase], None]] = {
     "from {into} inputs to 1 output": ends,
     "1 row of {width}": rows,
     "{rows} rows of {width}": rows,
-}  # fmt: skip
+}
 """Every sentence that a derivation may say of a part, and how it is checked."""

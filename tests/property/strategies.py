@@ -153,8 +153,14 @@ def bert_configs(draw: st.DrawFn) -> dict[str, Any]:
     heads = draw(st.integers(1, 4))
     decoder = st.sampled_from(({}, {"is_decoder": True}, {"is_decoder": True, "add_cross_attention": True}))
     return {
-        "model_type": "bert", "vocab_size": draw(st.integers(1, 60)), "hidden_size": heads * draw(st.integers(1, 9)),
-        "num_attention_heads": heads, "num_hidden_layers": draw(st.integers(1, 5)), "intermediate_size": draw(st.integers(1, 99)),
-        "max_position_embeddings": draw(st.integers(1, 50)), "type_vocab_size": draw(st.integers(1, 3)),
-        "tie_word_embeddings": draw(st.booleans()), **draw(decoder),
-    }  # fmt: skip
+        "model_type": "bert",
+        "vocab_size": draw(st.integers(1, 60)),
+        "hidden_size": heads * draw(st.integers(1, 9)),
+        "num_attention_heads": heads,
+        "num_hidden_layers": draw(st.integers(1, 5)),
+        "intermediate_size": draw(st.integers(1, 99)),
+        "max_position_embeddings": draw(st.integers(1, 50)),
+        "type_vocab_size": draw(st.integers(1, 3)),
+        "tie_word_embeddings": draw(st.booleans()),
+        **draw(decoder),
+    }

@@ -67,16 +67,35 @@ def of_torch() -> dict[str, Facts]:
     dcp.save({"model": state, "optimizer": optimizer.state_dict(), "step": 3}, checkpoint_id=str(HERE / "dcp"))
     fresh("megatron/iter_0000100/mp_rank_00")
     (HERE / "megatron" / "latest_checkpointed_iteration.txt").write_text("100")
-    torch.save({"args": {"lr": 1}, "iteration": 100, "model": state, "optimizer": optimizer.state_dict(), "rng_state": [torch.zeros(9, dtype=torch.uint8)]},
-               HERE / "megatron" / "iter_0000100" / "mp_rank_00" / "model_optim_rng.pt")  # fmt: skip
+    torch.save(
+        {
+            "args": {"lr": 1},
+            "iteration": 100,
+            "model": state,
+            "optimizer": optimizer.state_dict(),
+            "rng_state": [torch.zeros(9, dtype=torch.uint8)],
+        },
+        HERE / "megatron" / "iter_0000100" / "mp_rank_00" / "model_optim_rng.pt",
+    )
     shapes = [{name: parameter.shape for name, parameter in net.named_parameters()}]
     buffers = [name for name, _ in net.named_buffers() if name in state]
     for stage, name in ((2, "mp_rank_00_model_states.pt"), (3, "zero_pp_rank_0_mp_rank_00_model_states.pt")):
         folder = fresh(f"zero{stage}/global_step7")
         (HERE / f"zero{stage}" / "latest").write_text("global_step7")
         held = {key: value if stage == 2 or key in buffers else torch.zeros(0) for key, value in state.items()}
-        torch.save({"module": held, "buffer_names": buffers, "optimizer": None, "param_shapes": shapes, "frozen_param_shapes": None, "shared_params": {},
-                    "frozen_param_fragments": None, "ds_version": "0.19"}, folder / name)  # fmt: skip
+        torch.save(
+            {
+                "module": held,
+                "buffer_names": buffers,
+                "optimizer": None,
+                "param_shapes": shapes,
+                "frozen_param_shapes": None,
+                "shared_params": {},
+                "frozen_param_fragments": None,
+                "ds_version": "0.19",
+            },
+            folder / name,
+        )
         flat = torch.zeros(sum(parameter.numel() for parameter in net.parameters()))
         torch.save(
             {"optimizer_state_dict": {"zero_stage": stage, "fp32_flat_groups": [flat]}},
@@ -140,8 +159,13 @@ torch.save({"args": arguments, "iteration": 5, "checkpoint_version": 3.0, **stat
 
 
 MEGATRON_RANKS = (
-    ("plain", 2, 1, 2, 1), ("gated", 4, 1, 1, 1), ("experts", 1, 1, 2, 1), ("experts", 1, 2, 1, 1), ("experts", 1, 2, 2, 1), ("plain", 1, 1, 2, 2),
-)  # fmt: skip
+    ("plain", 2, 1, 2, 1),
+    ("gated", 4, 1, 1, 1),
+    ("experts", 1, 1, 2, 1),
+    ("experts", 1, 2, 1, 1),
+    ("experts", 1, 2, 2, 1),
+    ("plain", 1, 1, 2, 2),
+)
 """What kind of model, its tensor-parallel, expert-parallel and pipeline ranks, and how many virtual stages each of the last has."""
 
 
@@ -416,9 +440,14 @@ def of_coremltools() -> dict[str, Facts]:
     spec = library.models.utils.load_spec(str(HERE / "layers.mlmodel"))
     conv, norm, _, dense = spec.neuralNetwork.layers
     runs = {
-        "conv.weight": conv.convolution.weights, "conv.bias": conv.convolution.bias, "norm.gamma": norm.batchnorm.gamma, "norm.beta": norm.batchnorm.beta,
-        "norm.moving_mean": norm.batchnorm.mean, "norm.moving_variance": norm.batchnorm.variance, "dense.weight": dense.innerProduct.weights,
-    }  # fmt: skip
+        "conv.weight": conv.convolution.weights,
+        "conv.bias": conv.convolution.bias,
+        "norm.gamma": norm.batchnorm.gamma,
+        "norm.beta": norm.batchnorm.beta,
+        "norm.moving_mean": norm.batchnorm.mean,
+        "norm.moving_variance": norm.batchnorm.variance,
+        "dense.weight": dense.innerProduct.weights,
+    }
     said["layers.mlmodel"] = {key: [[len(run.floatValue)], "float32"] for key, run in runs.items()}
     return said
 
@@ -488,10 +517,20 @@ def fresh(name: str) -> Path:
 
 
 GROUPS: dict[str, tuple[str, Callable[[], dict[str, Facts]]]] = {
-    "torch": ("torch", of_torch), "megatron": ("megatron-core", of_megatron), "deepspeed": ("deepspeed", of_deepspeed), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
-    "orbax": ("orbax-checkpoint", of_orbax), "openvino": ("openvino", of_openvino), "coremltools": ("coremltools", of_coremltools), "paddle": ("paddlepaddle", of_paddle), "mlx": ("mlx", of_mlx),
-    "ctranslate2": ("ctranslate2", of_ctranslate2), "litert": ("ai-edge-litert", of_litert), "executorch": ("executorch", of_executorch),
-}  # fmt: skip
+    "torch": ("torch", of_torch),
+    "megatron": ("megatron-core", of_megatron),
+    "deepspeed": ("deepspeed", of_deepspeed),
+    "numpy": ("numpy", of_numpy),
+    "equinox": ("equinox", of_equinox),
+    "orbax": ("orbax-checkpoint", of_orbax),
+    "openvino": ("openvino", of_openvino),
+    "coremltools": ("coremltools", of_coremltools),
+    "paddle": ("paddlepaddle", of_paddle),
+    "mlx": ("mlx", of_mlx),
+    "ctranslate2": ("ctranslate2", of_ctranslate2),
+    "litert": ("ai-edge-litert", of_litert),
+    "executorch": ("executorch", of_executorch),
+}
 
 
 def main() -> None:

@@ -87,9 +87,12 @@ def cases() -> dict[str, tuple[Any, dict[str, Any], dict[str, Any]]]:
         "module": (net, {}, facts(named, buffers)),
         "module_legacy": (net, old, facts(named, buffers)),
         "views": (views, {}, facts(views)),
-        "nested": ({"encoder": {"w": torch.zeros(2)}, "decoder": {"w": torch.zeros(3)}}, {},
-                   facts({"encoder.w": torch.zeros(2), "decoder.w": torch.zeros(3)})),
-    }  # fmt: skip
+        "nested": (
+            {"encoder": {"w": torch.zeros(2)}, "decoder": {"w": torch.zeros(3)}},
+            {},
+            facts({"encoder.w": torch.zeros(2), "decoder.w": torch.zeros(3)}),
+        ),
+    }
 
 
 def main() -> None:

@@ -67,13 +67,20 @@ def test_flatten_undoes_fold(tensors: dict[str, tuple[tuple[int, ...], str]]) ->
     assert sorted(flatten(fold(rows))) == sorted(rows)
 
 
-@pytest.mark.parametrize("names", [
-    ["model.encoder.block.weight", "model.encoder.block.bias"],
-    ["model.encoder.block.dense.weight", "model.encoder.norm.weight", "model.encoder.norm.bias"],
-    ["visual.blocks.0.attention.query.weight", "visual.blocks.0.attention.key.weight", "visual.blocks.1.attention.query.weight",
-     "visual.blocks.1.attention.key.weight"],
-    ["a.bc.def.w", "a.bc.deg.w"],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["model.encoder.block.weight", "model.encoder.block.bias"],
+        ["model.encoder.block.dense.weight", "model.encoder.norm.weight", "model.encoder.norm.bias"],
+        [
+            "visual.blocks.0.attention.query.weight",
+            "visual.blocks.0.attention.key.weight",
+            "visual.blocks.1.attention.query.weight",
+            "visual.blocks.1.attention.key.weight",
+        ],
+        ["a.bc.def.w", "a.bc.deg.w"],
+    ],
+)
 def test_modules_that_hold_nothing_but_the_next_keep_their_names(names: list[str]) -> None:
     tree = fold([row(name, 2, 3) for name in names])
     assert sorted(found.name for found in flatten(tree)) == sorted(names)
@@ -90,8 +97,19 @@ def test_a_name_is_cut_at_its_dots_unless_a_piece_is_empty_or_it_is_too_deep(nam
 
 @pytest.mark.parametrize(
     ("piece", "number"),
-    [("0", True), ("9", True), ("10", True), ("00", False), ("01", False), ("9" * 9, True), ("1" * 10, False), ("٣", False), ("", False), ("a1", False)],
-)  # fmt: skip
+    [
+        ("0", True),
+        ("9", True),
+        ("10", True),
+        ("00", False),
+        ("01", False),
+        ("9" * 9, True),
+        ("1" * 10, False),
+        ("٣", False),
+        ("", False),
+        ("a1", False),
+    ],
+)
 def test_what_is_the_number_of_a_module(piece: str, number: bool) -> None:
     assert is_index(piece) is number
 
@@ -128,8 +146,17 @@ def test_folding_leaves_the_collector_as_it_was() -> None:
 
 @pytest.mark.parametrize(
     ("numbers", "indices"),
-    [((0, 1, 2), None), ((0,), None), ((3,), Every(3, 1)), ((1, 2), Every(1, 1)), ((0, 2, 4), Every(0, 2)), ((2, 5, 8), Every(2, 3)), ((0, 1, 3), (0, 1, 3)), ((0, 2, 3), (0, 2, 3))],
-)  # fmt: skip
+    [
+        ((0, 1, 2), None),
+        ((0,), None),
+        ((3,), Every(3, 1)),
+        ((1, 2), Every(1, 1)),
+        ((0, 2, 4), Every(0, 2)),
+        ((2, 5, 8), Every(2, 3)),
+        ((0, 1, 3), (0, 1, 3)),
+        ((0, 2, 3), (0, 2, 3)),
+    ],
+)
 def test_where_equal_layers_stand(numbers: tuple[int, ...], indices: object) -> None:
     tree = fold([row(f"h.{n}.w", 2) for n in reversed(numbers)])
     (layer,) = parts(tree)

@@ -123,7 +123,11 @@ def test_alternatives_are_joined_in_the_readers_language() -> None:
 @pytest.mark.parametrize(
     ("error", "english", "chinese"),
     [
-        (ConfigError("expected a list of names", key="modules_to_save"), "modules_to_save: expected a list of names", "modules_to_save：应为名称列表"),
+        (
+            ConfigError("expected a list of names", key="modules_to_save"),
+            "modules_to_save: expected a list of names",
+            "modules_to_save：应为名称列表",
+        ),
         (
             ConfigError("the key occurs twice in one object", key="a and b", hint="keep one"),
             "a and b: the key occurs twice in one object (keep one)",
@@ -134,13 +138,17 @@ def test_alternatives_are_joined_in_the_readers_language() -> None:
             "x.bin: the name 'w' occurs twice (at byte 1,234)",
             "x.bin：名称 'w' 出现两次（位于第 1,234 字节）",
         ),
-        (ReadError(Text("the name {name!r:.200} occurs twice", name="w"), offset=0), "the name 'w' occurs twice (at byte 0)", "名称 'w' 出现两次（位于第 0 字节）"),
+        (
+            ReadError(Text("the name {name!r:.200} occurs twice", name="w"), offset=0),
+            "the name 'w' occurs twice (at byte 0)",
+            "名称 'w' 出现两次（位于第 0 字节）",
+        ),
         (ConfigError("b is neither", key="b and c"), "b is neither", "b is neither"),
         (WeighbridgeError(), "", ""),
         ("expected a list of names", "expected a list of names", "应为名称列表"),
     ],
     ids=["key", "keys and hint", "path and byte", "first byte", "key in the text", "nothing", "plain"],
-)  # fmt: skip
+)
 def test_an_error_says_the_same_in_both_languages(error: WeighbridgeError | str, english: str, chinese: str) -> None:
     """Key, path, byte and remedy stand in the Chinese line as in the English one."""
     assert (error_text(error), error_text(error, "zh")) == (english, chinese)

@@ -50,5 +50,7 @@ def test_mathml_is_well_formed(formula: Expression) -> None:
 
 def test_json_is_nested_lists() -> None:
     assert as_json(4 * (H * H + exact(H, A)) + round_up(H, 8)) == [
-        "+", ["*", 4, ["+", ["*", "H", "H"], ["/", "H", "A"]]], ["*", 8, ["//", ["+", "H", 7], 8]],
-    ]  # fmt: skip
+        "+",
+        ["*", 4, ["+", ["*", "H", "H"], ["/", "H", "A"]]],
+        ["*", 8, ["//", ["+", "H", 7], 8]],
+    ]

@@ -33,8 +33,15 @@ BIAS = Tensor(name="bias", shape=(3,), role="bias", tied_to=None, dtype=None, fr
 
 def test_every_keyword_reaches_its_attribute() -> None:
     places = {
-        "kind": "k", "repeat": 2, "executions": 3, "indices": Every(1), "experts": 4, "active": 1, "stream": "one", "requires": "images",
-    }  # fmt: skip
+        "kind": "k",
+        "repeat": 2,
+        "executions": 3,
+        "indices": Every(1),
+        "experts": 4,
+        "active": 1,
+        "stream": "one",
+        "requires": "images",
+    }
     made = part("name", BIAS, **places)  # type: ignore[arg-type]
     assert isinstance(made, Part)
     assert made._asdict() == {"name": "name", "children": (BIAS,), **places}
@@ -67,12 +74,18 @@ def shapes(*made: Part) -> dict[str, tuple[object, ...]]:
 def test_networks_map_there_and_back() -> None:
     assert shapes(gated_mlp("m", 4, 6)) == {"m.gate_proj.weight": (6, 4), "m.up_proj.weight": (6, 4), "m.down_proj.weight": (4, 6)}
     assert shapes(plain_mlp("m", 4, 6, ("fc1", "fc2"), bias=True)) == {
-        "m.fc1.weight": (6, 4), "m.fc1.bias": (6,), "m.fc2.weight": (4, 6), "m.fc2.bias": (4,),
-    }  # fmt: skip
+        "m.fc1.weight": (6, 4),
+        "m.fc1.bias": (6,),
+        "m.fc2.weight": (4, 6),
+        "m.fc2.bias": (4,),
+    }
     assert shapes(plain_mlp("m", 4, 6)) == {"m.up_proj.weight": (6, 4), "m.down_proj.weight": (4, 6)}
     assert shapes(*split_mlp(4, 6)) == {
-        "intermediate.dense.weight": (6, 4), "intermediate.dense.bias": (6,), "output.dense.weight": (4, 6), "output.dense.bias": (4,),
-    }  # fmt: skip
+        "intermediate.dense.weight": (6, 4),
+        "intermediate.dense.bias": (6,),
+        "output.dense.weight": (4, 6),
+        "output.dense.bias": (4,),
+    }
 
 
 def test_experts_that_are_held_together() -> None:
@@ -86,11 +99,15 @@ def test_experts_that_are_held_together() -> None:
 @pytest.mark.parametrize(
     ("kinds", "expected"),
     [
-        ("a", [("a", 1, None)]), ("aaa", [("a", 3, None)]), ("ab", [("a", 1, Every(0, 1)), ("b", 1, Every(1, 1))]),
-        ("abab", [("a", 2, Every(0, 2)), ("b", 2, Every(1, 2))]), ("abb", [("a", 1, Every(0, 1)), ("b", 2, Every(1, 1))]),
-        ("abbab", [("a", 2, Every(0, 3)), ("b", 3, (1, 2, 4))]), ("abcabc", [("a", 2, Every(0, 3)), ("b", 2, Every(1, 3)), ("c", 2, Every(2, 3))]),
+        ("a", [("a", 1, None)]),
+        ("aaa", [("a", 3, None)]),
+        ("ab", [("a", 1, Every(0, 1)), ("b", 1, Every(1, 1))]),
+        ("abab", [("a", 2, Every(0, 2)), ("b", 2, Every(1, 2))]),
+        ("abb", [("a", 1, Every(0, 1)), ("b", 2, Every(1, 1))]),
+        ("abbab", [("a", 2, Every(0, 3)), ("b", 3, (1, 2, 4))]),
+        ("abcabc", [("a", 2, Every(0, 3)), ("b", 2, Every(1, 3)), ("c", 2, Every(2, 3))]),
     ],
-)  # fmt: skip
+)
 def test_layers_of_several_kinds_stand_where_they_stand(kinds: str, expected: list[tuple[str, int, object]]) -> None:
     made = stack("h", kinds, len(kinds), lambda kind: (Tensor(kind, (1,)),))
     assert [(one.children[0].name, one.repeat, one.indices) for one in made] == expected
@@ -118,8 +135,12 @@ def test_convolutions_of_images() -> None:
     assert [node.name for node in depthwise("c", 6, 4).children] == ["weight", "bias", "conv_state"]
     assert depthwise("c", 6, 4).children[-1].size == 6 * 4  # type: ignore[union-attr]
     assert shapes(batch_norm("b", 6)) == {
-        "b.weight": (6,), "b.bias": (6,), "b.running_mean": (6,), "b.running_var": (6,), "b.num_batches_tracked": (),
-    }  # fmt: skip
+        "b.weight": (6,),
+        "b.bias": (6,),
+        "b.running_mean": (6,),
+        "b.running_var": (6,),
+        "b.num_batches_tracked": (),
+    }
 
 
 def test_attention_of_fairseq() -> None:

@@ -44,8 +44,16 @@ def test_no_design_is_missed() -> None:
         for mlp in range(hidden, 4 * hidden + 1, 32):
             for layers in range(1, 13):
                 heads = hidden // 32
-                config = {"model_type": "llama", "hidden_size": hidden, "intermediate_size": mlp, "num_hidden_layers": layers,
-                          "num_attention_heads": heads, "num_key_value_heads": heads, "head_dim": 32, "vocab_size": 500}  # fmt: skip
+                config = {
+                    "model_type": "llama",
+                    "hidden_size": hidden,
+                    "intermediate_size": mlp,
+                    "num_hidden_layers": layers,
+                    "num_attention_heads": heads,
+                    "num_key_value_heads": heads,
+                    "head_dim": 32,
+                    "vocab_size": 500,
+                }
                 if budget.holds(plain_count(config)):
                     expected.add((hidden, mlp, layers))
     assert {
@@ -100,9 +108,20 @@ def test_the_front_is_what_no_other_one_beats(costs: list[tuple[int, int, int]])
 
 @pytest.mark.parametrize(
     ("model_type", "part"),
-    [("clip", None), ("clip", "vision_config"), ("blip", None), pytest.param("llava", None, marks=pytest.mark.sweep), ("siglip", None), ("detr", None), ("bart", None),
-     ("shieldgemma2", None), ("whisper", None), pytest.param("qwen3_vl", None, marks=pytest.mark.sweep), ("gemma3_text", None)],
-)  # fmt: skip
+    [
+        ("clip", None),
+        ("clip", "vision_config"),
+        ("blip", None),
+        pytest.param("llava", None, marks=pytest.mark.sweep),
+        ("siglip", None),
+        ("detr", None),
+        ("bart", None),
+        ("shieldgemma2", None),
+        ("whisper", None),
+        pytest.param("qwen3_vl", None, marks=pytest.mark.sweep),
+        ("gemma3_text", None),
+    ],
+)
 def test_every_row_of_models_of_several_sizes_is_what_the_tree_counts(model_type: str, part: str | None) -> None:
     like = weighbridge.model({"model_type": model_type})
     aim = as_int(like.count().unique)

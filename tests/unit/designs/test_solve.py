@@ -23,19 +23,36 @@ SMALL = {
     "gpt2": {"n_embd": 48, "n_head": 4, "vocab_size": 100, "n_layer": 3, "n_positions": 32},
     "llama": {"hidden_size": 48, "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 96, "num_hidden_layers": 3},
     "t5": {"d_model": 48, "d_ff": 96, "vocab_size": 100, "num_layers": 2, "num_heads": 4, "d_kv": 8},
-    "mixtral": {"hidden_size": 48, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "intermediate_size": 40,
-                "num_hidden_layers": 2, "num_local_experts": 4},
+    "mixtral": {
+        "hidden_size": 48,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "vocab_size": 100,
+        "intermediate_size": 40,
+        "num_hidden_layers": 2,
+        "num_local_experts": 4,
+    },
     "electra": {"embedding_size": 16, "hidden_size": 48, "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 40},
     "albert": {"embedding_size": 16, "hidden_size": 48, "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 40},
-    "jamba": {"hidden_size": 48, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "intermediate_size": 40,
-              "num_hidden_layers": 8},
-}  # fmt: skip
+    "jamba": {
+        "hidden_size": 48,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "vocab_size": 100,
+        "intermediate_size": 40,
+        "num_hidden_layers": 8,
+    },
+}
 KEYS = {
     "bert": ["hidden_size", "num_hidden_layers", "vocab_size", "intermediate_size", "num_attention_heads"],
-    "gpt2": ["n_embd", "hidden_size", "n_layer", "n_inner"], "llama": ["hidden_size", "num_key_value_heads", "head_dim"],
-    "t5": ["d_model", "d_ff", "num_layers"], "mixtral": ["num_local_experts", "hidden_size"], "electra": ["embedding_size", "hidden_size"],
-    "albert": ["embedding_size", "num_hidden_layers"], "jamba": ["num_hidden_layers", "intermediate_size"],
-}  # fmt: skip
+    "gpt2": ["n_embd", "hidden_size", "n_layer", "n_inner"],
+    "llama": ["hidden_size", "num_key_value_heads", "head_dim"],
+    "t5": ["d_model", "d_ff", "num_layers"],
+    "mixtral": ["num_local_experts", "hidden_size"],
+    "electra": ["embedding_size", "hidden_size"],
+    "albert": ["embedding_size", "num_hidden_layers"],
+    "jamba": ["num_hidden_layers", "intermediate_size"],
+}
 CASES = [(name, key) for name, keys in KEYS.items() for key in keys]
 REACH = 130
 
@@ -233,9 +250,13 @@ DRAWN = [
 @pytest.mark.sweep
 @pytest.mark.parametrize(("model_type", "sizes", "keys"), DRAWN, ids=lambda value: value if isinstance(value, str) else "")
 @given(
-    asked=st.sampled_from([("parameters", False), ("active", False), ("memory", False), ("memory", True), ("cache", False), ("flops", False)]),
-    seed=st.integers(0, 2**32), off=st.sampled_from([0, 0, 1, 1_000]), number=st.integers(1, 2),
-)  # fmt: skip
+    asked=st.sampled_from(
+        [("parameters", False), ("active", False), ("memory", False), ("memory", True), ("cache", False), ("flops", False)]
+    ),
+    seed=st.integers(0, 2**32),
+    off=st.sampled_from([0, 0, 1, 1_000]),
+    number=st.integers(1, 2),
+)
 @settings(max_examples=4, deadline=None)
 def test_any_measure_of_any_model_against_every_choice_of_a_box(
     model_type: str, sizes: dict[str, int], keys: tuple[str, str], asked: tuple[str, bool], seed: int, off: int, number: int

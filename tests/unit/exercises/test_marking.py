@@ -36,9 +36,19 @@ def test_the_right_answer_is_right(level: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["7087872", "7,087,872", "７，０８７，８７２", " 7087872 \n", "total: 7,087,872", "= 7087872", "共 7,087,872 个参数",
-                "4 × (768² + 768) + 2×768×3072 + 3072 + 768 + 2×2×768", "4*(H^2+H) + 2*H*I + I + H + 4*H"],
-)  # fmt: skip
+    "written",
+    [
+        "7087872",
+        "7,087,872",
+        "７，０８７，８７２",
+        " 7087872 \n",
+        "total: 7,087,872",
+        "= 7087872",
+        "共 7,087,872 个参数",
+        "4 × (768² + 768) + 2×768×3072 + 3072 + 768 + 2×2×768",
+        "4*(H^2+H) + 2*H*I + I + H + 4*H",
+    ],
+)
 def test_a_number_may_be_written_in_many_ways(layer: weighbridge.Exercise, written: str) -> None:
     assert weighbridge.mark(layer, written).correct
 
@@ -57,8 +67,9 @@ def test_an_error_is_named_once_and_what_follows_from_it_is_not_counted_again(la
     assert [error.line for error in marking.errors] == [1]
     assert [step.verdict for step in marking.steps if step.line == 4] == ["carried"]
     assert marking.remarks == (
-        "Line 1 is wrong: it should be 2,362,368.", "The method is right: with the error corrected it comes to 7,087,872.",
-    )  # fmt: skip
+        "Line 1 is wrong: it should be 2,362,368.",
+        "The method is right: with the error corrected it comes to 7,087,872.",
+    )
 
 
 def test_an_error_that_is_left_behind_is_still_named(layer: weighbridge.Exercise) -> None:

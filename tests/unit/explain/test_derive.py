@@ -161,18 +161,33 @@ def test_chain_of_a_single_letter() -> None:
 @pytest.mark.parametrize(
     ("repeat", "indices", "text"),
     [
-        (1, None, "0"), (2, None, "0, 1"), (3, None, "0–2"), (2, Every(3, 1), "3, 4"), (58, Every(3, 1), "3–60"), (3, (0, 2, 3), "0, 2, 3"),
-        (5, Every(1, 2), "1, 3, 5, 7, 9"), (6, Every(1, 2), "1, 3, 5, …, 11"), (12, Every(3, 4), "3, 7, 11, …, 47"), (Symbol("L"), None, ""),
+        (1, None, "0"),
+        (2, None, "0, 1"),
+        (3, None, "0–2"),
+        (2, Every(3, 1), "3, 4"),
+        (58, Every(3, 1), "3–60"),
+        (3, (0, 2, 3), "0, 2, 3"),
+        (5, Every(1, 2), "1, 3, 5, 7, 9"),
+        (6, Every(1, 2), "1, 3, 5, …, 11"),
+        (12, Every(3, 4), "3, 7, 11, …, 47"),
+        (Symbol("L"), None, ""),
     ],
-)  # fmt: skip
+)
 def test_where_layers_stand_is_written_short(repeat: Size, indices: Every | tuple[int, ...] | None, text: str) -> None:
     assert _layer_numbers(Part("layers", repeat=repeat, indices=indices)) == text
 
 
 OUTLINED = [
-    ("bert-base-uncased", "BertForMaskedLM"), ("bert-base-uncased", "BertForPreTraining"), ("gpt2", "GPT2LMHeadModel"), ("llama-3-8b", None), ("t5-small", None),
-    ("mixtral-8x7b", None), ("whisper-tiny", None), ("vit-base-patch16-224", None), ("albert-base-v2", "AlbertForMaskedLM"),
-]  # fmt: skip
+    ("bert-base-uncased", "BertForMaskedLM"),
+    ("bert-base-uncased", "BertForPreTraining"),
+    ("gpt2", "GPT2LMHeadModel"),
+    ("llama-3-8b", None),
+    ("t5-small", None),
+    ("mixtral-8x7b", None),
+    ("whisper-tiny", None),
+    ("vit-base-patch16-224", None),
+    ("albert-base-v2", "AlbertForMaskedLM"),
+]
 
 
 @pytest.mark.parametrize(("name", "class_name"), OUTLINED)

@@ -18,19 +18,37 @@ LATENT: dict[str, object] = {"kv_lora_rank": 9, "qk_nope_head_dim": 5, "qk_rope_
 FOUR: dict[str, object] = {**PLAIN, "num_hidden_layers": 4, "num_key_value_heads": 2}
 TOKENS: dict[str, object] = dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id"), 0)
 LINEAR: dict[str, object] = {
-    "head_dim": 6, "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 3, "linear_value_head_dim": 5,
+    "head_dim": 6,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+    "linear_key_head_dim": 3,
+    "linear_value_head_dim": 5,
     "layer_types": ["linear_attention", "full_attention", "linear_attention", "linear_attention"],
-}  # fmt: skip
+}
 NEMOTRON: dict[str, object] = {
-    "vocab_size": 96, "hidden_size": 16, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6, "intermediate_size": 24,
-    "mamba_num_heads": 8, "mamba_head_dim": 3, "n_groups": 2, "ssm_state_size": 5, "conv_kernel": 3, "moe_intermediate_size": 8,
+    "vocab_size": 96,
+    "hidden_size": 16,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 6,
+    "intermediate_size": 24,
+    "mamba_num_heads": 8,
+    "mamba_head_dim": 3,
+    "n_groups": 2,
+    "ssm_state_size": 5,
+    "conv_kernel": 3,
+    "moe_intermediate_size": 8,
     "moe_shared_expert_intermediate_size": 10,
-}  # fmt: skip
+}
 T5: dict[str, object] = {"vocab_size": 96, "d_model": 16, "d_ff": 24, "d_kv": 5, "num_heads": 3, "num_layers": 2, "num_decoder_layers": 3}
 MLA: dict[str, object] = {
-    "attention.key_length": 11, "attention.value_length": 9, "attention.key_length_mla": 7, "attention.value_length_mla": 3,
-    "rope.dimension_count": 2, "attention.q_lora_rank": 7,
-}  # fmt: skip
+    "attention.key_length": 11,
+    "attention.value_length": 9,
+    "attention.key_length_mla": 7,
+    "attention.value_length_mla": 3,
+    "rope.dimension_count": 2,
+    "attention.q_lora_rank": 7,
+}
 KEYS: dict[str, dict[str, object]] = {
     "t5": {"decoder_block_count": 3},
     "t5 without gates": {"decoder_block_count": 3},

@@ -41,8 +41,10 @@ def test_one_field_explains_all_of_it_without_interaction() -> None:
 def test_fields_that_make_no_model_apart_are_changed_together() -> None:
     found = explain("bert-base-uncased", "bert-large-uncased")
     assert {cause.fields for cause in found.causes} == {
-        ("num_hidden_layers",), ("hidden_size", "num_attention_heads"), ("intermediate_size",),
-    }  # fmt: skip
+        ("num_hidden_layers",),
+        ("hidden_size", "num_attention_heads"),
+        ("intermediate_size",),
+    }
 
 
 def test_fields_of_sub_configs_and_those_that_are_left_out_are_named() -> None:

@@ -16,9 +16,17 @@ from weighbridge.readers.samples import SAMPLE_BYTES, SAMPLES, Extent, compare, 
 from weighbridge.verification.verify import verify_checkpoint
 
 CONFIG: dict[str, Any] = {
-    "model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "vocab_size": 512, "d_model": 32, "d_ff": 64, "d_kv": 8,
-    "num_layers": 2, "num_heads": 4, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False,
-}  # fmt: skip
+    "model_type": "t5",
+    "architectures": ["T5ForConditionalGeneration"],
+    "vocab_size": 512,
+    "d_model": 32,
+    "d_ff": 64,
+    "d_kv": 8,
+    "num_layers": 2,
+    "num_heads": 4,
+    "feed_forward_proj": "gated-gelu",
+    "tie_word_embeddings": False,
+}
 HEAD = 512 * 32
 
 

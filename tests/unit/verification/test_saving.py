@@ -12,21 +12,35 @@ from weighbridge.verification.verify import verify
 
 PUBLISHED = {
     ("llava", "LlavaForConditionalGeneration"): (
-        "language_model.lm_head.weight", "language_model.model.embed_tokens.weight", "multi_modal_projector.linear_1.weight",
-        "vision_tower.vision_model.embeddings.patch_embedding.weight"),
+        "language_model.lm_head.weight",
+        "language_model.model.embed_tokens.weight",
+        "multi_modal_projector.linear_1.weight",
+        "vision_tower.vision_model.embeddings.patch_embedding.weight",
+    ),
     ("paligemma", "PaliGemmaForConditionalGeneration"): (
-        "language_model.model.layers.0.mlp.down_proj.weight", "vision_tower.vision_model.post_layernorm.bias"),
+        "language_model.model.layers.0.mlp.down_proj.weight",
+        "vision_tower.vision_model.post_layernorm.bias",
+    ),
     ("qwen2_vl", "Qwen2VLForConditionalGeneration"): (
-        "lm_head.weight", "model.layers.0.self_attn.q_proj.bias", "visual.merger.ln_q.weight"),
+        "lm_head.weight",
+        "model.layers.0.self_attn.q_proj.bias",
+        "visual.merger.ln_q.weight",
+    ),
     ("mllama", "MllamaForConditionalGeneration"): (
-        "language_model.model.layers.3.cross_attn.q_proj.weight", "vision_model.class_embedding", "multi_modal_projector.weight"),
+        "language_model.model.layers.3.cross_attn.q_proj.weight",
+        "vision_model.class_embedding",
+        "multi_modal_projector.weight",
+    ),
     ("clip", "CLIPModel"): ("text_model.embeddings.token_embedding.weight", "vision_model.embeddings.class_embedding", "logit_scale"),
     ("clip_text_model", "CLIPTextModel"): ("text_model.embeddings.token_embedding.weight",),
     ("siglip_vision_model", "SiglipVisionModel"): ("vision_model.embeddings.patch_embedding.weight",),
-    ("vit", "ViTForImageClassification"): ("vit.encoder.layer.0.attention.attention.query.weight", "vit.encoder.layer.0.intermediate.dense.bias"),
+    ("vit", "ViTForImageClassification"): (
+        "vit.encoder.layer.0.attention.attention.query.weight",
+        "vit.encoder.layer.0.intermediate.dense.bias",
+    ),
     ("qwen3_moe", "Qwen3MoeForCausalLM"): ("model.layers.0.mlp.experts.127.gate_proj.weight",),
     ("luke", "LukeForMaskedLM"): ("lm_head.decoder.bias",),
-}  # fmt: skip
+}
 
 
 def names(model: weighbridge.Model) -> list[str]:

@@ -127,7 +127,7 @@ RENAMED = (
     (r"self_attn\.([qk])_norm", r"self_attn.\1_norm", "bailingmoe2"),
     (r"self_attn\.o_proj", "attention.dense", "bailingmoe2"),
     (r"\.forget_gate\.", ".", "kimi-linear"),
-)  # fmt: skip
+)
 """Names of files from before the class was part of the reference: what is looked for, what stood there, and of which architectures."""
 
 

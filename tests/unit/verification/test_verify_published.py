@@ -42,8 +42,16 @@ def test_the_published_bert_base_uncased() -> None:
 
 def test_mixtral_with_its_experts_one_by_one() -> None:
     """``block_sparse_moe.experts.N.w1`` in the file, fused tensors in the class."""
-    config = {"model_type": "mixtral", "num_hidden_layers": 2, "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
-              "num_key_value_heads": 2, "vocab_size": 100, "num_local_experts": 4}  # fmt: skip
+    config = {
+        "model_type": "mixtral",
+        "num_hidden_layers": 2,
+        "hidden_size": 64,
+        "intermediate_size": 96,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "vocab_size": 100,
+        "num_local_experts": 4,
+    }
     model = weighbridge.model(config, "MixtralForCausalLM")
     tensors = []
     for row in model.tensors():
