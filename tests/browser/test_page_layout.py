@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,9 +10,6 @@ from tests.browser.conftest import Opened
 from tests.browser.test_pages import assert_fits
 from tests.browser.test_use import BERT, settle
 from weighbridge.documents.roles import ROLES
-
-if TYPE_CHECKING:
-    pass
 
 
 @pytest.mark.parametrize("width", [390, 1280])

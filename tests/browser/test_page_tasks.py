@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import weighbridge
 from tests.browser.conftest import Opened
 from tests.browser.test_pages import assert_nothing_serious
 from tests.browser.test_use import BERT, assert_total, unique_text
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_nested_configs_have_sizes_to_compare(opened: Opened) -> None:

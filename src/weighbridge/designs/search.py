@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.parameters import tally
@@ -27,8 +27,6 @@ from weighbridge.designs.front import pareto_front
 from weighbridge.designs.space import LAYERS, MLP, ConfigTemplate, Space
 from weighbridge.value import ModelValue
 
-if TYPE_CHECKING:
-    pass
 EXAMINED = 2_000
 """Designs whose memory is added up one by one, where it selects or sorts them."""
 POINTS = 1_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
@@ -20,9 +20,6 @@ from weighbridge.auditing.text.settings import COUNTS, Setting
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import AGREED_FIELDS, AGREED_SIZES, LEAD_LETTERS, MOST_MEMBERS, SETTING_GAP
 from weighbridge.presets.aliases import FAMILY, MODEL
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Lead(NamedTuple):

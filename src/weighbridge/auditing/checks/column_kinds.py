@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.field_values import LAYER_KINDS
 from weighbridge.auditing.text.field_words import LABELS
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Table
-
-if TYPE_CHECKING:
-    pass
-
 
 _COLUMNS = (
     ("other", re.compile(r"kv ?@|k[/-]?v[- ]?cache|flop|mac\b|macs|bytes?\b|memory|显存|vram|\bmb\b|\bgb\b|speed|score|acc|loss|ratio|%|glue|squad|time|latency|throughput|batch|learn|token|\blr\b|download|rank|trainable|lora|data|step|top-?1|throughput|hours?\b|year|date|年|日期|小时", re.IGNORECASE)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.count_subjects import Subject
@@ -15,9 +15,6 @@ from weighbridge.auditing.text.items import Item
 from weighbridge.auditing.text.lengths import lengths_of
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.tokens import tokens
-
-if TYPE_CHECKING:
-    pass
 
 
 class Listed(NamedTuple):

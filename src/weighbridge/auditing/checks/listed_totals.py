@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
 from weighbridge.auditing.checks.listed_items import Listed, hold_item
@@ -17,9 +16,6 @@ from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.items import Item
 from weighbridge.auditing.thresholds import FAMILY_REACH, SURE_COUNTS
 from weighbridge.presets.aliases import FAMILY, MODEL
-
-if TYPE_CHECKING:
-    pass
 
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:

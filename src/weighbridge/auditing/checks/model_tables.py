@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks import listed_sizes, tower_sizes, towers, wrong_counts
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, column_heads, kind_of
@@ -35,9 +34,6 @@ from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.auditing.thresholds import LEAST_ROWS, MOST_MEMBERS, NAME_AND_SIZE, SURE_COUNTS
 from weighbridge.presets.aliases import FAMILY
-
-if TYPE_CHECKING:
-    pass
 
 
 def _grid(scene: Scene, table: Table) -> Iterator[Claim]:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.covered import ClaimSpans
 from weighbridge.auditing.checks.offers import is_plain_label
@@ -24,9 +23,6 @@ from weighbridge.auditing.text.rounding import fit, likeliest_value, scales, sig
 from weighbridge.auditing.text.size_words import BYTES, WORK
 from weighbridge.auditing.thresholds import AGREED_PARTS, BESIDE_PARTS, SLIP_APART
 from weighbridge.core.messages import mark
-
-if TYPE_CHECKING:
-    pass
 
 _REACH = 80
 """Characters before a figure that may be its label."""
