@@ -18,9 +18,12 @@ from weighbridge.web.app import create
 
 pytestmark = pytest.mark.sweep
 LAWS = [
-    not_a_server_error, checks.status_code_conformance, checks.content_type_conformance, checks.response_schema_conformance,
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
     checks.unsupported_method,
-]  # fmt: skip
+]
 
 
 schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", create())

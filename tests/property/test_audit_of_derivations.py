@@ -54,12 +54,14 @@ def test_a_true_derivation_of_any_family_passes(model_type: str) -> None:
 
 @pytest.mark.parametrize(
     "config",
-    [{"model_type": "bert", "hidden_size": 120, "num_attention_heads": 4, "intermediate_size": 77, "num_hidden_layers": 3},
-     {"model_type": "bert", "is_decoder": True, "add_cross_attention": True, "hidden_size": 96, "vocab_size": 500},
-     {"model_type": "llama", "tie_word_embeddings": True, "attention_bias": True, "num_key_value_heads": 4},
-     {"model_type": "albert", "num_hidden_groups": 3, "inner_group_num": 2, "hidden_size": 768}],
+    [
+        {"model_type": "bert", "hidden_size": 120, "num_attention_heads": 4, "intermediate_size": 77, "num_hidden_layers": 3},
+        {"model_type": "bert", "is_decoder": True, "add_cross_attention": True, "hidden_size": 96, "vocab_size": 500},
+        {"model_type": "llama", "tie_word_embeddings": True, "attention_bias": True, "num_key_value_heads": 4},
+        {"model_type": "albert", "num_hidden_groups": 3, "inner_group_num": 2, "hidden_size": 768},
+    ],
     ids=["sizes", "cross", "switches", "groups"],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("form", ENDINGS)
 def test_a_true_derivation_of_any_config_passes(config: dict[str, object], form: str) -> None:
     """Switches stand in no table, so the model may not be told; then no other is taken for it."""

@@ -21,9 +21,14 @@ def sample() -> bytes:
     entries: dict[str, object] = {"__metadata__": {"format": "pt"}}
     end = 0
     for name, dtype, shape in (
-        ("embed.weight", "F32", [30, 8]), ("layers.0.w.weight", "BF16", [8, 8]), ("layers.1.w.weight", "BF16", [8, 8]),
-        ("norm.weight", "F16", [8]), ("norm.bias", "F16", [8]), ("position_ids", "I64", [1, 4]), ("s", "F8_E4M3", []),
-    ):  # fmt: skip
+        ("embed.weight", "F32", [30, 8]),
+        ("layers.0.w.weight", "BF16", [8, 8]),
+        ("layers.1.w.weight", "BF16", [8, 8]),
+        ("norm.weight", "F16", [8]),
+        ("norm.bias", "F16", [8]),
+        ("position_ids", "I64", [1, 4]),
+        ("s", "F8_E4M3", []),
+    ):
         size = prod(shape) * BITS[dtype] // 8
         entries[name] = {"dtype": dtype, "shape": shape, "data_offsets": [end, end + size]}
         end += size

@@ -65,9 +65,15 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     )
     (folder / "damaged\u202e.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0" + b'{"\x1b[2J": 5}     ')
     return {
-        "file": str(folder / "model.safetensors"), "config": str(folder / "config.json"), "folder": str(folder), "article": str(article),
-        "adapter": str(adapter), "wrong": str(wrong), "stranger": str(stranger), "damaged": str(folder / "damaged\u202e.safetensors"),
-    }  # fmt: skip
+        "file": str(folder / "model.safetensors"),
+        "config": str(folder / "config.json"),
+        "folder": str(folder),
+        "article": str(article),
+        "adapter": str(adapter),
+        "wrong": str(wrong),
+        "stranger": str(stranger),
+        "damaged": str(folder / "damaged\u202e.safetensors"),
+    }
 
 
 COMMANDS = (
@@ -159,8 +165,13 @@ def test_an_error_in_python_shows_names_as_data(hostile: dict[str, str]) -> None
 
 
 CHECKS: tuple[tuple[str, str], ...] = (
-    ("\x1b[2J", "text"), ("\u202e", "markdown"), ("a,=1+1\n", "csv"), ("<script>", "html"), ("[a](http://b)", "markdown"), ("\ud800", "json"),
-)  # fmt: skip
+    ("\x1b[2J", "text"),
+    ("\u202e", "markdown"),
+    ("a,=1+1\n", "csv"),
+    ("<script>", "html"),
+    ("[a](http://b)", "markdown"),
+    ("\ud800", "json"),
+)
 
 
 @pytest.mark.parametrize(("text", "form"), CHECKS, ids=ascii)

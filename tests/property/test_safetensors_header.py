@@ -17,9 +17,19 @@ NAMES = ("w", "a.weight", "__metadata__", "词", 'q"x', "back\\slash", "tab\t", 
 NUMBERS = ("0", "4", "8", "04", "1e3", "4.0", "-0", "-4", " 4", "4 ", "99999999999999999999", "true", "null", '"4"', "٤")
 DTYPES = ("F32", "I8", "F16", "F4", "NOPE", "f32", "F３２")
 METADATA = (
-    '{"format": "pt"}', "{}", "null", '{"a": "b", "a": "c"}', '{"a": 1}', '{"a": {"dtype":"F32","shape":[],"data_offsets":[0,4]}}', '{"a": "}"}', '{"a": "{"}',
-    '{"a": "\\"w\\":{\\"dtype\\":\\"F32\\",\\"shape\\":[1],\\"data_offsets\\":[0,4]}"}', "[]", '{"a":"\\u0041"}', '{"total": "4"} ',
-)  # fmt: skip
+    '{"format": "pt"}',
+    "{}",
+    "null",
+    '{"a": "b", "a": "c"}',
+    '{"a": 1}',
+    '{"a": {"dtype":"F32","shape":[],"data_offsets":[0,4]}}',
+    '{"a": "}"}',
+    '{"a": "{"}',
+    '{"a": "\\"w\\":{\\"dtype\\":\\"F32\\",\\"shape\\":[1],\\"data_offsets\\":[0,4]}"}',
+    "[]",
+    '{"a":"\\u0041"}',
+    '{"total": "4"} ',
+)
 BLANKS = st.sampled_from(("", "", "", " ", "  ", "\n", "\t"))
 NUMBER = st.one_of(st.sampled_from(NUMBERS), st.integers(0, 64).map(str))
 

@@ -13,9 +13,20 @@ from tests.property.strategies import any_names, any_shapes
 from weighbridge.readers import safetensors
 
 DTYPES = {
-    "F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I16": "i2", "I8": "i1",
-    "U64": "u8", "U32": "u4", "U16": "u2", "U8": "u1", "BOOL": "?", "C64": "c8",
-}  # fmt: skip
+    "F64": "f8",
+    "F32": "f4",
+    "F16": "f2",
+    "I64": "i8",
+    "I32": "i4",
+    "I16": "i2",
+    "I8": "i1",
+    "U64": "u8",
+    "U32": "u4",
+    "U16": "u2",
+    "U8": "u1",
+    "BOOL": "?",
+    "C64": "c8",
+}
 
 
 @given(

@@ -21,8 +21,20 @@ def output_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [[], ["count"], ["--json"], ["nope"], ["bert-base-uncased", "--set", "x"], ["flops", "bert-base-uncased", "--seq", "0"],
-                                   ["tensors", "bert-base-uncased", "--names", "x"], ["bert-base-uncased", "--nope"], ["bert-base-uncased", "--class", "X"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["count"],
+        ["--json"],
+        ["nope"],
+        ["bert-base-uncased", "--set", "x"],
+        ["flops", "bert-base-uncased", "--seq", "0"],
+        ["tensors", "bert-base-uncased", "--names", "x"],
+        ["bert-base-uncased", "--nope"],
+        ["bert-base-uncased", "--class", "X"],
+    ],
+)
 def test_bad_input_exits_with_2_and_says_so(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     shown = capsys.readouterr()

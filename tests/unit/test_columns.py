@@ -24,9 +24,12 @@ from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 def test_a_column_of_configs_counts_like_each_alone(rows: list[tuple[int, int, int, int]]) -> None:
     vocab, heads, layers, mlp = (list(values) for values in zip(*rows, strict=True))
     columns = {
-        "vocab_size": vocab, "num_attention_heads": heads, "hidden_size": [64 * n for n in heads],
-        "num_hidden_layers": layers, "intermediate_size": mlp,
-    }  # fmt: skip
+        "vocab_size": vocab,
+        "num_attention_heads": heads,
+        "hidden_size": [64 * n for n in heads],
+        "num_hidden_layers": layers,
+        "intermediate_size": mlp,
+    }
     alone = [
         weighbridge.count({"model_type": "bert", **{key: values[i] for key, values in columns.items()}}).unique for i in range(len(rows))
     ]
@@ -65,11 +68,15 @@ def test_the_guard_is_exact_at_the_border(sign: int) -> None:
 def test_bounds_hold_under_every_operation(values: list[int], small: int, any_number: int) -> None:
     size = column(values)
     results: list[tuple[Column, list[int]]] = [
-        (size - small, [v - small for v in values]), (small - size, [small - v for v in values]),
-        (size - size, [0 for v in values]), (size * (size - small), [v * (v - small) for v in values]),
-        (size + any_number, [v + any_number for v in values]), (any_number * size, [v * any_number for v in values]),
-        ((size - small) * (small - size), [-((v - small) ** 2) for v in values]), (any_number // size, [any_number // v for v in values]),
-    ]  # fmt: skip
+        (size - small, [v - small for v in values]),
+        (small - size, [small - v for v in values]),
+        (size - size, [0 for v in values]),
+        (size * (size - small), [v * (v - small) for v in values]),
+        (size + any_number, [v + any_number for v in values]),
+        (any_number * size, [v * any_number for v in values]),
+        ((size - small) * (small - size), [-((v - small) ** 2) for v in values]),
+        (any_number // size, [any_number // v for v in values]),
+    ]
     for found, expected in results:
         assert found.values.tolist() == expected
         assert found.low <= min(expected)

@@ -79,10 +79,17 @@ def test_what_does_not_fit_64_bits_goes_through_every_form(kind: str, to: str) -
 
 @pytest.mark.parametrize("model_type", ["bert", "llama", "mixtral", "gpt2", "t5"])
 @pytest.mark.parametrize(
-    "how", [{}, {"dtype": "int4"}, {"training": True}, {"training": True, "dtype": "bfloat16", "precision": "mixed"},
-            {"training": True, "optimizer": "adafactor"}, {"training": True, "optimizer": "sgd", "precision": "amp"}],
+    "how",
+    [
+        {},
+        {"dtype": "int4"},
+        {"training": True},
+        {"training": True, "dtype": "bfloat16", "precision": "mixed"},
+        {"training": True, "optimizer": "adafactor"},
+        {"training": True, "optimizer": "sgd", "precision": "amp"},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_memory_of_columns_is_that_of_each(model_type: str, how: dict[str, Any]) -> None:
     vocabularies = [11, 500, 70001]
     found = measure(model_type, {"vocab_size": vocabularies}, {"bytes": memory(**how)})["bytes"].tolist()

@@ -33,7 +33,7 @@ def test_many_tensors_are_within_bounds(kind: str, tmp_path: Path) -> None:
     code = "import sys, json\nfrom weighbridge.cli import main\nsys.exit(max(main(words) for words in json.loads(sys.argv[1])))"
     done = subprocess.run(
         [sys.executable, "-c", code, json.dumps(words)], capture_output=True, text=True, timeout=300, preexec_fn=limit_memory, check=False
-    )  # fmt: skip
+    )
     refused = [line for line in done.stderr.splitlines() if not line.endswith(IMPOSSIBLE)]
     assert not refused
     assert done.returncode == (2 if done.stderr else 1)

@@ -88,12 +88,24 @@ def test_googles_config_is_told_by_its_keys() -> None:
         ("bert-base-uncase", SourceError, "bert-base-uncase: no such preset or file; did you mean bert-base-uncased?"),
         ("no/such/config.json", SourceError, "no/such/config.json: no such file or directory"),
         (7, SourceError, "an object of type int cannot be weighed; expected a name, a path, a mapping, a config or a module"),
-        ({}, ConfigError, 'model_type: the config does not say what it is (add "model_type", such as "bert", or name a class with --class)'),
+        (
+            {},
+            ConfigError,
+            'model_type: the config does not say what it is (add "model_type", such as "bert", or name a class with --class)',
+        ),
         ({"model_type": "brt"}, UnknownArchitecture, "model_type: unknown model type 'brt' (did you mean bert"),
-        ({"model_type": "bert", "architectures": ["BertForMaskdLM"]}, UnknownArchitecture, "architectures: no class 'BertForMaskdLM' of model type 'bert' (did you mean BertForMaskedLM"),
-        ({"model_type": "bert", "architectures": "BertModel"}, ConfigError, "architectures: expected a list of class names, found 'BertModel'"),
+        (
+            {"model_type": "bert", "architectures": ["BertForMaskdLM"]},
+            UnknownArchitecture,
+            "architectures: no class 'BertForMaskdLM' of model type 'bert' (did you mean BertForMaskedLM",
+        ),
+        (
+            {"model_type": "bert", "architectures": "BertModel"},
+            ConfigError,
+            "architectures: expected a list of class names, found 'BertModel'",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_weighed_is_refused_with_a_way_forward(source: object, error: type[WeighbridgeError], message: str) -> None:
     with pytest.raises(error) as caught:
         weighbridge.model(source)
@@ -240,8 +252,13 @@ def test_a_formula_has_the_value_of_the_count_and_names_its_symbols() -> None:
     formula = weighbridge.model("bert-base-uncased").formula()
     assert formula.value == 109_482_240
     assert {symbol.letter: formula.values[symbol.letter] for symbol in formula.symbols} == {
-        "V": 30522, "S": 512, "T": 2, "H": 768, "I": 3072, "L": 12,
-    }  # fmt: skip
+        "V": 30522,
+        "S": 512,
+        "T": 2,
+        "H": 768,
+        "I": 3072,
+        "L": 12,
+    }
     assert [module.path for module in formula.modules][:2] == ["embeddings", "embeddings.word_embeddings"]
     from sympy import Symbol
 

@@ -17,9 +17,14 @@ from weighbridge.cli import main
 from weighbridge.readers import hub
 
 CONFIG = {
-    "model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 16,
+    "model_type": "bert",
+    "hidden_size": 8,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 8,
+    "vocab_size": 16,
     "max_position_embeddings": 4,
-}  # fmt: skip
+}
 
 
 def fifo(path: Path) -> None:
@@ -50,9 +55,17 @@ def digits(path: Path) -> None:
 KINDS: tuple[Callable[[Path], None], ...] = (fifo, device, huge, loop)
 ODD: tuple[Callable[[Path], None], ...] = (deep, digits)
 COMMANDS = (
-    "count {d}", "count {d}/model.safetensors", "count {d}/{name}", "verify {d}", "diff {d}/model.safetensors {d}/{name}", "compare {d} bert-tiny",
-    "adapters bert-tiny {d}", "audit {d}/{name}", "audit {d}/a.md --model {d}", "census {d} -o {d}/out.parquet",
-)  # fmt: skip
+    "count {d}",
+    "count {d}/model.safetensors",
+    "count {d}/{name}",
+    "verify {d}",
+    "diff {d}/model.safetensors {d}/{name}",
+    "compare {d} bert-tiny",
+    "adapters bert-tiny {d}",
+    "audit {d}/{name}",
+    "audit {d}/a.md --model {d}",
+    "census {d} -o {d}/out.parquet",
+)
 NAMES = ("config.json", "adapter_config.json", "model.safetensors.index.json", "model.safetensors", ".zarray")
 
 
@@ -92,8 +105,13 @@ def test_no_command_falls_over_a_neighbour(tmp_path: Path, name: str, kind: Call
         resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 
     done = subprocess.run(
-        [sys.executable, "-c", code, json.dumps(words)], capture_output=True, text=True, timeout=60, preexec_fn=bound, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+        [sys.executable, "-c", code, json.dumps(words)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=bound,
+        stdin=subprocess.DEVNULL,
+    )
     codes = [line for line in done.stderr.splitlines() if line.isdigit()]
     assert "Traceback" not in done.stderr, done.stderr[-2000:]
     assert len(codes) == len(COMMANDS), done.stderr[-2000:]

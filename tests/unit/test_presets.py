@@ -10,13 +10,23 @@ from weighbridge.presets.aliases import lookup
 
 HELD = [found for found in presets() if found.total is not None]
 TYPED = [
-    ("Qwen3-Embedding-0.6B", "qwen3-embedding-0.6b"), ("paraphrase-multilingual-MiniLM-L12-v2", "multilingual-e5-small"),
-    ("multilingual e5 small", "multilingual-e5-small"), ("layoutlmv3_base", "layoutlmv3-base"), ("TrOCR-base", "trocr-base-handwritten"),
-    ("grounding_dino_tiny", "grounding-dino-tiny"), ("BLIP2-OPT-2.7B", "blip2-opt-2.7b"), ("Meta-Llama-3-8B-Instruct", "llama-3-8b"),
-    ("mistralai/mistral-7b-v0.1", "mistral-7b-v0.1"), ("BERT base Chinese", "bert-base-chinese"), ("t5-v1.1-small", "t5-v1_1-small"),
-    ("opt-1.3B", "opt-1.3b"), ("OPT-13B", "opt-13b"), ("bert_base_en_uncased", "bert-base-uncased"), ("Whisper_Tiny.EN", "whisper-tiny.en"),
+    ("Qwen3-Embedding-0.6B", "qwen3-embedding-0.6b"),
+    ("paraphrase-multilingual-MiniLM-L12-v2", "multilingual-e5-small"),
+    ("multilingual e5 small", "multilingual-e5-small"),
+    ("layoutlmv3_base", "layoutlmv3-base"),
+    ("TrOCR-base", "trocr-base-handwritten"),
+    ("grounding_dino_tiny", "grounding-dino-tiny"),
+    ("BLIP2-OPT-2.7B", "blip2-opt-2.7b"),
+    ("Meta-Llama-3-8B-Instruct", "llama-3-8b"),
+    ("mistralai/mistral-7b-v0.1", "mistral-7b-v0.1"),
+    ("BERT base Chinese", "bert-base-chinese"),
+    ("t5-v1.1-small", "t5-v1_1-small"),
+    ("opt-1.3B", "opt-1.3b"),
+    ("OPT-13B", "opt-13b"),
+    ("bert_base_en_uncased", "bert-base-uncased"),
+    ("Whisper_Tiny.EN", "whisper-tiny.en"),
     ("chinchilla 2980M", "chinchilla-2980m"),
-]  # fmt: skip
+]
 
 
 def test_many_are_held_to_a_published_total() -> None:

@@ -7,8 +7,14 @@ import pytest
 from weighbridge import model
 from weighbridge.core.errors import UsageError
 
-TINY = {"model_type": "longformer", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8,
-        "attention_window": 4}  # fmt: skip
+TINY = {
+    "model_type": "longformer",
+    "hidden_size": 8,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 8,
+    "attention_window": 4,
+}
 
 
 def test_more_tokens_of_a_question_cost_more_each_alike() -> None:
@@ -22,11 +28,14 @@ def test_the_length_of_a_question_is_asked_for() -> None:
         model(TINY, "LongformerForQuestionAnswering").flops(seq=16)
 
 
-@pytest.mark.parametrize(("name", "question", "says"), [
-    ("LongformerForMaskedLM", 2, "sees no more than other tokens"),
-    ("LongformerForQuestionAnswering", 17, "longer than the text"),
-    ("LongformerForQuestionAnswering", 0, "from 1 to"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "question", "says"),
+    [
+        ("LongformerForMaskedLM", 2, "sees no more than other tokens"),
+        ("LongformerForQuestionAnswering", 17, "longer than the text"),
+        ("LongformerForQuestionAnswering", 0, "from 1 to"),
+    ],
+)
 def test_a_question_that_cannot_be_meant_is_refused(name: str, question: int, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         model(TINY, name).flops(seq=16, question=question)

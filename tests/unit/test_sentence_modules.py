@@ -90,8 +90,10 @@ def test_the_first_module_has_no_config_of_its_own_and_as_many_as_sixty_four_are
     folder = write_directory(tmp_path, {"model_type": "bert"}, *SEQUENCE, dense(4, 8))
     found = read_modules(folder)
     assert [(module.name, module.kind, module.config) for module in found] == [
-        ("0", "Transformer", {}), ("1", "Pooling", {}), ("2", "Dense", {"in_features": 4, "out_features": 8, "bias": False}),
-    ]  # fmt: skip
+        ("0", "Transformer", {}),
+        ("1", "Pooling", {}),
+        ("2", "Dense", {"in_features": 4, "out_features": 8, "bias": False}),
+    ]
     entry = {"type": "Normalize", "path": "2_Gone"}
     (folder / "modules.json").write_text(json.dumps([entry] * MOST_MODULES))
     assert [(module.name, module.config) for module in read_modules(folder)] == [(str(index), {}) for index in range(MOST_MODULES)]

@@ -38,12 +38,24 @@ def test_a_device_by_name() -> None:
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("a100-80gb", "a100-80g"), ("A100 80GB", "a100-80g"), ("NVIDIA A100-SXM4-80GB", "a100-80g"), ("a100_80_gib", "a100-80g"),
-        ("NVIDIA A100 80GB PCIe", "a100-80g-pcie"), ("H100-80GB-SXM", "h100-80g"), ("NVIDIA H100 80GB HBM3", "h100-80g"),
-        ("Tesla V100-SXM2-32GB", "v100-32g"), ("Tesla T4", "t4"), ("L4 24GB", "l4"), ("NVIDIA GeForce RTX 4090", "rtx-4090"), ("rtx4090", "rtx-4090"),
-        ("NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"), ("AMD Instinct MI300X", "mi300x"), ("TPU v5e", "tpu-v5e"), ("NVIDIA GB200", "gb200"),
+        ("a100-80gb", "a100-80g"),
+        ("A100 80GB", "a100-80g"),
+        ("NVIDIA A100-SXM4-80GB", "a100-80g"),
+        ("a100_80_gib", "a100-80g"),
+        ("NVIDIA A100 80GB PCIe", "a100-80g-pcie"),
+        ("H100-80GB-SXM", "h100-80g"),
+        ("NVIDIA H100 80GB HBM3", "h100-80g"),
+        ("Tesla V100-SXM2-32GB", "v100-32g"),
+        ("Tesla T4", "t4"),
+        ("L4 24GB", "l4"),
+        ("NVIDIA GeForce RTX 4090", "rtx-4090"),
+        ("rtx4090", "rtx-4090"),
+        ("NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"),
+        ("AMD Instinct MI300X", "mi300x"),
+        ("TPU v5e", "tpu-v5e"),
+        ("NVIDIA GB200", "gb200"),
     ],
-)  # fmt: skip
+)
 def test_a_device_as_drivers_and_people_spell_it(name: str, meant: str) -> None:
     assert accelerator(name).name == meant
 

@@ -85,8 +85,11 @@ def test_a_linear_layer_of_older_classes_is_stored_the_other_way_round() -> None
     found = model("gpt2").adapters({"peft_type": "LORA", "r": 1, "target_modules": ["c_attn", "c_fc", "c_proj"]})
     widths = {site.path.partition("h.0.")[2]: (site.kind, site.inputs, site.outputs) for site, _ in found.sites if "h.0." in site.path}
     assert widths == {
-        "attn.c_attn": ("conv1d", 768, 2304), "attn.c_proj": ("conv1d", 768, 768), "mlp.c_fc": ("conv1d", 768, 3072), "mlp.c_proj": ("conv1d", 3072, 768),
-    }  # fmt: skip
+        "attn.c_attn": ("conv1d", 768, 2304),
+        "attn.c_proj": ("conv1d", 768, 768),
+        "mlp.c_fc": ("conv1d", 768, 3072),
+        "mlp.c_proj": ("conv1d", 3072, 768),
+    }
 
 
 @pytest.mark.parametrize(

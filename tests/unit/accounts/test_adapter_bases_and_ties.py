@@ -122,8 +122,18 @@ def test_a_module_to_save_is_not_also_the_adapters_own() -> None:
 
 def test_what_is_frozen_is_frozen_under_all_its_names() -> None:
     """Held to live models with requires_grad False on the modules that are named (transformers 5.23.0)."""
-    llama = model({"model_type": "llama", "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 24,
-                   "vocab_size": 32, "tie_word_embeddings": True}, "LlamaForCausalLM")  # fmt: skip
+    llama = model(
+        {
+            "model_type": "llama",
+            "hidden_size": 16,
+            "num_attention_heads": 2,
+            "num_hidden_layers": 1,
+            "intermediate_size": 24,
+            "vocab_size": 32,
+            "tie_word_embeddings": True,
+        },
+        "LlamaForCausalLM",
+    )
     assert llama.adapters({"peft_type": "FREEZE", "freeze": ["embed_tokens", "layers"]}).trainable == 16
     assert llama.adapters({"peft_type": "FREEZE", "train": ["lm_head"]}).trainable == 32 * 16
     whisper = model("whisper-tiny")

@@ -25,10 +25,16 @@ def test_a_cache_is_what_the_reference_kept(model_type: str) -> None:
         assert found.trust == "exact"
 
 
-@pytest.mark.parametrize(("source", "seq", "mebibytes"), [
-    ("llama-3.2-1b", 1024, 32), ("llama-3.2-1b", 4096, 128), ("qwen2.5-1.5b", 32768, 896), ("deepseek-v3", 32768, 2196),
-    ("qwen3-8b", 131072, 18432),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "seq", "mebibytes"),
+    [
+        ("llama-3.2-1b", 1024, 32),
+        ("llama-3.2-1b", 4096, 128),
+        ("qwen2.5-1.5b", 32768, 896),
+        ("deepseek-v3", 32768, 2196),
+        ("qwen3-8b", 131072, 18432),
+    ],
+)
 def test_engines_print_the_same(source: str, seq: int, mebibytes: int) -> None:
     assert model(source).cache(seq=seq, dtype="float16", engine="llama.cpp").bytes == mebibytes * MIB
 
@@ -60,11 +66,14 @@ def test_engines_round_up() -> None:
     assert exact * 1008 == blocks * 1000 and exact * 1024 == cells * 1000
 
 
-@pytest.mark.parametrize(("said", "why"), [
-    ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
-    ({"engine": "tgi"}, "engine: expected one of reference, llama.cpp, vllm, sglang, found 'tgi'"),
-    ({"dtype": "int4"}, "dtype: keys and values are not kept in int4"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
+        ({"engine": "tgi"}, "engine: expected one of reference, llama.cpp, vllm, sglang, found 'tgi'"),
+        ({"dtype": "int4"}, "dtype: keys and values are not kept in int4"),
+    ],
+)
 def test_words_and_numbers_are_refused_in_one_line(said: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match="^" + why):
         model("llama-3.2-1b").cache(**said)

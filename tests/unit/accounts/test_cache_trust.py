@@ -31,17 +31,35 @@ def test_what_is_kept_of_each_token_is_a_memory_or_of_a_window() -> None:
 def test_reformer_keeps_what_went_into_its_layers_under_a_head_too(class_name: str, kinds: list[str], expected: int) -> None:
     """Bytes of ``past_buckets_states`` after a forward of live classes in float32: states of each layer, and buckets where tokens are hashed."""
     config = {
-        "model_type": "reformer", "hidden_size": 19, "num_attention_heads": 1, "attention_head_size": 8, "attn_layers": kinds, "num_hashes": 1,
-        "axial_pos_embds_dim": [7, 12], "axial_pos_shape": [8, 8], "num_buckets": 4, "lsh_attn_chunk_length": 16, "local_attn_chunk_length": 8,
+        "model_type": "reformer",
+        "hidden_size": 19,
+        "num_attention_heads": 1,
+        "attention_head_size": 8,
+        "attn_layers": kinds,
+        "num_hashes": 1,
+        "axial_pos_embds_dim": [7, 12],
+        "axial_pos_shape": [8, 8],
+        "num_buckets": 4,
+        "lsh_attn_chunk_length": 16,
+        "local_attn_chunk_length": 8,
         "is_decoder": True,
-    }  # fmt: skip
+    }
     assert model(config, class_name).cache(batch=2, seq=40, dtype="float32").bytes == expected
 
 
 def test_bamba_s_layers_have_no_window_whatever_its_config_says_beside_them() -> None:
     """Its class works out the kinds of its layers: live, 25 tokens of one layer of attention keep 2 × 2 × 25 × 16 numbers."""
     config = {
-        "model_type": "bamba", "hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 6, "num_key_value_heads": 1, "head_dim": 16,
-        "attn_layer_indices": [0], "mamba_n_heads": 2, "mamba_n_groups": 2, "mamba_expand": 1, "attention_chunk_size": 6,
-    }  # fmt: skip
+        "model_type": "bamba",
+        "hidden_size": 24,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 6,
+        "num_key_value_heads": 1,
+        "head_dim": 16,
+        "attn_layer_indices": [0],
+        "mamba_n_heads": 2,
+        "mamba_n_groups": 2,
+        "mamba_expand": 1,
+        "attention_chunk_size": 6,
+    }
     assert model(config, "BambaForCausalLM").cache(batch=2, seq=25, dtype="float32").bytes == 6_400

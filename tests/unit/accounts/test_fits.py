@@ -173,8 +173,11 @@ def test_ways_to_serve_say_what_they_are_and_halve_what_they_say(dtype: str, bit
     base = model("llama-3.2-1b")
     plain, eight, four, both = base.fits(gib=24, dtype=dtype, seq=1000).ways
     assert [way.measure for way in (plain, eight, four, both)] == [
-        f"weights in {bits} bits", "weights in 8 bits", "weights in 4 bits", "weights in 4 bits, cache in 8 bits",
-    ]  # fmt: skip
+        f"weights in {bits} bits",
+        "weights in 8 bits",
+        "weights in 4 bits",
+        "weights in 4 bits, cache in 8 bits",
+    ]
     assert [way.trust for way in (plain, eight, four, both)] == ["bound", "estimate", "estimate", "estimate"]
     cache = base.cache(seq=1000, dtype=dtype).bytes
     for way, scheme in ((plain, None), (eight, "bnb-8bit"), (four, "bnb-4bit")):
@@ -232,9 +235,7 @@ def states_of(base: Any, purpose: str, index: int, seq: int) -> Any:
     if purpose == "serving":
         schemes = (None, "bnb-8bit", "bnb-4bit", "bnb-4bit")
         held = base.memory(dtype="bfloat16", quantization=schemes[index])
-        return lambda batch, seq: held.weights + held.buffers + (
-            base.cache(batch=batch, seq=seq).bytes // (2 if index == 3 else 1)
-        )  # fmt: skip
+        return lambda batch, seq: held.weights + held.buffers + (base.cache(batch=batch, seq=seq).bytes // (2 if index == 3 else 1))
     if purpose == "lora":
         held = base.memory(dtype="bfloat16", quantization=(None, "bnb-8bit", "bnb-4bit")[index // 2])
         costs = base.adapter_costs("lora:r=16,target_modules=all-linear", dtype="bfloat16")

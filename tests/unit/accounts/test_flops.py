@@ -25,10 +25,19 @@ def test_a_question_may_be_the_whole_text() -> None:
     assert model(raw, "LongformerForQuestionAnswering").flops(seq=16, question=16).forward_matmul
 
 
-@pytest.mark.parametrize(("name", "side", "millions"), [
-    ("resnet50", 176, 6.92), ("efficientnet_b0", 256, 8.81), ("convnext_base", 320, 58.68), ("deit_base_patch16_384", 384, 101.56),
-    ("swinv2_tiny_window16_256", 256, 39.02), ("pvt_v2_b3", 224, 37.7), ("levit_384", 224, 6.26), ("regnety_040", 288, 20.3),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "side", "millions"),
+    [
+        ("resnet50", 176, 6.92),
+        ("efficientnet_b0", 256, 8.81),
+        ("convnext_base", 320, 58.68),
+        ("deit_base_patch16_384", 384, 101.56),
+        ("swinv2_tiny_window16_256", 256, 39.02),
+        ("pvt_v2_b3", 224, 37.7),
+        ("levit_384", 224, 6.26),
+        ("regnety_040", 288, 20.3),
+    ],
+)
 def test_outputs_are_what_timm_publishes_as_activations(name: str, side: int, millions: float) -> None:
     weighed = model(name)
     assert weighed.description is not None
@@ -45,8 +54,19 @@ def test_outputs_of_experts_are_those_of_the_chosen() -> None:
 
 def test_experts_that_run_on_every_token_all_put_out() -> None:
     """Llama 4 in the reference: idle experts put out two inner widths and a hidden one for each token, as aten's products do."""
-    raw = {"model_type": "llama4_text", "hidden_size": 24, "intermediate_size": 57, "intermediate_size_mlp": 40, "num_hidden_layers": 1,
-           "num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 8, "num_local_experts": 4, "vocab_size": 32, "interleave_moe_layer_step": 1}  # fmt: skip
+    raw = {
+        "model_type": "llama4_text",
+        "hidden_size": 24,
+        "intermediate_size": 57,
+        "intermediate_size_mlp": 40,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+        "num_local_experts": 4,
+        "vocab_size": 32,
+        "interleave_moe_layer_step": 1,
+    }
     more, less = (model({**raw, "num_local_experts": experts}, "Llama4TextModel").outputs(seq=7) for experts in (5, 4))
     assert more - less == 7 * (2 * 57 + 24 + 1)  # and one score of the router
 

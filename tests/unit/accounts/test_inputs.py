@@ -28,8 +28,15 @@ def test_what_is_not_said_is_the_default() -> None:
 def test_lengths_by_stream() -> None:
     assert Inputs().lengths() == {"seq": 128, "decoder": 128}
     assert inputs(seq=5, decoder_seq=3, encoder_seq=2, images=1, patches=(4, 6), audios=8, question=1).lengths() == {
-        "seq": 5, "decoder": 3, "encoder": 2, "images": 1, "rows": 4, "columns": 6, "audios": 8, "question": 1,
-    }  # fmt: skip
+        "seq": 5,
+        "decoder": 3,
+        "encoder": 2,
+        "images": 1,
+        "rows": 4,
+        "columns": 6,
+        "audios": 8,
+        "question": 1,
+    }
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in INPUTS if not entry.example])

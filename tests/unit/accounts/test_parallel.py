@@ -28,8 +28,16 @@ LLAMA = {
     "num_attention_heads": 4,
     "vocab_size": 50,
 }
-MOE = {"model_type": "mixtral", "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-       "vocab_size": 50, "num_local_experts": 8}  # fmt: skip
+MOE = {
+    "model_type": "mixtral",
+    "hidden_size": 24,
+    "intermediate_size": 40,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 50,
+    "num_local_experts": 8,
+}
 RECORDED = json.loads((ROOT / "tests/truth/parallel/cases.json").read_text("utf-8"))
 CASES = RECORDED["cases"]
 assert CASES
@@ -127,8 +135,17 @@ def test_experts_are_spread() -> None:
 
 def test_only_experts_are_spread() -> None:
     """Jamba's convolutions have three axes like its experts, and every device keeps them whole."""
-    config = {"model_type": "jamba", "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 4, "num_attention_heads": 4,
-              "num_key_value_heads": 2, "vocab_size": 50, "num_experts": 4, "mamba_dt_rank": 3}  # fmt: skip
+    config = {
+        "model_type": "jamba",
+        "hidden_size": 24,
+        "intermediate_size": 40,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "vocab_size": 50,
+        "num_experts": 4,
+        "mamba_dt_rank": 3,
+    }
     base = model(config, "JambaForCausalLM")
     assert any(len(row.shape) == 3 and ".conv1d." in row.name for row in base.tensors())
     whole, found = base.parallel(dp=4).largest, base.parallel(dp=4, ep=4).largest
@@ -208,18 +225,37 @@ def test_experts_are_cut_along_their_inner_width_however_they_are_stored(model_t
         assert cut.way == ("row" if "down" in cut.row.name else "column")
 
 
-@pytest.mark.parametrize(("optimizer", "dtype", "each"), [
-    ("adamw", "float32", 8), ("adamw", "bfloat16", 12), ("momentum", "float32", 4), ("sgd", "float32", 0), ("sgd", "float16", 4),
-    ("lion", "bfloat16", 8),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("optimizer", "dtype", "each"),
+    [
+        ("adamw", "float32", 8),
+        ("adamw", "bfloat16", 12),
+        ("momentum", "float32", 4),
+        ("sgd", "float32", 0),
+        ("sgd", "float16", 4),
+        ("lion", "bfloat16", 8),
+    ],
+)
 def test_states_and_master_weights(optimizer: str, dtype: str, each: int) -> None:
     """Four bytes for each state, and for a master weight beside 16 bits (ZeRO, arXiv 1910.02054, section 3.1: 12 bytes of Adam)."""
     base = model(LLAMA, "LlamaForCausalLM")
     assert base.parallel(optimizer=optimizer, dtype=dtype).largest.optimizer == each * base.count().unique
 
 
-NLLB = {"model_type": "nllb-moe", "d_model": 24, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
-        "encoder_ffn_dim": 40, "decoder_ffn_dim": 40, "vocab_size": 50, "num_experts": 4, "encoder_sparse_step": 2, "decoder_sparse_step": 2}  # fmt: skip
+NLLB = {
+    "model_type": "nllb-moe",
+    "d_model": 24,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 40,
+    "decoder_ffn_dim": 40,
+    "vocab_size": 50,
+    "num_experts": 4,
+    "encoder_sparse_step": 2,
+    "decoder_sparse_step": 2,
+}
 
 
 @pytest.mark.parametrize(("tp", "ep"), [(1, 1), (1, 2), (2, 1), (4, 1)])
@@ -235,10 +271,18 @@ def test_experts_that_are_modules_of_their_own_are_cut_as_any_mlp(tp: int, ep: i
     assert weighed.parallel(tp=tp, ep=ep, dp=ep).largest.expert == expected // ep
 
 
-@pytest.mark.parametrize("how", [
-    {"tp": 2}, {"tp": 4, "dp": 2}, {"dp": 3, "fsdp": True}, {"dp": 7, "fsdp": True}, {"tp": 2, "dp": 3, "fsdp": True}, {"pp": 2, "dp": 5, "fsdp": True},
-    {"pp": 5, "tp": 2},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"tp": 2},
+        {"tp": 4, "dp": 2},
+        {"dp": 3, "fsdp": True},
+        {"dp": 7, "fsdp": True},
+        {"tp": 2, "dp": 3, "fsdp": True},
+        {"pp": 2, "dp": 5, "fsdp": True},
+        {"pp": 5, "tp": 2},
+    ],
+)
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_all_devices_together_hold_every_tensor(how: dict[str, Any], dtype: str) -> None:
     """Summed over all devices: what is cut among tensor-parallel ones once, the rest on each of them; once among FSDP's devices, else on each."""

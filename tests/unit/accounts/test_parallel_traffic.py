@@ -17,8 +17,16 @@ LLAMA = {
     "num_attention_heads": 4,
     "vocab_size": 50,
 }
-MOE = {"model_type": "mixtral", "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-       "vocab_size": 50, "num_local_experts": 8}  # fmt: skip
+MOE = {
+    "model_type": "mixtral",
+    "hidden_size": 24,
+    "intermediate_size": 40,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 50,
+    "num_local_experts": 8,
+}
 
 
 def test_what_is_sent() -> None:

@@ -53,8 +53,15 @@ def test_one_table_is_not_the_total_of_a_text_that_counts_more() -> None:
     """A model card whose word table is near its model's whole count: what it computes of one table is no method's total."""
     from weighbridge import model
 
-    config = {"model_type": "bert", "vocab_size": 8000, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
-              "intermediate_size": 256, "max_position_embeddings": 64}  # fmt: skip
+    config = {
+        "model_type": "bert",
+        "vocab_size": 8000,
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 256,
+        "max_position_embeddings": 64,
+    }
     text = "word embeddings: 8000 × 64 = 512,000\n\nposition embeddings: 64 × 64 = 4,096\n"
     assert audit(text, model=model(config)).corrected is None
 

@@ -191,8 +191,8 @@ def test_one_wrong_number_of_a_list_is_found_where_it_stands(text: str, wrong: l
         "计算BERT-BASE参数量\nTransformer 层数 | 12 |\n隐藏层维度 | 768 |\n词汇表大小 | 21128 |",
         "# Llama 2 70B\n\nLayers: 80\nHidden size: 8192\n\nThe KV-Cache Growth Problem\n\n1\nIt grows with the tokens.",
         "GPT-2 Large has 36 layers and 20 attention heads; its siblings have 124M, 355M and 1.5B parameters.",
-        "Mistral-7B-v0.1\n\n{\n\"dim\": 4096,\n\"n_layers\": 32,\n\"hidden_dim\": 14336\n}",
+        'Mistral-7B-v0.1\n\n{\n"dim": 4096,\n"n_layers": 32,\n"hidden_dim": 14336\n}',
     ],
-)  # fmt: skip
+)
 def test_a_number_that_is_another_models_or_none_is_no_alarm(text: str) -> None:
     assert not audit(text).wrong

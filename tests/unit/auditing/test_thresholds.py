@@ -18,10 +18,19 @@ def verdict(figure: str, name: str, what: str = "total", *, hedged: bool = False
 
 @pytest.mark.parametrize(
     ("figure", "name", "expected"),
-    [("109.5M", "bert-base-uncased", "rounded"), ("109.4M", "bert-base-uncased", "note"), ("111M", "bert-base-uncased", None),
-     ("110M", "bert-base-chinese", "note"), ("110M", "bert-base-multilingual-cased", None), ("400M", "deberta-large", "note"),
-     ("355M", "gpt2-medium", "rounded"), ("345M", "gpt2-medium", "note"), ("25,557,000", "resnet-50", "rounded"), ("25,558,000", "resnet-50", None)],
-)  # fmt: skip
+    [
+        ("109.5M", "bert-base-uncased", "rounded"),
+        ("109.4M", "bert-base-uncased", "note"),
+        ("111M", "bert-base-uncased", None),
+        ("110M", "bert-base-chinese", "note"),
+        ("110M", "bert-base-multilingual-cased", None),
+        ("400M", "deberta-large", "note"),
+        ("355M", "gpt2-medium", "rounded"),
+        ("345M", "gpt2-medium", "note"),
+        ("25,557,000", "resnet-50", "rounded"),
+        ("25,558,000", "resnet-50", None),
+    ],
+)
 def test_a_rounded_figure_is_fair_up_to_its_last_digit(figure: str, name: str, expected: str | None) -> None:
     assert verdict(figure, name) == expected
 

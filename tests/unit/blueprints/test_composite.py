@@ -153,9 +153,12 @@ def test_dpt_s_hybrid_has_a_resnet_in_front() -> None:
         ({"model_type": "clap", "audio_config": {"depths": []}}, "audio_config.depths"),
         ({"model_type": "detr", "backbone_config": {"model_type": "swin", "mlp_ratio": 0}}, "backbone_config.mlp_ratio"),
         ({"model_type": "blip-2", "text_config": {"model_type": [1]}}, "text_config.model_type"),
-        ({"model_type": "pi0", "vlm_config": {"model_type": "paligemma", "text_config": {"model_type": 7}}}, "vlm_config.text_config.model_type"),
+        (
+            {"model_type": "pi0", "vlm_config": {"model_type": "paligemma", "text_config": {"model_type": 7}}},
+            "vlm_config.text_config.model_type",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_refusal_in_a_sub_config_names_the_whole_key_path(config: dict[str, object], key: str) -> None:
     with pytest.raises(ConfigError) as caught:
         weighbridge.model(config)

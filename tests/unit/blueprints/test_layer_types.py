@@ -10,8 +10,10 @@ import weighbridge
 from weighbridge.core.errors import ConfigError
 
 GEMMA: dict[str, Any] = {
-    "model_type": "gemma4_text", "num_hidden_layers": 3, "layer_types": ["full_attention", "sliding_attention", "full_attention"],
-}  # fmt: skip
+    "model_type": "gemma4_text",
+    "num_hidden_layers": 3,
+    "layer_types": ["full_attention", "sliding_attention", "full_attention"],
+}
 
 
 def test_what_stands_layer_by_layer_is_what_one_key_says() -> None:

@@ -154,9 +154,16 @@ def test_what_litgpt_has_otherwise_is_refused(more: dict[str, Any]) -> None:
 
 
 PROFILED = [
-    ("ViT-B-32-quickgelu", "151.28M", "14.78G"), ("ViT-M-16-alt", "78.98M", "19.36G"), ("RN50x4", "178.3M", "51.82G"),
-    ("EVA02-L-14-336", "428.08M", "395.16G"), ("xlm-roberta-base-ViT-B-32", "366.12M", "105.87G"), ("ViT-B-16-SigLIP", "203.16M", "46.44G"), ("convnext_large_d", "351.77M", "107.5G"), ("ViT-L-14-CLIPA", "414.21M", "167.5G"), ("ViT-e-14", "4581.09M", "2091.45G"),
-]  # fmt: skip
+    ("ViT-B-32-quickgelu", "151.28M", "14.78G"),
+    ("ViT-M-16-alt", "78.98M", "19.36G"),
+    ("RN50x4", "178.3M", "51.82G"),
+    ("EVA02-L-14-336", "428.08M", "395.16G"),
+    ("xlm-roberta-base-ViT-B-32", "366.12M", "105.87G"),
+    ("ViT-B-16-SigLIP", "203.16M", "46.44G"),
+    ("convnext_large_d", "351.77M", "107.5G"),
+    ("ViT-L-14-CLIPA", "414.21M", "167.5G"),
+    ("ViT-e-14", "4581.09M", "2091.45G"),
+]
 
 
 @pytest.mark.parametrize(("name", "parameters", "flops"), PROFILED)

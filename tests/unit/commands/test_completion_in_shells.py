@@ -88,8 +88,11 @@ def test_powershell_s_grammar_reads_the_script() -> None:
     sitter, powershell = pytest.importorskip("tree_sitter"), pytest.importorskip("tree_sitter_powershell")
     script = subprocess.run(
         [sys.executable, "-m", "weighbridge", "completion", "powershell"],
-        env={**os.environ, "PYTHONPATH": str(SOURCE)}, capture_output=True, check=True, timeout=60,
-    ).stdout  # fmt: skip
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        check=True,
+        timeout=60,
+    ).stdout
     parser = sitter.Parser(sitter.Language(powershell.language()))
     assert not parser.parse(script).root_node.has_error
     assert parser.parse(script.replace(b"@{", b"@", 1)).root_node.has_error, "a fault is noticed"

@@ -22,8 +22,16 @@ OPTIONS = (
     Option("verbose", "", kind="switch"),
 )
 PLAIN: dict[str, object] = {
-    "source": "bert", "extra": None, "seq": 128, "rate": 1.0, "overrides": [], "output": None, "names": None, "form": None, "verbose": False,
-}  # fmt: skip
+    "source": "bert",
+    "extra": None,
+    "seq": 128,
+    "rate": 1.0,
+    "overrides": [],
+    "output": None,
+    "names": None,
+    "form": None,
+    "verbose": False,
+}
 
 
 @pytest.mark.parametrize(

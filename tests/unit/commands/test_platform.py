@@ -40,9 +40,16 @@ COMMANDS = (
     "--help", "help explain --lang zh", "completion bash", "man", "名字", "bert-tiny --class 名字", "bert-tiny --set 名=字",
 )  # fmt: skip
 LONG = (
-    ("design --like bert-base-uncased --params 110M --json", ""), ("solve bert-base-uncased hidden_size vocab_size --params 110M", ""), ("sweep bert-tiny --set vocab_size=1:200000", ""), ("reconcile 110M bert-base-uncased", ""),
-    ("report bert-base-uncased -o {folder}/report.html", "report.html"), ("report bert-base-uncased -o {folder}/report.xlsx", "report.xlsx"), ("explain deepseek-v3", ""), ("tensors bert-large-uncased --csv", ""), ("audit {folder}/long.md", ""),
-)  # fmt: skip
+    ("design --like bert-base-uncased --params 110M --json", ""),
+    ("solve bert-base-uncased hidden_size vocab_size --params 110M", ""),
+    ("sweep bert-tiny --set vocab_size=1:200000", ""),
+    ("reconcile 110M bert-base-uncased", ""),
+    ("report bert-base-uncased -o {folder}/report.html", "report.html"),
+    ("report bert-base-uncased -o {folder}/report.xlsx", "report.xlsx"),
+    ("explain deepseek-v3", ""),
+    ("tensors bert-large-uncased --csv", ""),
+    ("audit {folder}/long.md", ""),
+)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -251,10 +258,14 @@ entry()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize(("name", "ended", "said"), [
-    ("weighbridge.commands.line", -signal.SIGINT, ""), ("weighbridge.commands.output", -signal.SIGINT, ""),
-    ("weighbridge.api", 130, "weigh: interrupted\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "ended", "said"),
+    [
+        ("weighbridge.commands.line", -signal.SIGINT, ""),
+        ("weighbridge.commands.output", -signal.SIGINT, ""),
+        ("weighbridge.api", 130, "weigh: interrupted\n"),
+    ],
+)
 def test_an_interruption_while_the_program_starts_is_quiet(name: str, ended: int, said: str) -> None:
     done = subprocess.run([sys.executable, "-c", EARLY.format(name=name)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (ended, "", said)

@@ -14,16 +14,19 @@ FALCON = {"hidden_size": 4544, "n_layer": 32, "n_head": 71, "multi_query": True,
 FALCON_40B = {"hidden_size": 8192, "n_layer": 60, "n_head": 128, "n_head_kv": 8, "parallel_attn": True, "bias": False, "alibi": False}
 
 
-@pytest.mark.parametrize(("raw", "class_name", "parameters"), [
-    ({"model_type": "RefinedWebModel", "architectures": ["RWForCausalLM"], **FALCON}, "FalconForCausalLM", 6_921_720_704),
-    ({"model_type": "RefinedWeb", "architectures": ["RWForCausalLM"], **FALCON_40B}, "FalconForCausalLM", 41_303_293_952),
-    ({"model_type": "t5", "architectures": ["T5WithLMHeadModel"]}, "T5ForConditionalGeneration", 60_506_624),
-    ({"model_type": "llama", "architectures": ["LLaMAForCausalLM"]}, "LlamaForCausalLM", 6_738_415_616),
-    ({"model_type": "mpt", "architectures": ["MPTForCausalLM"]}, "MptForCausalLM", None),
-    ({"model_type": "kimi_k25", "architectures": ["KimiK25ForConditionalGeneration"]}, "Kimi_K25ForConditionalGeneration", None),
-    ({"model_type": "new", "architectures": ["NewModel"]}, "GteModel", None),
-    ({"model_type": "kimi_k2", "architectures": ["DeepseekV3ForCausalLM"]}, "DeepseekV3ForCausalLM", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("raw", "class_name", "parameters"),
+    [
+        ({"model_type": "RefinedWebModel", "architectures": ["RWForCausalLM"], **FALCON}, "FalconForCausalLM", 6_921_720_704),
+        ({"model_type": "RefinedWeb", "architectures": ["RWForCausalLM"], **FALCON_40B}, "FalconForCausalLM", 41_303_293_952),
+        ({"model_type": "t5", "architectures": ["T5WithLMHeadModel"]}, "T5ForConditionalGeneration", 60_506_624),
+        ({"model_type": "llama", "architectures": ["LLaMAForCausalLM"]}, "LlamaForCausalLM", 6_738_415_616),
+        ({"model_type": "mpt", "architectures": ["MPTForCausalLM"]}, "MptForCausalLM", None),
+        ({"model_type": "kimi_k25", "architectures": ["KimiK25ForConditionalGeneration"]}, "Kimi_K25ForConditionalGeneration", None),
+        ({"model_type": "new", "architectures": ["NewModel"]}, "GteModel", None),
+        ({"model_type": "kimi_k2", "architectures": ["DeepseekV3ForCausalLM"]}, "DeepseekV3ForCausalLM", None),
+    ],
+)
 def test_published_names_mean_the_library_s(raw: dict[str, Any], class_name: str, parameters: int | None) -> None:
     found = weighbridge.model(raw)
     assert found.class_name == class_name

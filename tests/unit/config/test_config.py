@@ -188,11 +188,20 @@ def test_a_default_that_is_said_has_a_key(model_type: str) -> None:
 @pytest.mark.parametrize(
     ("name", "known", "meant"),
     [
-        ("robert", ["roberta"], True), ("robertaa", ["roberta"], True), ("roebrta", ["roberta"], True), ("rbotera", ["roberta"], False),
-        ("robertb", ["roberta"], False), ("deberta2", ["deberta3"], False), ("distilbort", ["distilbert"], True), ("distolbort", ["distilbert"], False),
-        ("xoberta", ["roberta"], False), ("gpt_neo", ["gpt_nex"], False), ("gpt_neoo", ["gpt_neox"], True), ("mamba2", ["mamba"], False),
+        ("robert", ["roberta"], True),
+        ("robertaa", ["roberta"], True),
+        ("roebrta", ["roberta"], True),
+        ("rbotera", ["roberta"], False),
+        ("robertb", ["roberta"], False),
+        ("deberta2", ["deberta3"], False),
+        ("distilbort", ["distilbert"], True),
+        ("distolbort", ["distilbert"], False),
+        ("xoberta", ["roberta"], False),
+        ("gpt_neo", ["gpt_nex"], False),
+        ("gpt_neoo", ["gpt_neox"], True),
+        ("mamba2", ["mamba"], False),
     ],
-)  # fmt: skip
+)
 def test_a_slip_is_one_letter_more_or_less_two_exchanged_or_one_wrong_in_a_long_name(name: str, known: list[str], meant: bool) -> None:
     assert bool(did_you_mean(name, known, typos=True)) == meant
 

@@ -61,12 +61,15 @@ def test_by_a_model_that_takes_any_type() -> None:
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
-        ({"model_type": "bark", "fine_acoustics_config": {"n_codes_total": -1}}, "fine_acoustics_config.n_codes_total: -1 is not a value this field can take"),
+        (
+            {"model_type": "bark", "fine_acoustics_config": {"n_codes_total": -1}},
+            "fine_acoustics_config.n_codes_total: -1 is not a value this field can take",
+        ),
         (
             {"model_type": "llava", "vision_config": {"model_type": "convnextv2"}},
             "vision_config.model_type: convnextv2 does not fit here: the outer model reads its hidden_size",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_said(raw: dict[str, object], said: str) -> None:
     assert str(refusal(raw)) == said

@@ -76,8 +76,14 @@ def test_fvcore_counts_a_resnet_but_for_its_pooling() -> None:
 
 def test_vit_tiny_as_an_issue_of_fvcore_has_it() -> None:
     """github.com/facebookresearch/fvcore/issues/129: vit_tiny_patch16_224 with two classes."""
-    config = {"model_type": "vit", "architectures": ["ViTForImageClassification"], "hidden_size": 192, "num_attention_heads": 3, "intermediate_size": 768,
-              "num_labels": 2}  # fmt: skip
+    config = {
+        "model_type": "vit",
+        "architectures": ["ViTForImageClassification"],
+        "hidden_size": 192,
+        "num_attention_heads": 3,
+        "intermediate_size": 768,
+        "num_labels": 2,
+    }
     assert model(config).arithmetic("timm", images=1).value == 1_258_219_584
 
 
@@ -193,10 +199,16 @@ def test_every_custom_by_the_products_of_bert() -> None:
     attention = 2 * layers * seq * seq * hidden
     norms = 5 * (2 * layers + 1) * hidden * seq
     expected = {
-        "torch": 2 * (dense + attention), "fvcore": dense + attention + norms, "timm": dense + attention + norms, "deepspeed": dense + attention,
-        "calflops": dense + attention, "palm": 6 * seq * 109_482_240 + 6 * attention, "megatron": 6 * (dense + attention),
-        "torchtitan": 6 * seq * (109_482_240 - 30_522 * hidden) + 6 * attention, "6n": 6 * seq * 109_482_240,
-    }  # fmt: skip
+        "torch": 2 * (dense + attention),
+        "fvcore": dense + attention + norms,
+        "timm": dense + attention + norms,
+        "deepspeed": dense + attention,
+        "calflops": dense + attention,
+        "palm": 6 * seq * 109_482_240 + 6 * attention,
+        "megatron": 6 * (dense + attention),
+        "torchtitan": 6 * seq * (109_482_240 - 30_522 * hidden) + 6 * attention,
+        "6n": 6 * seq * 109_482_240,
+    }
     bert = model("bert-base-uncased")
     assert {custom.key: bert.arithmetic(custom.key, seq=seq).value for custom in CUSTOMS if custom.key != "mmcv"} == expected
 

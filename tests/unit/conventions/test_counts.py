@@ -24,10 +24,19 @@ def test_classes_of_bert() -> None:
 def test_customs_of_bert() -> None:
     found = by_key(model("bert-base-uncased"))
     assert found == {
-        "embeddings": 85646592, "word-embeddings": 86041344, "position-embeddings": 109089024, "biases": 109398528,
-        "norms": 109443840, "matrices": 109360128, "pooler": 108891648, "layers": 85054464, "one-layer": 7087872,
-        "scaling-law": 84934656, "layers-and-tables": 108888576, "published": None,
-    }  # fmt: skip
+        "embeddings": 85646592,
+        "word-embeddings": 86041344,
+        "position-embeddings": 109089024,
+        "biases": 109398528,
+        "norms": 109443840,
+        "matrices": 109360128,
+        "pooler": 108891648,
+        "layers": 85054464,
+        "one-layer": 7087872,
+        "scaling-law": 84934656,
+        "layers-and-tables": 108888576,
+        "published": None,
+    }
 
 
 def test_ties_of_a_head() -> None:

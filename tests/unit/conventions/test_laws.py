@@ -265,10 +265,22 @@ def test_a_number_of_prediction_layers_that_makes_none_explains_nothing(layers: 
 
 
 PREDICTING = {
-    "model_type": "deepseek_v3", "hidden_size": 16, "intermediate_size": 24, "moe_intermediate_size": 8, "num_hidden_layers": 3, "vocab_size": 30,
-    "num_attention_heads": 2, "num_key_value_heads": 2, "n_routed_experts": 4, "first_k_dense_replace": 1, "q_lora_rank": 4, "kv_lora_rank": 4,
-    "qk_nope_head_dim": 4, "qk_rope_head_dim": 2, "v_head_dim": 4,
-}  # fmt: skip
+    "model_type": "deepseek_v3",
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "moe_intermediate_size": 8,
+    "num_hidden_layers": 3,
+    "vocab_size": 30,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 2,
+    "n_routed_experts": 4,
+    "first_k_dense_replace": 1,
+    "q_lora_rank": 4,
+    "kv_lora_rank": 4,
+    "qk_nope_head_dim": 4,
+    "qk_rope_head_dim": 2,
+    "v_head_dim": 4,
+}
 
 
 @pytest.mark.parametrize("layers", [1, 3])

@@ -12,9 +12,15 @@ from weighbridge.core.messages import mark
 from weighbridge.documents.reconcile import as_json, document
 
 ROBERTA = {
-    "model_type": "roberta", "vocab_size": 50265, "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
-    "intermediate_size": 3072, "max_position_embeddings": 514, "type_vocab_size": 1,
-}  # fmt: skip
+    "model_type": "roberta",
+    "vocab_size": 50265,
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
+    "max_position_embeddings": 514,
+    "type_vocab_size": 1,
+}
 
 
 @cache  # what is worked out of a model once serves every number that is asked for
@@ -228,9 +234,13 @@ def test_what_is_not_shown_is_counted(number: str) -> None:
 @pytest.mark.parametrize(
     ("number", "hint"),
     [
-        (109482240 * 10, "moved by 1"), (109482240 * 100, "moved by 2"), (109482240 // 10, "moved by 1"), (1094822, None), (109482240 * 10**4, None),
+        (109482240 * 10, "moved by 1"),
+        (109482240 * 100, "moved by 2"),
+        (109482240 // 10, "moved by 1"),
+        (1094822, None),
+        (109482240 * 10**4, None),
     ],
-)  # fmt: skip
+)
 def test_a_point_is_moved_by_three_places_at_most_and_to_a_whole_number(number: int, hint: str | None) -> None:
     found = [said for said in hints(number) if "the point moved" in said]
     assert bool(found) == (hint is not None)

@@ -19,11 +19,16 @@ from weighbridge.documents.memory_derivation import derivation as derive_memory
 from weighbridge.explain.traced_ints import TracedInt, formula_of, with_letters
 
 TRAINED: list[tuple[Any, dict[str, Any]]] = [
-    ("bert-tiny", {"attention": "eager"}), ("bert-tiny", {"optimizer": "adafactor", "precision": "amp"}), ("gpt2", {"dropout": True}),
-    ("gemma-3-1b", {"dtype": "bfloat16", "precision": "mixed"}), ("qwen3-0.6b", {"quantization": "bnb-4bit-double", "dtype": "bfloat16"}),
-    ({"model_type": "mixtral", "num_hidden_layers": 2}, {"attention": "eager"}), ("t5-small", {"optimizer": "muon"}),
-    ("vit-base-patch16-224", {"attention": "eager", "loss": True}), ("whisper-tiny", {"checkpointing": "full"}),
-]  # fmt: skip
+    ("bert-tiny", {"attention": "eager"}),
+    ("bert-tiny", {"optimizer": "adafactor", "precision": "amp"}),
+    ("gpt2", {"dropout": True}),
+    ("gemma-3-1b", {"dtype": "bfloat16", "precision": "mixed"}),
+    ("qwen3-0.6b", {"quantization": "bnb-4bit-double", "dtype": "bfloat16"}),
+    ({"model_type": "mixtral", "num_hidden_layers": 2}, {"attention": "eager"}),
+    ("t5-small", {"optimizer": "muon"}),
+    ("vit-base-patch16-224", {"attention": "eager", "loss": True}),
+    ("whisper-tiny", {"checkpointing": "full"}),
+]
 CACHED = [
     "llama-3.2-1b",
     "deepseek-v3",
@@ -62,9 +67,7 @@ def test_each_line_of_a_derivation_of_memory_holds(source: Any, said: dict[str, 
 def test_each_line_of_a_derivation_of_a_cache_holds(source: Any, engine: str) -> None:
     weighed, given = model(source), Inputs(batch=2, seq=333)
     letters = with_letters(weighed, given).values
-    equations = [
-        block for block in derive_cache(weighed, given, "float16", engine, translator("zh")) if isinstance(block, Equation)
-    ]  # fmt: skip
+    equations = [block for block in derive_cache(weighed, given, "float16", engine, translator("zh")) if isinstance(block, Equation)]
     for equation in equations:
         assert len(values_of(equation, letters)) == 1, equation.steps
     found = cache_of(weighed, given, "float16", engine)
@@ -82,7 +85,16 @@ def test_a_derivation_is_in_letters() -> None:
 def test_a_traced_int_is_an_int_and_remembers(by: int) -> None:
     hidden = TracedInt(768, Symbol("H"))
     values = {"H": 768, "K": 5}
-    for made, plain in ((hidden + by, 768 + by), (by + hidden, by + 768), (hidden - by, 768 - by), (by - hidden, by - 768), (hidden * by, 768 * by),
-                        (by * hidden, by * 768), (by // hidden, by // 768), (-hidden, -768), *(((hidden // by, 768 // by),) if by else ())):  # fmt: skip
+    for made, plain in (
+        (hidden + by, 768 + by),
+        (by + hidden, by + 768),
+        (hidden - by, 768 - by),
+        (by - hidden, by - 768),
+        (hidden * by, 768 * by),
+        (by * hidden, by * 768),
+        (by // hidden, by // 768),
+        (-hidden, -768),
+        *(((hidden // by, 768 // by),) if by else ()),
+    ):
         formula: Expression = formula_of(made)
         assert made == plain == evaluate(formula, values)

@@ -11,7 +11,13 @@ from weighbridge.documents.document import Equation
 from weighbridge.documents.flops_derivation import LENGTHS, document
 from weighbridge.documents.renderers import render
 
-CASES = [("bert-base-uncased", "BertForMaskedLM"), ("bert-tiny", "BertForQuestionAnswering"), ("albert-base-v2", None), ("t5-small", None), ("mixtral-8x7b", None)]  # fmt: skip
+CASES = [
+    ("bert-base-uncased", "BertForMaskedLM"),
+    ("bert-tiny", "BertForQuestionAnswering"),
+    ("albert-base-v2", None),
+    ("t5-small", None),
+    ("mixtral-8x7b", None),
+]
 
 
 @pytest.mark.parametrize(("source", "name"), CASES)

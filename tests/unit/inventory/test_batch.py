@@ -74,9 +74,13 @@ def test_configs_alike_in_all_but_their_names_are_alike_in_their_rows() -> None:
 
 
 def test_a_fingerprint_is_of_sizes_not_of_how_they_are_written() -> None:
-    short, long, other = rows_of_configs([
-        ("a", {"model_type": "gpt2"}), ("b", {"model_type": "gpt2", "n_embd": 768, "bos_token_id": 5}), ("c", {"model_type": "gpt2", "n_embd": 780}),
-    ])  # fmt: skip
+    short, long, other = rows_of_configs(
+        [
+            ("a", {"model_type": "gpt2"}),
+            ("b", {"model_type": "gpt2", "n_embd": 768, "bos_token_id": 5}),
+            ("c", {"model_type": "gpt2", "n_embd": 780}),
+        ]
+    )
     assert short["fingerprint"] == long["fingerprint"] != other["fingerprint"]
 
 

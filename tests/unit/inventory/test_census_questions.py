@@ -40,9 +40,13 @@ def test_vocabularies_by_year_say_where_the_year_is_from(tmp_path: Path) -> None
     answer = ask(tmp_path / "out", "vocabulary")
     assert answer.columns == ("year", "year_from", "models", "multiples_of_64", "percent")
     assert answer.rows == (
-        (2017, "file", 1, 0, 0.0), (2019, "record", 1, 0, 0.0), (2020, "file", 1, 1, 100.0), (2021, "record", 1, 0, 0.0),
-        (2023, "record", 2, 2, 100.0), (None, None, 1, 0, 0.0),
-    )  # fmt: skip
+        (2017, "file", 1, 0, 0.0),
+        (2019, "record", 1, 0, 0.0),
+        (2020, "file", 1, 1, 100.0),
+        (2021, "record", 1, 0, 0.0),
+        (2023, "record", 2, 2, 100.0),
+        (None, None, 1, 0, 0.0),
+    )
     years = {row["path"].rpartition("/")[2]: (row["year"], row["year_from"]) for row in table(tmp_path / "out")}
     assert years["x.safetensors"] == (2022, "metadata")
 
@@ -60,9 +64,18 @@ def test_every_ready_question_has_an_answer(question: str, store: Path, tmp_path
 
 @pytest.mark.parametrize(
     "sql",
-    ["drop view census", "select 1; select 2", "copy census to 'x.csv'", "select * from read_csv('/etc/passwd')", "select * from '/etc/passwd'",
-     "with a as (select 1) insert into census select * from a", "select no_such from census", "install httpfs", ""],
-)  # fmt: skip
+    [
+        "drop view census",
+        "select 1; select 2",
+        "copy census to 'x.csv'",
+        "select * from read_csv('/etc/passwd')",
+        "select * from '/etc/passwd'",
+        "with a as (select 1) insert into census select * from a",
+        "select no_such from census",
+        "install httpfs",
+        "",
+    ],
+)
 def test_a_census_is_only_read(sql: str, store: Path, tmp_path: Path) -> None:
     census([str(store)], tmp_path / "out", jobs=1)
     before = sorted(path.name for path in (tmp_path / "out").iterdir())

@@ -25,9 +25,14 @@ def test_every_model_of_a_store_is_a_row(store: Path, tmp_path: Path) -> None:
     summary = census([str(store)], tmp_path / "out", jobs=1)
     rows = {row["path"].removeprefix(f"{store}/"): row for row in table(tmp_path / "out")}
     assert {name: row["status"] for name, row in rows.items()} == {
-        "a/config.json": "ok", "b/config.json": "ok", "broken/config.json": "error", "many/one_config.json": "unknown",
-        "many/two_config.json": "error", "torn.safetensors": "error", "weights.safetensors": "ok",
-    }  # fmt: skip
+        "a/config.json": "ok",
+        "b/config.json": "ok",
+        "broken/config.json": "error",
+        "many/one_config.json": "unknown",
+        "many/two_config.json": "error",
+        "torn.safetensors": "error",
+        "weights.safetensors": "ok",
+    }
     assert summary.counts == {"ok": 3, "error": 3, "unknown": 1}
     assert rows["weights.safetensors"]["unique"] == 12
     assert rows["weights.safetensors"]["bytes"] == 48
@@ -52,10 +57,18 @@ def test_lists_globs_tables_and_archives(store: Path, tmp_path: Path) -> None:
     census(named, tmp_path / "out", jobs=1)
     rows = {row["path"].removeprefix(f"{tmp_path}/"): row["status"] for row in table(tmp_path / "out")}
     assert rows == {
-        "many.jsonl:1": "ok", "many.jsonl:3": "error", "many.jsonl:4 org/x": "ok", "many.jsonl:5": "error",
-        "dump.parquet:0:0 p/q": "ok", "dump.parquet:0:1 r/s": "error", "all.zip!x/config.json": "ok", "all.tar.gz!y/config.json": "ok",
-        "store/a/config.json": "ok", "store/many/one_config.json": "unknown", "store/many/two_config.json": "error",
-    }  # fmt: skip
+        "many.jsonl:1": "ok",
+        "many.jsonl:3": "error",
+        "many.jsonl:4 org/x": "ok",
+        "many.jsonl:5": "error",
+        "dump.parquet:0:0 p/q": "ok",
+        "dump.parquet:0:1 r/s": "error",
+        "all.zip!x/config.json": "ok",
+        "all.tar.gz!y/config.json": "ok",
+        "store/a/config.json": "ok",
+        "store/many/one_config.json": "unknown",
+        "store/many/two_config.json": "error",
+    }
 
 
 def test_weights_are_held_against_the_config_beside_them(tmp_path: Path) -> None:
@@ -104,18 +117,24 @@ def test_a_config_that_changes_beside_its_weights_is_weighed_again(tmp_path: Pat
 def test_stated_totals_of_a_table_are_held_against_the_true_ones(tmp_path: Path) -> None:
     bert = {"model_type": "bert"}
     records = [
-        {"id": "a", "config": bert, "safetensors": {"total": 109482240}}, {"id": "b", "config": bert, "parameters": 109482240 + 512},
-        {"id": "c", "config": bert, "num_parameters": 98765432}, {"id": "d", "config": {"model_type": "no_such"}, "parameters": 7},
+        {"id": "a", "config": bert, "safetensors": {"total": 109482240}},
+        {"id": "b", "config": bert, "parameters": 109482240 + 512},
+        {"id": "c", "config": bert, "num_parameters": 98765432},
+        {"id": "d", "config": {"model_type": "no_such"}, "parameters": 7},
         {"id": "e", "config": bert},
-    ]  # fmt: skip
+    ]
     (tmp_path / "hub.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     pq.write_table(pa.table({"id": ["p"], "config": [json.dumps(bert)], "n_parameters": [108891648]}), tmp_path / "hub.parquet")
     census([str(tmp_path / "hub.jsonl"), str(tmp_path / "hub.parquet")], tmp_path / "out", jobs=1)
     rows = {row["path"][-1]: (row["claimed"], row["claim_holds"], row["claim_convention"]) for row in table(tmp_path / "out")}
     assert rows == {
-        "a": (109482240, True, None), "b": (109482752, False, "BertModel, with position ids"), "c": (98765432, False, None),
-        "d": (7, None, None), "e": (None, None, None), "p": (108891648, False, "BertModel without pooler"),
-    }  # fmt: skip
+        "a": (109482240, True, None),
+        "b": (109482752, False, "BertModel, with position ids"),
+        "c": (98765432, False, None),
+        "d": (7, None, None),
+        "e": (None, None, None),
+        "p": (108891648, False, "BertModel without pooler"),
+    }
     assert {row[-1] for row in ask(tmp_path / "out", "wrong-claims").rows} == {
         "BertModel, with position ids",
         "BertModel without pooler",

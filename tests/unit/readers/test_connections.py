@@ -129,9 +129,12 @@ def test_the_token_of_a_session_goes_to_no_other_host(
     with serving(other := Server()) as elsewhere, serving(first := Server(redirect=elsewhere.replace("127.0.0.1", "localhost"))) as url:
         first.only_signed = only_signed
         for name, value in {
-            "AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "the-token", "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "AKIA",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_SESSION_TOKEN": "the-token",
+            "AWS_REGION": "us-east-1",
             "AWS_ENDPOINT_URL": url,
-        }.items():  # fmt: skip
+        }.items():
             monkeypatch.setenv(name, value)
         assert main(["count", source]) == 2
     said = capsys.readouterr().err

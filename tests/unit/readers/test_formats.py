@@ -21,9 +21,19 @@ FILES = {name: said for group in EXPECTED.values() for name, said in group["file
 assert len(FILES) > 10
 
 TYPES = {
-    "float16": "F16", "float32": "F32", "float64": "F64", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int16": "I16", "int32": "I32", "int64": "I64",
-    "uint32": "U32", "bool": "BOOL", "string": "STRING",
-}  # fmt: skip
+    "float16": "F16",
+    "float32": "F32",
+    "float64": "F64",
+    "bfloat16": "BF16",
+    "int8": "I8",
+    "uint8": "U8",
+    "int16": "I16",
+    "int32": "I32",
+    "int64": "I64",
+    "uint32": "U32",
+    "bool": "BOOL",
+    "string": "STRING",
+}
 ASIDE = (
     "state of the training",
     "a constant of the program",
@@ -62,8 +72,11 @@ def test_deepspeed_says_which_tensors_are_buffers_and_which_are_one(stage: int) 
 def test_a_frozen_module_keeps_its_weights_in_its_constants() -> None:
     listing = read_listing(FORMATS / "frozen.pt")
     assert [(tensor.name, tensor.shape, tensor.role) for tensor in listing.tensors] == [
-        ("CONSTANTS.c0", (4, 3), None), ("CONSTANTS.c1", (4,), None), ("CONSTANTS.c2", (3, 4), None), ("CONSTANTS.c3", (), "buffer"),
-    ]  # fmt: skip
+        ("CONSTANTS.c0", (4, 3), None),
+        ("CONSTANTS.c1", (4,), None),
+        ("CONSTANTS.c2", (3, 4), None),
+        ("CONSTANTS.c3", (), "buffer"),
+    ]
 
 
 @pytest.mark.parametrize(

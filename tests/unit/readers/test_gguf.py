@@ -100,8 +100,10 @@ def test_parts_and_files_that_are_no_model_say_so() -> None:
 
 
 def test_a_lora_says_what_it_adds() -> None:
-    keys = [text(key) + pack("<I", 8) + text(value) for key, value in (
-        ("general.type", "adapter"), ("adapter.type", "lora"), ("general.architecture", "llama"))]  # fmt: skip
+    keys = [
+        text(key) + pack("<I", 8) + text(value)
+        for key, value in (("general.type", "adapter"), ("adapter.type", "lora"), ("general.architecture", "llama"))
+    ]
     pair: list[tuple[str, tuple[int, ...], int]] = [("blk.0.attn_q.weight.lora_a", (32, 4), 0), ("blk.0.attn_q.weight.lora_b", (4, 64), 0)]
     assert read_bytes(gguf.read, whole(pair, keys)).notes == ("a LoRA for the architecture 'llama': 1 pairs of rank 4",)
     assert read_bytes(gguf.read, whole(pair[:1], keys)).notes == (

@@ -339,15 +339,23 @@ GGUF_FILES = {
     "a text longer than memory (CVE-2024-21836)": b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, (1 << 64) - 1),
     "an array longer than memory (CVE-2024-21802)": whole([], [text("a") + struct.pack("<IIQ", 9, 8, 1 << 61)]),
     "an array of arrays": whole([], [text("a") + struct.pack("<IIQ", 9, 9, 1) + struct.pack("<IQ", 9, 1) * 50]),
-    "sizes whose product wraps (CVE-2024-23605)": b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + text("w") + struct.pack("<IQQIQ", 2, HUGE, HUGE, 0, 0) + bytes(64),
-    "sizes whose bytes wrap (CVE-2025-53630)": b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + text("w") + struct.pack("<IQQIQ", 2, 1 << 32, 1 << 30, 0, 0),
+    "sizes whose product wraps (CVE-2024-23605)": b"GGUF"
+    + struct.pack("<IQQ", 3, 1, 0)
+    + text("w")
+    + struct.pack("<IQQIQ", 2, HUGE, HUGE, 0, 0)
+    + bytes(64),
+    "sizes whose bytes wrap (CVE-2025-53630)": b"GGUF"
+    + struct.pack("<IQQ", 3, 1, 0)
+    + text("w")
+    + struct.pack("<IQQIQ", 2, 1 << 32, 1 << 30, 0, 0),
     "no alignment": whole([("w", (8,), 0)], [number("general.alignment", 0)]),
     "an alignment that is not a power of two": whole([("w", (8,), 0)], [number("general.alignment", 3)]),
     "a type that is none": b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + text("w") + struct.pack("<IQIQ", 1, 8, 999, 0) + bytes(64),
     "more dimensions than four": b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + text("w") + struct.pack("<I", 1 << 31),
-    "layers without number (resource)": whole([("w", (8,), 0)], [text("general.architecture") + struct.pack("<I", 8) + text("llama"),
-                                                                 number("llama.block_count", (1 << 32) - 1)]),
-}  # fmt: skip
+    "layers without number (resource)": whole(
+        [("w", (8,), 0)], [text("general.architecture") + struct.pack("<I", 8) + text("llama"), number("llama.block_count", (1 << 32) - 1)]
+    ),
+}
 
 
 @pytest.mark.parametrize("case", GGUF_FILES)

@@ -167,8 +167,14 @@ def test_texts_records_and_references_are_listed_and_no_parameters() -> None:
         opened["type"] = opened["w"].dtype
     listing = list_open(io.BytesIO(file.getvalue()), "x.h5")
     assert [(tensor.name, tensor.role) for tensor in listing.tensors] == [
-        ("fixed", "buffer"), ("lists", "buffer"), ("names", "buffer"), ("one", "buffer"), ("record", "buffer"), ("reference", "buffer"), ("w", None),
-    ]  # fmt: skip
+        ("fixed", "buffer"),
+        ("lists", "buffer"),
+        ("names", "buffer"),
+        ("one", "buffer"),
+        ("record", "buffer"),
+        ("reference", "buffer"),
+        ("w", None),
+    ]
 
 
 def test_bfloat16_is_two_bytes_with_an_attribute(tmp_path: Path) -> None:

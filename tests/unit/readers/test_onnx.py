@@ -106,11 +106,18 @@ def test_one_weight_used_twice_counts_once() -> None:
 def test_sub_graphs_see_the_graphs_around_them() -> None:
     branches = [
         helper.make_graph(
-            [constant(f"k{n}", 2, 2), helper.make_node("MatMul", ["outer", f"k{n}"], [f"m{n}"]), helper.make_node("Add", [f"m{n}", f"w{n}"], [f"o{n}"])],
-            f"branch{n}", [], [helper.make_tensor_value_info(f"o{n}", T.FLOAT, None)], [init(f"w{n}", 2)],
+            [
+                constant(f"k{n}", 2, 2),
+                helper.make_node("MatMul", ["outer", f"k{n}"], [f"m{n}"]),
+                helper.make_node("Add", [f"m{n}", f"w{n}"], [f"o{n}"]),
+            ],
+            f"branch{n}",
+            [],
+            [helper.make_tensor_value_info(f"o{n}", T.FLOAT, None)],
+            [init(f"w{n}", 2)],
         )
         for n in range(2)
-    ]  # fmt: skip
+    ]
     data = model([helper.make_node("If", ["x"], ["y"], then_branch=branches[0], else_branch=branches[1])], [init("outer", 2, 2)])
     assert shapes_of(read_bytes(onnx.read, data)) == {
         "outer": (2, 2),
@@ -139,9 +146,13 @@ def test_scales_and_zero_points_are_apart() -> None:
     listing = read_bytes(onnx.read, data)
     assert shapes_of(listing) == {"q": (8, 4), "b": (4,)}
     assert {tensor.name: tensor.note for tensor in listing.tensors if tensor.role == "buffer"} == {
-        "s": "scale of packed weights", "z": "zero of packed weights", "bs": "scale of packed weights",
-        "bz": "zero of packed weights", "cs": "scale of packed weights", "cz": "zero of packed weights",
-    }  # fmt: skip
+        "s": "scale of packed weights",
+        "z": "zero of packed weights",
+        "bs": "scale of packed weights",
+        "bz": "zero of packed weights",
+        "cs": "scale of packed weights",
+        "cz": "zero of packed weights",
+    }
 
 
 def test_4_bit_blocks_become_their_matrix() -> None:

@@ -77,9 +77,10 @@ def test_experts_and_virtual_stages_count_on() -> None:
         for layer in (0, 1)
         for name in ("router.weight", "experts.local_experts.0.w", "experts.local_experts.1.w")
     ]
-    first, last = rank(model0__embedding__w=(9,), model0__layers__0__w=(1,), model1__layers__0__w=(3,)), rank(
-        model0__layers__0__w=(2,), model1__layers__0__w=(4,), model1__output__w=(9,)
-    )  # fmt: skip
+    first, last = (
+        rank(model0__embedding__w=(9,), model0__layers__0__w=(1,), model1__layers__0__w=(3,)),
+        rank(model0__layers__0__w=(2,), model1__layers__0__w=(4,), model1__output__w=(9,)),
+    )
     found = join_ranks(first, last, stages=2, virtual_pipeline_model_parallel_size=2, num_layers=4)
     assert found == {"embedding.w": (9,), **{f"layers.{number}.w": (number + 1,) for number in range(4)}, "output.w": (9,)}
 

@@ -19,13 +19,20 @@ def gpt2() -> Listing:
     for n in range(12):
         h = f"h.{n}"
         tensors += [
-            stored_tensor(f"{h}.ln_1.weight", 768), stored_tensor(f"{h}.ln_1.bias", 768), stored_tensor(f"{h}.attn.bias", 1, 1, 1024, 1024),
-            stored_tensor(f"{h}.attn.c_attn.weight", 768, 2304), stored_tensor(f"{h}.attn.c_attn.bias", 2304),
-            stored_tensor(f"{h}.attn.c_proj.weight", 768, 768), stored_tensor(f"{h}.attn.c_proj.bias", 768),
-            stored_tensor(f"{h}.ln_2.weight", 768), stored_tensor(f"{h}.ln_2.bias", 768),
-            stored_tensor(f"{h}.mlp.c_fc.weight", 768, 3072), stored_tensor(f"{h}.mlp.c_fc.bias", 3072),
-            stored_tensor(f"{h}.mlp.c_proj.weight", 3072, 768), stored_tensor(f"{h}.mlp.c_proj.bias", 768),
-        ]  # fmt: skip
+            stored_tensor(f"{h}.ln_1.weight", 768),
+            stored_tensor(f"{h}.ln_1.bias", 768),
+            stored_tensor(f"{h}.attn.bias", 1, 1, 1024, 1024),
+            stored_tensor(f"{h}.attn.c_attn.weight", 768, 2304),
+            stored_tensor(f"{h}.attn.c_attn.bias", 2304),
+            stored_tensor(f"{h}.attn.c_proj.weight", 768, 768),
+            stored_tensor(f"{h}.attn.c_proj.bias", 768),
+            stored_tensor(f"{h}.ln_2.weight", 768),
+            stored_tensor(f"{h}.ln_2.bias", 768),
+            stored_tensor(f"{h}.mlp.c_fc.weight", 768, 3072),
+            stored_tensor(f"{h}.mlp.c_fc.bias", 3072),
+            stored_tensor(f"{h}.mlp.c_proj.weight", 3072, 768),
+            stored_tensor(f"{h}.mlp.c_proj.bias", 768),
+        ]
     return Listing("safetensors", (*tensors, stored_tensor("ln_f.weight", 768), stored_tensor("ln_f.bias", 768)))
 
 

@@ -172,8 +172,11 @@ def test_a_quantised_tensor_is_the_weight_it_stands_for() -> None:
 
 def test_equal_names_are_told_apart() -> None:
     assert [one.name for one in listing_of({"a.b": tensor(1), "a": {"b": tensor(2)}, 1: tensor(3), "1": tensor(4)}, {}).tensors] == [
-        "a.b", "a.b (2)", "1", "1 (2)",
-    ]  # fmt: skip
+        "a.b",
+        "a.b (2)",
+        "1",
+        "1 (2)",
+    ]
 
 
 def test_a_storage_that_nothing_listed_looks_into_is_an_error() -> None:

@@ -118,9 +118,15 @@ def test_nothing_in_a_pickle_runs(tmp_path: Path, protocol: int) -> None:
 def view(shape: bytes = b"K\x02\x85", count: bytes = b"K\x02", offset: bytes = b"K\x00", kind: bytes = b"FloatStorage") -> bytes:
     """Return the pickle of ``{"w": tensor}`` with chosen numbers."""
     return (
-        b"\x80\x02}X\x01\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\n" + kind + b"\nX\x01\0\0\x000X\x03\0\0\0cpu"
-        + count + b"tQ" + offset + shape + b"K\x01\x85\x89NtRs."
-    )  # fmt: skip
+        b"\x80\x02}X\x01\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\n"
+        + kind
+        + b"\nX\x01\0\0\x000X\x03\0\0\0cpu"
+        + count
+        + b"tQ"
+        + offset
+        + shape
+        + b"K\x01\x85\x89NtRs."
+    )
 
 
 def test_the_handmade_tensor_lists() -> None:

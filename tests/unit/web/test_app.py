@@ -176,11 +176,21 @@ def test_an_audit_is_the_commands(client: TestClient, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("parameters", "status"),
     [
-        ({"source": "/etc/passwd"}, 404), ({"source": "../pyproject.toml"}, 404), ({"source": "-"}, 404), ({"source": "http://127.0.0.1/"}, 404),
-        ({"source": "bert-tiny", "class": "Nope"}, 422), ({"set.hidden_size": "770"}, 422), ({"config": "[]"}, 422), ({"config": "{"}, 422),
-        ({"lang": "xx"}, 400), ({"seq": "0"}, 400), ({"seq": "-1"}, 400), ({"batch": "1e3"}, 400), ({"config": '{"model_type": "zzz"}'}, 422),
+        ({"source": "/etc/passwd"}, 404),
+        ({"source": "../pyproject.toml"}, 404),
+        ({"source": "-"}, 404),
+        ({"source": "http://127.0.0.1/"}, 404),
+        ({"source": "bert-tiny", "class": "Nope"}, 422),
+        ({"set.hidden_size": "770"}, 422),
+        ({"config": "[]"}, 422),
+        ({"config": "{"}, 422),
+        ({"lang": "xx"}, 400),
+        ({"seq": "0"}, 400),
+        ({"seq": "-1"}, 400),
+        ({"batch": "1e3"}, 400),
+        ({"config": '{"model_type": "zzz"}'}, 422),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_meant_is_a_problem(client: TestClient, parameters: dict[str, str], status: int) -> None:
     answer = client.get("/api/v1/flops", params=parameters)
     assert answer.status_code == status

@@ -66,12 +66,24 @@ def test_health_is_answered_at_the_door_and_the_rest_is_led_in(entrance: Entranc
         assert kept.recv(1000) == b""
 
 
-@pytest.mark.parametrize("said", [
-    b"HEAD /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n", b"GET /health HTTP/1.0\r\n\r\n", HEALTH[:-1], HEALTH + HEALTH, b"GET /health HTTP/1.1\r\n\r\n",
-    b"GET /health HTTP/1.1\r\nhost: evil.example\r\n\r\n", b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nhost: 127.0.0.1\r\n\r\n",
-    b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 3\r\n\r\n", b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n x: y\r\n\r\n",
-    HEALTH[:-4] + b"\r\nx: " + b"y" * 4000 + b"\r\n\r\n", b"GET /health?a HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n", b"\x16\x03\x01\x02\x00", b"\r\n\r\n",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"HEAD /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+        b"GET /health HTTP/1.0\r\n\r\n",
+        HEALTH[:-1],
+        HEALTH + HEALTH,
+        b"GET /health HTTP/1.1\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nhost: evil.example\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nhost: 127.0.0.1\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 3\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n x: y\r\n\r\n",
+        HEALTH[:-4] + b"\r\nx: " + b"y" * 4000 + b"\r\n\r\n",
+        b"GET /health?a HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+        b"\x16\x03\x01\x02\x00",
+        b"\r\n\r\n",
+    ],
+)
 def test_what_is_not_plainly_that_request_is_left_to_what_reads_http(said: bytes) -> None:
     assert answer_health(said, ()) is None
 

@@ -73,14 +73,17 @@ def test_a_text_is_as_long_as_the_positions_where_nobody_says_how_long() -> None
     assert model("gpt2").memory(training=True).activations == model("gpt2").memory(training=True, seq=128).activations
 
 
-@pytest.mark.parametrize(("said", "why"), [
-    ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
-    ({"seq": 513}, "seq: BertModel has learned positions for 512 tokens; 513 are too many"),
-    ({"optimizer": "shampoo"}, "optimizer: expected one of sgd, momentum, adam"),
-    ({"attention": "magic"}, "attention: expected one of eager, sdpa, flash, found 'magic'"),
-    ({"dtype": "float3"}, "dtype: expected one of float64, float32"),
-    ({"dtype": "int4"}, "dtype: a model does not compute in int4"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
+        ({"seq": 513}, "seq: BertModel has learned positions for 512 tokens; 513 are too many"),
+        ({"optimizer": "shampoo"}, "optimizer: expected one of sgd, momentum, adam"),
+        ({"attention": "magic"}, "attention: expected one of eager, sdpa, flash, found 'magic'"),
+        ({"dtype": "float3"}, "dtype: expected one of float64, float32"),
+        ({"dtype": "int4"}, "dtype: a model does not compute in int4"),
+    ],
+)
 def test_words_and_numbers_are_refused_in_one_line(said: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match="^" + why.replace("(", r"\(")) as error:
         model("bert-base-uncased").memory(training=True, **said)
@@ -154,8 +157,16 @@ def test_masks_of_dropout_are_bools_on_a_gpu(attention: str, of_scores: int) -> 
     assert masked - plain == dropped + (values if attention == "eager" else 0)
 
 
-SMALL = {"vocab_size": 500, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 256, "pad_token_id": 0,
-         "max_position_embeddings": 64, "type_vocab_size": 2}  # fmt: skip
+SMALL = {
+    "vocab_size": 500,
+    "hidden_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 256,
+    "pad_token_id": 0,
+    "max_position_embeddings": 64,
+    "type_vocab_size": 2,
+}
 
 
 @pytest.mark.parametrize(

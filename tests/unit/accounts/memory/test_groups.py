@@ -16,13 +16,24 @@ from weighbridge.documents.renderers import render
 
 RECORDED = Path(__file__).parents[3] / "costs" / "groups.jsonl"
 LLAMA: dict[str, Any] = {
-    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "dtype": "bfloat16",
-}  # fmt: skip
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 100,
+    "dtype": "bfloat16",
+}
 MIXTURE = LLAMA | {
-    "model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "moe_intermediate_size": 32, "num_experts": 4,
-    "num_experts_per_tok": 2, "head_dim": 16,
-}  # fmt: skip
+    "model_type": "qwen3_moe",
+    "architectures": ["Qwen3MoeForCausalLM"],
+    "moe_intermediate_size": 32,
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+    "head_dim": 16,
+}
 CACHE = {"dynamic": False, "num_bits": 8, "type": "float"}
 ATTENTION = [f"model.layers.{layer}.self_attn*" for layer in range(2)]
 GATES = [f"model.layers.{layer}.mlp.gate" for layer in range(2)]
@@ -32,12 +43,19 @@ def modelopt(algorithm: str, *ignored: str, **more: Any) -> dict[str, Any]:
     return {"quant_method": "modelopt", "quant_algo": algorithm, "ignore": ["lm_head", "model.embed_tokens", *ignored], **more}
 
 
-@pytest.mark.parametrize(("config", "said", "total"), [
-    (LLAMA, modelopt("FP8"), 87_792), (LLAMA, modelopt("FP8", kv_cache_scheme=CACHE), 87_808),
-    (LLAMA, modelopt("NVFP4"), 60_912), (LLAMA, modelopt("NVFP4", *ATTENTION, kv_cache_scheme=CACHE), 96_192),
-    (LLAMA, modelopt("W4A16_NVFP4"), 60_856), (MIXTURE, modelopt("NVFP4", *GATES), 69_120), (MIXTURE, modelopt("FP8", *GATES), 101_376),
-    (MIXTURE, modelopt("W4A16_NVFP4", *GATES), 68_992),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("config", "said", "total"),
+    [
+        (LLAMA, modelopt("FP8"), 87_792),
+        (LLAMA, modelopt("FP8", kv_cache_scheme=CACHE), 87_808),
+        (LLAMA, modelopt("NVFP4"), 60_912),
+        (LLAMA, modelopt("NVFP4", *ATTENTION, kv_cache_scheme=CACHE), 96_192),
+        (LLAMA, modelopt("W4A16_NVFP4"), 60_856),
+        (MIXTURE, modelopt("NVFP4", *GATES), 69_120),
+        (MIXTURE, modelopt("FP8", *GATES), 101_376),
+        (MIXTURE, modelopt("W4A16_NVFP4", *GATES), 68_992),
+    ],
+)
 def test_bytes_are_those_that_modelopt_wrote(config: dict[str, Any], said: dict[str, Any], total: int) -> None:
     """nvidia-modelopt 0.47.0, ``export_hf_checkpoint`` after ``quantize`` with FP8_DEFAULT_CFG, NVFP4_DEFAULT_CFG and kin."""
     made = model({**config, "quantization_config": said})
@@ -64,10 +82,22 @@ def compressed(*groups: dict[str, Any], ignore: tuple[str, ...] = ()) -> dict[st
 COMPRESSED = [
     (compressed(group("re:.*self_attn.*", FP8, "float-quantized"), group("Linear", INT4, "pack-quantized"), ignore=("lm_head",)), 72_416),
     (compressed(group("Linear", NVFP4, "nvfp4-pack-quantized"), group("re:.*down_proj", MXFP4, "mxfp4-pack-quantized")), 51_268),
-    (compressed(group("Linear", {**INT4, "symmetric": False}, "pack-quantized"), group("model.layers.0.mlp.up_proj", FP8, "float-quantized", STATIC)), 55_674),
-    (compressed(group("re:.*[qkv]_proj", NVFP4, "nvfp4-pack-quantized", {**NVFP4, "dynamic": "local"}),
-                group("re:.*mlp\\.(gate|up)_proj", {**INT4, "num_bits": 3}, "pack-quantized"), ignore=("re:.*layers.1.*",)), 118_200),
-]  # fmt: skip
+    (
+        compressed(
+            group("Linear", {**INT4, "symmetric": False}, "pack-quantized"),
+            group("model.layers.0.mlp.up_proj", FP8, "float-quantized", STATIC),
+        ),
+        55_674,
+    ),
+    (
+        compressed(
+            group("re:.*[qkv]_proj", NVFP4, "nvfp4-pack-quantized", {**NVFP4, "dynamic": "local"}),
+            group("re:.*mlp\\.(gate|up)_proj", {**INT4, "num_bits": 3}, "pack-quantized"),
+            ignore=("re:.*layers.1.*",),
+        ),
+        118_200,
+    ),
+]
 
 
 @pytest.mark.parametrize(("said", "total"), COMPRESSED)
@@ -84,12 +114,19 @@ def test_random_groups_take_the_bytes_that_compressed_tensors_made() -> None:
         assert model({**head["config"], "quantization_config": said}).memory().weights == total, said
 
 
-@pytest.mark.parametrize("said", [
-    compressed(group("re:(a+)+$", INT4, "pack-quantized")), compressed(group("model.layers.7.mlp.up_proj", INT4, "pack-quantized")),
-    compressed(group("Linear", {**INT4, "actorder": "group"}, "pack-quantized")), compressed(group("Linear", INT4, "marlin-24")),
-    modelopt("W4A8_AWQ"), modelopt("MIXED_PRECISION", quantized_layers={"lm_head": {"quant_algo": "INT4_AWQ"}}),
-    modelopt("NVFP4", "model.layers.9.mlp"), modelopt("FP8", kv_cache_scheme={"num_bits": 4}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "said",
+    [
+        compressed(group("re:(a+)+$", INT4, "pack-quantized")),
+        compressed(group("model.layers.7.mlp.up_proj", INT4, "pack-quantized")),
+        compressed(group("Linear", {**INT4, "actorder": "group"}, "pack-quantized")),
+        compressed(group("Linear", INT4, "marlin-24")),
+        modelopt("W4A8_AWQ"),
+        modelopt("MIXED_PRECISION", quantized_layers={"lm_head": {"quant_algo": "INT4_AWQ"}}),
+        modelopt("NVFP4", "model.layers.9.mlp"),
+        modelopt("FP8", kv_cache_scheme={"num_bits": 4}),
+    ],
+)
 def test_what_is_not_understood_whole_is_only_told(said: dict[str, Any]) -> None:
     found = quantization_of(model({**LLAMA, "quantization_config": said}))
     assert found is not None and found.weights is None and found.scheme is None

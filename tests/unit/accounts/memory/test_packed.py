@@ -51,10 +51,19 @@ def test_a_packed_matrix_weighs_what_its_tensors_do(scheme: str, outputs: int, i
 
 
 COMPRESSED = [
-    ("w4a16-g32", 96, 256, 13_840), ("w4a16-g64", 96, 256, 13_072), ("w4a16", 96, 256, 12_688), ("fp8-channel", 96, 256, 24_768),
-    ("w8a8", 96, 256, 24_768), ("nvfp4", 96, 256, 13_828), ("w4a16-g32", 40, 384, 8_656), ("w4a16-g64", 40, 384, 8_176),
-    ("w4a16", 40, 384, 7_936), ("fp8-channel", 40, 384, 15_440), ("w8a8", 40, 384, 15_440), ("nvfp4", 40, 384, 8_644),
-]  # fmt: skip
+    ("w4a16-g32", 96, 256, 13_840),
+    ("w4a16-g64", 96, 256, 13_072),
+    ("w4a16", 96, 256, 12_688),
+    ("fp8-channel", 96, 256, 24_768),
+    ("w8a8", 96, 256, 24_768),
+    ("nvfp4", 96, 256, 13_828),
+    ("w4a16-g32", 40, 384, 8_656),
+    ("w4a16-g64", 40, 384, 8_176),
+    ("w4a16", 40, 384, 7_936),
+    ("fp8-channel", 40, 384, 15_440),
+    ("w8a8", 40, 384, 15_440),
+    ("nvfp4", 40, 384, 8_644),
+]
 
 
 @pytest.mark.parametrize(("scheme", "outputs", "inputs", "expected"), COMPRESSED)
@@ -100,8 +109,14 @@ def test_a_file_s_parameters_weigh_what_their_types_say() -> None:
     assert file_bytes(Part("", (Tensor("a", (2,), "weight", dtype="UNKNOWN"),))) is None
 
 
-@pytest.mark.parametrize(("name", "dtype", "trust"), [
-    ("t5-small", "float16", "bound"), ("t5-small", "bfloat16", "exact"), ("t5-small", "float32", "exact"), ("bert-base-uncased", "float16", "exact"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "dtype", "trust"),
+    [
+        ("t5-small", "float16", "bound"),
+        ("t5-small", "bfloat16", "exact"),
+        ("t5-small", "float32", "exact"),
+        ("bert-base-uncased", "float16", "exact"),
+    ],
+)
 def test_weights_are_a_bound_where_a_part_stays_in_float32(name: str, dtype: str, trust: str) -> None:
     assert model(name).memory(dtype=dtype).trust["weights"] == trust

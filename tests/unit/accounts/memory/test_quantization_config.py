@@ -14,14 +14,31 @@ from weighbridge.documents.memory import as_json, document
 from weighbridge.documents.renderers import render
 
 LLAMA = {
-    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 256, "intermediate_size": 384, "num_hidden_layers": 3,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 1000, "torch_dtype": "bfloat16",
-}  # fmt: skip
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 256,
+    "intermediate_size": 384,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 1000,
+    "torch_dtype": "bfloat16",
+}
 MIXTURE = {
-    "model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2,
-    "moe_intermediate_size": 256, "num_experts": 4, "num_experts_per_tok": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 64,
-    "vocab_size": 1000, "torch_dtype": "bfloat16",
-}  # fmt: skip
+    "model_type": "qwen3_moe",
+    "architectures": ["Qwen3MoeForCausalLM"],
+    "hidden_size": 256,
+    "intermediate_size": 512,
+    "num_hidden_layers": 2,
+    "moe_intermediate_size": 256,
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 64,
+    "vocab_size": 1000,
+    "torch_dtype": "bfloat16",
+}
 GPT_OSS = {
     "20b": {"num_hidden_layers": 24, "num_local_experts": 32},
     "120b": {"num_hidden_layers": 36, "num_local_experts": 128},
@@ -32,10 +49,19 @@ FP8 = {"quant_method": "fp8", "activation_scheme": "dynamic", "fmt": "e4m3", "we
 GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": True, "sym": True, "damp_percent": 0.01, "true_sequential": True}
 AWQ = {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm", "modules_to_not_convert": None}
 NF4 = {
-    "quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": False, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": False,
-    "bnb_4bit_compute_dtype": "bfloat16", "llm_int8_skip_modules": None, "llm_int8_threshold": 6.0,
-}  # fmt: skip
-KEPT = {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]}  # fmt: skip
+    "quant_method": "bitsandbytes",
+    "load_in_4bit": True,
+    "load_in_8bit": False,
+    "bnb_4bit_quant_type": "nf4",
+    "bnb_4bit_use_double_quant": False,
+    "bnb_4bit_compute_dtype": "bfloat16",
+    "llm_int8_skip_modules": None,
+    "llm_int8_threshold": 6.0,
+}
+KEPT = {
+    "quant_method": "mxfp4",
+    "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"],
+}
 
 
 def quantised_model(config: dict[str, Any], said: dict[str, Any], **changes: Any) -> Any:
@@ -58,9 +84,17 @@ def test_gpt_oss_takes_what_its_published_index_says(size: str, total: int) -> N
 
 
 WEIGHTS = {
-    "num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": True, "dynamic": False, "actorder": None,
-    "block_structure": None, "observer": "minmax", "observer_kwargs": {},
-}  # fmt: skip
+    "num_bits": 4,
+    "type": "int",
+    "strategy": "group",
+    "group_size": 32,
+    "symmetric": True,
+    "dynamic": False,
+    "actorder": None,
+    "block_structure": None,
+    "observer": "minmax",
+    "observer_kwargs": {},
+}
 NVFP4 = WEIGHTS | {"type": "float", "strategy": "tensor_group", "group_size": 16}
 EIGHT = WEIGHTS | {"num_bits": 8, "strategy": "channel", "group_size": None}
 
@@ -70,9 +104,13 @@ def compressed_settings(form: str, weights: dict[str, Any], dynamic: object = No
     activations = None if dynamic is None else {"num_bits": 8, "dynamic": dynamic, "strategy": "token", "type": "int"}
     group = {"targets": ["Linear"], "weights": weights, "input_activations": activations, "output_activations": None}
     return {
-        "quant_method": "compressed-tensors", "format": form, "config_groups": {"group_0": group}, "ignore": ["lm_head"],
-        "kv_cache_scheme": None, "quantization_status": "compressed",
-    }  # fmt: skip
+        "quant_method": "compressed-tensors",
+        "format": form,
+        "config_groups": {"group_0": group},
+        "ignore": ["lm_head"],
+        "kv_cache_scheme": None,
+        "quantization_status": "compressed",
+    }
 
 
 LAYOUTS = [
@@ -97,7 +135,10 @@ def test_bytes_are_those_of_the_format(said: dict[str, Any], matrix: Any) -> Non
 
 
 def test_double_quantisation_and_eight_bits_are_told_apart() -> None:
-    found = [quantization_of(quantised_model(LLAMA, NF4, **changes)) for changes in ({"bnb_4bit_use_double_quant": True}, {"load_in_4bit": False, "load_in_8bit": True})]  # fmt: skip
+    found = [
+        quantization_of(quantised_model(LLAMA, NF4, **changes))
+        for changes in ({"bnb_4bit_use_double_quant": True}, {"load_in_4bit": False, "load_in_8bit": True})
+    ]
     assert [one and one.scheme for one in found] == ["bnb-4bit-double", "bnb-8bit"]
 
 
@@ -129,12 +170,16 @@ INEXACT = [
     (MIXTURE, GPTQ, "gptq, 4 bits, groups of 128"),  # its experts lie in one tensor here, in many there
     (MIXTURE, NF4, "bitsandbytes, 4 bits"),
     (MIXTURE | {"moe_intermediate_size": 200}, FP8, "fp8, 8 bits, blocks of 128 × 128"),
-    (LLAMA, {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32}}}}, "compressed-tensors, 4 bits, groups of 32"),
+    (
+        LLAMA,
+        {"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32}}}},
+        "compressed-tensors, 4 bits, groups of 32",
+    ),
     (LLAMA, compressed_settings("pack-quantized", WEIGHTS | {"actorder": "group"}), "compressed-tensors, 4 bits, groups of 32"),
     (LLAMA, compressed_settings("float-quantized", EIGHT | {"type": "float"}, dynamic=False), "compressed-tensors, 8 bits"),
     (LLAMA, {"quant_algo": "NVFP4", "group_size": 16}, "NVFP4"),
     (LLAMA, {"quant_method": ["x\x1b[31m"], "bits": True}, "?"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("config", "said", "method"), INEXACT)
@@ -166,8 +211,11 @@ def test_the_report_says_where_the_scheme_is_from() -> None:
     )
     assert "gptq，4 位，每组 128 个" in flat(made, asked, lang="zh")
     assert as_json(made, Inputs(), taken)["published"] == {
-        "method": "gptq, 4 bits, groups of 128", "quantization": "gptq-4bit", "dtype": "bfloat16", "taken": True,
-    }  # fmt: skip
+        "method": "gptq, 4 bits, groups of 128",
+        "quantization": "gptq-4bit",
+        "dtype": "bfloat16",
+        "taken": True,
+    }
     assert as_json(made, Inputs(), asked)["published"]["taken"] is False
 
 
@@ -190,10 +238,22 @@ def test_a_model_by_name_is_what_its_file_is_published_as(name: str, scheme: str
     assert said.scheme == scheme
 
 
-@pytest.mark.parametrize(("said", "bits"), [
-    ({**GPTQ, "bits": 8}, 8), (GPTQ, 4), ({"load_in_8bit": True}, 8), (NF4, 4), (FP8, 8), ({"quant_method": "aqlm"}, 1), ({}, 16),
-    ({"quant_method": "modelopt", "quantized_layers": {"a": {"quant_algo": "FP8"}, "b": {"quant_algo": "NVFP4"}}}, 4),
-    ({"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": {"num_bits": 8}}, "b": {"weights": {"num_bits": 3}}}}, 3),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "bits"),
+    [
+        ({**GPTQ, "bits": 8}, 8),
+        (GPTQ, 4),
+        ({"load_in_8bit": True}, 8),
+        (NF4, 4),
+        (FP8, 8),
+        ({"quant_method": "aqlm"}, 1),
+        ({}, 16),
+        ({"quant_method": "modelopt", "quantized_layers": {"a": {"quant_algo": "FP8"}, "b": {"quant_algo": "NVFP4"}}}, 4),
+        (
+            {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": {"num_bits": 8}}, "b": {"weights": {"num_bits": 3}}}},
+            3,
+        ),
+    ],
+)
 def test_the_fewest_bits_that_a_file_may_hold_a_weight_in(said: dict[str, Any], bits: int) -> None:
     assert published_bits(quantised_model(LLAMA, said)) == bits

@@ -44,10 +44,19 @@ def test_double_quantisation_saves_what_its_paper_says() -> None:
     assert round(8 * saved / 4096**2, 2) == 0.37  # bits a parameter, arXiv 2305.14314, section 3
 
 
-@pytest.mark.parametrize(("optimizer", "expected"), [
-    ("sgd", 0), ("momentum", 4 * 72), ("adamw", 8 * 72 + 8), ("amsgrad", 12 * 72 + 8), ("nadam", 8 * 72 + 16),
-    ("adafactor", 4 * (8 + 8) + 4 * 8 + 8), ("lion", 4 * 72), ("adam8bit", 8 * 72),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("optimizer", "expected"),
+    [
+        ("sgd", 0),
+        ("momentum", 4 * 72),
+        ("adamw", 8 * 72 + 8),
+        ("amsgrad", 12 * 72 + 8),
+        ("nadam", 8 * 72 + 16),
+        ("adafactor", 4 * (8 + 8) + 4 * 8 + 8),
+        ("lion", 4 * 72),
+        ("adam8bit", 8 * 72),
+    ],
+)
 def test_optimizers_keep_what_they_need(optimizer: str, expected: int) -> None:
     assert optimizer_bytes(Part("", (linear("dense", 8, 8),)), optimizer, 4) == expected
 
@@ -75,10 +84,21 @@ def test_blocks_are_those_that_the_reader_knows() -> None:
 
 
 STATES = {
-    "sgd": (0, 0, 0), "momentum": (2400, 28, 1152), "adam": (4804, 60, 2308), "adamw": (4804, 60, 2308), "amsgrad": (7204, 88, 3460),
-    "adamax": (4804, 60, 2308), "nadam": (4808, 64, 2312), "radam": (4804, 60, 2308), "rmsprop": (2404, 32, 1156), "adagrad": (2404, 32, 1156),
-    "adadelta": (4804, 60, 2308), "asgd": (2412, 40, 1164), "rprop": (4804, 60, 2308), "adafactor": (204, 32, 772),
-}  # fmt: skip
+    "sgd": (0, 0, 0),
+    "momentum": (2400, 28, 1152),
+    "adam": (4804, 60, 2308),
+    "adamw": (4804, 60, 2308),
+    "amsgrad": (7204, 88, 3460),
+    "adamax": (4804, 60, 2308),
+    "nadam": (4808, 64, 2312),
+    "radam": (4804, 60, 2308),
+    "rmsprop": (2404, 32, 1156),
+    "adagrad": (2404, 32, 1156),
+    "adadelta": (4804, 60, 2308),
+    "asgd": (2412, 40, 1164),
+    "rprop": (4804, 60, 2308),
+    "adafactor": (204, 32, 772),
+}
 
 
 @pytest.mark.parametrize(("name", "expected"), STATES.items())
@@ -96,13 +116,22 @@ SMALL_BERT = {
     "vocab_size": 300,
 }
 SMALL_LLAMA = {
-    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "intermediate_size": 120, "vocab_size": 200,
-}  # fmt: skip
+    "model_type": "llama",
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 64,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "intermediate_size": 120,
+    "vocab_size": 200,
+}
 STEPPED = {
-    "adam8bit": (450_024, 346_256), "adamw8bit": (450_024, 346_256), "lion8bit": (225_012, 173_128), "lion": (853_136, 528_128),
+    "adam8bit": (450_024, 346_256),
+    "adamw8bit": (450_024, 346_256),
+    "lion8bit": (225_012, 173_128),
+    "lion": (853_136, 528_128),
     "muon": (1_211_788, 632_356),
-}  # fmt: skip
+}
 """Bytes of states, each storage once, after a step of these models in float32: bitsandbytes 0.50.2, lion-pytorch 0.2.5, torch.optim 2.13.0
 (Muon with the matrices of layers, AdamW beside it)."""
 
@@ -117,9 +146,17 @@ def test_states_of_whole_models_are_those_of_their_libraries(name: str, expected
 def test_muon_takes_the_matrices_of_stages_that_have_a_number_for_a_name() -> None:
     """torch.optim.Muon after a step of a live SwinEncoder, AdamW beside it."""
     config = {
-        "model_type": "swin", "num_channels": 1, "embed_dim": 24, "depths": [1, 3, 2, 1], "num_heads": [1, 4, 4, 16], "window_size": 1,
-        "qkv_bias": False, "patch_size": 3, "image_size": [23, 48], "mlp_ratio": 2.75,
-    }  # fmt: skip
+        "model_type": "swin",
+        "num_channels": 1,
+        "embed_dim": 24,
+        "depths": [1, 3, 2, 1],
+        "num_heads": [1, 4, 4, 16],
+        "window_size": 1,
+        "qkv_bias": False,
+        "patch_size": 3,
+        "image_size": [23, 48],
+        "mlp_ratio": 2.75,
+    }
     assert model(config, "SwinEncoder").memory(training=True, optimizer="muon", dtype="float32").optimizer == 2_822_800
 
 
