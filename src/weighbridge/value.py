@@ -9,11 +9,13 @@ from weighbridge.config.check import missing_fields
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.tree import Part
+from weighbridge.core.tree import Part, list_rows, refuse_too_many
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, Final, Self
+
+    from weighbridge.core.tree import Row
 
 
 class Description(NamedTuple):
@@ -38,7 +40,8 @@ class ModelValue:
     Attributes:
         source: What it was made from, in words.
         kind: ``config``, ``checkpoint`` or ``module``.
-        tree: The tree of parts.
+        tree: The tree of parts. A reader gives a function in its place, called when the tree is asked for, and one that lists the tensors:
+            of a file of very many, most commands need one of the two.
         class_name: The class that is counted, or the empty string if a file does not tell.
         notes: What a reader should know about how the source was understood.
         description: The family, config and sizes, if it was made from a config.
@@ -46,14 +49,15 @@ class ModelValue:
         unknown: Key paths in the config that no field names; they were not taken into account.
     """
 
-    __slots__ = ("class_name", "description", "kind", "notes", "source", "stored", "tree", "unknown")
+    __slots__ = ("_rows", "_tree", "class_name", "description", "kind", "notes", "source", "stored", "unknown")
 
     def __init__(
         self,
         source: str,
         kind: str,
-        tree: Part,
+        tree: Part | Callable[[], Part],
         *,
+        rows: Sequence[Row] | Callable[[], Sequence[Row]] | None = None,
         class_name: str = "",
         notes: tuple[str, ...] = (),
         description: Description | None = None,
@@ -62,7 +66,8 @@ class ModelValue:
     ) -> None:
         self.source: Final = source
         self.kind: Final = kind
-        self.tree: Final = tree
+        self._tree = tree
+        self._rows = rows
         self.class_name: Final = class_name
         self.notes: Final = notes
         self.description: Final = description
@@ -75,7 +80,44 @@ class ModelValue:
         >>> ModelValue("a file", "checkpoint", Part("")).replace(source="mine").source
         'mine'
         """
-        return type(self)(**{name: getattr(self, name) for name in ModelValue.__slots__} | changes)
+        return type(self)(**self.fields() | changes)
+
+    def fields(self) -> dict[str, Any]:
+        """Return what it was made of, by the names of the constructor's parameters.
+
+        >>> ModelValue("a file", "checkpoint", Part("")).fields()["kind"]
+        'checkpoint'
+        """
+        return {name.removeprefix("_"): getattr(self, name) for name in ModelValue.__slots__}
+
+    @property
+    def tree(self) -> Part:
+        """The tree of parts, made now if nobody asked for it before."""
+        if not isinstance(self._tree, Part):
+            self._tree = self._tree()
+        return self._tree
+
+    @property
+    def listed(self) -> Sequence[Row] | None:
+        """Every tensor in the tree's order, if it was made from a listing of them; no tree is made for it."""
+        if callable(self._rows):
+            self._rows = self._rows()
+        return self._rows
+
+    def list_tensors(self) -> Sequence[Row]:
+        """List every tensor in the tree's order, repeats unrolled.
+
+        Raises:
+            UsageError: There are more than are listed by name.
+
+        >>> from weighbridge.core.tree import Tensor
+        >>> [row.name for row in ModelValue("a file", "checkpoint", Part("", (Tensor("weight", (2,)),))).list_tensors()]
+        ['weight']
+        """
+        if self.listed is None:
+            return list_rows(self.tree)
+        refuse_too_many(len(self.listed))
+        return self.listed
 
     @property
     def model_type(self) -> str | None:

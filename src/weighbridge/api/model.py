@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import Tally, tally_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.tree import Part, Row, list_rows
+from weighbridge.core.tree import Part, Row
 from weighbridge.load import load
 from weighbridge.value import ModelValue
 
@@ -67,7 +67,7 @@ class Model(ModelValue):
         'embeddings.word_embeddings.weight'
         """
         if names == "reference":
-            return list_rows(self.tree)
+            return list(self.list_tensors())
         from weighbridge.verification.checkpoint_names import list_tensors
 
         return list_tensors(self, names)
@@ -514,13 +514,4 @@ def model(
 def _facade(value: ModelValue) -> Model:
     if isinstance(value, Model):
         return value
-    return Model(
-        value.source,
-        value.kind,
-        value.tree,
-        class_name=value.class_name,
-        notes=value.notes,
-        description=value.description,
-        stored=value.stored,
-        unknown=value.unknown,
-    )
+    return Model(**value.fields())

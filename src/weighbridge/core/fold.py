@@ -7,7 +7,7 @@ equal numbered layers once, with a ``repeat``, so that a checkpoint has the same
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
@@ -43,8 +43,8 @@ def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
     Part(name='layer', children=(), kind='linear', repeat=3, executions=None, indices=None, experts=None, active=None, stream=None, requires=None)
     """
     rows = list(rows)
-    if sum(row.name.count(".") for row in rows) > MOST_MODULES and _modules(rows) > MOST_MODULES:
-        return Part("", tuple(_tensor(row.name, row, None) for row in _refuse_doubles(rows)), "model")
+    if _has_too_many_modules(rows):
+        return Part("", tuple(_tensor(row.name, row, None) for row in refuse_doubles(rows)), "model")
     collecting = gc.isenabled()
     gc.disable()  # all that is made here is kept, and looking through it again and again takes as long as making it
     try:
@@ -52,6 +52,41 @@ def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
     finally:
         if collecting:
             gc.enable()
+
+
+def in_tree_order(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> list[Row]:
+    """Return what :func:`~weighbridge.core.tree.flatten` gives of the tree that :func:`fold` makes, without making it.
+
+    Raises:
+        ReadError: A name stands twice.
+
+    >>> rows = [Row(name, (2,), "weight", None, None, False) for name in ("b.10.w", "b.9.w", "a.w", "b.c.w", "b.w", "w")]
+    >>> [row.name for row in in_tree_order(rows)]
+    ['w', 'b.w', 'b.c.w', 'b.9.w', 'b.10.w', 'a.w']
+    """
+    rows = refuse_doubles(rows)
+    return rows if _has_too_many_modules(rows) else _in_order(rows, 0, rank)
+
+
+def _in_order(rows: list[Row], start: int, rank: Callable[[str], int] | None) -> list[Row]:
+    """Put the rows of one module, whose names are alike before *start*, in the order of its children: see :func:`_children_of`."""
+    if start and (path := _common_modules(rows, start)):
+        return _in_order(rows, start + sum(map(len, path)) + len(path), rank)
+    own, inner = _split_rows(rows, start)
+    ordered, numbered = [*own.values()], []
+    for piece in inner if rank is None else sorted(inner, key=rank):
+        below = inner[piece]
+        if is_index(piece):
+            numbered.append((int(piece), piece, below))
+        else:
+            ordered += below if len(below) == 1 else _in_order(below, start + len(piece) + 1, rank)
+    for _, piece, below in sorted(numbered):
+        ordered += below if len(below) == 1 else _in_order(below, start + len(piece) + 1, rank)
+    return ordered
+
+
+def _has_too_many_modules(rows: list[Row]) -> bool:
+    return sum(row.name.count(".") for row in rows) > MOST_MODULES and _modules(rows) > MOST_MODULES
 
 
 def _modules(rows: list[Row]) -> int:
@@ -67,12 +102,19 @@ def _modules(rows: list[Row]) -> int:
     return count
 
 
-def _refuse_doubles(rows: list[Row]) -> list[Row]:
-    seen: set[str] = set()
-    for row in rows:
-        if row.name in seen:
-            raise _duplicate_name(row)
-        seen.add(row.name)
+def refuse_doubles(rows: Iterable[Row]) -> list[Row]:
+    """Return tensors of which none has the name of another.
+
+    Raises:
+        ReadError: A name stands twice.
+
+    >>> refuse_doubles([Row("w", (2,), "weight", None, None, False)])[0].name
+    'w'
+    """
+    rows = list(rows)
+    if len({row.name for row in rows}) < len(rows):
+        seen: set[str] = set()
+        raise _duplicate_name(next(row for row in rows if row.name in seen or seen.add(row.name)))  # type: ignore[func-returns-value]
     return rows
 
 
@@ -157,8 +199,8 @@ def _common_modules(rows: list[Row], start: int) -> list[str]:
 
 def _named_part(piece: str, grown: tuple[Node, ...], seen: _Seen | None) -> list[Part]:
     """Return the module of this name; numbered ones and nothing else in it take the name themselves."""
-    if grown[0].name if len(grown) == 1 else any(child.name or not isinstance(child, Part) for child in grown):
-        return [_part(piece, grown, seen)]
+    if piece.endswith("_") or (grown[0].name if len(grown) == 1 else any(child.name or not isinstance(child, Part) for child in grown)):
+        return [_part(piece, grown, seen)]  # numbers follow a name that ends in an underscore without a dot
     return [_part(piece, child.children, seen, child) for child in grown if isinstance(child, Part)]
 
 
@@ -229,12 +271,10 @@ def kind_of(name: str, children: tuple[Node, ...]) -> str:
     >>> kind_of("dense", (Tensor("weight", (4, 4)), Tensor("bias", (4,), "bias")))
     'linear'
     """
-    if len(children) == 1 and (type(children[0]) is not Tensor or children[0].name != "weight"):
-        return _kind_by_name(name.lower()) if type(children[0]) is not Tensor else "block"
-    if len(children) == 1:
-        own: dict[str, Tensor] = {"weight": children[0]}  # type: ignore[dict-item]  # what the line above leaves
-    else:
-        own = {child[0]: child for child in children if type(child) is Tensor}
+    return _kind_by_tensors(name, {child[0]: child for child in children if type(child) is Tensor})
+
+
+def _kind_by_tensors(name: str, own: Mapping[str, Tensor | Row]) -> str:
     if not own:
         return _kind_by_name(name.lower())
     weight = own.get("weight")
@@ -246,7 +286,46 @@ def kind_of(name: str, children: tuple[Node, ...]) -> str:
         if "running_mean" in own:
             return "batch_norm"
         return "layer_norm" if "bias" in own else "rms_norm" if "norm" in name.lower() or name.startswith("ln") else "block"
-    return {2: "linear", 3: "convolution", 4: "convolution", 5: "convolution"}.get(len(weight.shape), "block")
+    return _MAPS.get(len(weight.shape), "block")
+
+
+_MAPS = {2: "linear", 3: "convolution", 4: "convolution", 5: "convolution"}
+"""What has a weight of so many dimensions."""
+
+
+def kinds_of_modules(own: Mapping[str, Sequence[Row]]) -> dict[str, str] | None:
+    """Tell what each module is that :func:`fold` would make a part of, without folding; None where it would leave names in one piece.
+
+    Args:
+        own: Every module by its full name, the empty one among them, with its own tensors.
+
+    >>> kinds_of_modules({"": (), "layers": (), "layers.0": (), "layers.0.fc": (Row("layers.0.fc.weight", (2, 2), "weight", None, None, False),)})
+    {'layers.0': 'layer', 'layers.0.fc': 'linear'}
+    """
+    every = [row for tensors in own.values() for row in tensors]
+    if not all(map(_is_path, [row.name for row in every])) or _has_too_many_modules(every):
+        return None
+    pieces = {path: path[path.rfind(".") + 1 :] for path in own if path}
+    holders = {path[: max(path.rfind("."), 0)] for path, piece in pieces.items() if not is_index(piece)}
+    lists = {path for path in pieces if not own[path] and path not in holders and not pieces[path].endswith("_")}
+    lists -= {path for path in lists if is_index(pieces[path])}
+    kinds: dict[str, str] = {}
+    for path, piece in pieces.items():
+        if path in lists:
+            continue  # numbered modules and nothing else: these take its name
+        rows = own[path]
+        if len(rows) == 1 and rows[0].role == "weight":  # as most are in a file of very many
+            kinds[path] = _MAPS.get(len(rows[0].shape), "block") if rows[0].name.endswith(".weight") else "block"
+            continue
+        start = len(path) + 1
+        tensors = {row.name[start:]: row for row in rows}
+        kind = "block"
+        if is_index(piece):
+            above, piece = path[: max(path.rfind("."), 0)], ""
+            if above in lists:
+                kind = _kind_by_tensors(pieces[above], tensors)
+        kinds[path] = _kind_by_tensors(piece, tensors) if kind == "block" else kind
+    return kinds
 
 
 def _kind_by_name(name: str) -> str:

@@ -186,9 +186,14 @@ def list_rows(node: Part, most: int = MOST_ROWS) -> list[Row]:
     >>> len(list_rows(Part("", (Part("layer", (Tensor("w", (2,)),), repeat=2),))))
     2
     """
-    if (many := _count_rows(node)) > most:
-        raise UsageError(Text("{many:,} tensors; at most {most:,} are listed by name", many=many, most=most))
+    refuse_too_many(_count_rows(node), most)
     return list(flatten(node))
+
+
+def refuse_too_many(many: int, most: int = MOST_ROWS) -> None:
+    """Refuse to list more than *most* tensors by name."""
+    if many > most:
+        raise UsageError(Text("{many:,} tensors; at most {most:,} are listed by name", many=many, most=most))
 
 
 def _count_rows(node: Part) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from weighbridge.accounts.adapters.account import AdapterCount
 from weighbridge.accounts.adapters.sites import AddedTensor, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -106,7 +108,7 @@ WRITTEN = {
 
 
 def _trainable(added: tuple[AddedTensor, ...]) -> int:
-    return sum(tensor.count for tensor in added if tensor.trainable and tensor.parameter)
+    return sum([prod(shape) for _, shape, is_trained, is_parameter, _, _ in added if is_trained and is_parameter])
 
 
 def document(
@@ -215,7 +217,7 @@ def kinds(found: AdapterCount, most: int | None = None) -> Iterator[tuple[str, l
 
 
 def _sum(members: Iterable[tuple[Site, tuple[AddedTensor, ...]]]) -> int:
-    return sum(_trainable(added) for _, added in members)
+    return _trainable(tuple(tensor for _, added in members for tensor in added))
 
 
 def _shapes(site: Site, added: tuple[AddedTensor, ...]) -> str:

@@ -41,15 +41,15 @@ TITLES = {
 def document(found: Difference, lang: str = "en") -> Document:
     """Lay out what differs: fields first, then tensors, those of equal layers folded."""
     say = translator(lang)
-    tables = []
+    tables, shown = [], _Values(say)
     if found.fields:
         rows = [Row((change.name, _field(change.a), _field(change.b))) for change in found.fields]
         tables.append(_table(rows, say("config"), say("field"), "A", "B"))
     for kind in ("reshaped", "retyped", "retied", "recast"):
-        rows = _fold_lines((change.name, _value(change.a, say), _value(change.b, say)) for change in getattr(found, kind))
+        rows = _fold_lines((change.name, shown[change.a], shown[change.b]) for change in getattr(found, kind))
         tables += [_table(rows, say(TITLES[kind]), say("tensor"), "A", "B")] if rows else []
     for kind in ("gone", "added"):
-        rows = _fold_lines((row.name, _value(row.shape, say), row.role) for row in getattr(found, kind))
+        rows = _fold_lines((row.name, shown[row.shape], row.role) for row in getattr(found, kind))
         tables += [_table(rows, say(TITLES[kind]), say("tensor"), say("shape"), say("role"))] if rows else []
     figures = {"a": f"{found.unique_a:,}", "b": f"{found.unique_b:,}", "equal": f"{found.equal:,}"}
     texts = [say("A: {a} parameters. B: {b}. {equal} tensors are the same.").format(**figures)]
@@ -69,10 +69,16 @@ def _field(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _value(value: object, say: Say) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(str, value))}]"
-    return say("its own") if value is None else f"{value}"
+class _Values(dict[object, str]):
+    """Shapes, types, roles and owners as they are written; each is written once, since of a hundred thousand tensors few differ."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+
+    def __missing__(self, value: object) -> str:
+        text = f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else self._say("its own") if value is None else f"{value}"
+        self[value] = text
+        return text
 
 
 def _fold_lines(lines: Iterable[tuple[str, str, str]]) -> list[Row]:

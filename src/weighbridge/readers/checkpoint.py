@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from weighbridge.core.errors import ReadError
-from weighbridge.core.fold import fold
+from weighbridge.core.fold import fold, in_tree_order, refuse_doubles
 from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row
 from weighbridge.readers.adapter import BASE_MODEL, adapter_config, with_notes
@@ -93,9 +94,13 @@ def rows(listing: Listing) -> list[Row]:
     """
     gains = norms([(tensor.name, tensor.shape) for tensor in listing.tensors])
     return [
-        Row(name, shape, role or role_of(name, shape, dtype, gains), tied_to, dtype, False)
+        _make(Row, (name, shape, role or role_of(name, shape, dtype, gains), tied_to, dtype, False))
         for name, dtype, shape, _, role, tied_to, _, _ in listing.tensors
     ]
+
+
+_make = tuple.__new__
+"""What a named tuple's constructor ends in: a large file has a hundred thousand tensors."""
 
 
 def read_model(path: Path) -> tuple[ModelValue, str | None]:
@@ -110,9 +115,11 @@ def read_model(path: Path) -> tuple[ModelValue, str | None]:
 
 
 def as_model(listing: Listing, source: str) -> ModelValue:
-    """Fold a listing into a model."""
-    tree = fold(sorted(rows(listing), key=_is_bias) if not listing.ordered else rows(listing), None if listing.ordered else rank)
-    return ModelValue(source, "checkpoint", tree, notes=listing.notes, stored=listing.stored)
+    """Make a model of a listing; what needs no modules but only the tensors folds none."""
+    found, by = (rows(listing), None) if listing.ordered else (sorted(rows(listing), key=_is_bias), rank)
+    refuse_doubles(found)
+    tree, listed = partial(fold, found, by), partial(in_tree_order, found, by)
+    return ModelValue(source, "checkpoint", tree, rows=listed, notes=listing.notes, stored=listing.stored)
 
 
 def _is_bias(row: Row) -> bool:

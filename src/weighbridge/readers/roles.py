@@ -40,6 +40,9 @@ Source: torch 2.13.0, torch/nn/utils/parametrizations.py (``_SpectralNorm`` regi
 torch/ao/quantization/quantize.py (``activation_post_process``), torch/ao/nn/qat/modules/linear.py (``weight_fake_quant``: observers, all of buffers).
 """
 
+_LAST_OF_BUFFERS = frozenset(("embed", "beta", "eps", "_u", "_v", "base"))
+"""Last pieces of names that :data:`_BUFFERS` can match, beside names with a word of theirs in it; looking for the pattern takes longer."""
+
 _SCALES = re.compile(r"gamma|gamma_[12]|layer_scale\w*|lambda_?[12]?|weight_g|g|scale|ls[12]|logit_scale")
 _BIASES = re.compile(r"bias|\w+_bias|bias_\w+|beta")
 
@@ -57,7 +60,9 @@ def role_of(name: str, shape: tuple[int, ...], dtype: str = "", siblings: frozen
     ('buffer', 'gain', 'embedding')
     """
     parent, _, last = name.rpartition(".")
-    if dtype in ("I64", "BOOL") or last in BUFFERS or is_mask(name, shape) or (_BUFFERS.fullmatch(name) and len(shape) < 3):
+    if dtype in ("I64", "BOOL") or last in BUFFERS or (len(shape) == 4 and is_mask(name, shape)):
+        return "buffer"
+    if len(shape) < 3 and (last in _LAST_OF_BUFFERS or _mentions_buffers(name)) and _BUFFERS.fullmatch(name):
         return "buffer"
     module = parent.rpartition(".")[2]
     if module == "rope_freqs":
@@ -75,6 +80,10 @@ def role_of(name: str, shape: tuple[int, ...], dtype: str = "", siblings: frozen
         if _SCALES.fullmatch(last):
             return "gain"
     return "weight"
+
+
+def _mentions_buffers(name: str) -> bool:
+    return "e_score_correction_bias" in name or "activation_post_process." in name or "weight_fake_quant." in name
 
 
 def mark_buffers_beside(listing: Listing) -> Listing:

@@ -233,9 +233,13 @@ def _read_usual_form(header: bytes) -> tuple[list[tuple[int, int, StoredTensor]]
         start, end = int(first), int(last)
         if found[1] != 8 * (end - start):
             return None
-        placed.append((start, end, StoredTensor(name, dtype, found[0], end - start)))
+        placed.append((start, end, _make(StoredTensor, (name, dtype, found[0], end - start, None, None, None, ""))))
     placed.sort()
     return placed, _metadata(parse_object((opening[1] or "{}").encode(), "the header", base=None))
+
+
+_make = tuple.__new__
+"""What a named tuple's constructor ends in: a large file has a hundred thousand tensors."""
 
 
 def _without_long_texts(header: bytes, most: int) -> bytes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.config.fields import Config
-from weighbridge.core.tree import Row, list_rows
+from weighbridge.core.tree import Row
 from weighbridge.readers.gguf_models import steps_for_names
 from weighbridge.verification.renaming import Step, choose_naming, prefixes, resolve
 
@@ -66,25 +66,20 @@ def diff(a: ModelValue, b: ModelValue) -> Difference:
     >>> [(change.name, change.b) for change in found.reshaped], [change.name for change in found.fields]
     ([('embeddings.word_embeddings.weight', (21128, 768))], ['vocab_size'])
     """
-    rows_a, rows_b = list_rows(a.tree), list_rows(b.tree)
+    rows_a, rows_b = a.list_tensors(), b.list_tensors()
     first, second = {row.name: row for row in rows_a}, {row.name: row for row in rows_b}
     if any(steps_for_names(first)) and not any(steps_for_names(second)):
         first, renamed = _in_names_of(second, a, rows_a)
     else:
         second, renamed = _in_names_of(first, b, rows_b)
-    both = [(first[name], row) for name, row in second.items() if name in first]
-    reshaped = tuple(Change(one.name, one.shape, two.shape) for one, two in both if one.shape != two.shape)
-    retyped = tuple(Change(one.name, one.dtype, two.dtype) for one, two in both if one.dtype and two.dtype and one.dtype != two.dtype)
-    retied = tuple(Change(one.name, one.tied_to, two.tied_to) for one, two in both if (one.tied_to is None) != (two.tied_to is None))
-    recast = tuple(Change(one.name, one.role, two.role) for one, two in both if (one.role == "buffer") != (two.role == "buffer"))
-    changed = {change.name for change in (*reshaped, *retyped, *retied, *recast)}
+    equal, reshaped, retyped, retied, recast = _changes(first, second)
     unique_a, unique_b = unique_of(a), unique_of(b)
     return Difference(
         a.source,
         b.source,
         unique_a,
         unique_b,
-        len(both) - len(changed),
+        equal,
         tuple(row for name, row in second.items() if name not in first),
         tuple(row for name, row in first.items() if name not in second),
         reshaped,
@@ -96,7 +91,36 @@ def diff(a: ModelValue, b: ModelValue) -> Difference:
     )
 
 
-def _in_names_of(first: dict[str, Row], b: ModelValue, rows: list[Row]) -> tuple[dict[str, Row], bool]:
+_Changes: TypeAlias = tuple[Change, ...]
+
+
+def _changes(first: dict[str, Row], second: dict[str, Row]) -> tuple[int, _Changes, _Changes, _Changes, _Changes]:
+    """Return how many tensors are the same in both, and of the others what differs: shapes, types, storages, and what is a buffer."""
+    equal = 0
+    reshaped: list[Change] = []
+    retyped: list[Change] = []
+    retied: list[Change] = []
+    recast: list[Change] = []
+    for called, two in second.items():
+        one = first.get(called)
+        if one is None:
+            continue
+        name, shape, role, tied_to, dtype, _ = one
+        _, other_shape, other_role, other_owner, other_dtype, _ = two
+        before = len(reshaped), len(retyped), len(retied), len(recast)
+        if shape != other_shape:
+            reshaped.append(Change(name, shape, other_shape))
+        if dtype != other_dtype and dtype and other_dtype:
+            retyped.append(Change(name, dtype, other_dtype))
+        if tied_to is not other_owner and (tied_to is None or other_owner is None):
+            retied.append(Change(name, tied_to, other_owner))
+        if role != other_role and "buffer" in (role, other_role):
+            recast.append(Change(name, role, other_role))
+        equal += before == (len(reshaped), len(retyped), len(retied), len(recast))
+    return equal, tuple(reshaped), tuple(retyped), tuple(retied), tuple(recast)
+
+
+def _in_names_of(first: dict[str, Row], b: ModelValue, rows: Sequence[Row]) -> tuple[dict[str, Row], bool]:
     """Return the second model's *rows* by the first's names, where one name becomes one."""
     if all(row.name in first for row in rows):
         return {row.name: row for row in rows}, False
@@ -104,7 +128,10 @@ def _in_names_of(first: dict[str, Row], b: ModelValue, rows: list[Row]) -> tuple
     names = [row.name for row in rows]
     steps = [tuple(Step(re.compile(pattern), targets) for pattern, targets in pairs) for pairs in steps_for_names(names)]
     namings = [choose_naming(keys, names, first, prefixes(first), steps=own) for own in steps or [()]]
-    resolved = max(([resolve(name, naming, first) for name in names] for naming in namings), key=lambda targets: sum(map(bool, targets)))
+    resolved = max(
+        ([(name,) if name in first else resolve(name, naming, first) for name in names] for naming in namings),
+        key=lambda targets: sum(map(bool, targets)),
+    )
     if len(names) > 1 and sum(map(bool, resolved)) < 2:
         return {row.name: row for row in rows}, False  # one name that fits by a prefix of its own is chance
     found: dict[str, Row] = {}

@@ -10,10 +10,12 @@ from hypothesis import given
 
 from tests.property.strategies import listings
 from weighbridge import model
+from weighbridge.accounts.adapters.modules import modules
 from weighbridge.core import fold as folding
 from weighbridge.core.errors import ReadError
-from weighbridge.core.fold import fold, is_index, kind_of, pieces
+from weighbridge.core.fold import fold, in_tree_order, is_index, kind_of, pieces
 from weighbridge.core.tree import Every, Part, Row, Tensor, flatten, walk
+from weighbridge.readers.roles import rank
 
 
 def row(name: str, *shape: int, role: str = "weight") -> Row:
@@ -203,3 +205,41 @@ GAIN, SHIFT, MEAN = Tensor("weight", (4,), "gain"), Tensor("bias", (4,), "shift"
 )  # fmt: skip
 def test_what_a_module_is_by_its_name_and_tensors(name: str, children: tuple[Tensor | Part, ...], kind: str) -> None:
     assert kind_of(name, children) == kind
+
+
+PIECES = ("a", "b", "embed", "norm", "attn", "mlp", "0", "1", "2", "10", "01", "x_", "a_", "", "layers", "lm_head", "-1", "9999999999")
+
+
+def strange_rows(seed: int) -> list[Row]:
+    """Return tensors whose names put together a few pieces: numbers, empty ones, ends in an underscore."""
+    draw = random.Random(seed)
+    few = draw.sample(PIECES, draw.randint(2, 7))
+    names = {
+        ".".join([draw.choice(few) for _ in range(draw.randint(0, 4))] + [draw.choice((*few, "weight", "bias"))])
+        for _ in range(draw.randint(1, 40))
+    }
+    roles = ("weight", "weight", "gain", "bias", "embedding", "buffer")
+    return [row(name, *(2,) * draw.randint(1, 3), role=draw.choice(roles)) for name in draw.sample(sorted(names), len(names))]
+
+
+@pytest.mark.parametrize("by", [None, rank])
+def test_the_order_of_the_tree_needs_no_tree(by: object) -> None:
+    """What lists tensors of a large file folds nothing, and gives them as the tree would, kinds of modules too."""
+    for seed in range(400):
+        rows = strange_rows(seed)
+        tree = fold(rows, by)  # type: ignore[arg-type]
+        listed = in_tree_order(rows, by)  # type: ignore[arg-type]
+        assert list(flatten(tree)) == listed, seed
+        assert modules(tree, listed) == modules(listed, listed), seed
+
+
+@pytest.mark.parametrize("name", ["expert_.0.w", "a_.3", "b.1.x_.0.k"])
+def test_a_list_whose_name_ends_in_an_underscore_keeps_its_dot(name: str) -> None:
+    """``expert_0`` and ``expert_.0`` are two names, and both may stand in one file."""
+    rows = [row(name, 2), row(name.replace("_.", "_"), 3)]
+    assert sorted(flatten(fold(rows))) == sorted(rows)
+
+
+def test_a_name_twice_is_refused_before_a_tree_is_made() -> None:
+    with pytest.raises(ReadError, match=r"'a\.w' occurs twice"):
+        in_tree_order([row("a.w", 2), row("b", 1), row("a.w", 3)])

@@ -7,6 +7,7 @@ utils/other.py (set_additional_trainable_modules); what is saved is in ``checkpo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import prod
 
 from weighbridge.accounts.adapters import low_rank, matching, vectors
 from weighbridge.accounts.adapters.base import Base
@@ -285,8 +286,15 @@ def _merge_sizes(
 ) -> tuple[tuple[tuple[int, str], ...], tuple[tuple[tuple[int, ...], str], ...]]:
     """Return what is added, and what is trained; *whole* and *rows* are the base's own, copied or trained in place, of *dtype*."""
     seen: dict[Any, Any] = {}  # equal pairs are one object: of a hundred thousand tensors few differ
-    parameters = [tensor for tensor in added if tensor.parameter]
-    learned = [seen.setdefault(pair, pair) for pair in ((tensor.shape, tensor.dtype or own) for tensor in parameters if tensor.trainable)]
+    learned, sizes = [], []
+    for _, shape, is_trained, is_parameter, _, kind in added:
+        if is_parameter:
+            pair = shape, kind or own
+            if pair not in seen:
+                seen[pair] = pair, (prod(shape), kind or own)
+            pair, size = seen[pair]
+            sizes.append(size)
+            if is_trained:
+                learned.append(pair)
     learned += [(row.shape, dtype) for row in rows]
-    sizes = [seen.setdefault(pair, pair) for pair in ((tensor.count, tensor.dtype or own) for tensor in parameters)]
     return (*sizes, (whole, dtype)), tuple(learned)

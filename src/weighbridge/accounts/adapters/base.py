@@ -11,6 +11,7 @@ from weighbridge.core.last import keep_last
 from weighbridge.core.tree import Part, Row, list_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from weighbridge.config.fields import Field
@@ -133,10 +134,16 @@ class Base(NamedTuple):
 
 
 @keep_last
-def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = None, dtype: str = "float32", class_name: str = "") -> Base:
-    """Read the model below an adapter from its tree."""
-    rows, facts = tuple(list_rows(tree)), config or {}
-    found = modules(tree, rows)
+def base(
+    below: Part | Sequence[Row],
+    model_type: str = "",
+    config: Mapping[str, Any] | None = None,
+    dtype: str = "float32",
+    class_name: str = "",
+) -> Base:
+    """Read the model below an adapter from its tree, or from the tensors that its reader listed."""
+    rows, facts = tuple(list_rows(below) if isinstance(below, Part) else below), config or {}
+    found = modules(below, rows)
     known = dict(found)
     typed = model_type in QUANTISED or model_type == "layoutlmv3"
     for path, module in found.items():

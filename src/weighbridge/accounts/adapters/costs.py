@@ -19,7 +19,7 @@ from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.memory.account import settings
 from weighbridge.accounts.memory.optimizers import OPTIMIZERS, optimizer_bytes, shared_bytes
 from weighbridge.accounts.memory.values import elements
-from weighbridge.accounts.memory.weights import buffer_bytes, file_bytes, weight_bytes
+from weighbridge.accounts.memory.weights import buffer_bytes, listed_bytes, weight_bytes
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
@@ -100,8 +100,10 @@ def costs_of(
 
 def base_bytes(model: ModelValue, dtype: str, quantization: str | None) -> int:
     """Return the bytes of the base, its buffers among them."""
-    stored = file_bytes(model.tree) if model.kind == "checkpoint" and quantization is None else None
-    return (weight_bytes(model.tree, dtype, quantization) if stored is None else stored) + buffer_bytes(model.tree)
+    stored, buffers = listed_bytes(model) if model.kind == "checkpoint" else (None, buffer_bytes(model.tree))
+    if stored is None or quantization is not None:
+        stored = weight_bytes(model.tree, dtype, quantization)
+    return stored + buffers
 
 
 def trained_bytes(found: AdapterCount, optimizer: str = "adamw") -> tuple[int, int, int]:

@@ -61,8 +61,8 @@ def lora(site: Site, config: Mapping[str, Any]) -> Iterator[AddedTensor]:
     if variant == "use_bdlora":
         shape_a, shape_b = _in_blocks(site, config["use_bdlora"], shape_a, shape_b)
         whole_b = shape_b == (site.outputs, r)
-    yield AddedTensor(f"{path}.lora_A.weight", shape_a)
-    yield AddedTensor(f"{path}.lora_B.weight", shape_b, trainable=variant != "mica")
+    yield _make(AddedTensor, (f"{path}.lora_A.weight", shape_a, True, True, True, None))
+    yield _make(AddedTensor, (f"{path}.lora_B.weight", shape_b, variant != "mica", True, True, None))
     if config.get("lora_bias") and whole_b:
         yield AddedTensor(f"{path}.lora_B.bias", (site.outputs,))
     yield from _of_variant(site, r, config, variant)
@@ -70,6 +70,10 @@ def lora(site: Site, config: Mapping[str, Any]) -> Iterator[AddedTensor]:
         out = f"{path}.out_proj"
         yield AddedTensor(f"{out}.lora_A.weight", (r, site.inputs))
         yield AddedTensor(f"{out}.lora_B.weight", (site.inputs, r))
+
+
+_make = tuple.__new__
+"""What a named tuple's constructor ends in: of a large file there are a hundred thousand sites."""
 
 
 def _of_variant(site: Site, r: int, config: Mapping[str, Any], variant: str) -> Iterator[AddedTensor]:
@@ -124,13 +128,8 @@ def _in_blocks(
     return (thin, shape_b) if in_a else (shape_a, thin)
 
 
-def _is_on(config: Mapping[str, Any], name: str) -> bool:
-    value = config.get(name)
-    return value is not None and (bool(value) or isinstance(value, Mapping))
-
-
 def _variant(site: Site, config: Mapping[str, Any]) -> str:
-    found = [name for name in VARIANTS if name in config and _is_on(config, name)]
+    found = [name for name in VARIANTS if (value := config.get(name)) is not None and (value or isinstance(value, Mapping))]
     if config.get("init_lora_weights") == "mica":
         found.append("mica")
     if not found:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.tree import Part, Row, copy_name, list_rows, positions
+from weighbridge.core.fold import fold, kinds_of_modules
+from weighbridge.core.tree import Part, Row, copy_name, positions
 
 
 class Module(NamedTuple):
@@ -32,27 +33,30 @@ class Module(NamedTuple):
         return next((row for row in self.tensors if row.name.rpartition(".")[2] == "bias"), None)
 
 
-def modules(tree: Part, rows: Iterable[Row] | None = None) -> dict[str, Module]:
-    """List the modules of *tree* by name, in the order of ``named_modules``, repeats unrolled; *rows* are its tensors, where they are known.
+def modules(below: Part | Sequence[Row], rows: Sequence[Row]) -> dict[str, Module]:
+    """List the modules of a tree, or of listed tensors, by name, in the order of ``named_modules``, repeats unrolled.
 
     >>> from weighbridge.core.parts import linear
-    >>> list(modules(Part("", (Part("layer", (linear("dense", 2, 2),), repeat=2),))))
+    >>> tree = Part("", (Part("layer", (linear("dense", 2, 2),), repeat=2),))
+    >>> list(modules(tree, list_rows(tree)))
     ['layer', 'layer.0', 'layer.0.dense', 'layer.1', 'layer.1.dense']
     """
-    kinds: dict[str, str] = {}
-    _put_kinds(tree, "", kinds)
-    own: dict[str, list[Row]] = {}
-    for row in list_rows(tree) if rows is None else rows:
+    own: dict[str, list[Row]] = {"": []}
+    for row in rows:
         path = row.name[: max(row.name.rfind("."), 0)]
         within = own.get(path)
         if within is None:
             _name_levels(path, own)
             within = own[path]
         within.append(row)
-    if not kinds.keys() <= own.keys():
-        for path in kinds:
-            _name_levels(path, own)
-    own.pop("", None)
+    kinds = None if isinstance(below, Part) else kinds_of_modules(own)
+    if kinds is None:
+        kinds = {}
+        _put_kinds(below if isinstance(below, Part) else fold(below), "", kinds)
+        if not kinds.keys() <= own.keys():
+            for path in kinds:
+                _name_levels(path, own)
+    del own[""]
     kind_of = kinds.get
     return {path: _make(Module, (path, kind_of(path, "container"), tuple(within))) for path, within in own.items()}
 

@@ -40,7 +40,7 @@ def adapters_of(
     if dtype not in BYTES:
         raise UsageError(Text("dtype: expected one of {bytes}, found {dtype!r}", bytes=", ".join(BYTES), dtype=dtype))
     below, config = (
-        base(model.tree, model.model_type or "", facts_of(model), dtype, model.class_name),
+        base(model.tree if model.listed is None else model.listed, model.model_type or "", facts_of(model), dtype, model.class_name),
         known_fields(adapter_config(adapter)),
     )
     _refuse_task(config, model)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from weighbridge.accounts.memory.values import elements
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.fold import pieces
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import as_int
 from weighbridge.core.tree import Part, Tensor
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from weighbridge.core.sizes import Size
+    from weighbridge.value import ModelValue
 
 DTYPES = {
     "float64": 64,
@@ -299,6 +301,20 @@ def file_type(tree: Part) -> str | None:
 def is_unpacked(tree: Part) -> bool:
     """Tell whether all of a file's parameters are floats that a model can be trained with."""
     return all(entry.tensor.dtype in FLOATS for entry in owned_tensors(tree) if entry.tensor.role != "buffer")
+
+
+def listed_bytes(model: ModelValue) -> tuple[int | None, int]:
+    """Return :func:`file_bytes` and :func:`buffer_bytes` of a checkpoint; of one that its reader listed, no tree is made for it."""
+    if model.listed is None:
+        return file_bytes(model.tree), buffer_bytes(model.tree)
+    many: dict[tuple[str, tuple[Size, ...], str, str | None], int] = {}  # of a hundred thousand tensors few differ
+    for name, shape, role, tied_to, dtype, _ in model.listed:
+        if tied_to is None:
+            kind = "" if dtype else pieces(name)[-1], shape, "buffer" if role == "buffer" else "weight", dtype
+            many[kind] = many.get(kind, 0) + 1
+    tensors = ((copies, Tensor(name, shape, role, None, dtype)) for (name, shape, role, dtype), copies in many.items())
+    part = Part("", tuple(Part("", (tensor,), repeat=copies) for copies, tensor in tensors))
+    return file_bytes(part), buffer_bytes(part)
 
 
 _IN_BOTH = """bailing_hybrid beam deepseek_v4 ernie4_5_moe ernie4_5_vl_moe ernie4_5_vl_moe_text esmfold2 flint glm5_next glm5_next_text granite_speech5_ctc
