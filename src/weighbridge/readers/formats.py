@@ -68,11 +68,22 @@ def read_file(path: Path) -> Listing:
     """
     try:
         with open_file(path) as file:
-            return list_open(file, path.name)
+            listing = list_open(file, path.name)
+            if getattr(getattr(file, "raw", None), "is_unchecked", False):
+                listing = listing._replace(notes=(*listing.notes, say_unchecked()))
+            return listing
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     except ReadError as error:
         raise error.at(str(path)) from None
+
+
+def say_unchecked() -> Text:
+    """Say what was not checked of a file over HTTP whose server names no version of it."""
+    return Text(
+        "the server says nothing of the file's version (ETag, Last-Modified): whether it was replaced by one of the same size"
+        " between two requests was not checked"
+    )
 
 
 def list_open(file: BinaryIO, name: str) -> Listing:

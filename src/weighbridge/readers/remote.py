@@ -75,6 +75,12 @@ class Version:
 
     def __init__(self) -> None:
         self.tag = ""
+        self.answers = 0
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether parts of the file came in several answers, none of which names a version."""
+        return self.answers > 1 and not self.tag
 
     def header(self) -> dict[str, str]:
         """Return what asks for no other version; a weak tag may not be asked for, only compared."""
@@ -91,6 +97,7 @@ class Version:
             raise ReadError("the file changed while it was read", path=url)
         if answer.status == 206:
             self.tag = self.tag or tag
+            self.answers += 1
 
 
 class Piece(NamedTuple):
@@ -221,6 +228,11 @@ class RangedFile(io.RawIOBase):
         self._version = Version()
         self._first, self.size = fetch(url, 0, AHEAD, access, self._version)
         self.fetched += len(self._first)
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether a file that was replaced between two ranges, by one of the same size, would not have been noticed."""
+        return self._version.is_unknown
 
     def readable(self) -> bool:
         """Yes."""

@@ -145,6 +145,28 @@ def test_a_file_replaced_between_two_ranges_is_noticed() -> None:
         checkpoint_of_quick(f"{url}/", "model.safetensors")
 
 
+@pytest.mark.parametrize(
+    ("header", "count", "said"), [("", 2000, 1), ("", 2, 0), ("Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT", 2000, 0)]
+)
+def test_what_no_version_is_known_of_is_said_not_to_be_checked(header: str, count: int, said: int) -> None:
+    """A header in one answer is of one file; one in several may be of two, if nothing tells their versions."""
+    data = whole({f"a{number}": (4,) for number in range(count)})
+
+    def serve(connection: socket.socket, head: str, number: int) -> None:
+        begin, end = (int(place) for place in head.partition("bytes=")[2].partition("\r\n")[0].split("-"))
+        end = min(end + 1, len(data))
+        line = f"{header}\r\n" if header else ""
+        connection.sendall(
+            f"HTTP/1.1 206 Partial Content\r\n{line}Content-Range: bytes {begin}-{end - 1}/{len(data)}\r\n"
+            f"Content-Length: {end - begin}\r\n\r\n".encode()
+            + data[begin:end]
+        )
+
+    with serving(serve) as url:
+        found = checkpoint_of(RemotePath(f"{url}/", "model.safetensors", QUICK))  # type: ignore[arg-type]
+    assert len([note for note in found.notes if "was not checked" in note]) == said
+
+
 def test_later_ranges_ask_for_the_first_version_alone() -> None:
     data, heads = whole({f"a{number}": (4,) for number in range(2000)}), list[str]()
 

@@ -112,12 +112,13 @@ def copy_modules(base: Base, config: Mapping[str, Any], adapted_paths: Collectio
         _refuse_copy(path, module, base, adapted_paths)
         if any(path.startswith(f"{outer}.") and outer != path.rpartition(".")[0] for outer, _ in found):
             raise UsageError(Text("modules_to_save: {path} stands deep inside another module that is saved whole", path=path))
-        rows = base.within(path)
+        rows, is_inner = base.within(path), any(path.startswith(f"{outer}.") for outer, _ in found)
         found.append((path, count_elements(_parameters(rows))))
         for row in rows:
             saved.put(f"copy:{row.name}", count_elements((row,)), "int64" if row.name.endswith(COUNTER) else base.dtype)
-            if config.get("bias") == "all" and row.name.endswith(".bias"):
-                saved.put(f"wrapped:{row.name}", count_elements((row,)), base.dtype)
+            if config.get("bias") == "all" and row.name.endswith(".bias"):  # whatever has bias in its key: both sides of a wrapper
+                for key in ("wrapped", "inner copy", "inner wrapped") if is_inner else ("wrapped",):
+                    saved.put(f"{key}:{row.name}", count_elements((row,)), base.dtype)
     for path in config["tied_saves"]:
         weight = base.modules[path].weight
         if weight is not None:
