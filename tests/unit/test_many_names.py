@@ -66,3 +66,10 @@ def test_a_report_says_what_it_leaves_out(tmp_path: Path) -> None:
     assert main(["report", str(tmp_path / "model.safetensors"), "-o", str(tmp_path / "r.md")]) == 0
     text = (tmp_path / "r.md").read_text()
     assert "Only the first 10,000 rows are shown; weigh count shows all." in text
+
+
+def test_a_matrix_that_stands_in_no_module_is_cut_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A bare matrix at the top of a file has a name of one piece, which a sentence names as it is."""
+    write(tmp_path / "model.safetensors", {"proj": (4, 6), "norm.weight": (4,)})
+    assert main(["parallel", str(tmp_path / "model.safetensors"), "--tp", "2"]) == 0
+    assert "proj" in capsys.readouterr().out

@@ -331,7 +331,7 @@ def _notes(tree: Part, found: list[Cut], layout: Layout, kept: int | None, worki
     if kept is not None and kept < layout.tp:
         yield f"{layout.tp // kept} devices keep the same key-value head, whole"
     if layout.tp > 1:
-        whole = sorted({cut.row.name.rsplit(".", 2)[-2] for cut in found if cut.dim is None and len(cut.row.shape) > 1})
+        whole = sorted({cut.row.name.rsplit(".", 2)[-2:][0] for cut in found if cut.dim is None and len(cut.row.shape) > 1})
         if whole:
             shown = ", ".join(whole[:8]) + (", …" if len(whole) > 8 else "")
             yield Text("Held whole by every tensor-parallel device, beside norms: {names}.", names=shown)
