@@ -227,7 +227,7 @@ def test_weights_that_are_no_file_are_named(tmp_path: Path, kind: Callable[[Path
     (folder / "optimizer.pt").write_bytes(b"beside")
     assert main(["verify", str(folder)]) == 2
     assert capsys.readouterr().err == (
-        f"weigh: {folder}: the directory holds no weights; model.safetensors is no file that can be read, but a pipe, a device, or a link that leads nowhere\n"
+        f"weigh: {folder}: the directory holds no weights; model.safetensors is not a regular file, but a pipe, a device or a broken link\n"
     )
 
 

@@ -138,7 +138,7 @@ def test_the_token_of_a_session_goes_to_no_other_host(
             monkeypatch.setenv(name, value)
         assert main(["count", source]) == 2
     said = capsys.readouterr().err
-    assert "the store leads on to localhost:" in said
+    assert "the store redirects to localhost:" in said
     assert said.count("\n") == 1
     assert other.headers == []
     assert not any("the-token" in str(headers) for headers in first.headers)
