@@ -86,6 +86,9 @@ def _stream(node: Module, fitter: Fitter) -> str | None:
         return '"one"'
     if any(first != second for first, second in pairs):
         return None
+    mapped = fitter.map_text({number: count for number, (count, _) in node.seen.items()})
+    if mapped:
+        return f"{OPEN}{mapped}{CLOSE}"
     text = fitter.plain(tuple(first for first, _ in pairs), sorted(node.seen))
     return None if "TODO" in text else f"{OPEN}{text}{CLOSE}"
 

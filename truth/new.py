@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -15,7 +16,8 @@ from truth.live import RefusedError
 from truth.probe import hurry
 from truth.propose import CLOSE, OPEN, build_random, fields_of, known_words, rules_of
 from truth.repeated_modules import function_name
-from truth.source import describe
+from truth.source import MAPS, describe
+from truth.stage_loops import draw_lists, lists_of
 from truth.trials import digest
 from weighbridge.config import fields as vocabulary
 from weighbridge.config.fields import Field, nested
@@ -53,19 +55,23 @@ def skeleton(model_type: str, seed: str = "new") -> str:
     table = (*(one for one in table if one.word not in rules), *(one._replace(nullable=False) for one in table if one.word in rules))
     names, ignored = census.classes(model_type), _ignored_keys(model_type, table)
     ignored -= {one.key for one in table if one.word in (*ARITHMETIC, "tied")}  # the first class may have no head to tie
-    lists = [line for key, line in _lists(config) if key not in ignored]
+    stages = lists_of(config)
+    lists = [f'    numbers("{key}", "{key}", {default}),' for key, default in stages.items()]
+    ignored -= set(stages)
+    draw = partial(draw_lists, lists=stages, table=table)
     table = tuple(one for one in table if one.key not in ignored)
     functions: dict[str, str] = {}
     facts: dict[str, str] = {}
     bodies = []
     for name in names:
-        found = build_random(model_type, name, table, seed)
+        found = build_random(model_type, name, table, seed, (lambda rng, raw: draw(rng, raw=raw)) if stages else None)
         if not found:
             bodies.append(f"# {name} does not build from random configs of these fields.\n")
             continue
         function = function_name(name, model_type)
-        bodies.append(describe(name, function, [model for _, model in found], table, functions, facts, watch))
+        bodies.append(describe(name, function, [model for _, model in found], table, functions, facts, watch, stages))
         functions[name] = function
+    functions.pop(MAPS, None)
     if not functions:
         raise RefusedError(f"no class of {model_type} builds from random configs: {', '.join(names)}")
     body = "\n\n".join(bodies)
@@ -118,17 +124,6 @@ def _implied_fields(body: str, table: tuple[Field, ...]) -> Iterator[str]:
         yield '    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),'
     if "c.labels" in body and "labels" not in stated:
         yield "    LABELS,"
-
-
-def _lists(config: Any) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a config class whose default is a list of whole numbers, each with its declaration; a recipe draws them."""
-    for key, one in config.__dataclass_fields__.items():
-        default = one.default_factory() if callable(one.default_factory) else one.default
-        if isinstance(default, (list, tuple)) and default and all(type(entry) is int and entry > 0 for entry in default):
-            yield (
-                key,
-                f'    numbers("{key}", "{key}", {tuple(default)}),  # TODO what is numbered up to {len(default) - 1} below may stand once for each',
-            )
 
 
 BASES = 3
@@ -200,11 +195,17 @@ def _imports(body: str, declared: str) -> str:
     makers = [name for name in MAKERS if re.search(rf"\b{name}\(", declared)]
     constants = [name for name in CONSTANTS.values() if re.search(rf"\b{name}\.", declared)]
     labels = ["LABELS"] if "LABELS" in declared else []
-    nodes = ["Part", *(["Tensor"] if "Tensor(" in body else [])]
-    sizes = [*(["Size"] if ": Size" in body else []), *(["exact"] if "exact(" in declared else [])]
+    nodes = [*(["Every"] if "Every(" in body else []), "Part", *(["Tensor"] if "Tensor(" in body else [])]
+    sizes = [
+        *(["Size"] if ": Size" in body else []),
+        *(["exact"] if "exact(" in declared else []),
+        *(["layer_range"] if "layer_range(" in body else []),
+    ]
     return "\n".join(
         (
             *(["from weighbridge.blueprints.modules.convolutions import group_norm"] if "group_norm(" in body else []),
+            *(["from weighbridge.blueprints.speech.hifigan import conv_transpose1d"] if "conv_transpose1d(" in body else []),
+            *(["from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output"] if "maps(c)" in body else []),
             *(["from weighbridge.blueprints.modules.stage_fields import numbers"] if "numbers(" in declared else []),
             "from weighbridge.config.family import Family",
             f"from weighbridge.config.fields import {', '.join((*sorted(labels + constants), 'Config', *makers))}",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import combinations, combinations_with_replacement
 from time import monotonic
@@ -30,6 +30,8 @@ ENOUGH, PATIENCE = 6, 20.0
 TRIES = 400
 SURE = 2
 """Configs from which a size must be known to be fitted at all."""
+MOST_SHOWN = 12
+"""Of a size that nothing gives, so many values are shown."""
 FACTORS = (2, 3, 4, 5, 6, 8, 12, 16)
 OPEN, CLOSE = "\ue000", "\ue001"
 """Around every expression, so that what differs between modules of one class can become an argument."""
@@ -46,6 +48,7 @@ class Module:
         ties: For each parameter that is another's storage, that one's name, by config.
         causal: The configs in which it is attention that sees only what stands before.
         seen: How many positions it sees in two passes, by config.
+        moves: Of a convolution over images, its kernel, stride and padding, by config.
         stream, outer: What is said of these at the module, and what the modules around it say.
     """
 
@@ -57,6 +60,7 @@ class Module:
     ties: dict[str, dict[int, str]] = field(default_factory=dict)
     causal: set[int] = field(default_factory=set)
     seen: dict[int, tuple[int, int]] = field(default_factory=dict)
+    moves: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     stream: str = ""
     outer: str = ""
     children: dict[str, Module] = field(default_factory=dict)
@@ -145,14 +149,21 @@ def rules_of(config_class: Any, table: tuple[Field, ...], seed: str) -> dict[str
     return rules
 
 
-def build_random(model_type: str, class_name: str, table: tuple[Field, ...], seed: str) -> list[tuple[dict[str, Any], Any]]:
-    """Build the class from random configs of its fields, until there are enough."""
+def build_random(
+    model_type: str,
+    class_name: str,
+    table: tuple[Field, ...],
+    seed: str,
+    lists: Callable[[random.Random, dict[str, Any]], dict[str, Any]] | None = None,
+) -> list[tuple[dict[str, Any], Any]]:
+    """Build the class from random configs of its fields, and of what *lists* draws beside them, until there are enough."""
     found: list[tuple[dict[str, Any], Any]] = []
     started = monotonic()
     for number in range(TRIES):
         rng = random.Random(f"{seed} {model_type} {number}")
         raw = draw.fields(rng, table, 1.0 if number % 2 else 0.7)
         raw["num_labels"] = rng.randint(2, 7)
+        raw |= lists(rng, raw) if lists else {}
         try:
             with hurry():
                 found.append((raw, live.build(model_type, class_name, raw)))
@@ -172,7 +183,7 @@ def merge(models: Sequence[Any]) -> Module:
     return root
 
 
-LAYERS = ("Embedding", "Linear", "LayerNorm", "GroupNorm", "Conv1d", "Conv2d")
+LAYERS = ("Embedding", "Linear", "LayerNorm", "GroupNorm", "Conv1d", "Conv2d", "ConvTranspose1d")
 """Layers of torch that classes of the library build on: a scaled table of words is a table, and is looked up as one."""
 
 
@@ -187,6 +198,8 @@ def _merge(node: Module, module: Any, number: int, path: str, first: dict[int, s
     node.held.add(number)
     if getattr(module, "is_causal", False) is True:
         node.causal.add(number)
+    if _kind(module) == "Conv2d" and isinstance(module.padding, tuple):
+        node.moves[number] = (module.kernel_size[0], module.stride[0], module.padding[0])
     for name, tensor in module._parameters.items():
         if tensor is not None:
             owner = first.setdefault(id(tensor), path + name)
@@ -221,6 +234,7 @@ def restrict(members: Mapping[int, Module]) -> Module:
     for number, member in members.items():
         result.causal |= member.causal & {number}
         result.seen.update({number: member.seen[number]} if number in member.seen else {})
+        result.moves.update({number: member.moves[number]} if number in member.moves else {})
         for name, owners in member.ties.items():
             if number in owners:
                 result.ties.setdefault(name, {})[number] = owners[number]
@@ -243,7 +257,15 @@ def restrict(members: Mapping[int, Module]) -> Module:
 class Fitter:
     """Finds the expression of a vector of sizes in the values that the configs' fields have."""
 
-    def __init__(self, values: Mapping[str, Vector], switches: Mapping[str, tuple[bool, ...]], facts: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        values: Mapping[str, Vector],
+        switches: Mapping[str, tuple[bool, ...]],
+        facts: dict[str, str] | None = None,
+        lists: Mapping[str, tuple[tuple[int, ...], ...]] | None = None,
+    ) -> None:
+        self.lists = {} if lists is None else lists
+        self.maps: dict[int, list[int]] = {}  # the positions behind each stage, by config
         self.values = values
         self.switches = switches
         self.facts = {} if facts is None else facts
@@ -263,7 +285,12 @@ class Fitter:
         if len(set(vector)) == 1 and (word is None or len(vector) < SURE):
             return str(vector[0]) if len(vector) >= SURE else f"TODO({vector[0]})"
         found = word or next((text for full, text in self.table.items() if tuple(full[i] for i in held) == vector), None)
-        return found or f"TODO({', '.join(map(str, vector))})"
+        return found or f"TODO({', '.join(map(str, vector[:MOST_SHOWN]))})"
+
+    def map_text(self, positions: Mapping[int, int]) -> str | None:
+        """Return the source of these positions, by config, where they are those behind the last stage."""
+        known = bool(positions) and all(number in self.maps and self.maps[number][-1] == count for number, count in positions.items())
+        return "area(maps(c)[-1])" if known else None
 
     def condition(self, held: set[int], of: set[int]) -> str:
         """Return the switch that says in which configs a module is there: one, a comparison of sizes, or two together.

@@ -40,7 +40,9 @@ class Settled:
         sizes = [self.constant[place] if place in self.constant else words[varying.index(columns[place])] for place in range(len(columns))]
         body = pieces[0] + "".join(size + piece for size, piece in zip(sizes, pieces[1:], strict=True))
         self.config = "c." in body or "(c," in body
-        arguments = ", ".join((*(("c: Config",) if self.config else ()), "name: str", *(f"{word}: Size" for word in words)))
+        self.staged = re.search(r"\bstage\b", body) is not None
+        given = (*(("c: Config",) if self.config else ()), *(("stage: int",) if self.staged else ()))
+        arguments = ", ".join((*given, "name: str", *(f"{word}: Size" for word in words)))
         self.source = f'def {name}({arguments}) -> Part:\n    """Describe {kind}."""\n    return part(name, {body})\n'
 
     def call(self, name: str, pieces: list[str], sizes: list[str]) -> str | None:
@@ -48,7 +50,7 @@ class Settled:
         if pieces != self.pieces or any(sizes[place] != size for place, size in self.constant.items()):
             return None
         arguments = "".join(f", {OPEN}{sizes[place]}{CLOSE}" for place in self.places)
-        return f'{self.name}({"c, " if self.config else ""}"{name}"{arguments})'
+        return f'{self.name}({"c, " if self.config else ""}{"stage, " if self.staged else ""}"{name}"{arguments})'
 
 
 class Shared:

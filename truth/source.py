@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from truth import live
 from truth.forward_lengths import place_streams, stream_argument
 from truth.propose import ENOUGH, Fitter, Module, merge, restrict, values_of
 from truth.repeated_modules import Shared
+from truth.stage_loops import find_maps, stage_word, write_loop
 from weighbridge.config.fields import Field
 
 KINDS = (
@@ -35,6 +37,7 @@ def describe(
     known: dict[str, str],
     facts: dict[str, str],
     watcher: Callable[[Any, int, Module], None] | None = None,
+    keys: Iterable[str] = (),
 ) -> str:
     """Return the source of the function of a class, and of those that it needs.
 
@@ -45,6 +48,7 @@ def describe(
         table: The fields of these configs.
         known: The functions that are there already, by the class that each describes.
         facts: Takes the declarations of what the tree asks for and no key states.
+        keys: Of the configs' lists of whole numbers, one entry a stage.
         watcher: Runs a model and notes the positions that its modules see (:func:`truth.forward_lengths.watch`).
     """
     sizes, switches = values_of(models, table)
@@ -52,11 +56,17 @@ def describe(
         if one.kind == "nested":
             inner_sizes, inner_switches = values_of([_Inner(model, one.key) for model in models], one.fields, f"c.{one.word}.")
             sizes, switches = sizes | inner_sizes, switches | inner_switches
-    fitter = Fitter(sizes, switches, facts)
+    lists = {f"c.{key}": tuple(tuple(live.value(model.config, key)) for model in models) for key in keys}
+    for word, given in lists.items():  # outside of stages, the first and the last of them are there to be named
+        sizes |= {f"{word}[{place}]": tuple(entries[place] for entries in given) for place in (0, -1)}
+    fitter = Fitter(sizes, switches, facts, lists)
     root = merge(models)
     for number, model in enumerate(models[:ENOUGH]):
         if watcher:
             watcher(model, number, root)
+    sides = {number: live.value(model.config, "image_size") or SIDE for number, model in enumerate(models)}
+    image = "(c.image, c.image)" if "c.image" in fitter.values else f"({SIDE}, {SIDE})"
+    maps = find_maps(root, fitter, sides, image) if lists and all(type(side) is int for side in sides.values()) else ""
     place_streams(root, fitter)
     shared = Shared(known, class_name)
     for _ in range(9):  # modules inside first: each round finds the classes whose insides are settled
@@ -64,10 +74,21 @@ def describe(
         if not shared.settle():
             break
     functions = "".join(f"{one.source}\n\n" for one in shared.settled.values() if one.name in inside or shared.uses(one.name))
+    if MAPS in known or "maps(c)" not in functions + inside:
+        maps = ""
+    elif maps:
+        known[MAPS] = "maps"
     return (
-        functions
+        maps
+        + functions
         + f'def {function}(c: Config) -> Part:\n    """Describe {class_name}."""\n    return part("", {inside}kind="model"{stream_argument(root)})\n'
     )
+
+
+MAPS = "the maps behind stages"
+"""Where it is noted that their function is written: no class has this name."""
+SIDE = 224
+"""The side of the image that :mod:`truth.forward` makes for a class without a size of its own."""
 
 
 class _Inner:
@@ -117,9 +138,10 @@ def _present(node: Module) -> set[int]:
 def _layers(node: Module, fitter: Fitter, shared: Shared) -> Iterator[str]:
     """Yield the source of a list of modules, one part for each kind of them, which stands where copies of it do."""
     kinds: dict[Any, dict[int, list[int]]] = {}
+    apart = not all(_alike(list(node.children.values()), number) for number in node.held)
     for index, child in enumerate(node.children.values()):
         for number in sorted(child.held):
-            kinds.setdefault(_names(child, number), {}).setdefault(number, []).append(index)
+            kinds.setdefault((_names(child, number), apart and index == 0), {}).setdefault(number, []).append(index)
     if all(sum(number in places for places in kinds.values()) == 1 for number in node.held):
         # Each config has one kind of layers: what differs between configs hangs on a switch, not on the layer.
         kinds = {None: {number: indices for places in kinds.values() for number, indices in places.items()}}
@@ -130,10 +152,19 @@ def _layers(node: Module, fitter: Fitter, shared: Shared) -> Iterator[str]:
         place_streams(first, fitter, node.stream or node.outer)
         inside = _leaf(first, fitter, "") + ", " if _leaf(first, fitter, "") else _join(_children(first, fitter, shared))
         kind = next((kind for piece, kind in KINDS if piece in first.kind), "layer")
-        repeat = fitter.expression(count, everywhere) if len(kinds) == 1 else "TODO"
-        if len(kinds) > 1:
+        run = len(kinds) > 1 and {tuple(range(at[0], at[0] + len(at))) == tuple(at) for at in places.values()} == {True}
+        start = {at[0] for at in places.values()} if run else set()
+        repeat = fitter.expression(count, everywhere) if len(kinds) == 1 or len(start) == 1 else "TODO"
+        if len(start) == 1:
+            repeat += f", indices=Every({start.pop()})"
+        elif len(kinds) > 1:
             yield f"\n# at {'; '.join(str(places.get(number, [])) for number in everywhere)}\n"
         yield f'part("{node.name}", {inside}kind="{kind}", repeat={repeat}{stream_argument(node)})'
+
+
+def _are_equal(node: Module) -> bool:
+    """Say whether all members of a list are equal in each config."""
+    return all(len({_signature(child, number) for child in node.children.values() if number in child.held}) < 2 for number in node.held)
 
 
 def _is_list(node: Module) -> bool:
@@ -141,7 +172,10 @@ def _is_list(node: Module) -> bool:
     children = list(node.children.values())
     if not children or node.tensors or not all(child.name.isdigit() and _holds(child) for child in children):
         return False
-    return len(children) > 1 and all(_alike(children, number) for number in node.held)
+    return len(children) > 1 and (
+        all(_alike(children, number) for number in node.held)
+        or (len(children) > 2 and all(_alike(children[1:], number) for number in node.held))
+    )
 
 
 def _alike(children: Sequence[Module], number: int) -> bool:
@@ -177,10 +211,21 @@ def _part(node: Module, fitter: Fitter, shared: Shared) -> Iterator[str]:
         yield simple
     elif node.kind in shared.known:
         yield f'replace({shared.known[node.kind]}(c), name="{node.name}")'
+    elif (word := stage_word(node, fitter)) and not _are_equal(node):
+        yield write_loop(node, word, fitter, lambda stage, inner: _stage(stage, inner, shared, node.stream or node.outer))
     elif _is_list(node):
         yield from _layers(node, fitter, shared)
     else:
         yield shared.write(node.kind, node.name, f'{_join(_children(node, fitter, shared))}kind="{kind}"{stream_argument(node)}')
+
+
+def _stage(stage: Module, fitter: Fitter, shared: Shared, outer: str) -> str:
+    """Return the source of what is in a stage, or of the stage as a leaf."""
+    place_streams(stage, fitter, outer)
+    stage.name = ""
+    if _is_list(stage):
+        return _join(_layers(stage, fitter, shared)) + 'kind="stage"'
+    return f'{_join(_children(stage, fitter, shared))}kind="stage"{stream_argument(stage)}'
 
 
 def _join(pieces: Iterable[str]) -> str:
@@ -210,6 +255,8 @@ def _leaf(node: Module, fitter: Fitter, name: str) -> str:
     if node.kind == "Conv2d" and len(weight) == 4:
         kernel = weight[2] if weight[2] == weight[3] else f"({weight[2]}, {weight[3]})"
         return f'conv2d("{name}", {weight[1]}, {weight[0]}, {kernel}{bias}{stream})'
+    if node.kind == "ConvTranspose1d" and len(weight) == 3:
+        return f'conv_transpose1d("{name}", {weight[0]}, {weight[1]}, {weight[2]}, seen=TODO{bias})'
     if node.kind == "Conv1d" and len(weight) == 3:
         return f'conv1d("{name}", {weight[1]}, {weight[0]}, {weight[2]}{bias})'
     return ""

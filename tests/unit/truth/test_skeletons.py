@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,9 +12,12 @@ from truth import propose
 from truth.forward_lengths import LENGTHS, place_streams
 from truth.propose import CLOSE, OPEN, Fitter
 from truth.source import describe
+from truth.stage_loops import draw_lists
+from weighbridge.blueprints.modules import feature_maps
 from weighbridge.config.fields import TIED, VOCAB, Config, computed, switch
 from weighbridge.core import parts
-from weighbridge.core.tree import Part, flatten
+from weighbridge.core.sizes import layer_range
+from weighbridge.core.tree import Every, Part, flatten, walk
 
 HIDDEN = VOCAB._replace(word="hidden", key="hidden_size", letter="H")
 TABLE = (VOCAB, HIDDEN, TIED, switch("biased", "biased", True), switch("learned", "learned", True), switch("narrow", "narrow", False))
@@ -148,3 +152,72 @@ def test_a_part_says_what_it_sees_once_and_only_where_the_part_around_it_sees_so
     place_streams(root, Fitter({"c.patches": (4, 9, 16, 25)}, {}))
     said = {node.name: node.stream.strip(OPEN + CLOSE) for node in (root, *root.children.values(), *tower.children.values())}
     assert {name: text for name, text in said.items() if text} == {"tower": "c.patches", "pooler": '"one"'}
+
+
+class Conv2d(Module):
+    def __init__(self, inputs: int, outputs: int, kernel: int, stride: int) -> None:
+        super().__init__({"weight": Tensor(shape=(outputs, inputs, kernel, kernel)), "bias": Tensor(shape=(outputs,))}, {})
+        self.kernel_size, self.stride, self.padding = (kernel, kernel), (stride, stride), (0, 0)
+
+
+class Layers(Module):
+    def __init__(self, *layers: Module) -> None:
+        super().__init__({}, {str(number): layer for number, layer in enumerate(layers)})
+
+
+class ToyStage(Module):
+    """A convolution that makes the map smaller, layers of which the first alone takes the channels before, and a norm behind all but the last."""
+
+    def __init__(self, config: Any, stage: int) -> None:
+        before = config.widths[stage - 1] if stage else 3
+        width = config.widths[stage]
+        inner = [Linear(width, before if not number else width) for number in range(config.depths[stage])]
+        norm = {"norm": LayerNorm(width, True)} if stage + 1 < len(config.widths) else {}
+        super().__init__({}, {"smaller": Conv2d(before, before, 2, 2), "layers": Layers(*inner), **norm})
+
+
+class ToyModel(Module):
+    def __init__(self, config: Any) -> None:
+        super().__init__({}, {"stages": Layers(*(ToyStage(config, stage) for stage in range(len(config.widths))))})
+        self.config = config
+
+
+def staged_configs() -> list[SimpleNamespace]:
+    """Return configs of three stages, or of two."""
+    rng = random.Random("stages")
+    return [
+        SimpleNamespace(
+            widths=[8 * rng.randint(1, 9) for _ in range(many)], depths=[rng.randint(2, 5) for _ in range(many)], num_labels=3 + number
+        )
+        for number, many in enumerate((3, 2, 3, 2, 3, 3, 2, 3))
+    ]
+
+
+def note_maps(model: Any, number: int, root: propose.Module) -> None:
+    """Note how many positions the convolutions of a toy see, each of which halves the map, and its layers and norms."""
+    for stage, node in enumerate(root.children["stages"].children.values()):
+        for each in (node.children["smaller"], *node.children["layers"].children.values(), *filter(None, (node.children.get("norm"),))):
+            if number in each.held:
+                each.seen[number] = ((224 // 2 ** (stage + 1)) ** 2,) * 2
+
+
+def test_stages_are_written_as_a_loop_over_the_lists_of_the_config() -> None:
+    models = [ToyModel(config) for config in staged_configs()]
+    source = describe("ToyModel", "toy", models, (), {}, {}, note_maps, ("widths", "depths"))
+    source = source.replace(OPEN, "").replace(CLOSE, "")
+    assert "TODO" not in source
+    assert "at = conv_output(at, 2, 2, 0)" in source
+    assert "stream=area(maps(c)[stage])" in source
+    made: dict[str, Any] = {**vars(parts), **vars(feature_maps), "Config": Config, "Part": Part, "Every": Every, "layer_range": layer_range}
+    exec(compile(source, "skeleton", "exec"), made)
+    for model in models:
+        tree = made["toy"](Config(widths=model.config.widths, depths=model.config.depths, labels=2))
+        assert [(row.name, row.shape, row.tied_to) for row in flatten(tree)] == list(theirs(model, "", {}))
+        sides = {path: part.stream for path, part in walk(tree) if path.startswith("stages.") and part.kind == "stage"}
+        assert [*sides.values()] == [(224 // 2 ** (stage + 1)) ** 2 for stage in range(len(model.config.widths))]
+
+
+def test_lists_are_drawn_with_as_many_entries_as_the_config_has_stages() -> None:
+    table = (VOCAB._replace(word="stages", key="num_stages", default=3),)
+    drawn = draw_lists(random.Random(0), {"depths": (2, 2, 6), "widths": (16, 32, 64)}, table, {"num_stages": 2})
+    assert [len(entries) for entries in drawn.values()] == [2, 2]
