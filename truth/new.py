@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib import import_module
+from string import ascii_uppercase
 from typing import Any
 
 from truth import census, live
@@ -114,7 +115,27 @@ def _whole_table(config: Any, words: dict[str, tuple[str, str, str]]) -> tuple[F
     for key, found in config.sub_configs.items():
         if found.__name__ != "AutoConfig":
             inner.append(nested(key.removesuffix("_config"), key, fields_of(found, words)))
-    return (*fields_of(config, words), *inner)
+    return (*_with_own_letters(fields_of(config, words)), *inner)
+
+
+def _with_own_letters(table: tuple[Field, ...]) -> Iterator[Field]:
+    """Give each size a letter of its own: what other families call two of them may be the same.
+
+    >>> from weighbridge.config.fields import size
+    >>> table = size("width", "w", 1, "W", "width"), size("wide", "x", 1, "W", "width"), size("word", "y", 1, "W", "width")
+    >>> [one.letter for one in _with_own_letters(table)]
+    ['W', 'I', 'O']
+    """
+    taken = {one.letter for one in table}
+    used: set[str] = set()
+    for one in table:
+        if one.letter and one.letter in used:
+            one = one._replace(
+                letter=next(letter for letter in one.word.upper() + ascii_uppercase if letter.isalpha() and letter not in taken)
+            )
+        used.add(one.letter)
+        taken.add(one.letter)
+        yield one
 
 
 def _implied_fields(body: str, table: tuple[Field, ...]) -> Iterator[str]:
