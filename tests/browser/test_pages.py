@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,22 +39,27 @@ Twelve layers: 12 × 7,087,872 = 85,054,464
 PAPER = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 26)"}
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+WIDTHS = (390, 1280)
+"""A phone and a desktop."""
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_looks_as_it_should(opened: Opened, name: str, language: str, width: int) -> None:
+def test_a_page_looks_as_it_should(opened: Opened, name: str, language: str) -> None:
+    """Loaded on a phone, which is then turned into a desktop: what a page sets up, it sets up for every width."""
     address = f"{PAGES[name]}{'&' if '?' in PAGES[name] else '?'}lang={language}"
-    with opened(address, width=width, expected=("404",) if name == "failed" else ()) as (page, _):
+    with opened(address, width=WIDTHS[0], expected=("404",) if name == "failed" else ()) as (page, _):
         if name == "audit":
             page.fill("#text", ARTICLE)
             page.click("form.article button")
             page.wait_for_selector(".lines")
             page.wait_for_load_state("load")  # the answer is another page: its style may come after its first lines
         assert page.locator("h1").count() == 1
-        for theme, paper in PAPER.items():
+        for width, theme in product(WIDTHS, PAPER):
+            page.set_viewport_size({"width": width, "height": 844 if width < 500 else 900})
             page.emulate_media(color_scheme=theme)
             assert_fits(page)
-            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == paper
+            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == PAPER[theme]
             if SCREENS:
                 page.screenshot(path=Path(SCREENS, f"{name}-{language}-{theme}-{width}.png"), full_page=True)
             if language == "en" or (theme, width) == ("light", 1280):
