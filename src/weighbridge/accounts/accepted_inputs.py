@@ -243,10 +243,9 @@ def is_vision_only(tree: Part) -> bool:
 def length_names(part: Part) -> set[str]:
     """Return the names of the lengths that a part or its own operations see.
 
-        >>> from weighbridge.core.last import keep_last
-    from weighbridge.core.length import length
-        >>> length_names(Part("", stream=length("seq") // 2))
-        {'seq'}
+    >>> from weighbridge.core.length import length
+    >>> length_names(Part("", stream=length("seq") // 2))
+    {'seq'}
     """
     streams: list[Stream | None] = [part.stream]
     for child in part.children:
