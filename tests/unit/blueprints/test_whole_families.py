@@ -148,3 +148,20 @@ def test_mobileclips_image_towers_are_timms(name: str, total: int) -> None:
     tower = {"timm_model_name": name, "timm_pool": "avg", "timm_proj": None, "image_size": 256}
     raw = {"embed_dim": 768 if wide else 512, "vision_cfg": tower, "text_cfg": {**text, "no_causal_mask": not wide}, "custom_text": True}
     assert weighbridge.model(raw).count().unique == total
+
+
+def test_a_drafting_model_may_state_its_layers_one_by_one() -> None:
+    text = {
+        **PLAIN,
+        "num_kv_shared_layers": 4,
+        "per_layer_config": {"3": {"head_dim": 64}},
+        "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
+    }
+    names = {row.name: row.shape for row in weighbridge.model({"model_type": "gemma4_assistant", "text_config": text}).tensors()}
+    assert names["model.layers.3.self_attn.q_norm.weight"] == (64,)
+
+
+def test_labels_of_timms_configs_are_as_many_as_they_say_whatever_names_there_are() -> None:
+    raw = {"model_type": "timm_wrapper", "architecture": "resnet18", "num_classes": 9, "label_names": ["a", "b"]}
+    rows = {row.name: row.shape for row in weighbridge.model(raw, "TimmWrapperForImageClassification").tensors()}
+    assert rows["timm_model.fc.weight"] == (9, 512)

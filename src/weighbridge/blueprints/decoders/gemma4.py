@@ -53,7 +53,7 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in raw.items() if key != "per_layer_config"}
     if "per_layer_config" not in raw:
         return rest
-    c = bind(UNIFIED, rest)
+    c = bind(tuple(field for field in UNIFIED if field.word != "reusing"), rest)  # a drafting model's layers may all reuse keys
     own = {"head_dim": c.head_dim, "num_key_value_heads": c.kv_heads}
     kinds = sizes_by_kind(c, raw["per_layer_config"] or {}, own)  # even a null is said: then all layers are alike
     full, limited = kinds.get("full_attention", own), kinds.get("sliding_attention", own)

@@ -37,7 +37,7 @@ def _normalize(raw: Mapping[str, Any]) -> dict[str, Any]:
     found[WHOLE] = {key: raw[key] for key in ("architecture", "model_args") if key in raw}
     if not {"num_labels", "id2label"} & set(found):
         names = raw.get("label_names")
-        count = len(names) if isinstance(names, (list, tuple)) else raw.get("num_classes")
+        count = raw.get("num_classes") or (len(names) if isinstance(names, (list, tuple)) else None)
         found |= {} if count is None else {"num_labels": count}
     return found
 
