@@ -107,3 +107,11 @@ def test_projections_of_towers_and_the_experts_that_a_router_picks() -> None:
     for text, right, wrong in ((towers, "1024", "1042"), (mixture, "picks 2", "picks 3")):
         assert audit(text.encode(), name="x.md").wrong == ()
         assert len(audit(text.replace(right, wrong).encode(), name="x.md").wrong) == 1
+
+
+def test_elements_printed_behind_a_shape_and_labels_in_tex() -> None:
+    tensor = "layers.0.q_proj.lora_A.weight: requires_grad=True, shape=torch.Size([128, 2048]), numel=262,144\n"
+    card = "# GPT-J 6B\n\n| Hyperparameter | Value |\n|---|---|\n| \\\\(n_{layers}\\\\) | 28 |\n| \\\\(d_{model}\\\\) | 4096 |\n| \\\\(n_{heads}\\\\) | 16 |\n| \\\\(d_{ff}\\\\) | 16384 |\n"
+    for text, right, wrong in ((tensor, "262,144", "262,244"), (card, "16384", "16834")):
+        assert audit(text.encode(), name="x.md").wrong == ()
+        assert [claim.text for claim in audit(text.replace(right, wrong).encode(), name="x.md").wrong] == [wrong]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.modules import find_meant_shape, is_mistyped, shapes_by_module
@@ -44,6 +45,7 @@ class _StatedMap(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Hold maps against the modules of the model that the text names; one is wrong where most others are right."""
+    yield from _sized_tensors(scene)
     if scene.main is None or not (scene.given or scene.main.named):
         return
     found: dict[int, list[_StatedMap]] = {}
@@ -61,6 +63,22 @@ def check(scene: Scene) -> Iterator[Claim]:
         for one in maps:
             mistyped = right >= 1 and any(is_mistyped(_sizes(one), shape) for shape in one.known)
             yield from _claims(scene, one, sure=right * 2 > len(maps) - 1 and (right >= LEAST_MODULES or mistyped))
+
+
+def _sized_tensors(scene: Scene) -> Iterator[Claim]:
+    """Hold the elements that code prints behind a shape against it: ``shape=torch.Size([128, 2048]), numel=262,144``."""
+    for index, line in enumerate(scene.lines):
+        for match in _NUMEL.finditer(line.text) if "numel" in line.text else ():
+            right, said = prod(map(int, re.findall(r"\d+", match["shape"]))), int(match["count"].replace(",", ""))
+            token = Token("num", "", index, *match.span("count"))
+            facts: dict[str, object] = {"value": said, "expected": right, "difference": said - right}
+            reason = () if said == right else because(mark("a tensor of that shape has {right}"), right=right)
+            yield claim(scene.lines, token, token, "component", "exact" if said == right else "wrong", **facts, reason=reason)
+
+
+_NUMEL = re.compile(
+    r"shape ?[=:] ?(?:torch\.Size)?[\[(]{1,2}(?P<shape>\d{1,9}(?:, ?\d{1,9}){0,4}),?[\])]{1,2},? numel(?:\(\))? ?[=:] ?(?P<count>\d{1,3}(?:,\d{3})+|\d{1,15})(?![\d.])"
+)
 
 
 def _known(own: Mapping[str, frozenset[tuple[int, ...]]], name: str) -> frozenset[tuple[int, ...]]:

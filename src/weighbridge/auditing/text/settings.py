@@ -97,6 +97,7 @@ def kind_of_label(label: str) -> str | None:
     >>> kind_of_label("KV Heads (`num_key_value_heads`)"), kind_of_label("**Total Parameters**"), kind_of_label("Speed")
     ('kv_heads', 'total', None)
     """
+    label = re.sub(r"[\\{}$;]", "", label)
     outside = re.sub(r"\(.*?\)|\[.*?\]", " ", label)
     inside = re.findall(r"\((.*?)\)", label)
     return next((kind for one in (label.replace("(", " ").replace(")", " "), outside, *inside) if (kind := kind_of_key(one))), None)
