@@ -32,5 +32,6 @@ def keep_last(function: Callable[Concatenate[First, Rest], Answer]) -> Callable[
         last = (first, rest, named, found)
         return found
 
-    ask.__doc__, ask.__name__ = function.__doc__, function.__name__
+    ask.__doc__, ask.__name__, ask.__module__ = function.__doc__, function.__name__, function.__module__
+    ask.__dict__["__wrapped__"] = function  # for ``inspect.signature``
     return ask

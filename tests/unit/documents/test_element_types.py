@@ -62,3 +62,11 @@ def test_a_file_has_its_own_types_and_is_trained_in_one(types: tuple[str, str]) 
 def test_a_nested_config_names_a_type() -> None:
     assert stated_type(model({"model_type": "llama", "dtype": "torch.float16"})) == "float16"
     assert stated_type(model({"model_type": "llama", "dtype": "int8"})) is None
+
+
+def test_a_type_that_a_file_overrules_is_said_to_change_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    header = json.dumps({"w": {"dtype": "BF16", "shape": [4, 4], "data_offsets": [0, 32]}}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(32))
+    assert json.loads(run(capsys, "memory", str(path), "--dtype", "float32", "--json"))["idle"] == ["--dtype"]
+    assert "the type that the file has it in" in run(capsys, "memory", str(path))
