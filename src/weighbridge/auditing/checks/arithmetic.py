@@ -82,8 +82,16 @@ class _ChainJudge(Equation):
         first = chain.tokens[chain.sides[0].start]
         self.sizes = scene.sizes_at(first.line, first.start)
         self.values = [value(side.term, likeliest_value, self.sizes) for side in chain.sides]
+        if self._defines_letter():
+            self.chain, self.values = chain._replace(sides=chain.sides[:-1]), self.values[:-1]
         if self.is_elsewhere():
             self.values = [None if names(side.term) else v for side, v in zip(chain.sides, self.values, strict=True)]
+
+    def _defines_letter(self) -> bool:
+        """Tell whether a result is only given a letter, ``768 * 2 = 1536 = A``, and not said to be that size."""
+        *_, before, last = (None, *(side.term for side in self.chain.sides))
+        named = isinstance(last, Token) and last.kind == "name" and len(last.text) == 1
+        return named and isinstance(before, Token) and before.kind == "num" and self.values[-1] != self.values[-2]
 
     def claims(self, slips: Mapping[Fraction, Slip]) -> Iterator[_Finding]:
         """Yield each printed result's claim, with the slip it makes or carries on, in the light of known slips."""

@@ -71,6 +71,8 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
     ):
         firm = bool(re.search(r"of|的", text[token.end : after[0].column]))
         return of_mention(scene, after[0], firm=firm)
+    if after and _FOR_EXAMPLE.fullmatch(text, token.end, after[0].column):
+        return of_mention(scene, after[0], firm=True)
     beside = after and re.search(r"[(（]|比|\bthan\b", text[token.end : after[0].column])  # a name it is only compared with
     if after and not beside and not scene.given and len(named) == len(after):
         return None
@@ -124,6 +126,11 @@ _MADE_OF = re.compile(
 _WITH = re.compile(r"(?:^|[.;。；])\W*(?:with|at|having) (?:its |only |about |around |roughly |just )?[*_`~]*$", re.IGNORECASE)
 _SAID_AHEAD = re.compile(r"[*_` ]*(?:parameters|params),\s+(?:the )?[*_`]*", re.IGNORECASE)
 """Around a count that opens the sentence of its model."""
+_FOR_EXAMPLE = re.compile(
+    r"\s?(?:个参数|参数|param(?:eter)?s)(?:的?(?:模型|大模型))?\s?[(（]\s?(?:例如|比如|譬如|如|e\.g\.,?|such as|like)[:：]?\s?",
+    re.IGNORECASE,
+)
+"""Between a count and the model that has it in parentheses: ``70 亿个参数（例如 Llama-2-7b）``."""
 _SISTER = re.compile(r"(?<![\w.-])(?:tiny|mini|small|base|medium|large|huge|giant|x+l|x*large)(?![\w-])", re.IGNORECASE)
 """A size between a name and a count, which may be its sister's: ``Whisper tiny has 39M parameters, base 74M``."""
 

@@ -72,7 +72,15 @@ def within(text: str) -> Iterator[Mention]:
 @lru_cache(maxsize=8192)
 def _within(text: str) -> tuple[Mention, ...]:
     """Return the models that a line or a cell names; several checks ask, and tables name a model many times."""
-    return tuple(_read_names(text))
+    found = tuple(_read_names(text))
+    if all(m.kind != UNKNOWN for m in found) or "](" not in text:
+        return found
+    links = [link.span("address") for link in _LINK.finditer(text)]
+    return tuple(m for m in found if m.kind != UNKNOWN or not any(start <= m.column < end for start, end in links))
+
+
+_LINK = re.compile(r"\]\((?P<address>https?://[^\s()]+)\)")
+"""Where a link leads: a file's name there is no other model than the link's words name."""
 
 
 def _read_names(text: str) -> Iterator[Mention]:

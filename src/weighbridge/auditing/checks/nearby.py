@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import lcm
 
+from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, because
 from weighbridge.auditing.text.numbers import Token
@@ -115,6 +116,8 @@ def _in_short(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Cl
     """Hold a count in a unit against the whole number right before its parentheses: ``7,087,872 (7.09M)``."""
     text, number = scene.lines[token.line].text, likeliest_value(token)
     other = next((t for t in found if t.start > token.end and t.line == token.line), None)
+    if token.unit in _SYSTEM and other is not None and number is not None:
+        yield from _in_other_words(scene, token, other)
     if token.unit or token.places or number is None or other is None or not other.unit or other.unit in BYTES:
         return
     if not _BETWEEN.fullmatch(text, token.end, other.start) or text[other.end : other.end + 1] not in (")", "）"):
@@ -127,6 +130,49 @@ def _in_short(scene: Scene, token: Token, found: Sequence[Token]) -> Iterator[Cl
         reason = because(mark("the number before it is {right}"), right=right)
         facts = {"value": mine, "expected": right, "difference": whole((likeliest_value(other) or 0) - number), "reason": reason}
         yield claim(scene.lines, other, other, "total", "wrong", **facts)
+
+
+_SYSTEM = dict.fromkeys("k m b t bn mn million billion trillion".split(), "english") | dict.fromkeys(
+    "万 亿 千万 百万 十亿 百亿 千亿 万亿".split(), "chinese"
+)
+"""Units of counting in which one says a number again for readers of the other language."""
+
+
+def _in_other_words(scene: Scene, token: Token, other: Token) -> Iterator[Claim]:
+    """Hold a count against the same in the units of the other language in parentheses right behind: ``131M (1.31亿)``."""
+    text = scene.lines[token.line].text
+    if _SYSTEM.get(other.unit, _SYSTEM[token.unit]) == _SYSTEM[token.unit] or _OPENED.fullmatch(text, token.end, other.start) is None:
+        return
+    if _CLOSED.match(text, other.end) is None:
+        return
+    (low, high), (least, most) = _bounds(token), _bounds(other)
+    mine, right = likeliest_value(other) or Fraction(0), likeliest_value(token) or Fraction(0)
+    facts = {"value": whole(mine), "expected": whole(right), "difference": whole(mine - right)}
+    if low <= most and least <= high:
+        yield claim(scene.lines, other, other, "total", "rounded", **facts, reason=because(mark("the same in another unit")))
+    elif (
+        abs(mine - right) * 20 > right
+        and min(map(significant_digits, (token, other))) >= SUM_DIGITS
+        and is_slip(_digits(mine), _digits(right))
+    ):
+        yield claim(
+            scene.lines,
+            other,
+            other,
+            "total",
+            "wrong",
+            **facts,
+            reason=because(mark("the number before it is {right}"), right=whole(right)),
+        )
+
+
+_OPENED = re.compile(r"\s?(?:个?参数)?\s?[(（]\s?(?:即|也就是|约|约为|≈)?\s?")
+_CLOSED = re.compile(r"\s?(?:个?参数|param(?:eter)?s?)?\s?[)）]", re.IGNORECASE)
+"""Around a count that is said again in parentheses."""
+
+
+def _digits(number: Fraction) -> str:
+    return str(int(number))
 
 
 def _is_near(number: Fraction, other: Token) -> bool:

@@ -101,6 +101,8 @@ def is_count(token: Token) -> bool:
 def is_operand(statement: Sequence[Token], index: int) -> bool:
     """Tell whether a number is part of a formula or of a range, and says no count by itself."""
     beside = [statement[i] for i in (index - 1, index + 1) if 0 <= i < len(statement) and statement[i].line == statement[index].line]
+    if index > 1 and statement[index - 1].text == "/" and statement[index - 2].kind == "word" and statement[index - 2] not in beside:
+        beside = beside[1:]  # ``671B 总参数/37B 激活参数`` are two counts
     if (
         index > 1
         and statement[index - 1].text in ("-", "~", "–")
