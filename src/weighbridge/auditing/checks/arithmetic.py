@@ -171,8 +171,13 @@ class _ChainJudge(Equation):
         first = tokens[sides[0].start]
         if first.line != tokens[side.start].line:
             first = tokens[side.start]
+        last = tokens[side.end - 1]
+        if len(sides) == 2 and side is sides[0] and all(isinstance(one.term, Token) and one.term.unit for one in sides):
+            last = max(
+                last, tokens[sides[1].end - 1], key=lambda token: (token.line == last.line, token.end)
+            )  # ``7B = 70亿`` is said as a whole
         facts = {"value": whole(value), "expected": whole(true), "difference": whole(value - true), "reason": reason}
-        return claim(self.scene.lines, first, tokens[side.end - 1], kind, verdict, **facts)
+        return claim(self.scene.lines, first, last, kind, verdict, **facts)
 
     def _line(self, side: Side) -> int:
         return self.scene.lines[self.chain.tokens[side.start].line].number

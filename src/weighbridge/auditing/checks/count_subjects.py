@@ -71,8 +71,8 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
     ):
         firm = bool(re.search(r"of|的", text[token.end : after[0].column]))
         return of_mention(scene, after[0], firm=firm)
-    if after and _FOR_EXAMPLE.fullmatch(text, token.end, after[0].column):
-        return of_mention(scene, after[0], firm=True)
+    if after and is_example(text, token, after[0]):
+        return of_mention(scene, after[0], firm=False)  # ``70亿参数（如 Gemma-7B）`` may say how the size is called
     beside = after and re.search(r"[(（]|比|\bthan\b", text[token.end : after[0].column])  # a name it is only compared with
     if after and not beside and not scene.given and len(named) == len(after):
         return None
@@ -105,6 +105,11 @@ _IS = re.compile(
 """A sentence about the model that its first words name."""
 
 
+def is_example(text: str, token: Token, mention: Mention) -> bool:
+    """Tell whether a model is named in parentheses behind a count as one that has so many: ``70 亿个参数（例如 Llama-2-7b）``."""
+    return mention.kind == MODEL and _FOR_EXAMPLE.fullmatch(text, token.end, mention.column) is not None
+
+
 def opens_sentence(text: str, token: Token, mention: Mention) -> bool:
     """Tell whether a count opens the sentence of its model: ``With 355M parameters, RoBERTa-large is ...``."""
     return (
@@ -130,7 +135,6 @@ _FOR_EXAMPLE = re.compile(
     r"\s?(?:个参数|参数|param(?:eter)?s)(?:的?(?:模型|大模型))?\s?[(（]\s?(?:例如|比如|譬如|如|e\.g\.,?|such as|like)[:：]?\s?",
     re.IGNORECASE,
 )
-"""Between a count and the model that has it in parentheses: ``70 亿个参数（例如 Llama-2-7b）``."""
 _SISTER = re.compile(r"(?<![\w.-])(?:tiny|mini|small|base|medium|large|huge|giant|x+l|x*large)(?![\w-])", re.IGNORECASE)
 """A size between a name and a count, which may be its sister's: ``Whisper tiny has 39M parameters, base 74M``."""
 

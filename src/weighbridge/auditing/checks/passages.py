@@ -12,6 +12,7 @@ from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE, field_claim
 from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.said_again import is_said_again
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.titles import SIZE_TITLES
@@ -173,7 +174,9 @@ def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: C
         for other in passage
         if other is not said and other.size.word == size.word and other.size.value in values_of(said.models[0], size.word)
     ]
-    if same and not right_behind and _unsaid_size(said, same) is None:
+    alone = len(values_of(said.models[0], size.word)) == 1
+    again = alone and is_said_again(scene, said.line, size, [(other.line, other.size) for other in same])
+    if same and not right_behind and _unsaid_size(said, same) is None and not again:
         return False  # two numbers of layers: one of them is of something else
     first = max((m.end() for m in CLAUSE.finditer(text, 0, size.first)), default=0)
     stop = next((m.start() for m in CLAUSE.finditer(text, size.last)), len(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from weighbridge.auditing.checks.count_subjects import Subject, is_setting_or_bytes, subject_of
+from weighbridge.auditing.checks.count_subjects import Subject, is_example, is_setting_or_bytes, subject_of
 from weighbridge.auditing.checks.names import UNKNOWN
 from weighbridge.auditing.checks.plain_totals import OF_ITS, words_behind_description
 from weighbridge.auditing.checks.scene import Scene
@@ -136,9 +136,10 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
     if subject is None or not subject.models:
         return
     said = words_behind_description(scene, token, subject)
+    example = any(is_example(text, token, m) for m in named)
     if said is not None:
         subject, before = subject._replace(firm=True), said  # whatever stands before the description is not about the count
-    elif not subject.firm and _OWNED.search(before) and _is_the_only_one(scene, token, subject):
+    elif not subject.firm and _OWNED.search(before) and _is_the_only_one(scene, token, subject) and not example:
         subject = subject._replace(firm=True)
     counted = counted or (labelled and _OF_A_TOTAL.search(before) is not None)
     what = "total"
