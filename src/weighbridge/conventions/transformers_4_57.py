@@ -95,6 +95,9 @@ def _with_own_code(model: ModelValue) -> Part | None:
         for name, owner in TIES[model.class_name]:
             tree = _tie(tree, name, owner)
         return tree
+    if model.class_name in GIVEN_WORDS:
+        rest = (child for child in model.tree.children if not (isinstance(child, Part) and child.name in ("embed_tokens", "embed_patches")))
+        return model.tree._replace(children=tuple(rest))
     if model.class_name in POSITIONS_AS_BUFFERS:
         return _with_buffers(model.tree)
     swin = without_last_norm(model.tree)
@@ -104,6 +107,9 @@ def _with_own_code(model: ModelValue) -> Part | None:
         swin = _without_projections(swin)
     return swin if swin != model.tree else None
 
+
+GIVEN_WORDS = frozenset(("T5Stack", "MT5Stack", "UMT5Stack", "Pop2PianoStack", "UdopStack"))
+"""Stacks that are handed their table of words there, and what reads patches: alone they have none."""
 
 SETTINGS: dict[str, dict[str, object]] = {
     "gemma3n": {"text_config.num_kv_shared_layers": 0},

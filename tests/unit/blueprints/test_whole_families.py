@@ -162,6 +162,6 @@ def test_a_drafting_model_may_state_its_layers_one_by_one() -> None:
 
 
 def test_labels_of_timms_configs_are_as_many_as_they_say_whatever_names_there_are() -> None:
-    raw = {"model_type": "timm_wrapper", "architecture": "resnet18", "num_classes": 9, "label_names": ["a", "b"]}
+    raw = {"model_type": "timm_wrapper", "architecture": "resnet18", "num_classes": 9, "label_names": ["a", "b"], "num_labels": 3}
     rows = {row.name: row.shape for row in weighbridge.model(raw, "TimmWrapperForImageClassification").tensors()}
     assert rows["timm_model.fc.weight"] == (9, 512)

@@ -11,6 +11,11 @@ from weighbridge.accounts.parameters import count
 from weighbridge.conventions.transformers_4_57 import older_tree
 
 CASES: list[tuple[str, dict[str, Any], int]] = [
+    ("T5Stack", {"model_type": "t5"}, 18_881_280),
+    ("MT5Stack", {"model_type": "mt5"}, 18_883_264),
+    ("UMT5Stack", {"model_type": "umt5"}, 18_884_608),
+    ("Pop2PianoStack", {"model_type": "pop2piano"}, 25_172_736),
+    ("UdopStack", {"model_type": "udop"}, 304_139_264),
     ("BartModel", {"model_type": "bart", "num_hidden_layers": 3}, 406_291_456),
     ("BertModel", {"model_type": "bert", "num_hidden_layers": 2, "add_pooling_layer": False}, 38_603_520),
     ("BltForCausalLM", {"model_type": "blt"}, 4_633_391_872),

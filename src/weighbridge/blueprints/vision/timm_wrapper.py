@@ -35,10 +35,11 @@ def _normalize(raw: Mapping[str, Any]) -> dict[str, Any]:
         return dict(raw)
     found = {key: value for key, value in raw.items() if key not in ("architecture", "model_args", "num_classes", "label_names")}
     found[WHOLE] = {key: raw[key] for key in ("architecture", "model_args") if key in raw}
-    if not {"num_labels", "id2label"} & set(found):
-        names = raw.get("label_names")
-        count = raw.get("num_classes") or (len(names) if isinstance(names, (list, tuple)) else None)
-        found |= {} if count is None else {"num_labels": count}
+    names, count = raw.get("label_names"), raw.get("num_classes")
+    if count:  # it goes before all that the library itself would write
+        found["num_labels"] = count
+    elif not {"num_labels", "id2label"} & set(found) and isinstance(names, (list, tuple)):
+        found["num_labels"] = len(names)
     return found
 
 
