@@ -113,3 +113,10 @@ def test_a_digit_changed_is_found_and_nothing_else(text: str, right: str, wrong:
 )
 def test_settings_of_something_else_are_no_slips(text: str) -> None:
     assert [claim.text for claim in audit(text.encode(), name="x.md").wrong] == []
+
+
+def test_a_value_of_two_numbers_is_not_read_in_part() -> None:
+    text = (
+        "# GPT-J 6B\n\n| Setting | Value |\n|---|---|\n| n_layers | 28 |\n| d_model | 4096 |\n| n_heads | 16 |\n| n_vocab | 50257/50400 |\n"
+    )
+    assert audit(text.encode(), name="x.md").wrong == ()

@@ -41,7 +41,7 @@ def _value_cell(table: Table, row: Row) -> int | None:
 
 _VALUE_HEAD = re.compile(r"values?|config(?:uration)?s?|settings?|spec(?:ification)?s?|details?|取值|值|数值|配置|参数值")
 _FIGURE = re.compile(
-    r"[~≈约*`$ ]*(?P<value>\d{1,3}(?:,\d{3})+|\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|亿|万))?)(?!\s?[-–/×x*]\s?\d)",
+    r"[~≈约*`$ ]*(?P<value>\d{1,3}(?:,\d{3})+|\d[\d,]*(?:\.\d+)?(?:\s?(?:[KMBT](?![A-Za-z])|million|billion|亿|万))?)(?![\d.,]*\d|\s?[-–/×x*]\s?\d)",
     re.IGNORECASE,
 )
 REMARKS = re.compile(r"[(（][^()（）]*[)）]|\bper token\b|\beach\b", re.IGNORECASE)
