@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -28,7 +29,7 @@ from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Symbol, evaluate
 from weighbridge.core.length import Length, Stream
 from weighbridge.core.sizes import Quantity, Size, product
-from weighbridge.core.tree import Attend, Matmul, Part, Row, State, Tensor
+from weighbridge.core.tree import Attend, Matmul, Part, Row, State, Tensor, list_rows
 
 TYPES = sorted(MODULES)
 assert TYPES, "no blueprint to hold to the laws"
@@ -199,9 +200,25 @@ def assert_layer_added(one: Model, other: Model, rows: list[Row]) -> None:
     assert other.count().unique - one.count().unique == sum_of(new)
 
 
+def assert_written_out(ints: Part, symbolic: Part, values: dict[str, int], where: str) -> None:
+    """Layers that are another model's storage stand one by one where their number is known, for each of their tensors names its owner."""
+
+    def copies(tree: Part) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for child in tree.children:
+            repeat = number(child.repeat, values) if isinstance(child, Part) else None
+            found[child.name] += 1 if repeat is None else repeat
+        return found
+
+    assert copies(ints) == copies(symbolic), where
+    assert all(row.tied_to for row in list_rows(ints) if row.role != "buffer"), where
+
+
 def assert_same(ints: Part, symbolic: Part, values: dict[str, int], where: str) -> None:
     """Hold a tree of symbols to a tree of ints, node for node."""
-    assert len(ints.children) == len(symbolic.children), where
+    if len(ints.children) != len(symbolic.children):
+        assert_written_out(ints, symbolic, values, where)
+        return
     assert number(symbolic.repeat, values) == ints.repeat, where
     assert ints.executions == (symbolic.executions if isinstance(symbolic.executions, str) else number(symbolic.executions, values)), where
     assert (ints.name, ints.kind) == (symbolic.name, symbolic.kind)

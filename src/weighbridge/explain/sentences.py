@@ -38,8 +38,9 @@ def sentences(scope: Scope) -> tuple[str, ...]:
 
 
 def section_name(scope: Scope, usual: str) -> str:
-    """Return the title of a section that is *usual* ly called so.
+    """Return the title of a section that is usually called *usual*.
 
+    >>> from weighbridge.core.polynomials import Polynomial
     >>> section_name(Scope("convolution", (), (), Polynomial({}), {}), "Convolution")
     'Convolution'
     """

@@ -40,7 +40,7 @@ OF_SECTIONS = {
     "shared expert processes every token": "deepseek-v3",
     "root mean square": RMS,
     "moved by learned shifts": f"{PLAIN_HEADS} falcon-7b",
-    "in place of attention": "mamba-130m",
+    "by a recurrence instead of attention": "mamba-130m",
     "each with parameters of its own": " ".join(name for name in MODELS if name != "albert-base-v2"),
     "Stored once, run 12 times": "albert-base-v2",
     "generates one token after another": "t5-small whisper-base",

@@ -27,7 +27,7 @@ from weighbridge.readers import FORMATS, legacy, list_open
         ),
         (b'<?xml version="1.0"?><PMML version="4.4">', "an XML file that is no network of OpenVINO"),
         (b"\n4\n\x0bPlaceholder\x12\x0bPlaceholder*\n\n\x05shape\x12\x02:\x00", "a graph of TensorFlow"),
-        (b"\xba\x16\x4f\x2f\x0c\0\0\0", "a model of fastText"),
+        (b"\xba\x16\x4f\x2f\x0c\0\0\0", "a fastText model"),
         (b"\x1f\x8b\x08", "a gzip archive; unpack it"),
         (b"\x04\x22\x4d\x18\x40\x40\xc0", "an LZ4 archive, as joblib writes too; unpack it"),
     ],

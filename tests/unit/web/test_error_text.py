@@ -17,7 +17,7 @@ from weighbridge.web.query import read_query
         ({"set.hidden_size": "769"}, "hidden_size（769）不能被 num_attention_heads（12）整除，请修改其中之一"),
         ({"set.hidden_size": "0"}, "hidden_size：不能是 0，最小为 1（类的默认值为 768）"),
         ({"set.hidden_size": "x"}, "hidden_size：应为整数，实际为：字符串 'x'（类的默认值为 768）"),
-        ({"set.num_hidden_layers": "99999"}, "num_hidden_layers：本服务器最多称 10,000 层"),
+        ({"set.num_hidden_layers": "99999"}, "num_hidden_layers：本服务器最多计算 10,000 层"),
         ({"config": "{"}, "该配置 不是 JSON：第 1 行第 2 列，此处应为双引号括起的键"),
         ({"class": "X"}, "没有类 'X'"),
     ],

@@ -37,6 +37,7 @@ def modules(below: Part | Sequence[Row], rows: Sequence[Row]) -> dict[str, Modul
     """List the modules of a tree, or of listed tensors, by name, in the order of ``named_modules``, repeats unrolled.
 
     >>> from weighbridge.core.parts import linear
+    >>> from weighbridge.core.tree import list_rows
     >>> tree = Part("", (Part("layer", (linear("dense", 2, 2),), repeat=2),))
     >>> list(modules(tree, list_rows(tree)))
     ['layer', 'layer.0', 'layer.0.dense', 'layer.1', 'layer.1.dense']
