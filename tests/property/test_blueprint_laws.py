@@ -207,6 +207,7 @@ def assert_written_out(ints: Part, symbolic: Part, values: dict[str, int], where
         found: Counter[str] = Counter()
         for child in tree.children:
             repeat = number(child.repeat, values) if isinstance(child, Part) else None
+            assert repeat is None or isinstance(repeat, int), where
             found[child.name] += 1 if repeat is None else repeat
         return found
 
