@@ -63,3 +63,38 @@ def test_bamba_s_layers_have_no_window_whatever_its_config_says_beside_them() ->
         "attention_chunk_size": 6,
     }
     assert model(config, "BambaForCausalLM").cache(batch=2, seq=25, dtype="float32").bytes == 6_400
+
+
+QWEN4 = {
+    "model_type": "qwen4_exp_text",
+    "vocab_size": 51,
+    "hidden_size": 8,
+    "num_hidden_layers": 4,
+    "head_dim": 16,
+    "moe_intermediate_size": 20,
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+    "indexer_n_heads": 2,
+    "indexer_kv_heads": 1,
+    "indexer_head_dim": 24,
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+}
+TABLES = {
+    "ple_layer_ids": [1, 3],
+    "ngram_vocab_size_base": 50,
+    "make_ngram_vocab_size_divisible_by": 8,
+    "heads_per_ngram": 2,
+    "ple_embed_dim": 16,
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "batch", "seq", "expected"),
+    [({}, 2, 7, 17_552), ({}, 1, 33, 18_552), ({"num_hidden_layers": 8}, 2, 7, 34_768), (TABLES, 2, 7, 22_224), (TABLES, 1, 33, 20_888)],
+)
+def test_an_indexer_keeps_its_keys_and_one_layer_the_positions(more: dict[str, object], batch: int, seq: int, expected: int) -> None:
+    """Bytes of all tensors in ``past_key_values`` of the live Qwen4ExpTextModel (transformers 5.23.0, 2026-11-23)."""
+    assert model({**QWEN4, **more}).cache(batch=batch, seq=seq, dtype="float32").bytes == expected

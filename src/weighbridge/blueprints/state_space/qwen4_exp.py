@@ -18,7 +18,7 @@ from weighbridge.core.length import unknown
 from weighbridge.core.messages import Text
 from weighbridge.core.parts import embedding, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 PICKED = unknown("which blocks of tokens a query attends to depends on the tokens")
 LARGEST_TABLE = 2**40
@@ -139,7 +139,8 @@ def indexed_attention(c: Config) -> Part:
         kind="indexer",
         stream=PICKED,
     )
-    return replace(whole_attention, children=(*whole_attention.children, index))
+    keys = State("indexer_keys", c.index_keys * c.index_dim, per_token=True)
+    return replace(whole_attention, children=(*whole_attention.children, index, keys))
 
 
 def mixer_of_streams(c: Config, name: str, *, injects: bool = True) -> Part:
@@ -169,6 +170,8 @@ def table(c: Config, place: int) -> Part:
         linear("value_proj", c.table, c.hidden, bias=False),
         *(rms_norm(name, wide) for name in ("norm_key", "norm_query", "norm_conv")),
         convolution,
+        State("conv_states", wide * (c.table_kernel - 1) * c.ngram),
+        State("context", c.ngram - 1, "int64"),
         kind="embeddings",
     )
 
@@ -185,9 +188,10 @@ def layer(c: Config, mixer: str, place: int | None) -> tuple[Node, ...]:
 
 
 def qwen4_exp(c: Config) -> tuple[Node, ...]:
-    """Describe embeddings, layers, and what mixes the streams at the end."""
+    """Describe embeddings, layers, and what mixes the streams at the end; the first indexed layer keeps three positions of each token for all."""
     layers = stack("layers", c.kinds, c.layers, lambda kind: layer(c, *kind))
-    return embedding("embed_tokens", c.vocab, c.hidden), *layers, mixer_of_streams(c, "hyper_connection_mixer", injects=False)
+    places = (State("indexer_position_ids", 3, "int64", per_token=True),) if "indexed_attention" in c.mixers else ()
+    return embedding("embed_tokens", c.vocab, c.hidden), *layers, mixer_of_streams(c, "hyper_connection_mixer", injects=False), *places
 
 
 NAME = "Qwen4Exp"
