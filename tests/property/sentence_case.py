@@ -127,12 +127,21 @@ def whole(text: str) -> int:
     return int(text.replace(",", ""))
 
 
+def pairs(ours: Part, theirs: Part) -> Iterator[tuple[Part, Part]]:
+    """Walk a tree of ints beside that of its symbols; not into a stack that is written out because another owns it."""
+    if len(ours.children) == len(theirs.children):
+        yield ours, theirs
+        for a, b in zip(ours.children, theirs.children, strict=True):
+            if isinstance(a, Part) and isinstance(b, Part):
+                yield from pairs(a, b)
+
+
 def head_keys(said: SentenceCase) -> tuple[str, ...]:
     """Return the keys of the numbers of heads of a section: query heads first."""
     mine = {(attend.heads, attend.kv_heads) for attend in said.attends()}
     tree, _, _ = symbolic(said.model)
     keys: list[str] = []
-    for (_, ours), (_, theirs) in zip(walk_parts(said.model.tree, all_parts=True), walk_parts(tree, all_parts=True), strict=True):
+    for ours, theirs in pairs(said.model.tree, tree):
         for a, b in zip(ours.children, theirs.children, strict=True):
             if isinstance(a, Attend) and isinstance(b, Attend) and (a.heads, a.kv_heads) in mine:
                 keys += [size.key for size in (b.heads, b.kv_heads) if isinstance(size, Symbol)]

@@ -70,11 +70,13 @@ class Pair(NamedTuple):
     symbolic: Part
 
     def children(self) -> list[Pair]:
-        """Pair up the parts inside."""
+        """Pair up the parts inside; where the forms differ, as of a stack that is written out for its ties, numbers stand for both."""
         if self.part is self.symbolic:
             return [Pair(node, node) for node in self.part.children if type(node) is Part]
-        ours = (node for node in self.part.children if isinstance(node, Part))
-        theirs = (node for node in self.symbolic.children if isinstance(node, Part))
+        ours = [node for node in self.part.children if isinstance(node, Part)]
+        theirs = [node for node in self.symbolic.children if isinstance(node, Part)]
+        if len(ours) != len(theirs):
+            return [Pair(node, node) for node in ours]
         return [Pair(a, b) for a, b in zip(ours, theirs, strict=True)]
 
     def tensors(self) -> list[tuple[Tensor, Tensor]]:
