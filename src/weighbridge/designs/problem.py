@@ -36,6 +36,9 @@ from weighbridge.value import ModelValue
 
 SPREAD = (*range(-4, 5), 11, 16, 64, 101)
 """Steps from a config's own value at which a polynomial is held to counts."""
+MANY_LABELS = 1000
+"""Names of labels that are left to their number: every try would walk through them all."""
+
 DEGREE = 3
 """The highest power of an unknown in a fitted polynomial."""
 
@@ -119,6 +122,9 @@ class Problem:
             parents = key.split(".")[:-1]
             for name in (field.key, *field.aliases):
                 raw = without_key(raw, ".".join([*parents, name]))
+        labels = raw.get("id2label")
+        if raw.get("num_labels") is None and isinstance(labels, Mapping) and len(labels) > MANY_LABELS:
+            raw = {key: value for key, value in raw.items() if key not in ("id2label", "label2id")} | {"num_labels": len(labels)}
         return raw
 
     def _current(self, index: int) -> int | None:
