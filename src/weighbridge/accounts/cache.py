@@ -225,7 +225,7 @@ def _child_path(path: str, part: Part) -> str:
 
 
 def _below_state(path: str, state: State) -> str:
-    return f"{path}.{state.name}"
+    return f"{path}.{state.name}" if path else state.name
 
 
 def _is_kept(node: Node) -> bool:
