@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from weighbridge.accounts.parameters import count
 from weighbridge.config.bind import bind, with_overrides
@@ -221,6 +221,19 @@ def _change(tree: Part, name: str, **changes: Any) -> Part:
     return tree._replace(children=tuple(children))
 
 
+def _change_tensors(tree: Part, change: Callable[[Part, Tensor], Iterable[Tensor]]) -> Part:
+    """Return a tree in which others stand for each tensor: what *change* makes of the part that holds it and of the tensor."""
+    children: list[Node] = []
+    for child in tree.children:
+        if isinstance(child, Part):
+            children.append(_change_tensors(child, change))
+        elif isinstance(child, Tensor):
+            children += change(tree, child)
+        else:
+            children.append(child)
+    return tree._replace(children=tuple(children))
+
+
 def _with_buffers(tree: Part) -> Part:
     """Return SAM's tree with its random positions as a buffer.
 
@@ -228,14 +241,7 @@ def _with_buffers(tree: Part) -> Part:
     >>> count(_with_buffers(model("sam-vit-base").tree)), count(model("sam-vit-base").tree)
     (93735472, 93735728)
     """
-    children: list[Node] = []
-    for child in tree.children:
-        if isinstance(child, Part):
-            child = _with_buffers(child)
-        elif isinstance(child, Tensor) and child.name == "positional_embedding":
-            child = child._replace(role="buffer")
-        children.append(child)
-    return tree._replace(children=tuple(children))
+    return _change_tensors(tree, lambda _, one: (one._replace(role="buffer") if one.name == "positional_embedding" else one,))
 
 
 BIASED_EXPERTS = {"deepseek_v2": "mlp_bias", "ernie4_5_moe": "use_bias"}
@@ -250,12 +256,12 @@ def _with_biased_experts(tree: Part) -> Part:
     >>> count(older_tree(ernie)) - count(ernie.tree)
     360448
     """
-    children: list[Node] = []
-    for child in tree.children:
-        children.append(_with_biased_experts(child) if isinstance(child, Part) else child)
-        if isinstance(child, Tensor) and child.name in ("gate_up_proj", "down_proj"):
-            children.append(child._replace(name=f"{child.name}_bias", shape=child.shape[:2], role="bias"))
-    return tree._replace(children=tuple(children))
+
+    def with_bias(_: Part, one: Tensor) -> tuple[Tensor, ...]:
+        biased = one.name in ("gate_up_proj", "down_proj")
+        return (one, *((one._replace(name=f"{one.name}_bias", shape=one.shape[:2], role="bias"),) if biased else ()))
+
+    return _change_tensors(tree, with_bias)
 
 
 def _with_prompts(tree: Part, layers: Size) -> Part:
@@ -331,14 +337,12 @@ def _with_one_more_position(tree: Part) -> Part:
     >>> count(older_tree(swin)) - count(swin.tree)
     96
     """
-    children: list[Node] = []
-    for child in tree.children:
-        if isinstance(child, Part):
-            child = _with_one_more_position(child)
-        elif isinstance(child, Tensor) and child.name == "position_embeddings" and len(child.shape) == 3 and tree.name == "embeddings":
-            child = child._replace(shape=(child.shape[0], child.shape[1] + 1, child.shape[2]))
-        children.append(child)
-    return tree._replace(children=tuple(children))
+
+    def longer(holder: Part, one: Tensor) -> tuple[Tensor]:
+        table = one.name == "position_embeddings" and len(one.shape) == 3 and holder.name == "embeddings"
+        return (one._replace(shape=(one.shape[0], one.shape[1] + 1, one.shape[2])) if table else one,)
+
+    return _change_tensors(tree, longer)
 
 
 def _without_projections(tree: Part) -> Part:
@@ -368,19 +372,12 @@ def untie(tree: Part) -> Part:
     247577856
     """
     rows = list_rows(tree)
+    tables = frozenset(row.name for row in rows if row.role == "embedding")
     heads = frozenset(
         row.name for row in rows if row.role == "weight" or row.name.startswith("lm_head.")
     )  # a head may stand first, and own the table
-    return _untie(tree, frozenset(row.name for row in rows if row.role == "embedding"), heads)
 
+    def own(_: Part, one: Tensor) -> tuple[Tensor]:
+        return (one._replace(tied_to=None) if one.tied_to in {"weight": tables, "embedding": heads}.get(one.role, ()) else one,)
 
-def _untie(tree: Part, tables: frozenset[str], heads: frozenset[str]) -> Part:
-    children: list[Node] = []
-    for child in tree.children:
-        if isinstance(child, Part):
-            children.append(_untie(child, tables, heads))
-        elif isinstance(child, Tensor) and child.tied_to in {"weight": tables, "embedding": heads}.get(child.role, ()):
-            children.append(child._replace(tied_to=None))
-        else:
-            children.append(child)
-    return tree._replace(children=tuple(children))
+    return _change_tensors(tree, own)
