@@ -184,7 +184,7 @@ def claims_of(wheel: Wheel) -> tuple[int, list[Claim]]:
 
 
 def carried_configs(wheel: Wheel) -> list[tuple[str, Any]]:
-    """Return the model configs that a wheel carries, by name; those of tokenizers and of quantisation are none."""
+    """Return the model configs that a wheel carries, by name; those of tokenizers and of quantization are none."""
     found = wheel.tables(CARRIED[wheel.name]) if wheel.name in CARRIED else ()
     return [
         (Path(path).stem.removesuffix("_config").replace("--", "/"), config) for path, config in found if not path.endswith(OTHER_CONFIGS)

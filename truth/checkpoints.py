@@ -1,7 +1,7 @@
 """Hold the reader of torch files to ``torch.load``: ``python -m truth checkpoints [--n N] [--seed S]``.
 
-Random checkpoints are written by torch: nested containers of every kind, keys of every kind, views, ties, expanded, sparse, quantised and
-meta tensors, tensors of classes of their own, NumPy arrays, whole modules; layers that torch changed (norms, pruning, quantisation); and the layouts in which training scripts, Lightning, DeepSpeed,
+Random checkpoints are written by torch: nested containers of every kind, keys of every kind, views, ties, expanded, sparse, quantized and
+meta tensors, tensors of classes of their own, NumPy arrays, whole modules; layers that torch changed (norms, pruning, quantization); and the layouts in which training scripts, Lightning, DeepSpeed,
 Composer and others save. What ``torch.load(weights_only=False)`` returns is walked here by rules of this file alone. Of each file every tensor's
 shape and type must be listed, as often as torch has it; and of a training checkpoint the parameters must be those of its model.
 """
@@ -217,25 +217,25 @@ def model(draw: random.Random) -> Any:
 
 
 def step_optimizer(draw: random.Random, net: Any) -> Any:
-    """Return an optimiser that has state."""
+    """Return an optimizer that has state."""
     kinds: list[Callable[[Any], Any]] = [
         lambda p: torch.optim.AdamW(p),
         lambda p: torch.optim.SGD(p, 0.1, momentum=0.9),
         lambda p: torch.optim.Adagrad(p),
         lambda p: torch.optim.RMSprop(p, momentum=0.5),
     ]
-    optimiser = draw.choice(kinds)(net.parameters())
+    optimizer = draw.choice(kinds)(net.parameters())
     for parameter in net.parameters():
         parameter.grad = torch.ones_like(parameter)
-    optimiser.step()
-    return optimiser
+    optimizer.step()
+    return optimizer
 
 
 def training(draw: random.Random, number: int | None = None) -> tuple[Any, int]:
     """Return a training checkpoint in one of the layouts that people use (or the one of this number), and how many parameters its model has."""
     net = model(draw)
-    state, optimiser = net.state_dict(), step_optimizer(draw, net)
-    kept = optimiser.state_dict()
+    state, optimizer = net.state_dict(), step_optimizer(draw, net)
+    kept = optimizer.state_dict()
     word = draw.choice
     bare = {
         key: draw.choice([torch.tensor(1.0), torch.ones(3), 0.5, np.float64(2), np.ones(4)])
@@ -261,7 +261,7 @@ def training(draw: random.Random, number: int | None = None) -> tuple[Any, int]:
         lambda: {**state, "optimizer": kept, **bare},
         lambda: (state, kept, 3),
         lambda: [state, {"optimizer": kept}],
-        lambda: {"model": net, "optimizer": optimiser, "ema": average, **bare},
+        lambda: {"model": net, "optimizer": optimizer, "ema": average, **bare},
         lambda: {"model": None, "ema": net, "epoch": 1},
         lambda: {"params_ema": state},
         lambda: {"state_dict": state, "state_dict_ema": state, "optimizer": kept},
@@ -280,27 +280,27 @@ def training(draw: random.Random, number: int | None = None) -> tuple[Any, int]:
 
 
 def hooked(draw: random.Random) -> tuple[Any, int]:
-    """Return the state of a layer that torch changed (a norm of its weight, pruning, quantisation, a compiler), and its module's parameters.
+    """Return the state of a layer that torch changed (a norm of its weight, pruning, quantization, a compiler), and its module's parameters.
 
     A converted layer has none that torch would count; they are those that it was made of.
     """
-    norms, prune, quantised = (
+    norms, prune, quantized = (
         import_module(f"torch.{name}") for name in ("nn.utils.parametrizations", "nn.utils.prune", "ao.quantization")
     )
     layer = nn.Linear(draw.randrange(2, 7), draw.randrange(2, 7), bias=draw.random() < 0.7)
     before = sum(parameter.numel() for parameter in layer.parameters())
 
     def observed() -> Any:
-        net = quantised.QuantWrapper(layer).eval()
-        net.qconfig = quantised.get_default_qconfig("x86")
-        quantised.prepare(net, inplace=True)
+        net = quantized.QuantWrapper(layer).eval()
+        net.qconfig = quantized.get_default_qconfig("x86")
+        quantized.prepare(net, inplace=True)
         net(torch.ones(1, layer.in_features))
-        return quantised.convert(net) if draw.random() < 0.5 else net
+        return quantized.convert(net) if draw.random() < 0.5 else net
 
     def trained() -> Any:
-        net = quantised.QuantWrapper(layer).train()
-        net.qconfig = quantised.get_default_qat_qconfig("x86")
-        return quantised.prepare_qat(net)
+        net = quantized.QuantWrapper(layer).train()
+        net.qconfig = quantized.get_default_qat_qconfig("x86")
+        return quantized.prepare_qat(net)
 
     changes: list[Callable[[], Any]] = [
         lambda: norms.weight_norm(layer),
@@ -310,7 +310,7 @@ def hooked(draw: random.Random) -> tuple[Any, int]:
         lambda: nn.utils.spectral_norm(layer),
         lambda: prune.random_unstructured(layer, "weight", 0.5),
         lambda: torch.compile(layer),
-        lambda: quantised.quantize_dynamic(nn.Sequential(layer), {nn.Linear}),
+        lambda: quantized.quantize_dynamic(nn.Sequential(layer), {nn.Linear}),
         observed,
         trained,
     ]

@@ -1,6 +1,6 @@
 """Models in bitsandbytes' 4 bits: parameters after the library has replaced their modules, beside ours: ``python -m truth.four_bits TYPE...``.
 
-bitsandbytes is needed beside torch and transformers. Nothing is quantised: of each replaced matrix the elements of its packed form are
+bitsandbytes is needed beside torch and transformers. Nothing is quantized: of each replaced matrix the elements of its packed form are
 counted, as ``bitsandbytes.functional.quantize_4bit`` makes them (two values a byte, in elements of the storage type).
 """
 

@@ -1,4 +1,4 @@
-"""Parameters of quantised models once they are loaded: ours beside those of a live class whose modules the library replaced."""
+"""Parameters of quantized models once they are loaded: ours beside those of a live class whose modules the library replaced."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def _whole(text: str) -> int:
     return int(text.replace(",", ""))
 
 
-def normalises(*, centred: bool, shift: bool) -> Callable[[Said], bool | None]:
+def normalizes(*, centred: bool, shift: bool) -> Callable[[Said], bool | None]:
     """Try each live norm on numbers: an equal amount added to all components goes away where it centres, and only there."""
 
     def check(said: Said) -> bool | None:
@@ -389,13 +389,13 @@ CHECKS: dict[str, Callable[[Said], bool | None]] = {
     "{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only.": shared_heads,
     "Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.": rotates,
     "Positions enter by rotating {part} of the {whole} dimensions of each query and key (rotary embeddings), which takes no parameters.": rotates_a_part,
-    "Each vector is divided by its root mean square, then each component is multiplied by a learned gain.": normalises(
+    "Each vector is divided by its root mean square, then each component is multiplied by a learned gain.": normalizes(
         centred=False, shift=False
     ),
-    "Each vector is centred and divided by its standard deviation, then each component is multiplied by a learned gain.": normalises(
+    "Each vector is centred and divided by its standard deviation, then each component is multiplied by a learned gain.": normalizes(
         centred=True, shift=False
     ),
-    "Each vector is centred and divided by its standard deviation, then multiplied by learned gains and moved by learned shifts.": normalises(
+    "Each vector is centred and divided by its standard deviation, then multiplied by learned gains and moved by learned shifts.": normalizes(
         centred=True, shift=True
     ),
     "One gain γ for each component, no shift.": one_gain,

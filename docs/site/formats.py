@@ -39,7 +39,7 @@ PAGES = (
          ("the table of tensors", "张量表"),
          ("block sizes of all types, data without a gap, padding", "各类型的块大小、数据没有空隙、对齐填充")),
     Page("onnx", "ONNX", ("onnx",), "", ("`.onnx`", "`.onnx`"),
-         ("initialisers and constants, of sub-graphs and functions too", "初始值与常量，包括子图和函数中的"),
+         ("initializers and constants, of sub-graphs and functions too", "初始值与常量，包括子图和函数中的"),
          ("bytes against shapes; every input of every node comes from somewhere", "字节数与形状一致；每个节点的每个输入都有来源")),
     Page("tensorflow", "TensorFlow", ("tensorflow",), "", ("`.index`, `variables/variables.index`", "`.index`、`variables/variables.index`"),
          ("the index; the shards of data stay shut", "索引文件；数据分片不打开"),

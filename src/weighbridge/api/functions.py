@@ -201,7 +201,7 @@ def mark(exercise: Exercise, answer: str | int) -> Marking:
         UsageError: There is no answer, or it is too long.
 
     >>> mark(exercise("bert-base-uncased", "layer"), "4 × (768² + 768) = 2,362,368").remarks
-    ('4,725,504 too low: without Feed-forward network and Layer normalisation',)
+    ('4,725,504 too low: without Feed-forward network and Layer normalization',)
     """
     from weighbridge.exercises.marking import mark_answer
 

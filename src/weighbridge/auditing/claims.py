@@ -138,7 +138,7 @@ class Audit(NamedTuple):
         reference: The model's own count of the class in *model*.
         left_out: What that method leaves out, down to the last parameter.
         lines: The text itself.
-        subjects: The models that it names, and how each was recognised.
+        subjects: The models that it names, and how each was recognized.
     """
 
     claims: tuple[Claim, ...]

@@ -24,7 +24,7 @@ OPTIONS = (
     *LENGTHS,
     Option(
         "dtype",
-        mark("type of the weights: float32, bfloat16, float16, int8, int4 (default float32, or as the config is quantised)"),
+        mark("type of the weights: float32, bfloat16, float16, int8, int4 (default float32, or as the config is quantized)"),
         "WORD",
         default=None,
     ),

@@ -142,7 +142,7 @@ def _images(atoms: Sequence[Atom]) -> Iterator[Addition]:
 
 
 def _scales(atoms: Sequence[Atom]) -> Iterator[Addition]:
-    """Yield int8 quantisation's scales: one per output of each linear map, one per row of each word table (Keras's ``quantize``)."""
+    """Yield int8 quantization's scales: one per output of each linear map, one per row of each word table (Keras's ``quantize``)."""
     linear = sum(atom.outputs for atom in atoms if atom.role == "weight")
     words = sum(atom.rows for atom in atoms if atom.component == "word")
     if linear and words:

@@ -98,7 +98,7 @@ def embedding(name: str, rows: Size, width: Size, *, tied_to: str | None = None,
 
 
 def layer_norm(name: str, width: Size, *, bias: bool = True, **place: Unpack[Place]) -> Part:
-    """Describe layer normalisation: a gain and a shift of ``[width]``, named weight and bias.
+    """Describe layer normalization: a gain and a shift of ``[width]``, named weight and bias.
 
     >>> [tensor.role for tensor in layer_norm("LayerNorm", 768).children]
     ['gain', 'shift']
@@ -109,7 +109,7 @@ def layer_norm(name: str, width: Size, *, bias: bool = True, **place: Unpack[Pla
 
 
 def rms_norm(name: str, width: Size, **place: Unpack[Place]) -> Part:
-    """Describe root-mean-square normalisation: a gain of ``[width]`` and no shift.
+    """Describe root-mean-square normalization: a gain of ``[width]`` and no shift.
 
     >>> rms_norm("norm", 4096).children
     (Tensor(name='weight', shape=(4096,), role='gain', tied_to=None, dtype=None, frozen=False, inputs_first=False),)
@@ -359,7 +359,7 @@ def conv_output_length(of: Stream, kernel: Size, *, stride: Size = 1, padding: S
 
 
 def batch_norm(name: str, channels: Size, **place: Unpack[Place]) -> Part:
-    """Describe batch normalisation: a gain and a shift of ``[channels]``; its running statistics are no parameters.
+    """Describe batch normalization: a gain and a shift of ``[channels]``; its running statistics are no parameters.
 
     >>> [tensor.role for tensor in batch_norm("norm", 64).children]
     ['gain', 'shift', 'buffer', 'buffer', 'buffer']

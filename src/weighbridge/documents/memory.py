@@ -126,7 +126,7 @@ def _type_lines(model: ModelValue, how: Settings, training: bool, say: Say) -> l
         return default_type_lines(model, how.dtype, "weights", say)
     if where == "file":
         return [say(TRAINED).format(dtype=how.dtype) if training else say(OF_FILE)]
-    return []  # the line on the config's quantisation says it
+    return []  # the line on the config's quantization says it
 
 
 def _parts(found: Memory, say: Say) -> Table:
@@ -168,7 +168,7 @@ def _unreached_lines(model: ModelValue, given: Inputs, say: Say) -> list[str]:
 
 
 def _quantization_lines(model: ModelValue, how: Settings, say: Say) -> list[str]:
-    """Say what the config says of the published file's quantisation, and whether these bytes are that file's."""
+    """Say what the config says of the published file's quantization, and whether these bytes are that file's."""
     stated = quantization_of(model)
     if stated is None:
         return []
@@ -178,5 +178,5 @@ def _quantization_lines(model: ModelValue, how: Settings, say: Say) -> list[str]
         return [taken.format(method=method, scheme=scheme, dtype=how.dtype)]
     if how.quantization is not None:
         return []
-    other = say("The published file is quantised ({method}); these bytes are those of {dtype}: --quantization {scheme} packs the weights.")
+    other = say("The published file is quantized ({method}); these bytes are those of {dtype}: --quantization {scheme} packs the weights.")
     return [other.format(method=method, dtype=how.dtype, scheme=scheme or "NAME")]

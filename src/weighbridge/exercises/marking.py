@@ -70,7 +70,7 @@ def mark_answer(exercise: Exercise, answer: str | int) -> Marking:
     >>> from weighbridge.load import load
     >>> asked = exercise_about(load("bert-base-uncased"), "layer")
     >>> mark_answer(asked, 7_087_872).verdict, mark_answer(asked, "4 × 768² + 8 × 768² = 7,077,888").remarks[0]
-    ('right', '9,984 too low: without biases and Layer normalisation')
+    ('right', '9,984 too low: without biases and Layer normalization')
     """
     text = str(answer).strip()
     if not text:

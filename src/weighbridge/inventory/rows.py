@@ -129,7 +129,7 @@ def cache_per_token(tree: Part, model_type: str) -> Size | None:
 
 
 def quantization(raw: Mapping[str, Any]) -> str | None:
-    """Return the quantisation method that a config names.
+    """Return the quantization method that a config names.
 
     >>> quantization({"quantization_config": {"quant_method": "gptq", "bits": 4}})
     'gptq 4'

@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, StoredTensor
-from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimiser_notes, role_of_variable
+from weighbridge.readers.variables import OPTIMIZER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimizer_notes, role_of_variable
 
 DEEPEST_MAP = 64
 MOST_VALUES = 300_000
@@ -39,7 +39,7 @@ TYPES = {
 """NumPy's names of types: ours, and their bytes."""
 
 CHUNKED = "__msgpack_chunked_array__"
-APART = {"opt_state": OPTIMISER_NOTE, "optimizer": OPTIMISER_NOTE, "batch_stats": STATISTICS_NOTE}
+APART = {"opt_state": OPTIMIZER_NOTE, "optimizer": OPTIMIZER_NOTE, "batch_stats": STATISTICS_NOTE}
 """Branches at the top that are no parameters."""
 
 ARRAY, SCALAR = 1, 3
@@ -128,7 +128,7 @@ def _arrays(file: BinaryIO) -> dict[str, _Array]:
 
 
 def _listing(found: dict[str, _Array]) -> Listing:
-    """Tell parameters from statistics of norms, the optimiser's arrays and tables, by their names and types."""
+    """Tell parameters from statistics of norms, the optimizer's arrays and tables, by their names and types."""
     tensors = []
     for path, array in found.items():
         top, _, rest = path.partition(".")
@@ -139,7 +139,7 @@ def _listing(found: dict[str, _Array]) -> Listing:
         elif not array.dtype.startswith(("F", "BF", "C")):
             role, note = "buffer", TABLE_NOTE
         tensors.append(StoredTensor(name, array.dtype, array.shape, array.size_bytes, role, note=note))
-    return Listing("flax", tuple(tensors), {}, optimiser_notes(tensors))
+    return Listing("flax", tuple(tensors), {}, optimizer_notes(tensors))
 
 
 def _token(cursor: Cursor) -> Token:

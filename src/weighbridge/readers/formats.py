@@ -16,7 +16,7 @@ from weighbridge.readers.roles import mark_buffers_beside
 class Format(NamedTuple):
     """One format: its name, the module that reads it, and the endings its files have.
 
-    The ending is asked only if no reader recognises the first bytes: it says what a damaged file was meant to be. Where it decides
+    The ending is asked only if no reader recognizes the first bytes: it says what a damaged file was meant to be. Where it decides
     (*by_ending*), another format begins alike.
     """
 
@@ -46,7 +46,7 @@ FORMATS: tuple[Format, ...] = (
     Format("OpenVINO", "openvino", (".xml",)),
     Format("zip", "zip_archive", ()),
 )
-"""Asked in this order; the first stands for formats that are recognised to be refused."""
+"""Asked in this order; the first stands for formats that are recognized to be refused."""
 
 OTHER_FILES = (
     (b"\x89PNG", mark("a picture (PNG)")),

@@ -254,7 +254,7 @@ def _metadata(cursor: Cursor, order: str, count: int) -> dict[str, Any]:
 
 
 def _text(cursor: Cursor, size: int) -> object:
-    """Read a text, or pass over one as long as a chat template or a serialised tokenizer."""
+    """Read a text, or pass over one as long as a chat template or a serialized tokenizer."""
     if size <= 1 << 10:
         return cursor.text(size, "text")
     cursor.skip(size, "text")

@@ -38,7 +38,7 @@ class Repository(NamedTuple):
 
     Attributes:
         service: ``hf`` or ``modelscope``.
-        name: Its id, ``organisation/name``.
+        name: Its id, ``organization/name``.
         revision: A branch, a tag or a commit.
     """
 

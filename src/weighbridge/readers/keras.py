@@ -18,7 +18,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.archive import content, members, place
 from weighbridge.readers.listing import LONGEST_PATH, Listing, StoredTensor
-from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimiser_notes, role_of_variable, with_dots
+from weighbridge.readers.variables import OPTIMIZER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimizer_notes, role_of_variable, with_dots
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -30,7 +30,7 @@ DEEPEST_GROUP = 64
 MOST_OBJECTS = 5_000
 """h5py takes a quarter of a millisecond for each."""
 
-_OPTIMISER = re.compile(r"(.*/)?(optimizer_weights|optimizer)/.*")
+_OPTIMIZER = re.compile(r"(.*/)?(optimizer_weights|optimizer)/.*")
 _NORM = re.compile(r"(.*/)?batch_normalization(_\d+)?/vars/[23]")
 
 
@@ -46,7 +46,7 @@ def sniff(head: bytes) -> bool:
 
 
 def read(file: BinaryIO) -> Listing:
-    """List the variables of a Keras model, without its optimiser's among the parameters.
+    """List the variables of a Keras model, without its optimizer's among the parameters.
 
     Raises:
         ReadError: No Keras file, damaged, with links out of it, or h5py is not installed.
@@ -198,18 +198,18 @@ def _listed_names(found: Iterable[str]) -> dict[str, str]:
 
 
 def _listing(found: dict[str, StoredTensor]) -> Listing:
-    """Tell parameters from statistics of norms, the optimiser's arrays and tables, by their names and types."""
+    """Tell parameters from statistics of norms, the optimizer's arrays and tables, by their names and types."""
     plain = _listed_names(found)
     names = set(plain.values())
     tensors = []
     for name, tensor in found.items():
         role, note = role_of_variable(plain[name], tensor.shape, names), ""
-        if _OPTIMISER.fullmatch(name):
-            role, note = "buffer", OPTIMISER_NOTE
+        if _OPTIMIZER.fullmatch(name):
+            role, note = "buffer", OPTIMIZER_NOTE
         elif _NORM.fullmatch(name):
             role, note = "buffer", STATISTICS_NOTE
         elif not tensor.dtype.startswith(("F", "BF", "C")):
             role, note = "buffer", TABLE_NOTE
         tied_to = plain.get(tensor.tied_to) if tensor.tied_to else None
         tensors.append(tensor._replace(name=plain[name], role=role, note=note, tied_to=tied_to))
-    return Listing("keras", tuple(tensors), {}, optimiser_notes(tensors))
+    return Listing("keras", tuple(tensors), {}, optimizer_notes(tensors))

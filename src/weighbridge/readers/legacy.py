@@ -1,4 +1,4 @@
-"""Formats that are recognised but not read: each is refused with its name and a way forward.
+"""Formats that are recognized but not read: each is refused with its name and a way forward.
 
 Source: llama.cpp before GGUF, llama.h (LLAMA_FILE_MAGIC_*);
 onnxruntime, core/flatbuffers; Git LFS, docs/spec.md

@@ -56,7 +56,7 @@ class StoredTensor(NamedTuple):
         shape: Its logical shape: for packed weights, that of the matrix that was packed.
         size_bytes: The bytes it occupies in the file; 0 if it shares another tensor's.
         role: One of ``tree.ROLES``, or None to have it told from name and shape. What is neither parameter nor
-            state of the model (scales and indices of packed weights, optimiser state) is a ``buffer``.
+            state of the model (scales and indices of packed weights, optimizer state) is a ``buffer``.
         tied_to: The full name of the first tensor whose storage this is, or None if it has its own.
         elements: Elements stored in the file, where they are not the product of the shape (packed weights, ties).
         note: Why *role* or *shape* is not what the file says, in a few words: ``scale of packed weights``.

@@ -2,7 +2,7 @@
 
 Nothing of torch is imported, no values are read, and ``data_ptr`` is never asked: on the meta device it is
 0 for every tensor. A module whose parameters are not what they look like (sharded away, packed into bytes,
-not yet initialised) is read by its own record of the true shapes, or refused.
+not yet initialized) is read by its own record of the true shapes, or refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DTYPES = {
 """torch's names of element types, as safetensors spells them."""
 
 PACKED = frozenset(("qweight", "weight_packed", "W_q", "_packed_params", "weight_blocks"))
-"""Attributes that only quantised modules have, in place of a weight."""
+"""Attributes that only quantized modules have, in place of a weight."""
 
 
 def read_module(module: Any) -> ModelValue:
@@ -52,7 +52,7 @@ def read_module(module: Any) -> ModelValue:
         module: Anything with ``named_parameters`` and ``named_modules`` as ``torch.nn.Module`` has them.
 
     Raises:
-        ReadError: Parameters are sharded, packed or not initialised, and do not tell their true shape.
+        ReadError: Parameters are sharded, packed or not initialized, and do not tell their true shape.
     """
     notes: list[str] = []
     found = [*_parameters(module, notes), *_buffers(module)]

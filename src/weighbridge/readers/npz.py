@@ -15,7 +15,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.archive import Member, members, place
 from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.npy import LONGEST_HEADER, MAGIC, header
-from weighbridge.readers.variables import OPTIMISER_NOTE, TABLE_NOTE, role_of_variable, with_dots
+from weighbridge.readers.variables import OPTIMIZER_NOTE, TABLE_NOTE, role_of_variable, with_dots
 
 MOST_ARRAYS = 25_000
 """Each has a header of its own to be read, which takes its time."""
@@ -59,7 +59,7 @@ def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
 
 def _classify(tensor: StoredTensor, names: set[str]) -> StoredTensor:
     if re.match(r"(opt_state|optimizer|opt\.state)\b", tensor.name):
-        return tensor._replace(role="buffer", note=OPTIMISER_NOTE)
+        return tensor._replace(role="buffer", note=OPTIMIZER_NOTE)
     if tensor.dtype == "U32" and f"{tensor.name.removesuffix('.weight')}.scales" in names:
         return tensor
     if not tensor.dtype.startswith(("F", "V", "C")):

@@ -1,9 +1,9 @@
 """ONNX: the protocol buffer is walked, never loaded; the numbers in it are passed over.
 
-Initialisers and Constant nodes are listed, those of sub-graphs and functions too. The graph tells what
-they are: what a quantised operator takes as scale or zero point is no parameter, nor are whole numbers
-that no quantised operator takes as weights (shapes, axes, indices). Every input of every node must come from
-somewhere, so that an initialiser that is lost or renamed shows.
+Initializers and Constant nodes are listed, those of sub-graphs and functions too. The graph tells what
+they are: what a quantized operator takes as scale or zero point is no parameter, nor are whole numbers
+that no quantized operator takes as weights (shapes, axes, indices). Every input of every node must come from
+somewhere, so that an initializer that is lost or renamed shows.
 
 Source: onnx 1.23, onnx/onnx.proto and docs/ExternalData.md; com.microsoft operators: onnxruntime, docs/ContribOperators.md
 """
@@ -105,7 +105,7 @@ def sniff(head: bytes) -> bool:
 
 
 def read(file: BinaryIO) -> Listing:
-    """List the initialisers and constants of an ONNX model, external data included, which need not be there.
+    """List the initializers and constants of an ONNX model, external data included, which need not be there.
 
     Raises:
         ReadError: Not ONNX, damaged, or a node takes what nothing gives.
@@ -181,7 +181,7 @@ def _owner(walk: _Walk, scope: Scope, name: str, at: int) -> Scope:
 
 
 def _graph(walk: _Walk, field: Field, scope: Scope) -> Scope:
-    """Read a ``GraphProto``: its initialisers are kept, its nodes tell what these are used for."""
+    """Read a ``GraphProto``: its initializers are kept, its nodes tell what these are used for."""
     cursor = walk.cursor
     require_bytes(cursor, field, "graph")
     if scope.depth > DEEPEST_GRAPH:

@@ -27,7 +27,7 @@ MODULES = "modules"
 
 SCALE, ZERO, OTHER = "scale of packed weights", "zero of packed weights", "a constant of the graph"
 
-QUANTISED: dict[str, dict[int, str]] = {
+QUANTIZED: dict[str, dict[int, str]] = {
     "DequantizeLinear": {1: SCALE, 2: ZERO},
     "QuantizeLinear": {1: SCALE, 2: ZERO},
     "QLinearMatMul": {1: SCALE, 2: ZERO, 4: SCALE, 5: ZERO, 6: SCALE, 7: ZERO},
@@ -51,7 +51,7 @@ QUANTISED: dict[str, dict[int, str]] = {
     "MatMulBnb4": {2: SCALE},
     "GatherBlockQuantized": {2: SCALE, 3: ZERO},
 }
-"""Inputs of quantised operators that are no parameters, by position."""
+"""Inputs of quantized operators that are no parameters, by position."""
 
 BIASES = {("DequantizeLinear", 0), ("QLinearConv", 8), ("QGemm", 6), ("QAttention", 2)}
 """Inputs at which 32-bit or 16-bit whole numbers are parameters."""
@@ -89,7 +89,7 @@ FLOATS = ("F", "BF")
 
 def with_role(tensor: StoredTensor, uses: list[Use], names: Collection[str]) -> StoredTensor:
     """Give a tensor its role, from the operators that take it."""
-    overhead = next((kind for use in uses if (kind := QUANTISED.get(use.kind, {}).get(use.position))), None)
+    overhead = next((kind for use in uses if (kind := QUANTIZED.get(use.kind, {}).get(use.position))), None)
     if overhead is None and _is_scale_name(tensor.name, names):
         overhead = ZERO if tensor.name.endswith("_zero_point") else SCALE
     if overhead is not None:
@@ -108,7 +108,7 @@ def with_role(tensor: StoredTensor, uses: list[Use], names: Collection[str]) -> 
 
 
 def _is_scale_name(name: str, names: Collection[str]) -> bool:
-    """Tell a scale by the names that onnxruntime's quantisation gives: W_quantized, W_scale, W_zero_point."""
+    """Tell a scale by the names that onnxruntime's quantization gives: W_quantized, W_scale, W_zero_point."""
     for ending in ("_scale", "_zero_point"):
         if name.endswith(ending):
             return name.removesuffix(ending) + "_quantized" in names

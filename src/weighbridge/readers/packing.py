@@ -1,4 +1,4 @@
-"""Unpack the listing of quantised weights: the matrix that was packed, its scales as buffers.
+"""Unpack the listing of quantized weights: the matrix that was packed, its scales as buffers.
 
 Stored elements are not parameters: eight 4-bit weights stand in one 32-bit word. Each scheme in
 ``readers.schemes`` says what a module's arrays stand for. An array of whole numbers that none can resolve
@@ -247,7 +247,7 @@ def _notes(tensors: list[StoredTensor]) -> Iterator[str]:
         flat = sum(len(tensor.shape) == 1 for tensor in tensors if tensor.note.startswith(PACKED))
         lost = Text("; the file's header does not give the shape of {flat:,} of them, only the count", flat=flat) if flat else ""
         yield Text(
-            "quantised weights ({schemes}) are listed as the matrices they stand for, their scales as buffers{lost}",
+            "quantized weights ({schemes}) are listed as the matrices they stand for, their scales as buffers{lost}",
             schemes=", ".join(schemes),
             lost=lost,
         )

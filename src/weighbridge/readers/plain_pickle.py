@@ -70,7 +70,7 @@ def read_at(file: BinaryIO, position: int) -> Listing:
         raise ReadError("bytes follow the pickle, which belong to nothing in it", offset=end)
     listing = listing_of(found, {}, storages)
     tensors = tuple(
-        tensor._replace(role="buffer", note="optimiser state") if _PADDLE_SLOT.fullmatch(tensor.name) else tensor
+        tensor._replace(role="buffer", note="optimizer state") if _PADDLE_SLOT.fullmatch(tensor.name) else tensor
         for tensor in listing.tensors
     )
     return listing._replace(format="pickle", tensors=tensors)

@@ -87,7 +87,7 @@ def _mentions_buffers(name: str) -> bool:
 
 
 def mark_buffers_beside(listing: Listing) -> Listing:
-    """Give the role of a buffer to what torch keeps beside a parameter whose place it took, and to the scale of a quantised module's output.
+    """Give the role of a buffer to what torch keeps beside a parameter whose place it took, and to the scale of a quantized module's output.
 
     Source: torch 2.13.0, torch/nn/utils/prune.py (``apply`` renames ``weight`` to ``weight_orig`` and registers ``weight_mask``),
     torch/nn/utils/spectral_norm.py (``weight_orig``, and the buffers ``weight_u`` and ``weight_v``),
@@ -100,9 +100,9 @@ def mark_buffers_beside(listing: Listing) -> Listing:
     """
     hooked = [tensor.name.removesuffix("_orig") for tensor in listing.tensors if tensor.name.endswith("_orig")]
     single = (tensor.name for tensor in listing.tensors if listing.format == "torch" and tensor.shape in ((), (1,)))
-    quantised = [name.removesuffix("zero_point") for name in single if name.endswith("zero_point")]
+    quantized = [name.removesuffix("zero_point") for name in single if name.endswith("zero_point")]
     beside = {f"{name}_{word}" for name in hooked for word in ("mask", "u", "v")}
-    beside |= {f"{name}{word}" for name in quantised for word in ("scale", "zero_point")}
+    beside |= {f"{name}{word}" for name in quantized for word in ("scale", "zero_point")}
     if not beside:
         return listing
     marked = (tensor._replace(role="buffer") if tensor.role is None and tensor.name in beside else tensor for tensor in listing.tensors)

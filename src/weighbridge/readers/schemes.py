@@ -241,7 +241,7 @@ def torchao(arrays: Arrays, settings: Settings) -> Answer:
 
 
 def bitsandbytes4(arrays: Arrays) -> dict[str, Answer]:
-    """Resolve columns of bytes with two 4-bit values each: counts, since the shape stands in the quantisation's state.
+    """Resolve columns of bytes with two 4-bit values each: counts, since the shape stands in the quantization's state.
 
     An odd number of values would leave half a byte empty; no layer of odd width and odd height is known.
 

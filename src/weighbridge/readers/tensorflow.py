@@ -1,7 +1,7 @@
 """The index of a TensorFlow V2 checkpoint (``model.ckpt.index``, ``variables/variables.index``); the data shards stay shut.
 
 The index is a sorted table of blocks, each with its checksum, from a tensor's name to its type, shape
-and place. Optimiser slots and counters are told apart from the model's variables by their names, and names are
+and place. Optimizer slots and counters are told apart from the model's variables by their names, and names are
 given with dots for slashes, those of Google's BERT release with the names that the reference library gives them.
 
 Source: tensorflow/core/lib/io/table_format.txt, core/lib/io/format.cc, core/protobuf/tensor_bundle.proto, core/framework/types.proto;
@@ -23,7 +23,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, StoredTensor
 from weighbridge.readers.protobuf import Budget, Field, fields
-from weighbridge.readers.variables import OPTIMISER_NOTE
+from weighbridge.readers.variables import OPTIMIZER_NOTE
 
 MAGIC = bytes.fromhex("57fb808b247547db")
 LARGEST = 1 << 22
@@ -59,12 +59,12 @@ TYPES = {
 }
 """Number of each type, DataType in types.proto: our name, and its bits; those without are of any length."""
 
-OPTIMISER = re.compile(
+OPTIMIZER = re.compile(
     r"""(.*/)?(adam_[mv]|lamb_[mv]|Adam(_1)?|Momentum|RMSProp(_1)?|Adagrad|Ftrl(_1)?|AdamWeightDecay(_1)?|LAMB(_1)?|v[rc])
     |.*/\.OPTIMIZER_SLOT/.*|(.*/)?_?optimizer/.*|(beta[12]_power|global_step|iter)(_\d+)?|(save_counter|optimizer_step)(/.*)?""",
     re.VERBOSE,
 )
-"""Names of what an optimiser keeps."""
+"""Names of what an optimizer keeps."""
 
 COUNTERS = re.compile(
     r"keras_api/metrics/.*|(.*/)?(total|count|true_positives|false_positives)/\.ATTRIBUTES/.*|_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -156,7 +156,7 @@ def _listing(tensors: list[StoredTensor], shards: int) -> Listing:
     notes = [one if shards == 1 else Text("the values lie in {shards:,} data shards beside the index, not opened", shards=shards)]
     if google:
         notes.append(Text("the names are those of Google's BERT release, given as the reference library names them"))
-    apart = [tensor for tensor in named if tensor.note == OPTIMISER_NOTE]
+    apart = [tensor for tensor in named if tensor.note == OPTIMIZER_NOTE]
     if apart:
         notes.append(
             Text(
@@ -286,8 +286,8 @@ def _tensor_of(name: str, entry: Entry) -> StoredTensor:
     """Say what a variable is, by its name and type."""
     dtype, bits = TYPES[entry.kind]
     role, note = None, ""
-    if OPTIMISER.fullmatch(name):
-        role, note = "buffer", OPTIMISER_NOTE
+    if OPTIMIZER.fullmatch(name):
+        role, note = "buffer", OPTIMIZER_NOTE
     elif COUNTERS.fullmatch(name) or not dtype.startswith(("F", "BF")):
         role, note = "buffer", "a counter or table, no parameter"
     elif AVERAGES.fullmatch(name):

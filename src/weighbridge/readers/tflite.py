@@ -112,9 +112,9 @@ def _tensor(table: Table, sizes: list[int]) -> tuple[int, StoredTensor] | None:
     if bits and not sparse and due != sizes[buffer]:
         table.buffer.fail(f"{printable(name)} of shape {list(shape)} takes {due:,} bytes; its buffer has {sizes[buffer]:,}", table.begin)
     scales = table.table(4)
-    quantised = scales is not None and scales.vector(2, 4).length > 0
-    learned = prod(shape) > 1 and (dtype.startswith(("F", "BF")) or quantised)
-    role = None if learned and not quantised else "weight" if learned else "buffer"
+    quantized = scales is not None and scales.vector(2, 4).length > 0
+    learned = prod(shape) > 1 and (dtype.startswith(("F", "BF")) or quantized)
+    role = None if learned and not quantized else "weight" if learned else "buffer"
     stored = sizes[buffer] * 8 // bits if sparse and bits else None
     return buffer, StoredTensor(name, dtype, shape, sizes[buffer], role, None, stored, "" if learned else TABLE_NOTE)
 
@@ -122,4 +122,4 @@ def _tensor(table: Table, sizes: list[int]) -> tuple[int, StoredTensor] | None:
 def _notes(tensors: list[StoredTensor]) -> Iterator[str]:
     whole = [tensor for tensor in tensors if tensor.role == "weight"]
     if whole:
-        yield Text("{count:,} tensors are quantised, each with scales of its own in the table of tensors", count=len(whole))
+        yield Text("{count:,} tensors are quantized, each with scales of its own in the table of tensors", count=len(whole))

@@ -16,8 +16,8 @@ from weighbridge.readers.pickles import safe_key
 from weighbridge.readers.text import printable
 
 LARGEST_PICKLE = 32_000_000
-QUANTISED = f"{PACKED}torch"
-"""What is said of a quantised tensor of torch's own: its type says that its whole numbers stand for real ones."""
+QUANTIZED = f"{PACKED}torch"
+"""What is said of a quantized tensor of torch's own: its type says that its whole numbers stand for real ones."""
 
 MOST_PARTS = 10_000
 """Objects within the state of one tensor."""
@@ -83,7 +83,7 @@ class View(NamedTuple):
         dtype, offset, shape, stride: As torch has them.
         parameter: Whether the file says that it is a parameter.
         inner: The tensors that hold its elements: those of a sparse one, of a shard, of a class of its own.
-        attributes: What else was saved with it: Python attributes, the scales of a quantised tensor.
+        attributes: What else was saved with it: Python attributes, the scales of a quantized tensor.
         note: What is unusual about it, in a few words.
         other_bytes: Bytes of an element, of a type that torch does not have.
     """
@@ -194,10 +194,10 @@ def _tensor_of_type(
     return _view(storage, offset, shape, stride, DTYPES[dtype.name])
 
 
-def _quantized_view(storage: object, offset: object, shape: object, stride: object, quantiser: object = None, *_: object) -> View:
-    held = quantiser if isinstance(quantiser, tuple) and any(isinstance(value, View) for value in quantiser) else None
+def _quantized_view(storage: object, offset: object, shape: object, stride: object, quantizer: object = None, *_: object) -> View:
+    held = quantizer if isinstance(quantizer, tuple) and any(isinstance(value, View) for value in quantizer) else None
     return _view(storage, offset, shape, stride)._replace(
-        attributes=held and dict(zip(("scheme", "scales", "zeros", "axis"), held, strict=False)), note=QUANTISED
+        attributes=held and dict(zip(("scheme", "scales", "zeros", "axis"), held, strict=False)), note=QUANTIZED
     )
 
 

@@ -1,6 +1,6 @@
 """Which tensors of a training checkpoint are the model's, and why; everything else in the file is named, never added.
 
-By structure first: the state of an optimiser is known by its ``state`` and ``param_groups`` wherever it stands. Then by the keys at the top,
+By structure first: the state of an optimizer is known by its ``state`` and ``param_groups`` wherever it stands. Then by the keys at the top,
 and at the tops of what is wrapped in them, that training scripts use.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from weighbridge.core.messages import Text
 from weighbridge.readers.text import printable
 from weighbridge.readers.torch_storages import View, shape_of
-from weighbridge.readers.torch_walk import TRAINING, FoundTensor, Kind, is_optimiser, is_plain, walk_object
+from weighbridge.readers.torch_walk import TRAINING, FoundTensor, Kind, is_optimizer, is_plain, walk_object
 
 MODELS = (
     "state_dict",
@@ -164,7 +164,7 @@ def _choose(root: object, walked: list[FoundTensor]) -> _Choice:
     prefix: tuple[str, ...] = ()
     training: set[str] = set()
     node, found = root, walked
-    while (isinstance(node, dict) or is_plain(node)) and not is_optimiser(node):
+    while (isinstance(node, dict) or is_plain(node)) and not is_optimizer(node):
         level = _level(node, found, len(prefix))
         if prefix and not level.training & level.held:
             break

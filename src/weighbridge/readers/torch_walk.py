@@ -39,7 +39,7 @@ class Kind(NamedTuple):
 
 UNKNOWN = Kind()
 TRAINING = "state of the training"
-OPTIMISER = Kind(True, TRAINING)
+OPTIMIZER = Kind(True, TRAINING)
 
 
 class FoundTensor(NamedTuple):
@@ -118,7 +118,7 @@ def _path(place: _Place | None) -> tuple[str, ...]:
 def walk_object(node: object, buffers: Mapping[str, frozenset[str]] | None = None) -> Iterator[Entry]:
     """Yield what an object holds: how it is called there, the thing, and what it is known to be."""
     if isinstance(node, dict):
-        kind = OPTIMISER if is_optimiser(node) else UNKNOWN
+        kind = OPTIMIZER if is_optimizer(node) else UNKNOWN
         yield from ((key, value, kind) for key, value in _items(node))
         if isinstance(node, AttributedDict) and node.state:
             yield from ((key, value, kind) for key, value, _ in walk_object(node.state))
@@ -163,7 +163,7 @@ def _object(node: Stub, buffers: Mapping[str, frozenset[str]]) -> Iterator[Entry
     elif _is_module(node):
         yield from _module(_state(node))
     else:
-        kind = OPTIMISER if maker.module.startswith(("torch.optim", "torch.amp", "torch.cuda.amp")) else UNKNOWN
+        kind = OPTIMIZER if maker.module.startswith(("torch.optim", "torch.amp", "torch.cuda.amp")) else UNKNOWN
         scripted = maker.module.startswith("__torch__")
         held = buffers.get(maker.name.rpartition(".")[2], frozenset())
         for key, value in _state(node).items():
@@ -200,8 +200,8 @@ def _module(state: dict[Any, Any]) -> Iterator[Entry]:
     yield from ((key, value, Kind(True, "an attribute, neither parameter nor buffer")) for key, value in _items(own))
 
 
-def is_optimiser(node: object) -> bool:
-    """Tell whether a dict is the state of an optimiser of torch: its state, and its groups of parameters."""
+def is_optimizer(node: object) -> bool:
+    """Tell whether a dict is the state of an optimizer of torch: its state, and its groups of parameters."""
     return isinstance(node, dict) and isinstance(node.get("param_groups"), list | tuple) and "state" in node
 
 

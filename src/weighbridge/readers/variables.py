@@ -11,20 +11,20 @@ from weighbridge.readers.listing import StoredTensor
 ROLES = {"kernel": "weight", "embeddings": "embedding", "embedding": "embedding", "gamma": "gain", "beta": "shift", "bias": "bias"}
 STATISTICS = frozenset("moving_mean moving_variance moving_var".split())
 
-OPTIMISER_NOTE = "optimiser state"
+OPTIMIZER_NOTE = "optimizer state"
 STATISTICS_NOTE = "statistics of a norm"
 TABLE_NOTE = "a counter or table, no parameter"
 
 
-def optimiser_notes(tensors: Iterable[StoredTensor]) -> tuple[str, ...]:
-    """Say how many arrays are the optimiser's, if any are.
+def optimizer_notes(tensors: Iterable[StoredTensor]) -> tuple[str, ...]:
+    """Say how many arrays are the optimizer's, if any are.
 
-    >>> optimiser_notes([StoredTensor("step", "I64", (), 8, "buffer", note=OPTIMISER_NOTE)])
-    ("1 arrays with 1 elements are the optimiser's, no parameters",)
+    >>> optimizer_notes([StoredTensor("step", "I64", (), 8, "buffer", note=OPTIMIZER_NOTE)])
+    ("1 arrays with 1 elements are the optimizer's, no parameters",)
     """
-    apart = [tensor for tensor in tensors if tensor.note == OPTIMISER_NOTE]
+    apart = [tensor for tensor in tensors if tensor.note == OPTIMIZER_NOTE]
     count = sum(tensor.stored for tensor in apart)
-    words = "{count:,} arrays with {elements:,} elements are the optimiser's, no parameters"
+    words = "{count:,} arrays with {elements:,} elements are the optimizer's, no parameters"
     return (Text(words, count=len(apart), elements=count),) if apart else ()
 
 

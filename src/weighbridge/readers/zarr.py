@@ -19,7 +19,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, StoredTensor, refuse_immense
 from weighbridge.readers.ocdbt import MANIFEST, metadata_of
 from weighbridge.readers.text import parse_object
-from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimiser_notes, role_of_variable, with_dots
+from weighbridge.readers.variables import OPTIMIZER_NOTE, STATISTICS_NOTE, TABLE_NOTE, optimizer_notes, role_of_variable, with_dots
 
 MARKS = (".zarray", ".zgroup", "zarr.json", "_METADATA", "_CHECKPOINT_METADATA", "manifest.ocdbt")
 """Files of which one stands in every such directory."""
@@ -72,7 +72,7 @@ def list_zarr(folder: Path) -> Listing:
     if not tensors:
         raise ReadError("the directory holds no Zarr arrays", path=str(folder))
     told = tuple(_classify(tensor, tensors) for tensor in tensors.values())
-    return refuse_immense(Listing("zarr", told, {}, optimiser_notes(told), ordered=False))
+    return refuse_immense(Listing("zarr", told, {}, optimizer_notes(told), ordered=False))
 
 
 def database(folder: Path) -> Path | None:
@@ -165,9 +165,9 @@ def _type(found: Mapping[str, object], version: int, path: Path) -> tuple[str, i
 
 
 def _classify(tensor: StoredTensor, names: Mapping[str, StoredTensor]) -> StoredTensor:
-    """Tell the optimiser's arrays and statistics from parameters."""
+    """Tell the optimizer's arrays and statistics from parameters."""
     if re.match(r"(state\.)?(opt_state|optimizer|param_states|mu|nu|exp_avg)\b", tensor.name):
-        return tensor._replace(role="buffer", note=OPTIMISER_NOTE)
+        return tensor._replace(role="buffer", note=OPTIMIZER_NOTE)
     if tensor.name.startswith("batch_stats."):
         return tensor._replace(role="buffer", note=STATISTICS_NOTE)
     if not tensor.dtype.startswith(("F", "BF", "C")):

@@ -275,7 +275,7 @@ def of_equinox() -> dict[str, Facts]:
 
 
 def of_litert() -> dict[str, Facts]:
-    """A model of the format's own generated writer: a dense layer, one quantised, a shared buffer, a table; read back by its interpreter."""
+    """A model of the format's own generated writer: a dense layer, one quantized, a shared buffer, a table; read back by its interpreter."""
     np, builder = import_module("numpy"), import_module("flatbuffers")
     schema, interpreter = import_module("ai_edge_litert.schema_py_generated"), import_module("ai_edge_litert.interpreter")
     model, graph = schema.ModelT(), schema.SubGraphT()
@@ -385,7 +385,7 @@ def of_ctranslate2() -> dict[str, Facts]:
 
 
 def of_openvino() -> dict[str, Facts]:
-    """A network with a matrix, a bias, numbers and a shape, in two types, and one whose weights the library's optimiser would compress."""
+    """A network with a matrix, a bias, numbers and a shape, in two types, and one whose weights the library's optimizer would compress."""
     np, library, ops = import_module("numpy"), import_module("openvino"), import_module("openvino.opset13")
     x, draw = ops.parameter([1, 3], np.float32), np.random.default_rng(0)
     weight = ops.constant(draw.random((4, 3), np.float32))
@@ -453,7 +453,7 @@ def of_coremltools() -> dict[str, Facts]:
 
 
 def of_paddle() -> dict[str, Facts]:
-    """A state dict as PaddlePaddle saves it, and an optimiser's."""
+    """A state dict as PaddlePaddle saves it, and an optimizer's."""
     paddle: Any = import_module("paddle")
     net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4))
     optimizer = paddle.optimizer.AdamW(parameters=net.parameters())
@@ -468,7 +468,7 @@ def of_paddle() -> dict[str, Facts]:
 
 
 def of_mlx() -> dict[str, Facts]:
-    """Arrays and quantised ones as MLX saves them."""
+    """Arrays and quantized ones as MLX saves them."""
     mx: Any = import_module("mlx.core")
     plain = {"dense.weight": mx.zeros((3, 4)), "dense.bias": mx.zeros((3,), dtype=mx.float16)}
     words, scales, biases = mx.quantize(mx.zeros((64, 128)), 64, 4)

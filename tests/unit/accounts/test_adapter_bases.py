@@ -64,8 +64,8 @@ SIZES = {
 @pytest.mark.parametrize(
     ("model_type", "class_name", "target", "what"),
     [
-        ("ibert", "IBertModel", "query", "quantised"),
-        ("ibert", "IBertModel", "word_embeddings", "quantised"),
+        ("ibert", "IBertModel", "query", "quantized"),
+        ("ibert", "IBertModel", "word_embeddings", "quantized"),
         ("llama", "LlamaForCausalLM", "input_layernorm", "rms norm"),
         ("llama", "LlamaForCausalLM", "gate_proj", None),
     ],

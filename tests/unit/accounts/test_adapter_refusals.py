@@ -23,7 +23,7 @@ CONTEXT = {"peft_type": "CPT", "task_type": "CAUSAL_LM", "cpt_token_ids": [0, 1]
 @pytest.mark.parametrize(
     ("config", "adapter", "text"),
     [
-        ({"model_type": "hubert"}, "lora:target_modules=pos_conv_embed.conv", "convolution is parametrised"),
+        ({"model_type": "hubert"}, "lora:target_modules=pos_conv_embed.conv", "convolution is parametrized"),
         ({"model_type": "vit"}, "prompt_tuning:num_virtual_tokens=4", "by vocab_size, which this config has not"),
         ({"model_type": "llama", "architectures": ["LlamaModel"]}, CONTEXT, "LlamaModel does not"),
         ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, CONTEXT, "BertForMaskedLM does not"),

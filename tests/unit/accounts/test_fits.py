@@ -213,11 +213,11 @@ def test_weights_as_published_come_first(said: dict[str, Any], scheme: str, bits
         assert (int(whole.partition(" ")[0].replace(",", "")) - cache) * bits == (int(read.partition(" ")[0].replace(",", "")) - cache) * 16
 
 
-def test_a_quantisation_without_a_scheme_is_told() -> None:
+def test_a_quantization_without_a_scheme_is_told() -> None:
     base = model({**PUBLISHED_BASE, "quantization_config": {"quant_method": "gptq", "bits": 3, "group_size": 64}}, "LlamaForCausalLM")
     found = base.fits(gib=4, seq=64)
     assert found.ways[0].measure == "weights in 16 bits"
-    assert found.notes[0] == "The published file is quantised (gptq, 3 bits, groups of 64); how many bytes it has is not worked out here."
+    assert found.notes[0] == "The published file is quantized (gptq, 3 bits, groups of 64); how many bytes it has is not worked out here."
 
 
 def test_where_activations_of_an_adapter_are_not_worked_out_those_of_full_training_are_taken() -> None:

@@ -174,7 +174,7 @@ TRUE = [
     "It has 110 million parameters; the checkpoint has 438 MB (FP32) or 220 MB (FP16).",
     "It has 1.1B parameters and 12M trainable parameters, 24 MB (FP16) of adapters.",
     "The 70B model needs 140 GB (FP16), that is 2 cards, where 8B parameters need 16 GB (FP16).",
-    "A 13B model = 26 GB (FP16), quantised 8 GB.",
+    "A 13B model = 26 GB (FP16), quantized 8 GB.",
     # a pronoun, a sister, a change
     "DistilBERT is a distilled version of BERT. It has 66M parameters, where its teacher has 110M parameters.",
     "DistilBERT was trained by BERT-base. It has 12 layers, 12 heads and 110M parameters, and the student half of them.",

@@ -124,7 +124,7 @@ OFFERED = {
     "pooler-added": "electra-base-discriminator",
     "key-biases": "whisper-base",
 }
-"""Word tables are padded and quantised, tables of a square's rows resized (1,024 positions are one too), labels exchanged in classifiers; a
+"""Word tables are padded and quantized, tables of a square's rows resized (1,024 positions are one too), labels exchanged in classifiers; a
 dense layer goes behind a model without a head of its own, a pooler into an encoder of BERT's kind that has none."""
 
 

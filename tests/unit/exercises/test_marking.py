@@ -81,10 +81,10 @@ def test_an_error_that_is_left_behind_is_still_named(layer: weighbridge.Exercise
 @pytest.mark.parametrize(
     ("written", "remark"),
     [
-        ("7,077,888", "9,984 too low: without biases and Layer normalisation"),
-        ("7,084,800", "3,072 too low: without Layer normalisation"),
+        ("7,077,888", "9,984 too low: without biases and Layer normalization"),
+        ("7,084,800", "3,072 too low: without Layer normalization"),
         ("7,080,960", "6,912 too low: without biases"),
-        ("7,090,944", "3,072 too high: with Layer normalisation counted once too often"),
+        ("7,090,944", "3,072 too high: with Layer normalization counted once too often"),
         ("85,054,464", "77,966,592 too high: that is all 12 layers; one was asked for"),
         ("590,592", "6,497,280 too low: that is Linear map (pooler.dense)"),
         ("7,087,870", "2 too low."),

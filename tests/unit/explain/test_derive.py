@@ -49,7 +49,7 @@ def test_sections_follow_the_architecture() -> None:
     assert [(part.number, part.title, part.value) for part in layer.parts] == [
         ("2.1", "Multi-head self-attention", 2362368),
         ("2.2", "Feed-forward network", 4722432),
-        ("2.3", "Layer normalisation", 3072),
+        ("2.3", "Layer normalization", 3072),
     ]
 
 

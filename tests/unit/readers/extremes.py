@@ -137,12 +137,12 @@ def onnx(nodes: Iterator[bytes]) -> bytes:
     return b"\x08\x08\x12\x07pytorch" + message(7, b"".join(nodes))
 
 
-def initialiser(name: str) -> bytes:
+def initializer(name: str) -> bytes:
     return message(5, b"\x08\x01\x10\x01" + message(8, name.encode()) + message(9, bytes(4)))
 
 
 def deep_onnx(depth: int = 31) -> bytes:
-    graph = b"".join(initialiser(f"w{n}") for n in range(60_000))
+    graph = b"".join(initializer(f"w{n}") for n in range(60_000))
     for _ in range(depth):
         graph = message(1, message(4, b"If") + message(5, message(1, b"x" * 4000) + message(6, graph)))
     return b"\x08\x08\x12\x07pytorch" + message(7, graph)
@@ -276,7 +276,7 @@ CASES: dict[str, tuple[str, Callable[[Path], None]]] = {
     "GGUF: 100,000 tensors": (".gguf", writer_of(lambda: gguf(tensors=100_000))),
     "GGUF: 65,000 keys": (".gguf", writer_of(lambda: gguf(keys=65_000))),
     "GGUF: 4,000,000 texts": (".gguf", writer_of(lambda: gguf(strings=4_000_000))),
-    "ONNX: 100,000 initialisers": (".onnx", writer_of(lambda: onnx(initialiser(f"w{n}") for n in range(100_000)))),
+    "ONNX: 100,000 initializers": (".onnx", writer_of(lambda: onnx(initializer(f"w{n}") for n in range(100_000)))),
     "ONNX: 200,000 nodes": (".onnx", writer_of(lambda: onnx(message(1, message(4, b"Op")) for _ in range(200_000)))),
     "ONNX: long names, nested": (".onnx", writer_of(deep_onnx)),
     "Flax: 100,000 arrays": (

@@ -60,7 +60,7 @@ def assert_consistent(listing: Listing) -> None:
     assert all(type(size) is int and size >= 0 for tensor in listing.tensors for size in tensor.shape)
 
 
-def test_paths_become_names_and_the_optimiser_stays_apart() -> None:
+def test_paths_become_names_and_the_optimizer_stays_apart() -> None:
     assert flax.sniff(SMALL)
     listing = read_bytes(flax.read, SMALL)
     assert [(tensor.name, tensor.dtype, tensor.shape, tensor.role) for tensor in listing.tensors] == [
@@ -73,7 +73,7 @@ def test_paths_become_names_and_the_optimiser_stays_apart() -> None:
         ("opt_state.0.count", "I32", (), "buffer"),
         ("权重", "F32", (0, 5), None),
     ]
-    assert listing.notes == ("2 arrays with 33 elements are the optimiser's, no parameters",)
+    assert listing.notes == ("2 arrays with 33 elements are the optimizer's, no parameters",)
 
 
 def test_an_array_in_chunks_is_one() -> None:

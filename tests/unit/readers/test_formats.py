@@ -38,7 +38,7 @@ ASIDE = (
     "state of the training",
     "a constant of the program",
     "a constant of the code",
-    "optimiser state",
+    "optimizer state",
     "a copy of the embeddings, which the last pipeline stage keeps",
     "beside the model",
 )

@@ -66,7 +66,7 @@ def test_a_whole_model_in_hdf5() -> None:
         "optimizer_weights.Adam.m.dense.kernel": ((3, 4), "buffer"),
         "optimizer_weights.Adam.iter": ((), "buffer"),
     }
-    assert read_bytes(keras.read, data).notes == ("2 arrays with 13 elements are the optimiser's, no parameters",)
+    assert read_bytes(keras.read, data).notes == ("2 arrays with 13 elements are the optimizer's, no parameters",)
 
 
 def test_every_array_that_h5py_sees() -> None:
@@ -216,7 +216,7 @@ def test_shards_of_keras_are_one_model(name: str, tmp_path: Path) -> None:
     (tmp_path / "model.weights.json").write_text(json.dumps(shards(tmp_path)))
     model = checkpoint_of(tmp_path / name)
     assert tally_of(model).unique == 12 + 20 + 5
-    assert model.notes == ("1 arrays with 20 elements are the optimiser's, no parameters",)
+    assert model.notes == ("1 arrays with 20 elements are the optimizer's, no parameters",)
 
 
 @pytest.mark.parametrize(

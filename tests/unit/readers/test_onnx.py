@@ -23,9 +23,9 @@ def init(name: str, *sizes: int, dtype: Any = np.float32) -> Any:
     return numpy_helper.from_array(np.zeros(sizes, dtype), name)
 
 
-def model(nodes: list[Any], initialisers: list[Any], inputs: tuple[str, ...] = ("x",), output: str = "y", **more: Any) -> bytes:
+def model(nodes: list[Any], initializers: list[Any], inputs: tuple[str, ...] = ("x",), output: str = "y", **more: Any) -> bytes:
     values = [helper.make_tensor_value_info(name, T.FLOAT, None) for name in inputs]
-    graph = helper.make_graph(nodes, "g", values, [helper.make_tensor_value_info(output, T.FLOAT, None)], initialisers, **more)
+    graph = helper.make_graph(nodes, "g", values, [helper.make_tensor_value_info(output, T.FLOAT, None)], initializers, **more)
     data: bytes = helper.make_model(graph).SerializeToString()
     return data
 
@@ -58,7 +58,7 @@ def shapes_of(listing: Listing) -> dict[str, tuple[int, ...]]:
 
 
 def reference(graph: Any) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Yield what the library sees: initialisers and constants, sub-graphs too."""
+    """Yield what the library sees: initializers and constants, sub-graphs too."""
     for tensor in graph.initializer:
         yield tensor.name, str(helper.tensor_dtype_to_np_dtype(tensor.data_type)), tuple(tensor.dims)
     for node in graph.node:

@@ -52,7 +52,7 @@ def test_a_gptq_layer_of_4_bits() -> None:
         ("q.scales", "scale of packed weights"),
         ("q.g_idx", "order of packed weights"),
     ]
-    assert found.notes == ("quantised weights (GPTQ) are listed as the matrices they stand for, their scales as buffers",)
+    assert found.notes == ("quantized weights (GPTQ) are listed as the matrices they stand for, their scales as buffers",)
     counts = tally_of(as_model(found, "file"))
     assert (counts.unique, counts.stored) == (16_777_216, 2_097_152 + total.overhead_elements)
 
@@ -133,7 +133,7 @@ def test_bitsandbytes_4_bits_lose_the_shape(kind: str, storage: str, rows: int) 
     assert logical(found) == {"q.weight": (16_777_216,), "norm.weight": (4096,)}
     assert found.tensors[0].dtype == kind.upper()
     assert found.notes == (
-        "quantised weights (bitsandbytes) are listed as the matrices they stand for, their scales as buffers; "
+        "quantized weights (bitsandbytes) are listed as the matrices they stand for, their scales as buffers; "
         "the file's header does not give the shape of 1 of them, only the count",
     )
     assert tally_of(as_model(found, "file")).unique == 16_777_216 + 4096

@@ -89,7 +89,7 @@ def tensors_of(listing: Listing) -> dict[str, Any]:
     return {tensor.name: (tensor.shape, tensor.role) for tensor in listing.tensors}
 
 
-def test_variables_and_what_the_optimiser_keeps() -> None:
+def test_variables_and_what_the_optimizer_keeps() -> None:
     assert tensorflow.sniff(SMALL)
     listing = read_bytes(tensorflow.read, SMALL)
     assert tensors_of(listing) == {

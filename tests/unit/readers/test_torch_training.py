@@ -50,22 +50,22 @@ def _rows(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 STATE = {"0.weight": tensor(8, 8), "0.bias": tensor(8)}
-OPTIMISER = {"state": {0: {"exp_avg": tensor(8, 8, key="e"), "step": tensor(key="s")}}, "param_groups": [{"params": [0, 1]}]}
+OPTIMIZER = {"state": {0: {"exp_avg": tensor(8, 8, key="e"), "step": tensor(key="s")}}, "param_groups": [{"params": [0, 1]}]}
 BESIDE = {key: tensor(key=key) for key in ("loss", "best_acc1", "step", "rng_state", "train_loss", "best_model_score", "lr")}
 
 
 @pytest.mark.parametrize(
     ("root", "parameters", "model"),
     [
-        ({"model_state_dict": STATE, "optimizer_state_dict": OPTIMISER, "loss": BESIDE["loss"]}, 72, "model_state_dict"),
-        ({"net": STATE, "opt_of_mine": OPTIMISER, **BESIDE}, 72, "net"),
-        ({"anything": STATE, "o": OPTIMISER, **BESIDE}, 72, "anything"),
-        ({**STATE, "optimizer": OPTIMISER, **BESIDE}, 72, ""),
+        ({"model_state_dict": STATE, "optimizer_state_dict": OPTIMIZER, "loss": BESIDE["loss"]}, 72, "model_state_dict"),
+        ({"net": STATE, "opt_of_mine": OPTIMIZER, **BESIDE}, 72, "net"),
+        ({"anything": STATE, "o": OPTIMIZER, **BESIDE}, 72, "anything"),
+        ({**STATE, "optimizer": OPTIMIZER, **BESIDE}, 72, ""),
         ({**STATE, **BESIDE}, 72, ""),
-        ({"state": {"model": STATE, "optimizers": {"Adam": OPTIMISER}}, "rng": [tensor(5056)]}, 72, "state.model"),
-        ({"model": {"encoder.weight": tensor(3), "model.weight": tensor(4)}, "optim": [OPTIMISER]}, 7, "model"),
-        ((STATE, OPTIMISER, 3), 72, ""),
-        (OPTIMISER, 0, ""),
+        ({"state": {"model": STATE, "optimizers": {"Adam": OPTIMIZER}}, "rng": [tensor(5056)]}, 72, "state.model"),
+        ({"model": {"encoder.weight": tensor(3), "model.weight": tensor(4)}, "optim": [OPTIMIZER]}, 7, "model"),
+        ((STATE, OPTIMIZER, 3), 72, ""),
+        (OPTIMIZER, 0, ""),
     ],
 )
 def test_what_is_taken_for_the_model_is_told(root: object, parameters: int, model: str) -> None:
@@ -147,11 +147,11 @@ CHANGED: dict[str, tuple[dict[str, tuple[int, ...]], int]] = {
     "older spectral norm": ({"fc.bias": (3,), "fc.weight_orig": (3, 3), "fc.weight_u": (3,), "fc.weight_v": (3,)}, 12),
     "pruning": ({"fc.bias": (3,), "fc.weight_orig": (3, 3), "fc.weight_mask": (3, 3)}, 12),
     "observers": ({"0.weight": (3, 3), "0.activation_post_process.histogram": (2048,), "0.activation_post_process.min_val": ()}, 9),
-    "quantisation in training": (
+    "quantization in training": (
         {"0.weight": (3, 3), "0.weight_fake_quant.scale": (3,), "0.weight_fake_quant.activation_post_process.eps": (1,)},
         9,
     ),
-    "quantised": ({"0.weight": (3, 3), "0.scale": (), "0.zero_point": ()}, 9),
+    "quantized": ({"0.weight": (3, 3), "0.scale": (), "0.zero_point": ()}, 9),
 }
 
 
@@ -162,12 +162,12 @@ def test_what_torch_keeps_beside_a_changed_layer_is_no_parameter(change: str) ->
     assert tally_of(as_model(listing, "x")).unique == parameters
 
 
-def test_a_quantised_tensor_is_the_weight_it_stands_for() -> None:
+def test_a_quantized_tensor_is_the_weight_it_stands_for() -> None:
     load = MAKERS[Global("torch._utils", "_rebuild_qtensor")]
     weight = load(Storage("w", "I8", 12), 0, (3, 4), (4, 1), (Global("torch", "per_tensor_affine"), 0.1, 0))
     listing = unpack(listing_of({"0._packed_params._packed_params": (weight, tensor(3))}, {}))
     assert tally_of(as_model(listing, "x")).unique == 15
-    assert listing.notes == ("quantised weights (torch) are listed as the matrices they stand for, their scales as buffers",)
+    assert listing.notes == ("quantized weights (torch) are listed as the matrices they stand for, their scales as buffers",)
 
 
 def test_equal_names_are_told_apart() -> None:

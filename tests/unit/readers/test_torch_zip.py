@@ -168,7 +168,7 @@ def test_hostile_and_damaged_files(content: bytes, message: str) -> None:
     assert refusal(content).removeprefix("in archive/data.pkl: ") == message
 
 
-def test_the_oldest_files_are_recognised() -> None:
+def test_the_oldest_files_are_recognized() -> None:
     file = BytesIO()
     with tarfile.open(fileobj=file, mode="w") as archive:
         archive.addfile(tarfile.TarInfo("sys_info"), BytesIO(b""))

@@ -53,7 +53,7 @@ def test_an_orbax_checkpoint_of_the_second_version(tmp_path: Path) -> None:
         "opt_state.0.mu.kernel": ("F32", (3, 4), "buffer"),
         "step": ("I32", (), "buffer"),
     }
-    assert listing.notes == ("1 arrays with 12 elements are the optimiser's, no parameters",)
+    assert listing.notes == ("1 arrays with 12 elements are the optimizer's, no parameters",)
     assert tally_of(checkpoint_of(tmp_path)).unique == 16
 
 

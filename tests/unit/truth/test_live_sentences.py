@@ -16,7 +16,7 @@ def test_every_sentence_that_is_asked_holds(model_type: str, class_name: str) ->
 
 def test_a_false_sentence_is_noticed() -> None:
     pytest.importorskip("transformers")
-    from truth.sentence_checks import heads_do_not_count, is_fixed, maps, normalises
+    from truth.sentence_checks import heads_do_not_count, is_fixed, maps, normalizes
     from truth.sentences import said_of
 
     found = dict(said_of({"model_type": "llama"}, "LlamaModel"))
@@ -24,8 +24,8 @@ def test_a_false_sentence_is_noticed() -> None:
     network = next(said for template, said in found.items() if template.startswith("Gated"))
     attention = next(said for template, said in found.items() if template.startswith("Scores"))
     table = next(said for template, said in found.items() if template.startswith("A table"))
-    assert normalises(centred=True, shift=False)(norm) is False
-    assert normalises(centred=False, shift=True)(norm) is False
+    assert normalizes(centred=True, shift=False)(norm) is False
+    assert normalizes(centred=False, shift=True)(norm) is False
     assert maps(1)(network) is False
     assert is_fixed(table) is False
     grouped = dict(said_of({"model_type": "t5"}, "T5Model"))

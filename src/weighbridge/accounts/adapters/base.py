@@ -92,10 +92,10 @@ LINEAR_ROUTERS = frozenset(("llama4", "llama4_text", "phimoe"))
 RENAMED = TRANSPOSED_NAMES.union(ROUTERS)
 """Names of modules that may be something else for an adapter library than for everybody else; of most types no other is."""
 
-QUANTISED = frozenset(("ibert",))
+QUANTIZED = frozenset(("ibert",))
 """Types whose encoders' linear layers and tables are classes of their own, which no adapter knows."""
 
-QUANTISED_PARTS = ("encoder.layer.", "embeddings.")
+QUANTIZED_PARTS = ("encoder.layer.", "embeddings.")
 
 
 class Base(NamedTuple):
@@ -145,7 +145,7 @@ def base(
     rows, facts = tuple(list_rows(below) if isinstance(below, Part) else below), config or {}
     found = modules(below, rows)
     known = dict(found)
-    typed = model_type in QUANTISED or model_type == "layoutlmv3"
+    typed = model_type in QUANTIZED or model_type == "layoutlmv3"
     for path, module in found.items():
         if (typed or path[path.rfind(".") + 1 :] in RENAMED) and module.tensors:
             known[path] = module._replace(kind=_kind(module, found, model_type, facts))
@@ -191,8 +191,8 @@ def _kind(module: Module, known: Mapping[str, Module], model_type: str, facts: M
     if module.kind == "linear" and name in ROUTERS and model_type not in LINEAR_ROUTERS:
         experts = known.get(f"{parent}.experts")
         return "router" if experts is not None and any(len(row.shape) == 3 for row in experts.tensors) else "linear"
-    if model_type in QUANTISED and module.kind in ("linear", "embedding") and any(part in module.path for part in QUANTISED_PARTS):
-        return "quantised"
+    if model_type in QUANTIZED and module.kind in ("linear", "embedding") and any(part in module.path for part in QUANTIZED_PARTS):
+        return "quantized"
     return module.kind
 
 

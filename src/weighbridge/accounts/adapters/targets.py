@@ -207,7 +207,7 @@ def refuse_others(found: list[Site], method: Method, config: Mapping[str, Any]) 
         if place.kind == "other" and place.module.kind == "convolution":
             raise UsageError(
                 Text(
-                    "{path}: the weight of this convolution is parametrised (weight_norm); what an adapter of it holds is not described",
+                    "{path}: the weight of this convolution is parametrized (weight_norm); what an adapter of it holds is not described",
                     path=place.path,
                 )
             )

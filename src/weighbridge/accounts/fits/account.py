@@ -215,9 +215,9 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Setup, ...]) -> Iterator
         yield Text("No batch beyond {most} is tried: larger ones may fit too.", most=f"{MOST - 1:,}")
     stated = quantization_of(model)
     if stated is not None and stated.scheme is None:
-        yield Text("The published file is quantised ({method}); how many bytes it has is not worked out here.", method=stated.method)
+        yield Text("The published file is quantized ({method}); how many bytes it has is not worked out here.", method=stated.method)
     elif stated is not None and purpose == "training":
-        yield Text("The published file is quantised ({method}); its weights are unpacked to be trained.", method=stated.method)
+        yield Text("The published file is quantized ({method}); its weights are unpacked to be trained.", method=stated.method)
     if purpose == "serving":
         yield mark("Activations of the prompt and kernel workspaces have to fit into what is reserved for the engine.")
         if not keeps_cache(model):

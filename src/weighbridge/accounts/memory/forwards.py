@@ -73,7 +73,7 @@ def _shared_layers(run: ForwardPass, inside: Part, value: Value) -> Value:
 
 
 def encoder_layer(run: ForwardPass, part: Part, value: Value) -> Value:
-    """Run attention and two linear maps, each half added to what it was given and normalised."""
+    """Run attention and two linear maps, each half added to what it was given and normalized."""
     tape, paths = run.tape, run.style.paths
     query, key, values = project_qkv(tape, at(part, paths["projections"]), value)
     mixed = scores(tape, run.ways, query, key, values)

@@ -73,7 +73,7 @@ def run_module(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
 
 
 def norm(tape: Tape, part: Part, value: Value, gain: str = "after") -> Value:
-    """Normalise: by means and deviations, or by the root of the mean square, its *gain* as :func:`rms_norm` says."""
+    """Normalize: by means and deviations, or by the root of the mean square, its *gain* as :func:`rms_norm` says."""
     if part.kind == "layer_norm":
         return run_module(tape, part.name, lambda: tape.layer_norm(value, part))
     return run_module(tape, part.name, lambda: rms_norm(tape, value, gain, part))

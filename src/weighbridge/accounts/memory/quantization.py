@@ -1,4 +1,4 @@
-"""The quantisation that a config says its published file has, and the scheme of ours that gives the same bytes, where there is one.
+"""The quantization that a config says its published file has, and the scheme of ours that gives the same bytes, where there is one.
 
 A scheme is taken only where every setting that moves a byte is one that it knows, and where the modules that the config leaves
 alone are those that the scheme leaves alone. Whatever else a config says is told in words, and moves no figure.
@@ -28,7 +28,7 @@ MOST_TENSORS = 100_000
 
 
 class Quantization(NamedTuple):
-    """The quantisation of a published file, as its config says.
+    """The quantization of a published file, as its config says.
 
     Attributes:
         method: In words, such as ``gptq, 4 bits, groups of 128``.
@@ -154,7 +154,7 @@ RULES = (
 
 @keep_last
 def quantization_of(model: ModelValue) -> Quantization | None:
-    """Return the quantisation that a model's config states; None where it states none.
+    """Return the quantization that a model's config states; None where it states none.
 
     >>> from weighbridge import model
     >>> said = {"quantization_config": {"quant_method": "gptq", "bits": 3, "group_size": 64}}
@@ -316,7 +316,7 @@ def _modules(part: Part, path: str = "", inside: bool = False) -> Iterator[tuple
 
 
 def published_bits(model: ModelValue) -> int:
-    """Return the fewest bits in which the published file may hold a weight: 16 where its config states no quantisation.
+    """Return the fewest bits in which the published file may hold a weight: 16 where its config states no quantization.
 
     Where the config names a method whose bits it does not state, it is 1, which no method goes below.
 
@@ -361,7 +361,7 @@ def _words(said: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _in_words(said: Mapping[str, Any]) -> Text:
-    """Say a quantisation in words: its method, bits and groups, as far as the config tells them plainly."""
+    """Say a quantization in words: its method, bits and groups, as far as the config tells them plainly."""
     method = (
         said.get("quant_method") or said.get("quant_algo") or ("bitsandbytes" if "load_in_4bit" in said or "load_in_8bit" in said else "")
     )

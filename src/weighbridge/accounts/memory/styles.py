@@ -23,8 +23,8 @@ class Style(NamedTuple):
         two_turns: Whether layers with a window turn by angles of their own.
         unturned: Whether some layers do not turn queries and keys by their positions (``no_rope_layers``).
         two_ways: Whether a key of the config lets tokens look both ways.
-        whole_norms: Whether queries and keys are normalised before their heads are cut apart.
-        normed_last: Whether they are normalised after their heads have been moved in front of the tokens.
+        whole_norms: Whether queries and keys are normalized before their heads are cut apart.
+        normed_last: Whether they are normalized after their heads have been moved in front of the tokens.
         before: Whether norms stand before each half of a layer.
         wide_softmax: Whether shares of attention are worked out in float32 whatever the type.
         wide_rotary: Whether queries and keys are turned in float32 whatever the type.

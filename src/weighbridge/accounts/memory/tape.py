@@ -294,7 +294,7 @@ class Tape:
         return self.note("softmax", self.cast(value, size), result=result)
 
     def layer_norm(self, value: Value, part: Part | None = None) -> Value:
-        """Normalise over the last axis: the input, the means and the reciprocal deviations are saved."""
+        """Normalize over the last axis: the input, the means and the reciprocal deviations are saved."""
         value, grad = self.contiguous(value), value.grad or self.learns(part)
         for _ in range(1 if grad else 0):
             self.save(value, "layer_norm")

@@ -1,4 +1,4 @@
-"""Bytes of a model's tensors, by type or by quantisation scheme, with the scales, zeros and indices that a scheme keeps beside them.
+"""Bytes of a model's tensors, by type or by quantization scheme, with the scales, zeros and indices that a scheme keeps beside them.
 
 A file says itself what each of its tensors takes. For a config, a scheme packs the matrices of linear maps and of experts
 inside the layers; embeddings, heads, norms, biases and routers stay as they are.

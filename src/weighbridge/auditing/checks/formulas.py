@@ -143,7 +143,7 @@ def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last
 
 _PARTS = ("attention", "ffn", "layer", "encoder", "qkv", "out", "up", "down", "word", "position", "pooler")
 
-"""Components whose formulas are long enough to be recognised by themselves."""
+"""Components whose formulas are long enough to be recognized by themselves."""
 
 GENERIC = ("bert-base-uncased", "gpt2", "llama-2-7b")
 
@@ -174,11 +174,11 @@ def _of_any(scene: Scene, statement: Sequence[Token], formula: Formula, last: Fo
 def _find_convention(own: ReferenceCounts, name: str, formula: Polynomial, sizes: Mapping[str, int]) -> ComponentCount | None:
     """Return the convention in which a component is what a formula says; remembered, as texts repeat their formulas."""
     key = (name, formula)
-    if key not in own.recognised:
+    if key not in own.recognized:
         amount = value_at(formula, sizes)
         near = (h for h in own.components[name] if amount is None or amount == h.number)
-        own.recognised[key] = next((h for h in near if agrees(formula, h.formula, sizes)), None)
-    return own.recognised[key]
+        own.recognized[key] = next((h for h in near if agrees(formula, h.formula, sizes)), None)
+    return own.recognized[key]
 
 
 def _is_inside(formula: Polynomial, own: ReferenceCounts, sizes: Mapping[str, int]) -> bool:

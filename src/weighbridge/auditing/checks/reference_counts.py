@@ -31,7 +31,7 @@ class ReferenceCounts:
         class_name, reference: The class that is held against the text, and its count.
         omissions: What may be left out of the whole, by how much that is; :func:`find_omissions` lists it once.
         simple: Whether its layers are one stack of attention and feed-forward, so that each component is one thing.
-        recognised: Formulas that were found to be a component's before, in which convention.
+        recognized: Formulas that were found to be a component's before, in which convention.
         active: The parameters that work on one token.
         numbers: What all components hold, in every convention.
         tensors: The elements of each tensor.
@@ -44,7 +44,7 @@ class ReferenceCounts:
     reference: int
     omissions: dict[int, tuple[OmittedCount, ...]]
     simple: bool
-    recognised: dict[tuple[str, Polynomial], ComponentCount | None]
+    recognized: dict[tuple[str, Polynomial], ComponentCount | None]
     active: int
     numbers: frozenset[Fraction]
     tensors: frozenset[int]

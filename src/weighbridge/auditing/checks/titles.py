@@ -9,7 +9,7 @@ COMPONENT_TITLES = {
     "embedding_norm": mark("the embedding norm"), "tables": mark("the embedding tables"), "embeddings": mark("the embedding layer"),
     "attention": mark("the attention"), "query": mark("the query map"), "key": mark("the key map"), "value": mark("the value map"),
     "qkv": mark("query, key and value"), "out": mark("the attention's output projection"), "ffn": mark("the feed-forward network"),
-    "gate": mark("the gate of the feed-forward network"), "up": mark("the widening map"), "down": mark("the narrowing map"), "norm": mark("the normalisation"), "layer": mark("a layer"),
+    "gate": mark("the gate of the feed-forward network"), "up": mark("the widening map"), "down": mark("the narrowing map"), "norm": mark("the normalization"), "layer": mark("a layer"),
     "encoder": mark("the stack of layers"), "pooler": mark("the pooler"), "head": mark("the head"),
 }  # fmt: skip
 

@@ -47,7 +47,7 @@ def decision(c: Config) -> Part:
 
 
 IMAGEGPT = variant(
-    tuple(field for field in GPT2_FIELDS if field.word not in ("summarised", "to_labels")),
+    tuple(field for field in GPT2_FIELDS if field.word not in ("summarized", "to_labels")),
     tied=False,
     vocab=513,
     hidden=512,
@@ -55,7 +55,7 @@ IMAGEGPT = variant(
     heads=8,
 )
 DECISION = variant(
-    tuple(field for field in GPT2_FIELDS if field.word not in ("labels", "tied", "summarised", "to_labels")),
+    tuple(field for field in GPT2_FIELDS if field.word not in ("labels", "tied", "summarized", "to_labels")),
     size("states", "state_dim", 17, "F", "size of a state"),
     size("actions", "act_dim", 4, "U", "size of an action"),
     size("longest", "max_ep_len", 4096, "T", "time steps"),

@@ -41,7 +41,7 @@ def openai(c: Config) -> tuple[Node, ...]:
 def double_heads(c: Config) -> Part:
     """Describe OpenAIGPTDoubleHeadsModel: the language model, and one score for a whole sequence."""
     model = CLASSES["OpenAIGPTLMHeadModel"](c)
-    summary = (linear("summary", c.hidden, 1 if c.to_labels else c.hidden, stream="one"),) if c.summarised else ()
+    summary = (linear("summary", c.hidden, 1 if c.to_labels else c.hidden, stream="one"),) if c.summarized else ()
     return replace(model, children=(*model.children, part("multiple_choice_head", *summary, kind="head")))
 
 

@@ -1,4 +1,4 @@
-"""ALBERT: one layer whose parameters all layers share, and factorised embeddings (Lan et al., 2019).
+"""ALBERT: one layer whose parameters all layers share, and factorized embeddings (Lan et al., 2019).
 
 Source: arXiv 1909.11942; class and tensor names as in transformers 5.23.0, models/albert/modeling_albert.py.
 """

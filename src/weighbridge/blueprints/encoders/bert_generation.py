@@ -1,4 +1,4 @@
-"""BERT for generation: BERT without token types and pooler, to initialise an encoder or a decoder (Rothe et al., 2019).
+"""BERT for generation: BERT without token types and pooler, to initialize an encoder or a decoder (Rothe et al., 2019).
 
 Source: arXiv 1907.12461; class and tensor names as in transformers 5.23.0, models/bert_generation/modeling_bert_generation.py.
 """

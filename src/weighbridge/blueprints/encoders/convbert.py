@@ -33,7 +33,7 @@ FIELDS = (
     size("kernel", "conv_kernel_size", 9, "K", "kernel size of the convolution"),
     size("groups", "num_groups", 1, "G", "groups of the feed-forward maps"),
     computed("grouped", lambda c: c.groups > 1),
-    switch("summarised", "summary_use_proj", False),
+    switch("summarized", "summary_use_proj", False),
     switch("to_labels", "summary_proj_to_labels", False),
     *DECODER,
     POOLED,

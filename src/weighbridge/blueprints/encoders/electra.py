@@ -30,7 +30,7 @@ FIELDS = (
     *uneven_heads(bert_fields(hidden=256, mlp=1024, heads=4)),
     EMBEDDING_SIZE.with_default(128),
     computed("projected", lambda c: c.embedding != c.hidden),
-    switch("summarised", "summary_use_proj", True),
+    switch("summarized", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", False),
     *DECODER,
     POOLED,

@@ -1,4 +1,4 @@
-"""I-BERT: integer-only RoBERTa, with its quantisation scales as buffers (Kim et al., 2021).
+"""I-BERT: integer-only RoBERTa, with its quantization scales as buffers (Kim et al., 2021).
 
 Source: arXiv 2101.01321; names as in transformers 5.23.0, models/ibert/modeling_ibert.py and quant_modules.py. The rounded weights,
 the scales and the ranges of what flows are buffers.

@@ -28,7 +28,7 @@ FIELDS = (
     *uneven_heads(bert_fields(vocab=50000, positions=1536)),
     EMBEDDING_SIZE.with_default(lambda c: c.hidden),
     computed("projected", lambda c: c.embedding != c.hidden),
-    switch("summarised", "summary_use_proj", False),
+    switch("summarized", "summary_use_proj", False),
     switch("to_labels", "summary_proj_to_labels", False),
     *DECODER,
     POOLED,

@@ -45,7 +45,7 @@ FIELDS = (
     LABELS,
     TIED,
     choice("plain", "asm", False, read=refuse_adaptive_softmax),
-    switch("summarised", "summary_use_proj", True),
+    switch("summarized", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", True),
     STARTS,
     POOLED,

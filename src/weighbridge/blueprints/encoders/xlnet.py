@@ -45,7 +45,7 @@ FIELDS = (
     LABELS,
     TIED,
     choice("sight", "attn_type", "bi"),
-    switch("summarised", "summary_use_proj", True),
+    switch("summarized", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", False),
     STARTS,
     POOLED,

@@ -152,7 +152,7 @@ def squad_head(c: Config, words: str | None) -> tuple[Part, ...]:
 def summary(c: Config) -> tuple[Part, ...]:
     """Describe the map of a sequence's summary, if there is one: to the hidden size or to the labels."""
     width = c.labels if c.to_labels and is_some(c.labels) else c.hidden
-    return (part("sequence_summary", linear("summary", c.hidden, width), kind="pooler", stream="one"),) if c.summarised else ()
+    return (part("sequence_summary", linear("summary", c.hidden, width), kind="pooler", stream="one"),) if c.summarized else ()
 
 
 BERT_TASKS = {

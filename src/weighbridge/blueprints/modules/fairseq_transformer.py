@@ -29,7 +29,7 @@ class Style(NamedTuple):
         positions: ``learned``, ``fixed`` (a frozen table of sinusoids) or ``computed`` (no table).
         offset: Rows of the position table beyond those that the config states.
         embed_norm: Whether a norm follows the embeddings.
-        final_norm: Whether a norm follows the last layer (those that normalise first need it).
+        final_norm: Whether a norm follows the last layer (those that normalize first need it).
         logits_bias: Whether generation keeps a bias of the logits as a buffer.
     """
 

@@ -154,9 +154,9 @@ ENCODER = (
     switch("rotary", "use_rotary_embedding", True),
     LABELS,
     choice("summary", "summary_type", "mean", read=one_of("summary_type", "last", "first", "mean", "cls_index")),
-    switch("summarised", "summary_use_proj", False),
+    switch("summarized", "summary_use_proj", False),
     switch("to_labels", "summary_proj_to_labels", False),
-    computed("fits", lambda c: not (c.summarised and c.to_labels and is_some(c.labels) and c.labels != c.hidden)),
+    computed("fits", lambda c: not (c.summarized and c.to_labels and is_some(c.labels) and c.labels != c.hidden)),
     computed("waves", lambda c: (max(c.projected // (2 * c.heads), 32) + 1) // 2),
 )
 VOICE_FIELDS = (

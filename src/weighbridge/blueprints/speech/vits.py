@@ -1,4 +1,4 @@
-"""VITS: speech from text by a variational autoencoder with normalising flows and HiFi-GAN's generator.
+"""VITS: speech from text by a variational autoencoder with normalizing flows and HiFi-GAN's generator.
 
 Source: Kim et al. 2021, arXiv 2106.06103; names as in transformers 5.23.0, models/vits/modeling_vits.py. ``seq`` counts characters; how
 many frames each is spoken, the model draws by chance.

@@ -1,4 +1,4 @@
-"""BiT: pre-activation ResNets with group norm and weight standardisation (Kolesnikov et al., 2019).
+"""BiT: pre-activation ResNets with group norm and weight standardization (Kolesnikov et al., 2019).
 
 Source: arXiv 1912.11370; names as in transformers 5.23.0, models/bit/modeling_bit.py. The config states no image:
 ``image_size`` may be set beside its fields, and is 224 by default.

@@ -64,7 +64,7 @@ KEPT = {
 }
 
 
-def quantised_model(config: dict[str, Any], said: dict[str, Any], **changes: Any) -> Any:
+def quantized_model(config: dict[str, Any], said: dict[str, Any], **changes: Any) -> Any:
     return model({**config, "quantization_config": {**said, **changes}})
 
 
@@ -80,7 +80,7 @@ def layout(config: dict[str, Any], matrix: Callable[..., int]) -> int:
 def test_gpt_oss_takes_what_its_published_index_says(size: str, total: int) -> None:
     """``metadata.total_size`` in model.safetensors.index.json of openai/gpt-oss-20b and -120b."""
     config = {"model_type": "gpt_oss", "architectures": ["GptOssForCausalLM"], **GPT_OSS[size]}
-    assert quantised_model(config, KEPT).memory().weights == total
+    assert quantized_model(config, KEPT).memory().weights == total
 
 
 WEIGHTS = {
@@ -131,12 +131,12 @@ LAYOUTS = [
 
 @pytest.mark.parametrize(("said", "matrix"), LAYOUTS)
 def test_bytes_are_those_of_the_format(said: dict[str, Any], matrix: Any) -> None:
-    assert quantised_model(LLAMA, said).memory().weights == layout(LLAMA, matrix)
+    assert quantized_model(LLAMA, said).memory().weights == layout(LLAMA, matrix)
 
 
-def test_double_quantisation_and_eight_bits_are_told_apart() -> None:
+def test_double_quantization_and_eight_bits_are_told_apart() -> None:
     found = [
-        quantization_of(quantised_model(LLAMA, NF4, **changes))
+        quantization_of(quantized_model(LLAMA, NF4, **changes))
         for changes in ({"bnb_4bit_use_double_quant": True}, {"load_in_4bit": False, "load_in_8bit": True})
     ]
     assert [one and one.scheme for one in found] == ["bnb-4bit-double", "bnb-8bit"]
@@ -145,7 +145,7 @@ def test_double_quantisation_and_eight_bits_are_told_apart() -> None:
 def test_modules_that_stay_as_they_are_may_be_named() -> None:
     names = [f"model.layers.{layer}.{name}" for layer in range(2) for name in ("mlp.gate", "input_layernorm")]
     said = FP8 | {"modules_to_not_convert": ["lm_head", *names]}
-    assert (quantization_of(quantised_model(MIXTURE, said)) or ())[1:3] == ("fp8-block", "bfloat16")
+    assert (quantization_of(quantized_model(MIXTURE, said)) or ())[1:3] == ("fp8-block", "bfloat16")
 
 
 INEXACT = [
@@ -184,29 +184,29 @@ INEXACT = [
 
 @pytest.mark.parametrize(("config", "said", "method"), INEXACT)
 def test_what_is_not_the_same_to_the_byte_is_only_told(config: dict[str, Any], said: dict[str, Any], method: str) -> None:
-    made = quantised_model(config, said)
+    made = quantized_model(config, said)
     assert quantization_of(made) == (method, None, None, None)
     assert made.memory() == model(config).memory()
 
 
 def test_what_is_asked_goes_before_the_config() -> None:
-    made, plain = quantised_model(LLAMA, GPTQ), model(LLAMA)
+    made, plain = quantized_model(LLAMA, GPTQ), model(LLAMA)
     for asked in ({"dtype": "bfloat16"}, {"dtype": "float32"}, {"quantization": "fp8"}, {"training": True}):
         assert made.memory(**asked)[:9] == plain.memory(**asked)[:9]
 
 
-def test_a_config_without_quantisation_says_nothing() -> None:
+def test_a_config_without_quantization_says_nothing() -> None:
     assert quantization_of(model(LLAMA)) is None
     assert quantization_of(model({**LLAMA, "quantization_config": {}})) is None
     assert "published" not in as_json(model(LLAMA), Inputs(), settings_of(model(LLAMA)))
 
 
 def test_the_report_says_where_the_scheme_is_from() -> None:
-    made = quantised_model(LLAMA, GPTQ)
+    made = quantized_model(LLAMA, GPTQ)
     taken, asked = settings_of(made), settings_of(made, dtype="bfloat16")
     assert "as the config's quantization_config has them (gptq, 4 bits, groups of 128)" in flat(made, taken)
     assert (
-        "The published file is quantised (gptq, 4 bits, groups of 128); these bytes are those of bfloat16: --quantization gptq-4bit"
+        "The published file is quantized (gptq, 4 bits, groups of 128); these bytes are those of bfloat16: --quantization gptq-4bit"
         in flat(made, asked)
     )
     assert "gptq，4 位，每组 128 个" in flat(made, asked, lang="zh")
@@ -256,4 +256,4 @@ def test_a_model_by_name_is_what_its_file_is_published_as(name: str, scheme: str
     ],
 )
 def test_the_fewest_bits_that_a_file_may_hold_a_weight_in(said: dict[str, Any], bits: int) -> None:
-    assert published_bits(quantised_model(LLAMA, said)) == bits
+    assert published_bits(quantized_model(LLAMA, said)) == bits

@@ -39,7 +39,7 @@ def test_every_scheme_takes_less_than_half_precision(scheme: str) -> None:
     assert SCHEMES[scheme].packed(4096, 4096) < 2 * 4096 * 4096
 
 
-def test_double_quantisation_saves_what_its_paper_says() -> None:
+def test_double_quantization_saves_what_its_paper_says() -> None:
     saved = SCHEMES["bnb-4bit"].packed(4096, 4096) - SCHEMES["bnb-4bit-double"].packed(4096, 4096)
     assert round(8 * saved / 4096**2, 2) == 0.37  # bits a parameter, arXiv 2305.14314, section 3
 
