@@ -160,11 +160,11 @@ def _judge(
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
     sectioned = list(section_shares.check(scene))
     claims += [c for c in sectioned if c.verdict == "wrong" and (c.line, c.end) not in wrong]
-    claims += _later(scene, held, checked, tabled, claims, (sectioned, explained))
+    claims += _later_claims(scene, held, checked, tabled, claims, (sectioned, explained))
     return _drop_inner_sizes(list(elsewhere.leave_out(scene, claims, numbers)))
 
 
-def _later(
+def _later_claims(
     scene: Scene,
     held: Mapping[str, ReferenceCounts],
     checked: arithmetic.EquationClaims,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weighbridge.auditing.checks.names import UNKNOWN, within
+from weighbridge.auditing.checks.names import UNKNOWN, find_mentions
 from weighbridge.presets.aliases import FAMILY, MODEL, lookup, member, preset_called, preset_configs, table
 
 WRITTEN = {
@@ -29,26 +29,26 @@ WRITTEN = {
 
 @pytest.mark.parametrize(("written", "preset"), WRITTEN.items())
 def test_a_name_is_read_as_it_is_written(written: str, preset: str) -> None:
-    assert [(mention.kind, mention.name) for mention in within(written)] == [(MODEL, preset)]
+    assert [(mention.kind, mention.name) for mention in find_mentions(written)] == [(MODEL, preset)]
 
 
 @pytest.mark.parametrize("written", ["BERT", "GPT-2", "LLaMA", "Mixtral", "GPT-3", "RoBERTa", "T5", "Whisper"])
 def test_a_family_is_none_of_its_members(written: str) -> None:
-    (mention,) = within(written)
+    (mention,) = find_mentions(written)
     assert (mention.kind, mention.name) == (FAMILY, None)
     assert len(mention.names) > 1
 
 
 @pytest.mark.parametrize("written", ["text-davinci-003", "TinyBERT", "RBT9", "LLaMA-7B-like", "MiniLM-L6", "gpt-4"])
 def test_an_unknown_name_is_unknown(written: str) -> None:
-    assert {mention.kind for mention in within(written)} == {UNKNOWN}
+    assert {mention.kind for mention in find_mentions(written)} == {UNKNOWN}
 
 
 @pytest.mark.parametrize(
     "written", ["a GPT-style decoder", "BERT-like", "tutorials/bert-by-hand.md", "Llama-based", "bert-from-scratch.py"]
 )
 def test_a_likeness_or_a_file_names_no_model(written: str) -> None:
-    assert list(within(written)) == []
+    assert list(find_mentions(written)) == []
 
 
 def test_every_name_of_the_table_is_a_preset() -> None:

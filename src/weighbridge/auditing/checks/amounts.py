@@ -99,7 +99,7 @@ def hold(place: Figure, amounts: Sequence[Amount], *, firm: bool, base: int = 10
     if not amounts or mine is None or token.value is None:
         return None
     said_bytes = [token.value * scale for scale in UNITS[token.unit]]
-    nearest = _nearest(said_bytes, amounts)
+    nearest = _nearest_amount(said_bytes, amounts)
     if nearest is not None and (nearest[0] <= MEMORY_TOLERANCE or _is_rounded_bytes(token, Fraction(nearest[1].number))):
         return _claim(place, "rounded", nearest[1].number, nearest[1].reason)
     if firm and all(n > amount.number * place.far or n * place.far < amount.number for amount in amounts for n in said_bytes):
@@ -136,7 +136,7 @@ def write_bytes(token: Token, number: Fraction, base: int) -> str:
     return f"{shown}{space}{_PREFIXES[power - 1]}{'i' if binary else ''}B"
 
 
-def _nearest(said: Sequence[Fraction], amounts: Sequence[Amount]) -> tuple[Fraction, Amount] | None:
+def _nearest_amount(said: Sequence[Fraction], amounts: Sequence[Amount]) -> tuple[Fraction, Amount] | None:
     """Return the first of the amounts that a figure is nearest to, and how far it is from it, as a share of the amount.
 
     There are dozens of amounts for each figure: they are compared as whole numbers, over the figure's own denominator.

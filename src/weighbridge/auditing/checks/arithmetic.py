@@ -111,7 +111,7 @@ class _ChainJudge(Equation):
                 continue
             if self.is_unlike_in_its_unit(index, base):
                 wrong.append(values[index])  # type: ignore[arg-type]
-                yield self._wrong(side, values[index] or Fraction(0), true, mended)
+                yield self._wrong_side(side, values[index] or Fraction(0), true, mended)
                 continue
             found = self._side(index, side, (true, mended), wrong)
             if found is not None:
@@ -158,9 +158,9 @@ class _ChainJudge(Equation):
         if self.holds_otherwise(index, true):
             return self._claim(side, "exact", value, value, because(mark("as the formula is meant"))), None
         wrong.append(value)
-        return self._wrong(side, value, true, mended)
+        return self._wrong_side(side, value, true, mended)
 
-    def _wrong(self, side: Side, value: Fraction, true: Fraction, mended: Fraction) -> tuple[Claim, tuple[Fraction, Slip]]:
+    def _wrong_side(self, side: Side, value: Fraction, true: Fraction, mended: Fraction) -> tuple[Claim, tuple[Fraction, Slip]]:
         scale = self.unit_left_out(side.term, true)
         true, mended = true * scale, mended * scale
         return self._claim(side, "wrong", value, true, too_much(value, true, mended, side.term)), (value, Slip(mended, self._line(side)))

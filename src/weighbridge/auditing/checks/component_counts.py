@@ -178,7 +178,7 @@ def _component_count(found: _Sum, convention: Reason = (), *, exact: bool | None
     return ComponentCount(Fraction(found.number), found.formula, convention, not convention if exact is None else exact)
 
 
-def distinct(found: list[ComponentCount]) -> list[ComponentCount]:
+def keep_distinct(found: list[ComponentCount]) -> list[ComponentCount]:
     """Keep the first convention for each number; exact ones come first."""
     kept: dict[Fraction, ComponentCount] = {}
     for holding in sorted(found, key=lambda h: (not h.exact, len(h.convention))):

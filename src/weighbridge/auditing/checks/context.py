@@ -18,10 +18,10 @@ from weighbridge.auditing.checks.subjects import models_by_line
 from weighbridge.auditing.claims import Line, because
 from weighbridge.auditing.text.equations import Chain, chains
 from weighbridge.auditing.text.head_units import with_head_units
-from weighbridge.auditing.text.letters import meanings, usual
+from weighbridge.auditing.text.letters import letter_meanings, meanings
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.sizes import StatedSize, apart, find_sizes
+from weighbridge.auditing.text.sizes import StatedSize, find_sizes, sizes_on_two_lines
 from weighbridge.auditing.text.statements import statements
 from weighbridge.auditing.text.tables import Table, tables
 from weighbridge.auditing.text.tokens import tokens
@@ -44,8 +44,8 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     """
     laid = tables(lines)
     spoken = with_head_units(statements(lines), laid)
-    meant = usual(spoken, meanings(spoken))
-    sizes = [size for statement in spoken for size in find_sizes(statement, meant)] + list(apart(spoken))
+    meant = letter_meanings(spoken, meanings(spoken))
+    sizes = [size for statement in spoken for size in find_sizes(statement, meant)] + list(sizes_on_two_lines(spoken))
     letters = notation(laid)
     named = by_counts(lines, models_by_line(lines))
     main, weighed = _main_model(lines, named, sizes, letters, model)

@@ -98,10 +98,10 @@ class Equation:
         """Try every other way to read an equation before it is wrong: rounded inputs, units on one side, letters of another model."""
         side = self.chain.sides[index]
         if not isinstance(side.term, Token):
-            return self._near(index, true)
+            return self._fit_if_near(index, true)
         return self._of_rounded(side.term) or self._other_units(side.term) or self._other_letters(side.term)
 
-    def _near(self, index: int, true: Fraction) -> Fit | None:
+    def _fit_if_near(self, index: int, true: Fraction) -> Fit | None:
         """Take a formula in the middle of a chain for a rounding of the one before: its own numbers are rounded, or it is said to be near."""
         side, own = self.chain.sides[index], self.values[index]
         assert own is not None

@@ -52,7 +52,7 @@ def formulas(
     index = 0 if any(token.kind == "name" for token in statement) else len(statement)
     while index < len(statement):
         token = statement[index]
-        free = index == 0 or statement[index - 1].kind != "op" or (statement[index - 1].text in "*-" and _opens(statement, index - 1))
+        free = index == 0 or statement[index - 1].kind != "op" or (statement[index - 1].text in "*-" and _opens_item(statement, index - 1))
         if token.kind in ("num", "name", "(") and free:
             parsed = parse(statement, index, len(statement))
             if parsed is not None:
@@ -82,7 +82,7 @@ def _is_cut(statement: Sequence[Token], start: int, end: int) -> bool:
     return opened or (closed and any(token.kind == "op" for token in statement[end + 1 : end + 3]))
 
 
-def _opens(statement: Sequence[Token], at: int) -> bool:
+def _opens_item(statement: Sequence[Token], at: int) -> bool:
     """Tell whether a star or dash only introduces an item."""
     return at == 0 or (statement[at - 1].kind in ("word", "sep", ")") and statement[at].spaced)
 

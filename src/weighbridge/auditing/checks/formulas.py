@@ -151,7 +151,7 @@ GENERIC = ("bert-base-uncased", "gpt2", "llama-2-7b")
 
 
 @cache
-def _generic() -> tuple[tuple[ReferenceCounts, Mapping[str, int]], ...]:
+def _generic_counts() -> tuple[tuple[ReferenceCounts, Mapping[str, int]], ...]:
     models = [model for name in GENERIC if (model := preset_model(name)) is not None]
     return tuple((reference_counts_of(model), words_of(model)) for model in models)
 
@@ -163,7 +163,7 @@ def _of_any(scene: Scene, statement: Sequence[Token], formula: Formula, last: Fo
     name, _ = _named_component(before, about[token.line])
     quadratic = any(degree(monomial) > 1 for monomial in formula.expanded.terms)
     parts = ([name] if name is not None else []) + (list(_PARTS) if quadratic and (name or about[token.line]) else [])
-    for part, (own, sizes) in product(parts, _generic()):
+    for part, (own, sizes) in product(parts, _generic_counts()):
         holding = _find_convention(own, part, formula.expanded, sizes) if own.components.get(part) else None
         if holding is not None:
             reason = because(mark("as in {name}"), name=own.class_name) + holding.convention

@@ -220,7 +220,7 @@ def hold(scene: Scene, listed: Listed, subject: Subject, *, sure: bool) -> Itera
         if found is not None:
             yield wrong_counts.total_claim(scene, token, found.verdict, found.expected, found.reason)
         elif sure:
-            yield from wrong_counts.wrong(scene, token, subject, item.kind, sure=True)
+            yield from wrong_counts.report_wrong_count(scene, token, subject, item.kind, sure=True)
         return
     lengths = lengths_of(token.value or Fraction(0), token.unit)
     value = likeliest_length(lengths, subject.models) if item.kind == "positions" and lengths else int(token.value or 0)

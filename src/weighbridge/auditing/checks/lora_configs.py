@@ -55,7 +55,7 @@ def find_configs(scene: Scene) -> Iterator[ConfiguredAdapter]:
         if config is None or mention is None:
             continue
         model = preset_model(mention)
-        trainable = _trainable(model, config) if model is not None else None
+        trainable = _count_trainable(model, config) if model is not None else None
         if model is not None and trainable is not None:
             yield ConfiguredAdapter(index, last, model, mention, trainable)
 
@@ -102,10 +102,10 @@ def trainable_in(name: str, config: dict[str, Any]) -> int | None:
     4194304
     """
     model = preset_model(name)
-    return _trainable(model, {"peft_type": "LORA", "task_type": "CAUSAL_LM"} | config) if model is not None else None
+    return _count_trainable(model, {"peft_type": "LORA", "task_type": "CAUSAL_LM"} | config) if model is not None else None
 
 
-def _trainable(model: ModelValue, config: dict[str, Any]) -> int | None:
+def _count_trainable(model: ModelValue, config: dict[str, Any]) -> int | None:
     try:
         return int(adapters_of(model, config).trainable)
     except WeighbridgeError:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from weighbridge.auditing.text.polynomial_terms import plain
+from weighbridge.auditing.text.polynomial_terms import with_our_symbols
 from weighbridge.core.polynomials import ONE, Polynomial, polynomial
 from weighbridge.core.sizes import Size, product
 from weighbridge.explain.semantic_tree import HEADS, Leaf
@@ -57,13 +57,13 @@ def list_cells(found: Iterable[Leaf]) -> Iterator[Cell]:
 
 
 def _formula(size: Size) -> Polynomial:
-    return _number(size) if type(size) is int else plain(polynomial(size))
+    return _number(size) if type(size) is int else with_our_symbols(polynomial(size))
 
 
 @lru_cache(maxsize=1024)
 def _number(size: int) -> Polynomial:
     """Return a file's size, which is a number, as a polynomial; few differ."""
-    return plain(polynomial(size))
+    return with_our_symbols(polynomial(size))
 
 
 def _place(leaf: Leaf, topic: str) -> str:

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks import listed_sizes, tower_sizes, towers, wrong
 from weighbridge.auditing.checks.column_kinds import SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject
 from weighbridge.auditing.checks.field_values import field_values
-from weighbridge.auditing.checks.names import within
+from weighbridge.auditing.checks.names import find_mentions
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, claim, words_of
 from weighbridge.auditing.checks.settle import settle
@@ -64,7 +64,7 @@ def _families_sizes(scene: Scene) -> Iterator[Claim]:
         kinds = [kind_of(head) for head in column_heads(table)]
         for row in table.rows if "total" in kinds else ():
             place = kinds.index("total")
-            family = next((m for cell in row.cells[:3] for m in within(cell.text) if m.kind == FAMILY), None)
+            family = next((m for cell in row.cells[:3] for m in find_mentions(cell.text) if m.kind == FAMILY), None)
             cell = row.cells[place] if place < len(row.cells) else None
             if family is None or cell is None:
                 continue

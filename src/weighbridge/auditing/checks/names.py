@@ -60,17 +60,17 @@ _GAP = re.compile(r"[\s\-_/.,()\[\]*:\"'’“”]{1,3}")
 _MOST = 8
 
 
-def within(text: str) -> Iterator[Mention]:
+def find_mentions(text: str) -> Iterator[Mention]:
     """Yield the models that a text names, from left to right, each by its longest name.
 
-    >>> [(m.kind, m.name) for m in within("BERT Large is bigger than bert-base-chinese; GPT-2 is a family, ChatGPT unknown")]
+    >>> [(m.kind, m.name) for m in find_mentions("BERT Large is bigger than bert-base-chinese; GPT-2 is a family, ChatGPT unknown")]
     [('model', 'bert-large-uncased'), ('model', 'bert-base-chinese'), ('family', None), ('unknown', None)]
     """
-    yield from _within(text)
+    yield from _mentions(text)
 
 
 @lru_cache(maxsize=8192)
-def _within(text: str) -> tuple[Mention, ...]:
+def _mentions(text: str) -> tuple[Mention, ...]:
     """Return the models that a line or a cell names; several checks ask, and tables name a model many times."""
     found = tuple(_read_names(text))
     if all(m.kind != UNKNOWN for m in found) or "](" not in text:
@@ -92,9 +92,9 @@ def _read_names(text: str) -> Iterator[Mention]:
         if first[:3] not in starts:
             index += 1
             continue
-        best = _longest(lower, runs, index, names)
+        best = _longest_name(lower, runs, index, names)
         if best is not None and first in _MAKERS and index + 1 < len(runs):
-            own = _longest(lower, runs, index + 1, names)
+            own = _longest_name(lower, runs, index + 1, names)
             if own is not None and own[0] > best[0]:
                 index += 1  # ``OpenAI GPT OSS 120B`` is no ``OpenAI GPT``
                 best = own
@@ -134,7 +134,7 @@ def _is_prose(text: str, start: int, end: int) -> bool:
     return written.islower() or (written.istitle() and _OPENING.search(text, max(0, start - 8), start) is not None)
 
 
-def _longest(lower: str, runs: list[re.Match[str]], index: int, names: Mapping[str, Meaning]) -> tuple[int, Meaning] | None:
+def _longest_name(lower: str, runs: list[re.Match[str]], index: int, names: Mapping[str, Meaning]) -> tuple[int, Meaning] | None:
     """Return the longest name that begins with a run: its last run, and what it means."""
     best, key, version = None, "", ""
     for place in range(index, min(index + _MOST, len(runs))):
@@ -204,12 +204,12 @@ ANOTHER = re.compile(
 """Words by which a text goes on to a model that it does not name: ``the 7B version has``, ``its sibling``."""
 
 
-def nameless(text: str) -> str:
+def strip_names(text: str) -> str:
     """Return a text without the names of models.
 
-    >>> nameless("the llama-3-8b has")
+    >>> strip_names("the llama-3-8b has")
     'the  has'
     """
-    for mention in reversed(list(within(text))):
+    for mention in reversed(list(find_mentions(text))):
         text = text[: mention.column] + text[mention.end :]
     return text

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from weighbridge.auditing.checks.names import nameless
+from weighbridge.auditing.checks.names import strip_names
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.text.component_words import find_components, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
@@ -189,7 +189,7 @@ def is_plain_label(label: str) -> bool:
     words = label.lower()
     for mention in reversed(find_components(label)):
         words = f"{words[: mention.start]} {words[mention.end :]}"
-    rest = _MODEL_WORDS.sub("", _FILLERS.sub("", _SHAPE.sub("", nameless(words))))
+    rest = _MODEL_WORDS.sub("", _FILLERS.sub("", _SHAPE.sub("", strip_names(words))))
     return not re.sub(r"[\W\d_]", "", rest)
 
 
@@ -204,7 +204,7 @@ def _component(scene: Scene, before: str, statement: Sequence[Token], end: int, 
         if name == "total" and section not in (None, "total"):
             return section, False
         last = find_components(label)[-1]
-        words = _SHAPE.sub("", nameless(label[last.end :].lower()))
+        words = _SHAPE.sub("", strip_names(label[last.end :].lower()))
         rest = _MODEL_WORDS.sub("", _FILLERS.sub("", words))
         plain = clear and not re.sub(r"[\W\d_]", "", rest) and len(label) < 120 and "+" not in label
         if name is None:
@@ -232,7 +232,7 @@ _WHOLE = re.compile(r"\b(?:the|this|our|whole) (?:\w+ )?model\b|模型")
 
 def _is_of_model(before: str) -> bool:
     """Tell whether the words before a total are nothing but the model's name and a verb."""
-    rest = _MODEL_WORDS.sub("", _FILLERS.sub("", nameless(before.lower())))
+    rest = _MODEL_WORDS.sub("", _FILLERS.sub("", strip_names(before.lower())))
     return not re.sub(r"[\W\d_]", "", rest)
 
 

@@ -11,7 +11,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.totals import is_count, is_hedged, is_operand
-from weighbridge.auditing.checks.wrong_counts import total_claim, wrong
+from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import sentence_of
@@ -45,7 +45,7 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             if found is not None:
                 yield total_claim(scene, token, found.verdict, found.expected, found.reason)
             elif subject.firm and not is_near(token, subject.models):
-                yield from wrong(scene, token, subject, "total")
+                yield from report_wrong_count(scene, token, subject, "total")
 
 
 def _owner(scene: Scene, token: Token) -> Mention | None:

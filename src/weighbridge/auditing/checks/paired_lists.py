@@ -79,7 +79,7 @@ def _of_sentence(scene: Scene, line: int, named: Sequence[Mention], start: int, 
                 if found is not None:
                     yield wrong_counts.total_claim(scene, token, found.verdict, found.expected, found.reason)
                 elif subject.firm and sure:
-                    yield from wrong_counts.wrong(scene, token, subject, one.kind, sure=True)
+                    yield from wrong_counts.report_wrong_count(scene, token, subject, one.kind, sure=True)
 
 
 def _subjects(scene: Scene, line: int, named: Sequence[Mention], start: int, end: int) -> list[Subject]:

@@ -64,10 +64,10 @@ def check(scene: Scene) -> Iterator[Claim]:
             about = topic(scene, other.line, found[0].start) if found else None
             if about is not None:
                 yield from _hold(scene, found, about)
-        before = sides[-1:] if sides and (line.text.rstrip(" `$").endswith("=") or _opens(scene, index + 1)) else []
+        before = sides[-1:] if sides and (line.text.rstrip(" `$").endswith("=") or _opens_item(scene, index + 1)) else []
 
 
-def _opens(scene: Scene, index: int) -> bool:
+def _opens_item(scene: Scene, index: int) -> bool:
     return index < len(scene.lines) and scene.lines[index].text.lstrip(" `$").startswith("=")
 
 

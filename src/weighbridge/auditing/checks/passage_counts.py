@@ -17,7 +17,7 @@ from weighbridge.auditing.checks.settle import Judgement, is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import is_size_of, topic
 from weighbridge.auditing.checks.totals import is_active, is_blocked, is_count, is_hedged, is_of_a_part, is_operand
-from weighbridge.auditing.checks.wrong_counts import total_claim, wrong
+from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.openings import sentence_of
@@ -140,7 +140,7 @@ def _hold(scene: Scene, told: _Told) -> Iterator[Claim]:
     own = _CLAUSE.split(_PLAIN.sub(" ", before))[-1]
     if (what != "non_embedding" and OF_PART.search(own)) or (what == "total" and is_of_a_part(before, after)):
         return
-    yield from wrong(scene, token, told.subject, what)
+    yield from report_wrong_count(scene, token, told.subject, what)
 
 
 _CLAUSE = re.compile(r"[,，;；:：()（）]|\band\b|\bbut\b|\bwhile\b|但|而")

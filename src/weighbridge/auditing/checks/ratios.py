@@ -42,11 +42,11 @@ def _pair(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:
         and statement[whole].text.lower() in _BETWEEN | _COUNTED_WORDS
     ):
         whole -= 1
-    found = _two(statement, whole - 2, whole) if whole >= 2 else None
+    found = _both_tokens(statement, whole - 2, whole) if whole >= 2 else None
     if found is None and whole >= 3 and statement[whole - 1].text in ("of", "the"):
-        found = _two(statement, whole - 3, whole)
+        found = _both_tokens(statement, whole - 3, whole)
     if found is None and index + 4 < len(statement) and statement[index + 1].kind == "(":
-        found = _two(statement, index + 2, index + 4)
+        found = _both_tokens(statement, index + 2, index + 4)
     return found or _count_and_whole(statement, index)
 
 
@@ -105,7 +105,7 @@ _COUNTED = frozenset(("k", "m", "b", "million", "billion", "万", "亿"))
 _LARGE = 100_000
 
 
-def _two(statement: Sequence[Token], part: int, whole: int) -> tuple[Token, Token] | None:
+def _both_tokens(statement: Sequence[Token], part: int, whole: int) -> tuple[Token, Token] | None:
     a, b = statement[part], statement[whole]
     between = statement[part + 1 : whole]
     plain = all(t.kind == "num" and t.value and t.unit != "%" for t in (a, b)) and a.line == b.line == statement[part + 1].line

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.parameters import tally_of, unique_of
-from weighbridge.auditing.checks.component_counts import ComponentCount, distinct, list_components
+from weighbridge.auditing.checks.component_counts import ComponentCount, keep_distinct, list_components
 from weighbridge.auditing.checks.model_cells import ATTENTION, FEED, Cell, list_cells
 from weighbridge.auditing.claims import OmittedCount
 from weighbridge.core.errors import WeighbridgeError
@@ -66,7 +66,7 @@ def reference_counts_of(model: ModelValue) -> ReferenceCounts:
     """
     values = pair(model)[2]
     cells = tuple(list_cells(leaves_of(model)))
-    components = {name: distinct(found) for name, found in list_components(cells, values)}
+    components = {name: keep_distinct(found) for name, found in list_components(cells, values)}
     tally = tally_of(model)
     reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]
     name = model.class_name or model.kind

@@ -81,7 +81,9 @@ def alarm(scene: Scene, held: HeldSetting, subject: Subject, *, sure: bool) -> I
     if any(map(is_composite, subject.models)):
         return
     if kind in COUNTS:
-        yield from wrong_counts.wrong(scene, held.token, subject, kind, sure=sure or _is_mistyped_count(held.token, model, kind))
+        yield from wrong_counts.report_wrong_count(
+            scene, held.token, subject, kind, sure=sure or _is_mistyped_count(held.token, model, kind)
+        )
         return
     word, number = KEYS.get(kind, kind), int(held.token.value or 0)
     values = sizes_set(model, kind)

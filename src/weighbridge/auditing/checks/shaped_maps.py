@@ -53,7 +53,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     for index, line in enumerate(scene.lines):
         for match in _MAP.finditer(line.text) if "→" in line.text or ">" in line.text else ():
             model = scene.model_at(index, match.start())
-            known = _known(shapes_by_module(model), match["name"]) if model is not None else frozenset()
+            known = _known_shapes(shapes_by_module(model), match["name"]) if model is not None else frozenset()
             if model is not None and known:
                 models[id(model)] = model
                 numbers = tuple((int(match[key].replace(",", "")), *match.span(key)) for key in ("inner", "outer"))
@@ -81,7 +81,7 @@ _NUMEL = re.compile(
 )
 
 
-def _known(own: Mapping[str, frozenset[tuple[int, ...]]], name: str) -> frozenset[tuple[int, ...]]:
+def _known_shapes(own: Mapping[str, frozenset[tuple[int, ...]]], name: str) -> frozenset[tuple[int, ...]]:
     plain = re.sub(r"[ _](?:proj(?:ection)?|layer|map)$", "", name.lower())
     names = {name.lower(), *_CALLED.get(plain, ())}
     return frozenset(shape for one in names for shape in own.get(one, ()))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
+from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, find_mentions
 from weighbridge.auditing.claims import Line, Subject
 from weighbridge.presets.aliases import FAMILY, MODEL, join_runs, member
 
@@ -44,7 +44,7 @@ def models_by_line(lines: Sequence[Line]) -> dict[int, list[Mention]]:
     found: dict[int, list[Mention]] = {}
     families: list[str] = []
     for index, line in enumerate(lines):
-        mentions = list(_owned_backbones(line.text, list(within(line.text)))) if line.text else []
+        mentions = list(_owned_backbones(line.text, list(find_mentions(line.text)))) if line.text else []
         mentions += _sizes_as_members(line.text, mentions, families[:1])
         for mention in mentions:
             family = family_of(line.text[mention.column : mention.end])
@@ -96,7 +96,7 @@ def _owned_backbones(text: str, mentions: Sequence[Mention]) -> Iterator[Mention
         elif owner and (
             last is None or _PLAIN_BACKBONE.match(text, last.column) is None or _NEXT_OF_LIST.fullmatch(text, last.end, mention.column)
         ):
-            whole = next(within(f"{owner} {written}"), None)
+            whole = next(find_mentions(f"{owner} {written}"), None)
             known = whole is not None and whole.end == len(owner) + 1 + len(written)
             mention = (
                 mention._replace(name=whole.name, names=whole.names, kind=whole.kind)

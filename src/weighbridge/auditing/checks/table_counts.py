@@ -75,7 +75,7 @@ def count_claims(scene: Scene, cell: Cell, kind: str, subject: Subject, head: st
         and len(scales(token))
         and not re.search(r"[-–/]\s*\d", cell.text[token.end - cell.start :])
     ):
-        yield from wrong_counts.wrong(scene, token, subject, kind, sure=sure)
+        yield from wrong_counts.report_wrong_count(scene, token, subject, kind, sure=sure)
 
 
 def count_in(scene: Scene, cell: Cell, head: str) -> Token | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.column_kinds import COUNT_COLUMNS, SIZE_COLUMNS, column_heads, kind_of
 from weighbridge.auditing.checks.count_subjects import Subject, of_mention
-from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
+from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, find_mentions
 from weighbridge.auditing.checks.own_counts import preset_model
 from weighbridge.auditing.checks.scene import Scene, words_of
 from weighbridge.auditing.checks.settle import settle
@@ -140,7 +140,7 @@ def _by_size(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
 
 def _family_row(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
     """Take a row that names only a family for the members that its own count fits: ``| GPT-3 | 175B | 96 |``."""
-    mentions = [m for cell, kind in zip(row.cells[:3], kinds, strict=False) if kind in ("", "other") for m in within(cell.text)]
+    mentions = [m for cell, kind in zip(row.cells[:3], kinds, strict=False) if kind in ("", "other") for m in find_mentions(cell.text)]
     cells = [cell for cell, kind in zip(row.cells, kinds, strict=False) if kind == "total"]
     figures = [t for cell in cells for t in tokens(cell.text, cell.line) if t.kind == "num" and t.unit]
     if len(mentions) != 1 or mentions[0].kind != FAMILY or len(figures) != 1:
@@ -152,7 +152,7 @@ def _family_row(scene: Scene, row: Row, kinds: Sequence[str]) -> Subject | None:
 
 def named_in_cell(scene: Scene, text: str, families: Sequence[str]) -> Subject | None:
     """Return the models that a cell names, sizes alone taken for members of the table's families."""
-    mentions = list(within(text))
+    mentions = list(find_mentions(text))
     for mention in mentions:
         if mention.kind == MODEL:
             return _of(scene, mention, firm=len(mentions) == 1 and _is_whole(text, mention))

@@ -12,7 +12,7 @@ from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.summaries import is_summed
-from weighbridge.auditing.checks.wrong_counts import total_claim, wrong
+from weighbridge.auditing.checks.wrong_counts import report_wrong_count, total_claim
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.component_words import find_components
 from weighbridge.auditing.text.described_sizes import find_described_sizes
@@ -161,7 +161,7 @@ def _judge(scene: Scene, token: Token) -> Iterator[Claim]:
         and not is_blocked(before, after, what)
         and not is_summed(scene, token.line)
     ):
-        yield from wrong(scene, token, subject, what)
+        yield from report_wrong_count(scene, token, subject, what)
 
 
 def is_hedged(before: str) -> bool:

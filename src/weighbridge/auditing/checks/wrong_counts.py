@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-def wrong(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool = False) -> Iterator[Claim]:
+def report_wrong_count(scene: Scene, token: Token, subject: Subject, what: str, *, sure: bool = False) -> Iterator[Claim]:
     """Say that a count is wrong, if it is near enough to be about this model at all, or surely is."""
     right, number = own_count(subject.models[0], what), likeliest_value(token)
     if right is None or number is None:

@@ -40,14 +40,14 @@ class _Writer:
 
 
 @lru_cache(maxsize=1024)  # pages repeat their lines: table rules, headings, formulas pasted again
-def plain(raw: str) -> tuple[str, tuple[int, ...]]:
+def strip_tex(raw: str) -> tuple[str, tuple[int, ...]]:
     """Return the line as it is read, and for each character its column in *raw*.
 
-    >>> plain(r"$4 \\times \\text{hidden_size}^2$")[0]
+    >>> strip_tex(r"$4 \\times \\text{hidden_size}^2$")[0]
     ' 4 × hidden_size^2 '
-    >>> plain("４×７６８² ＝ 2，359，296")[0]
+    >>> strip_tex("４×７６８² ＝ 2，359，296")[0]
     '4×768^2 = 2,359,296'
-    >>> plain(r"\\frac{H}{2}")[0]
+    >>> strip_tex(r"\\frac{H}{2}")[0]
     '((H)/(2))'
     """
     if raw.isascii() and not any(sign in raw for sign in "\\^*`$~<{&"):

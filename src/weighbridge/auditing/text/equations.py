@@ -47,7 +47,7 @@ def chains(statement: Sequence[Token]) -> Iterator[Chain]:
         sides = [left] if left else []
         while True:
             nearest = signs[position + 1] if position + 1 < len(signs) else len(statement)
-            right = _right(statement, signs[position] + 1, nearest)
+            right = _right_side(statement, signs[position] + 1, nearest)
             if right is None:
                 break
             sides.append(right)
@@ -155,7 +155,7 @@ def _is_remark(statement: Sequence[Token], term: Term, begin: int, floor: int) -
 _SMALL = 1000
 
 
-def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
+def _right_side(statement: Sequence[Token], start: int, limit: int) -> Side | None:
     parsed = parse(statement, start, limit)
     if parsed is None or (parsed.dangling and not (_is_dash(statement, parsed.end, limit) or _is_rate(statement, parsed.end))):
         return None

@@ -37,11 +37,11 @@ _USUAL = (("h", "hidden"), ("d", "hidden"), ("E", "hidden"))
 """Letters that mean the hidden size where a text squares them and says nothing else about them: ``4h² + 4h``."""
 
 
-def usual(statements: Sequence[Sequence[Token]], meant: Mapping[str, str]) -> dict[str, str]:
+def letter_meanings(statements: Sequence[Sequence[Token]], meant: Mapping[str, str]) -> dict[str, str]:
     """Return what letters mean, with the one a text squares for the hidden size if it defines none.
 
     >>> from weighbridge.auditing.text.tokens import tokens
-    >>> usual([tokens("12h^2 + 13h", 0)], {})["h"]
+    >>> letter_meanings([tokens("12h^2 + 13h", 0)], {})["h"]
     'hidden'
     """
     squared = {

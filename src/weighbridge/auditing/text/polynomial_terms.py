@@ -82,7 +82,7 @@ def symbol(letter: str) -> Symbol:
     return Symbol(letter, order="VSTHILA".find(letter) if letter in "VSTHILA" else 50)
 
 
-def plain(formula: Polynomial) -> Polynomial:
+def with_our_symbols(formula: Polynomial) -> Polynomial:
     """Return a formula with the symbols that are used here."""
     terms: dict[Monomial, Coefficient] = {}
     for monomial, coefficient in formula.terms.items():

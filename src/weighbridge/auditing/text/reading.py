@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from weighbridge.auditing.claims import Line
-from weighbridge.auditing.text.detex import plain
+from weighbridge.auditing.text.detex import strip_tex
 from weighbridge.auditing.text.pages import PageLine, html
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
@@ -43,7 +43,7 @@ def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
         written = html(text)
     else:
         written = [PageLine(number, piece, _level(line)) for number, line in enumerate(_split(text), 1) for piece in _rows(line)]
-    return tuple(piece for w in written for piece in _pieces(Line(w.number, w.text, *plain(w.text), w.heading)))
+    return tuple(piece for w in written for piece in _pieces(Line(w.number, w.text, *strip_tex(w.text), w.heading)))
 
 
 LONGEST = 4_000

@@ -61,7 +61,7 @@ def fit(token: Token, true: int | Fraction, *, loose: bool = False) -> Fit | Non
     if token.value is None or _is_far(token, true):
         return None
     gaps = _gaps(token.value, scales(token), true)
-    for check in (_exact, _fit_by_rounding, _fit_by_zeros, _cut):
+    for check in (_exact_fit, _fit_by_rounding, _fit_by_zeros, _cut):
         for gap in gaps:
             found = check(token, true, gap, loose)
             if found is not None:
@@ -69,7 +69,7 @@ def fit(token: Token, true: int | Fraction, *, loose: bool = False) -> Fit | Non
     if token.unit in BYTES:
         for size in (4, 2, 8, 1):
             for gap in _gaps(token.value, scales(token), true * size):
-                if _exact(token, true * size, gap, loose) or _fit_by_rounding(token, true * size, gap, loose):
+                if _exact_fit(token, true * size, gap, loose) or _fit_by_rounding(token, true * size, gap, loose):
                     return Fit("convention", because(mark("{size} bytes for each parameter"), size=size), Fraction(true))
     return None
 
@@ -94,7 +94,7 @@ def _is_far(token: Token, true: int | Fraction) -> bool:
 _REACH = {unit: (min(scales), max(scales)) for unit, scales in _SCALES.items()}
 
 
-def _exact(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
+def _exact_fit(token: Token, true: int | Fraction, gap: _Gap, loose: bool) -> Fit | None:
     if gap.size:
         return None
     return Fit("convention", _unit(gap.scale), Fraction(true)) if _is_binary(gap.scale) else Fit("exact", (), Fraction(true))

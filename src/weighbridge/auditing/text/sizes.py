@@ -71,11 +71,11 @@ _MOST_OF_ANY = 20_000_000
 """No model has more of these: a larger number behind such a word or letter states no size (``A: 109,482,240``)."""
 
 
-def apart(statements: Sequence[Sequence[Token]]) -> Iterator[StatedSize]:
+def sizes_on_two_lines(statements: Sequence[Sequence[Token]]) -> Iterator[StatedSize]:
     """Yield the sizes whose name is a line of its own and whose number the next: ``Number of layers``, ``32``.
 
     >>> from weighbridge.auditing.text.tokens import tokens
-    >>> [(s.word, s.value) for s in apart([tokens("Number of Layers", 0), tokens("32", 2)])]
+    >>> [(s.word, s.value) for s in sizes_on_two_lines([tokens("Number of Layers", 0), tokens("32", 2)])]
     [('layers', 32)]
     """
     for label, number in pairwise(statements):
