@@ -167,7 +167,7 @@ LIMITS: tuple[dict[str, Any], ...] = (
 def limit_cache(raw: dict[str, Any], index: int) -> dict[str, Any]:
     """Put keys that limit a cache into the config of the language model.
 
-    >>> limited({"model_type": "llava", "text_config": {}}, 1)
+    >>> limit_cache({"model_type": "llava", "text_config": {}}, 1)
     {'model_type': 'llava', 'text_config': {'sliding_window': 5}}
     """
     inside = next((key for key in TEXT_CONFIGS if isinstance(raw.get(key), dict)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from weighbridge.accounts.accepted_inputs import refuse_lengths
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.backward import backward_peak
+from weighbridge.accounts.memory.forward_pass import HANDED
 from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_bytes, trainable
 from weighbridge.accounts.memory.peak import (
     FROM_THE_START,
@@ -214,6 +215,8 @@ def _peak_beside_weights(model: ModelValue, given: Inputs, how: Settings, kept: 
     width, eager = element_bytes(how.dtype), how.attention == "eager"
     made = mask_bytes(tree, given, width, made=model.model_type not in ONLY_USED) if eager else 0
     handed = (mask_bytes(tree, given, width) if eager else 0) + bias_bytes(tree, given, width) if full else 0
+    # what is kept of it already; what an encoder puts out is made again with the layers that keep it
+    handed -= sum(row.bytes for row in kept.rows if row.call == HANDED)
     size = gradients // learned if learned else 0
     put_in = input_bytes(model.tree, given, width)
     put_in += position_bytes(model.tree)

@@ -5,7 +5,7 @@ Source: the ``forward`` methods of transformers 5.23.0.
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.forward_pass import ForwardPass, embedding, layers, put_in_cache, repeated_children
+from weighbridge.accounts.memory.forward_pass import ForwardPass, causal_mask, embedding, layers, put_in_cache, repeated_children
 from weighbridge.accounts.memory.modules import (
     attend_of,
     child,
@@ -39,7 +39,9 @@ def gpt2(run: ForwardPass, body: Part) -> Value:
     if tape.learns(required_child(body, "wpe")):
         tape.save(Value((1, seq), INDEX), "embedding")
         value.grad = True
-    value = layers(run, repeated_children(body, "h"), tape.drop(value, "embedding"), lambda part, value: gpt2_layer(run, part, value))
+    masks = causal_mask(run, seq)
+    blocks = repeated_children(body, "h")
+    value = layers(run, blocks, tape.drop(value, "embedding"), lambda part, value: gpt2_layer(run, part, value), handed=(masks, ()))
     return norm(tape, required_child(body, "ln_f"), value)
 
 

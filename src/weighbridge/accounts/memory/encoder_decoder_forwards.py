@@ -5,7 +5,15 @@ Source: the ``forward`` methods of transformers 5.23.0.
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.forward_pass import ForwardPass, bucket_bytes, layers, put_in_cache, repeated_children, size_of
+from weighbridge.accounts.memory.forward_pass import (
+    ForwardPass,
+    bucket_bytes,
+    causal_mask,
+    layers,
+    put_in_cache,
+    repeated_children,
+    size_of,
+)
 from weighbridge.accounts.memory.modules import (
     activate,
     attend_of,
@@ -54,7 +62,9 @@ def t5_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None, *
     def block(part: Part, value: Value) -> Value:
         return t5_block(run, part, value, memory, (near, Value(zeros.shape, zeros.size) if each else zeros), causal)
 
-    value = layers(run, blocks, value, block, shared)
+    given = (*(causal_mask(run, tokens) if causal else ()), *(() if memory is None else (memory,)))
+    biases = () if each else (near,) if memory is None else (near, zeros)
+    value = layers(run, blocks, value, block, shared, (given, biases))
     return tape.drop(norm(tape, required_child(stack, "final_layer_norm"), value, run.style.gain))
 
 
@@ -134,12 +144,14 @@ def bart_stack(run: ForwardPass, stack: Part, tokens: int, memory: Value | None,
         tape.save(Value((1 if kind == "one" else run.batch, tokens), INDEX), "embedding")
     first, last = child(stack, "layernorm_embedding"), child(stack, "layer_norm")
     value = tape.drop(value if first is None else norm(tape, first, value))
+    seen = () if memory is None else (memory,)
     value = layers(
         run,
         repeated_children(stack, "layers"),
         value,
         lambda part, value: bart_layer(run, part, value, memory),
-        () if memory is None else (memory,),
+        seen,
+        ((*(causal_mask(run, tokens) if decoder or memory is not None else ()), *seen), ()),
     )
     return value if last is None else norm(tape, last, value)
 

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from weighbridge.accounts.memory.styles import Style
 
 
+Handed = tuple[tuple[Value, ...], tuple[Value, ...]]
+"""What all layers of a stack are given by position beside their value, and what all but the first are: ``torch.utils.checkpoint`` keeps it, but nothing
+that is given by name."""
+HANDED = "checkpoint argument"
+
+
 class ForwardPass(NamedTuple):
     """One forward pass: on which tape, how, of which model, on how many tokens.
 
@@ -64,7 +70,12 @@ class ForwardPass(NamedTuple):
 
 
 def layers(
-    run: ForwardPass, parts: list[Part], value: Value, layer: Callable[[Part, Value], Value], shared: tuple[Value, ...] = ()
+    run: ForwardPass,
+    parts: list[Part],
+    value: Value,
+    layer: Callable[[Part, Value], Value],
+    shared: tuple[Value, ...] = (),
+    handed: Handed = ((), ()),
 ) -> Value:
     """Run layers in the order of their numbers; what a layer keeps is measured until it repeats itself, then only counted.
 
@@ -73,13 +84,15 @@ def layers(
         value: What goes into the first.
         layer: Runs one.
         shared: What all of them see, such as rotary positions: the first to need them keeps them.
+        handed: What they are given beside the *value*, which is kept where they are computed again.
     """
     tape = run.tape
+    seen = (*shared, *handed[0], *handed[1]) if run.ways.checkpointing == "full" else shared
     known: dict[tuple[object, ...], tuple[Segment, bool, bool]] = {}
     layer_range(sum(len(positions(kind)) for kind in parts))  # refuses more than are looked at one by one
     copies = sorted(((index, kind) for kind in parts for index in positions(kind)), key=lambda copy: copy[0])
     for index, part in copies:
-        state = (id(part), value.storage.held, value.grad, _layer_key(run, part, index), *(seen.storage.held for seen in shared))
+        state = (id(part), value.storage.held, value.grad, _layer_key(run, part, index), *(one.storage.held for one in seen))
         if state in known:
             segment, held, grad = known[state]
             segment.times += 1
@@ -87,6 +100,7 @@ def layers(
             value = Value(value.shape, value.size, grad=grad)
             value.storage.held, value.maker = held, segment.result
             continue
+        _keep_handed(run, copy_name(part.name, index), (*handed[0], *(handed[1] if known else ())))
         start, first, given = len(tape.rows), len(tape.calls), value
         outer, tape.layer = tape.layer, index
         value = _layer(run, part, index, value, layer)
@@ -101,6 +115,20 @@ def layers(
         for row in tape.rows[segment.start : segment.end]:
             row.times += segment.times - 1
     return value
+
+
+def _keep_handed(run: ForwardPass, name: str, handed: tuple[Value, ...]) -> None:
+    """Keep what a layer that is computed again is given beside its value: once, however many layers are given it."""
+    tape = run.tape
+    outer, tape.place = tape.place, f"{tape.place}.{name}" if tape.place else name
+    for value in handed if run.ways.checkpointing == "full" else ():
+        tape.keep(value, HANDED)
+    tape.place = outer
+
+
+def causal_mask(run: ForwardPass, tokens: int) -> tuple[Value, ...]:
+    """Return the mask that causal attention is handed where it is computed step by step: of every query and key, for every example."""
+    return (Value((run.batch, 1, tokens, tokens), run.ways.size, grad=False),) if run.ways.attention == "eager" else ()
 
 
 def _layer_key(run: ForwardPass, part: Part, index: int) -> object:

@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.decoder_forwards import decoder, gpt2
 from weighbridge.accounts.memory.encoder_decoder_forwards import bart, t5, whisper
-from weighbridge.accounts.memory.forward_pass import ForwardPass, at, bucket_bytes, embedding, layers, repeated_children, size_of
+from weighbridge.accounts.memory.forward_pass import (
+    ForwardPass,
+    at,
+    bucket_bytes,
+    causal_mask,
+    embedding,
+    layers,
+    repeated_children,
+    size_of,
+)
 from weighbridge.accounts.memory.modules import (
+    attend_of,
     child,
     linear,
     norm,
@@ -48,9 +58,9 @@ def encoder(run: ForwardPass, body: Part) -> Value:
             tape.save(Value((seq, seq), INDEX), "embedding")
     if run.style.shared:
         return _shared_layers(run, inside, value)
-    return layers(
-        run, repeated_children(inside, paths["layers"].rpartition(".")[2]), value, lambda part, value: encoder_layer(run, part, value)
-    )
+    found = repeated_children(inside, paths["layers"].rpartition(".")[2])
+    masks = causal_mask(run, seq) if attend_of(at(found[0], paths["projections"])).causal else ()
+    return layers(run, found, value, lambda part, value: encoder_layer(run, part, value), handed=(masks, ()))
 
 
 def _index_tables(tables: Part) -> list[Part | None]:
