@@ -3,7 +3,7 @@
     python -m truth.activation_ways NUMBER SEED [TYPE ...] [--record]
 
 Where layers are computed again, ``torch.utils.checkpoint`` (not reentrant, as the reference library calls it) keeps what a layer is given by position,
-and the hooks see it. ``--record`` adds the cases to those of the ordinary tests.
+and the hooks see it; for selective checkpointing the library's own function of eager attention is called through it. ``--record`` adds the cases to those of the ordinary tests.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import json
 import random
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -39,8 +41,10 @@ def random_case(seed: str, types: list[str]) -> Case | None:
         "dropout": rng.random() < 0.4,
         "loss": rng.random() < 0.4,
         "dtype": rng.choice(("float32", "float32", "bfloat16")),
-        "checkpointing": rng.choice(("none", "full")),
+        "checkpointing": rng.choice(("none", "full", "selective")),
     }
+    if how["checkpointing"] == "selective":
+        how["attention"] = "eager"
     lengths = Pass(rng.randint(1, 4), rng.choice((4, 6, 12, 17)), rng.choice((2, 5, 8)))
     for attempt, touch in enumerate(TOUCHES[:4]):
         raw = vary(draw(f"{seed}/{attempt}", model_type, touch), attempt + len(seed)) | ({} if how["dropout"] else NOTHING)
@@ -69,11 +73,35 @@ def theirs(model_type: str, class_name: str, raw: dict[str, Any], lengths: Pass,
         made = add_labels(model, inputs(model, lengths)) if how["loss"] else inputs(model, lengths)
         made = {name: value.to(model.dtype) if value.is_floating_point() else value for name, value in made.items()}
         import_module("torch").manual_seed(1)
-        return lengths, sum(storage.bytes for storage in activations.saved_storages(model, lengths, made=made))
+        with recomputed_attention(model) if how["checkpointing"] == "selective" else nullcontext():
+            return lengths, sum(storage.bytes for storage in activations.saved_storages(model, lengths, made=made))
     except RefusedError:
         raise
     except Exception as error:  # whatever a class may meet
         raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
+
+
+@contextmanager
+def recomputed_attention(model: Any) -> Iterator[None]:
+    """Call eager attention through ``torch.utils.checkpoint`` for a while.
+
+    Raises:
+        RefusedError: The class has attention of its own.
+    """
+    place = sys.modules[type(model).__module__]
+    plain = getattr(place, "eager_attention_forward", None)
+    if plain is None:
+        raise RefusedError("attention of its own")
+    again = import_module("torch.utils.checkpoint").checkpoint
+
+    def attend(module: Any, query: Any, key: Any, value: Any, mask: Any, **words: Any) -> Any:
+        return again(lambda *given: plain(module, *given, **words), query, key, value, mask, use_reentrant=False)
+
+    place.eager_attention_forward = attend  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        place.eager_attention_forward = plain  # type: ignore[attr-defined]
 
 
 def compare_cases(number: int, seed: str, types: list[str], record: bool = False) -> int:

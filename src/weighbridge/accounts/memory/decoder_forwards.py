@@ -56,7 +56,7 @@ def gpt2_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     key, values = (put_in_cache(run, tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, values))
     if run.ways.attention == "eager" and run.config.get("reorder_and_upcast_attn"):
         query, key = tape.cast(query, FLOAT), tape.cast(key, FLOAT)
-    mixed = scores(tape, run.ways, query, key, values)
+    mixed = scores(tape, run.ways, query, key, values, causal=("text",))
     value = tape.add(value, tape.drop(linear(tape, required_child(attention, "c_proj"), mixed)))
     inner = plain_mlp(
         tape, required_child(mlp, "c_fc"), required_child(mlp, "c_proj"), norm(tape, required_child(part, "ln_2"), value), run.activation
@@ -163,20 +163,29 @@ def decoder_layer(run: ForwardPass, part: Part, value: Value, *turn: Value) -> V
 
     sandwiched = child(part, "pre_feedforward_layernorm") is not None
     after = sandwiched or child(part, "input_layernorm") is None
-    attended = causal_attention(run, required_child(part, "self_attn"), normalize("input_layernorm", value), *turn)
+    attention = required_child(part, "self_attn")
+    masks = _masks_of(part, attend_of(attention))
+    attended = causal_attention(run, attention, normalize("input_layernorm", value), *turn, masks=masks)
     value = tape.add(value, tape.drop(normalize("post_attention_layernorm", attended) if after else attended))
     inner = normalize("pre_feedforward_layernorm" if sandwiched else "" if after else "post_attention_layernorm", value)
     inner = feed_forward(run, required_child(part, "mlp"), inner)
     return tape.add(value, tape.drop(normalize("post_feedforward_layernorm", inner)))
 
 
-def causal_attention(run: ForwardPass, part: Part, value: Value, *turn: Value) -> Value:
+def causal_attention(run: ForwardPass, part: Part, value: Value, *turn: Value, masks: tuple[str, ...] = ("text",)) -> Value:
     """Run attention with rotary positions, and norms on queries and keys where they are."""
     tape, op = run.tape, attend_of(part)
-    return run_module(tape, part.name, lambda: _causal_attention(run, part, op, value, *turn))
+    return run_module(tape, part.name, lambda: _causal_attention(run, part, op, value, *turn, masks=masks))
 
 
-def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn: Value) -> Value:
+def _masks_of(layer: Part, op: Any) -> tuple[str, ...]:
+    """Name the masks that layers are given: that of the whole text, that of a window, or either in some of them."""
+    if op.window is None or op.windowed == 0:
+        return ("text",)
+    return ("window",) if op.windowed is None or op.windowed == layer.repeat else ("text", "window")
+
+
+def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn: Value, masks: tuple[str, ...]) -> Value:
     tape = run.tape
     query, key, values = _causal_projections(run, part, op, value)
     if turn:
@@ -184,7 +193,7 @@ def _causal_attention(run: ForwardPass, part: Part, op: Any, value: Value, *turn
         query, key = (rotary(tape, value, cos, sin, cos.shape[-1], joined=run.style.joined_rotary) for value in (query, key))
     key, values = put_in_cache(run, key), put_in_cache(run, values)
     capped, masked = run.setting("capped") is not None, is_masked(run, op)
-    mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, capped=capped, masked=masked)
+    mixed = scores(tape, run.ways, query, key, values, wide=run.style.wide_softmax, capped=capped, masked=masked, causal=masks)
     return linear(tape, required_child(part, "o_proj", "dense", "out_proj"), mixed)
 
 

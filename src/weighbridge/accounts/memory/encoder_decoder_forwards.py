@@ -101,7 +101,8 @@ def t5_block(run: ForwardPass, part: Part, value: Value, memory: Value | None, b
                 tape.save(Value((1, 1, value.shape[1], value.shape[1]), BOOL, grad=False), "where")
             elif crossed is not None and "attention" not in tape.dropped:
                 tape.save(biases[1], "mask")
-        mixed = scores(tape, run.ways, query, key, values, bias=biases[0] if crossed is None else None)
+        masks = ("text",) if causal and crossed is None else ()
+        mixed = scores(tape, run.ways, query, key, values, bias=biases[0] if crossed is None else None, causal=masks)
         value = tape.add(value, tape.drop(linear(tape, required_child(attention, "o"), mixed)))
     return value
 
@@ -176,7 +177,8 @@ def bart_layer(run: ForwardPass, part: Part, value: Value, memory: Value | None)
             query, key, values = project_qkv(tape, held, value, seen)
             key, values = (put_in_cache(run, kept) if memory is not None else kept for kept in (key, values))
             query = tape.contiguous(query) if run.style.packed else query
-            return linear(tape, required_child(held, "out_proj"), scores(tape, run.ways, query, key, values))
+            mixed = scores(tape, run.ways, query, key, values, causal=("text",) if attend_of(held).causal else ())
+            return linear(tape, required_child(held, "out_proj"), mixed)
 
         return run_attention
 

@@ -92,7 +92,14 @@ def layers(
     layer_range(sum(len(positions(kind)) for kind in parts))  # refuses more than are looked at one by one
     copies = sorted(((index, kind) for kind in parts for index in positions(kind)), key=lambda copy: copy[0])
     for index, part in copies:
-        state = (id(part), value.storage.held, value.grad, _layer_key(run, part, index), *(one.storage.held for one in seen))
+        state = (
+            id(part),
+            value.storage.held,
+            value.grad,
+            _layer_key(run, part, index),
+            *(one.storage.held for one in seen),
+            len(tape.masks),
+        )
         if state in known:
             segment, held, grad = known[state]
             segment.times += 1

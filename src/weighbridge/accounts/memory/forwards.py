@@ -85,8 +85,9 @@ def _shared_layers(run: ForwardPass, inside: Part, value: Value) -> Value:
 def encoder_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run attention and two linear maps, each half added to what it was given and normalized."""
     tape, paths = run.tape, run.style.paths
-    query, key, values = project_qkv(tape, at(part, paths["projections"]), value)
-    mixed = scores(tape, run.ways, query, key, values)
+    projections = at(part, paths["projections"])
+    query, key, values = project_qkv(tape, projections, value)
+    mixed = scores(tape, run.ways, query, key, values, causal=("text",) if attend_of(projections).causal else ())
     attended = tape.drop(linear(tape, at(part, paths["out"]), mixed), "attended")
     value = norm(tape, at(part, paths["first"]), tape.add(attended, value))
     inner = tape.drop(plain_mlp(tape, at(part, paths["up"]), at(part, paths["down"]), value, run.activation), "inner")

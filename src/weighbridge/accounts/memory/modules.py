@@ -245,6 +245,7 @@ def scores(
     capped: bool = False,
     bias: Value | None = None,
     masked: bool = False,
+    causal: tuple[str, ...] = (),
 ) -> Value:
     """Attend: ``softmax(query @ key^T) @ value``, and lay heads side by side again.
 
@@ -253,19 +254,20 @@ def scores(
         capped: Whether scores pass through a tanh first.
         bias: A learned bias that is added to the scores.
         masked: Whether more than a causal mask stands before the scores, as a window does.
+        causal: The names of the masks that causal attention is given: of layers of which some have a window, both.
     """
     groups, size = query.shape[1] // key.shape[1], value.size
     # a kernel that cannot drop elements, or give a bias its gradient, leaves the products to plain calls, which keep the same
     plain = bias is not None or ("attention" in tape.dropped and not tape.cuda)
     if ways.attention != "eager" and not capped and not plain:
         return _fused_attention(tape, ways, query, key, value, masked)
+    recomputed = tape.muted
+    if ways.checkpointing == "selective":
+        _keep_given(tape, ways, (query, key, value), causal)
+        tape.muted = True
     key, value = _for_each_query(tape, ways, key, groups, masked), _for_each_query(tape, ways, value, groups, masked)
     if ways.attention != "eager" and plain:  # scaled copies of queries and keys, and all of it in float32
         query, key, value = (tape.cast(part, FLOAT) for part in (tape.scale(query), tape.scale(key), value))
-    if ways.checkpointing == "selective":
-        for part in (query, key, value):
-            tape.save(part, "attention")
-    recomputed, tape.muted = tape.muted, tape.muted or ways.checkpointing == "selective"
     raw = tape.scale(tape.matmul(query, key.transpose(2, 3)))
     if capped:
         raw = tape.scale(tape.by_result(raw, "tanh"))
@@ -275,6 +277,16 @@ def scores(
     mixed = tape.cast(tape.matmul(tape.drop(shares, "attention"), value), size)
     tape.muted = recomputed
     return side_by_side(tape, mixed)
+
+
+def _keep_given(tape: Tape, ways: Ways, given: tuple[Value, ...], causal: tuple[str, ...]) -> None:
+    """Keep what attention that is computed again is given: queries, keys, values, and the mask that is made where it is computed step by step."""
+    for part in given:
+        tape.save(part, "attention")
+    for name in causal if ways.attention == "eager" else ():
+        batch, tokens = given[0].shape[0], given[0].shape[2]
+        made = Value((batch, 1, tokens, tokens), ways.size, grad=False)
+        tape.save(tape.masks.setdefault((name, tokens), made), "mask")
 
 
 def _for_each_query(tape: Tape, ways: Ways, value: Value, groups: int, masked: bool) -> Value:

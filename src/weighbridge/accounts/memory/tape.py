@@ -93,6 +93,7 @@ class Tape:
         body: How many rows the body of a class keeps, without its heads.
         cached: What was put into a cache, which the output of a class holds.
         layer: The number of the layer that is running, if it is one.
+        masks: The masks of causal attention that is computed again, by their names and tokens.
         inside: The parts of each layer, by its identity, once they are asked for.
         trained: The tensors that are trained, each as its part's identity, the number of its layer, and its name; None of all.
         adapted: The low-rank products beside linear maps, each by the map's identity and the number of its layer.
@@ -115,6 +116,7 @@ class Tape:
         "idle",
         "inside",
         "layer",
+        "masks",
         "moments",
         "muted",
         "place",
@@ -132,6 +134,7 @@ class Tape:
         self.cached: list[Value] = []
         self.idle = 0
         self.layer: int | None = None
+        self.masks: dict[tuple[str, int], Value] = {}
         self.inside: dict[int, list[Part]] = {}
         self.trained: frozenset[Place] | None = None
         self.adapted: Mapping[tuple[int, int | None], LowRank] = {}

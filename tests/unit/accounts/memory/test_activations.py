@@ -127,9 +127,16 @@ def test_other_ways_to_run_keep_what_autograd_kept(model_type: str) -> None:
         assert found.activations == expected, (class_name, config, how)
 
 
-@pytest.mark.parametrize(("model_type", "class_name", "config"), [("bert", "BertModel", TEXT), ("llama", "LlamaForCausalLM", GROUPED)])
-def test_what_is_computed_again_is_not_kept(model_type: str, class_name: str, config: dict[str, Any]) -> None:
-    """Full checkpointing keeps each layer's input alone (torch.utils.checkpoint), selective one all but scores and their softmax."""
+REPEATED, MASK = 2 * (2 * 4 * 8 * 16 * 4 - 2 * 2 * 8 * 16 * 4), 2 * 8 * 8 * 4
+"""Bytes that keys and values take more once they are repeated for groups of queries, and of one mask."""
+
+
+@pytest.mark.parametrize(
+    ("model_type", "class_name", "config", "repeated", "mask"),
+    [("bert", "BertModel", TEXT, 0, 0), ("llama", "LlamaForCausalLM", GROUPED, REPEATED, MASK)],
+)
+def test_what_is_computed_again_is_not_kept(model_type: str, class_name: str, config: dict[str, Any], repeated: int, mask: int) -> None:
+    """Full checkpointing keeps each layer's input alone (torch.utils.checkpoint), selective one all but scores, their softmax and repeated keys and values."""
 
     def kept(layers: int, checkpointing: str) -> int:
         whole = model({"model_type": model_type, **config, "num_hidden_layers": layers}, class_name)
@@ -140,7 +147,7 @@ def test_what_is_computed_again_is_not_kept(model_type: str, class_name: str, co
     assert kept(4, "full") - kept(3, "full") == kept(3, "full") - kept(2, "full") == 2 * 8 * 64 * 4
     scores = 2 * 4 * 8 * 8 * 4
     for layers in (2, 4):
-        assert kept(layers, "none") - kept(layers, "selective") == layers * scores
+        assert kept(layers, "none") - kept(layers, "selective") == layers * (scores + repeated) - mask
 
 
 @pytest.mark.parametrize(("attention", "of_scores"), [("eager", 1), ("sdpa", 0)])
