@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from weighbridge.auditing.text.pasted_math import SIGNS, repeats
-from weighbridge.auditing.text.typed_signs import PUNCTUATION, is_between_groups, is_of_many_groups, is_operand, sign_as_read
+from weighbridge.auditing.text.typed_signs import PUNCTUATION, is_between_groups, is_of_many_groups, is_operand, sign_as_read, simplify
 
 _SUPERSCRIPTS = {"⁰": "0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "⁻": "-"}
 _NOTHING = frozenset("\u200b\u200c\u200d\ufeff\u2060\u2061\u2062\u2063\u00ad")
@@ -58,7 +58,7 @@ def strip_tex(raw: str) -> tuple[str, tuple[int, ...]]:
         copies = repeats(raw)
     writer = _Writer(raw, copies)
     _convert(writer, 0, len(raw), 0)
-    return "".join(writer.text), tuple(writer.at)
+    return simplify("".join(writer.text)), tuple(writer.at)
 
 
 def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:

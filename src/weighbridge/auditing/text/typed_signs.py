@@ -1,4 +1,4 @@
-"""Signs as they are typed: full-width ones, separators inside a number, what stands beside a star."""
+"""Signs as they are typed: full-width ones, traditional characters, separators inside a number, what stands beside a star."""
 
 from __future__ import annotations
 
@@ -7,9 +7,25 @@ _SIGNS = {
     "〜": "≈", "~": "≈", "【": "[", "】": "]", "〔": "(", "〕": ")", "“": '"', "”": '"', "．": ".", "\t": " ", "\u3000": " ", "`": " ", "$": " ", "\r": " ",
 }  # fmt: skip
 
+_SIMPLIFIED = str.maketrans(
+    "參數層個億萬頭維隱詞總與為單專啟權記憶體顯緩佔約達擁規訓練編碼輸塊長寬應對機網絡線變換結構擴兩這們從則僅還並給關鍵詢標準類計節檔點說讓過減壓縮導視覺圖問題論獨實現種來見內開動態傳統經凍調測讀寫產樣雙組幾後項級時間於無當將會麼據錯誤區務優勢異損極義餾贏觀較卻繼續別嗎屬徵聯處號範圍張紹設釋領鏈隨雖電預顆驗",
+    "参数层个亿万头维隐词总与为单专启权记忆体显缓占约达拥规训练编码输块长宽应对机网络线变换结构扩两这们从则仅还并给关键询标准类计节档点说让过减压缩导视觉图问题论独实现种来见内开动态传统经冻调测读写产样双组几后项级时间于无当将会么据错误区务优势异损极义馏赢观较却继续别吗属征联处号范围张绍设释领链随虽电预颗验",
+)
+"""Traditional characters of the words that say what a model has, one for one."""
+_TRADITIONAL = ("數", "層", "億", "個", "參", "維", "頭", "萬", "單")
+"""One of these stands in every line that says how many of what a model has."""
 
 PUNCTUATION = frozenset(":：,，。;；!?、") | {""}
 """A star beside one of these is emphasis and no product."""
+
+
+def simplify(text: str) -> str:
+    """Return a text with the traditional characters of what models have as simplified ones, each in its place.
+
+    >>> simplify("參數量為 1.1 億")
+    '参数量为 1.1 亿'
+    """
+    return text.translate(_SIMPLIFIED) if any(sign in text for sign in _TRADITIONAL) else text  # a look is ten times as fast
 
 
 def sign_as_read(character: str) -> str:
