@@ -133,6 +133,11 @@ LARGE_NUMBER = 100_000
 LEAST_MODULES = 3
 """Modules that must be a preset's before the printed model is taken for it, where the text names none."""
 
+SURE_MODULES = 6
+"""And how many must be, all but one, before that one is wrong in a model that no name settles: a model of one's own differs in more."""
+LEAST_SHARING = 5
+"""Modules of a printed model that take or give vectors of one width, before the only one that does not is wrong."""
+
 # configuration
 AGREED_SETTINGS = 2
 """Settings beside one that must be the model's, with its name above them, before that one is wrong: others make a model of their own."""

@@ -13,7 +13,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.thresholds import LEAST_MODULES
+from weighbridge.auditing.thresholds import LEAST_MODULES, SURE_MODULES
 from weighbridge.blueprints import model_type_of
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import list_rows
@@ -31,22 +31,21 @@ _CLASS = re.compile(r"^[\s#>*]*(?:\(\w+\): )?([A-Z]\w*(?:Model|LM\w*|For[A-Z]\w*
 
 
 class PrintedModule(NamedTuple):
-    """A module as printed: its name, the sizes of its weight in ascending order, and where it stands."""
+    """A module as printed: its name, the sizes of its weight in ascending order, where it stands, and what goes in and comes out."""
 
     name: str
     sizes: tuple[int, ...]
     line: int
     start: int
     end: int
+    inner: int
+    outer: int
 
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Hold the sizes of printed modules against the model that is named, or else against the presets of the class printed."""
     yield from _check_repeats(scene)
-    shown = [one for one in _printed_modules(scene) if one.sizes]
-    if not shown:
-        return
-    for block in _blocks(shown):
+    for block in printed_models(scene):
         model, named = _model(scene, block)
         own = shapes_by_module(model) if model is not None else {}
         for one in block:
@@ -56,7 +55,11 @@ def check(scene: Scene) -> Iterator[Claim]:
                 continue
             if one.sizes in known:
                 yield claim(scene.lines, token, token, "component", "exact", value=max(one.sizes), expected=max(one.sizes), difference=0)
-            elif named and (right := find_meant_shape(one.sizes, known)) is not None and _agreement(block, own) * 2 > len(block):
+            elif (
+                (named or _is_all_but_one(block, own))
+                and (right := find_meant_shape(one.sizes, known)) is not None
+                and _agreement(block, own) * 2 > len(block)
+            ):
                 wrong = next((size for size in one.sizes if size not in right), one.sizes[0])
                 other = next((size for size in right if size not in one.sizes), right[0])
                 reason = because(mark("in the model its shape is {shape}"), shape=Sentence("[" + ", ".join(map(str, right)) + "]"))
@@ -89,8 +92,7 @@ def is_mistyped(sizes: Sequence[int], right: Sequence[int]) -> bool:
 def _check_repeats(scene: Scene) -> Iterator[Claim]:
     """Hold how often a module is repeated against the indices printed beside it: ``(0-11): 12 x GPT2Block``."""
     for index, line in enumerate(scene.lines):
-        match = _REPEATED.search(line.text) if " x " in line.text else None
-        if match is not None:
+        for match in _REPEATED.finditer(line.text) if " x " in line.text else ():
             said, right = int(match["times"]), int(match["last"]) - int(match["first"]) + 1
             token = Token("num", "", index, *match.span("times"))
             verdict = "exact" if said == right else "wrong"
@@ -105,20 +107,20 @@ def places(scene: Scene) -> frozenset[int]:
 
 
 def _printed_modules(scene: Scene) -> list[PrintedModule]:
+    """Return the modules that lines print, one or many on a line."""
     found = []
     for index, line in enumerate(scene.lines):
-        match = _SHOWN.search(line.text) if "): " in line.text else None
-        if match is not None:
-            numbers = [int(match[key]) for key in ("inner", "outer", "nf", "nx", "rows", "width", "norm") if match[key]]
-            found.append(PrintedModule(match["name"], tuple(sorted(numbers)), index, match.start(), match.end()))
+        for match in _SHOWN.finditer(line.text) if "): " in line.text else ():
+            numbers = [int(match[key]) for key in ("inner", "nx", "rows", "norm", "outer", "nf", "width") if match[key]]
+            found.append(PrintedModule(match["name"], tuple(sorted(numbers)), index, *match.span(), numbers[0], numbers[-1]))
     return found
 
 
-def _blocks(shown: Sequence[PrintedModule]) -> list[list[PrintedModule]]:
+def printed_models(scene: Scene) -> list[list[PrintedModule]]:
     """Return the modules that stand together: one printed model each."""
-    blocks: list[list[PrintedModule]] = [[shown[0]]]
-    for one in shown[1:]:
-        if one.line - blocks[-1][-1].line > _APART:
+    blocks: list[list[PrintedModule]] = []
+    for one in _printed_modules(scene):
+        if not blocks or one.line - blocks[-1][-1].line > _APART:
             blocks.append([])
         blocks[-1].append(one)
     return blocks
@@ -150,6 +152,14 @@ def _model(scene: Scene, block: Sequence[PrintedModule]) -> tuple[ModelValue | N
             if best is None or agreed > best[0]:
                 best = (agreed, candidate)
     return (best[1], False) if best is not None and best[0] >= LEAST_MODULES else (None, False)
+
+
+def _is_all_but_one(block: Sequence[PrintedModule], own: Mapping[str, frozenset[tuple[int, ...]]]) -> bool:
+    """Tell whether a printed model that nothing names is a preset but for one module, and that is no table of words."""
+    odd = [one for one in block if one.sizes not in own.get(one.name, ())]
+    if len(odd) != 1 or len(block) <= SURE_MODULES or "emb" in odd[0].name:
+        return False
+    return any(is_mistyped(odd[0].sizes, right) for right in own.get(odd[0].name, ()))
 
 
 def _agreement(block: Sequence[PrintedModule], own: Mapping[str, frozenset[tuple[int, ...]]]) -> int:

@@ -212,7 +212,7 @@ _HAS = re.compile(
 )
 _LEAD = 24
 _IN_EACH = re.compile(
-    r"\b(?:in|for|at|per|of) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer|decoder|encoder) )?(?:layers?|tokens?|blocks?)\b|\b(?:each|every)\b",
+    r"\b(?:in|for|at|per|of) ?(?:each|every|all|an?|the|its|their)? (?:(?:moe|sparse|transformer|decoder|encoder) )?(?:layers?|tokens?|blocks?)\b|\b(?:each|every)\b|每一?层(?:都?有|包?含|使用|的)?|每个(?:编码器|解码器|层|block)(?:都?有|包?含|使用|的)?",
     re.IGNORECASE,
 )
 _UNLIKE = re.compile(

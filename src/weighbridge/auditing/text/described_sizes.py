@@ -30,8 +30,9 @@ class DescribedSize(NamedTuple):
     last: int
 
 
+_NOT_BEHIND = r"(?<![A-Za-z0-9_.×*+^/$-])(?<!\d[,.])(?<![×*+^] )(?<![第前后末首每隔至到剩逐])(?<![第前后] )"
 _NUMBER = (
-    r"(?P<number>(?<![\w.×*+^/$-])(?<!\d[,.])(?<![×*+^/] )\d{1,3}(?:,\d{3})+|(?<![\w.×*+^/$-])(?<!\d[,.])(?<![×*+^/] )\d{1,7})"
+    rf"(?P<number>{_NOT_BEHIND}\d{{1,3}}(?:,\d{{3}})+|{_NOT_BEHIND}\d{{1,7}})"
     r"(?![\d%]|[.,]\d|\s?[×x*+/^]\s?[\dA-Za-z(]|\s?[KMBTkG]\b|\s?[万亿]|\s?[–~-]\s?\d|\s?(?:times|倍))"
 )
 """A whole number that is no part of a formula, a range, a share or a larger number."""
@@ -64,12 +65,12 @@ _COUNTED = (
     ("positions", r"[- ]positions\b"),
     ("shared", r"[- ](?:always[- ]on |always[- ]active )?shared experts?\b|\s?个\s?共享专家"),
     ("active", r"\s(?:(?:are|is|being|of them|of which)\s)*(?:active|activated|selected|used|chosen)\b(?! param)|\sexperts? (?:(?:are|is|being) )?(?:active|activated|selected|chosen|used)\b|(?:\s|-)of(?:\s|-)(?:(?:the|its|those) (?:model's |\w+ )?)?\d+ (?:routed )?experts\b|\s?个?激活(?!参数|的参数)"),
-    ("heads", rf"[- ]?{_ADJECTIVES}heads\b|\s?个\s?(?:注意力|查询|q|query|self-attention)?\s?头"),
+    ("heads", rf"[- ]?{_ADJECTIVES}heads\b|\s?个\s?(?:自?注意力?|查询|q|query|self-attention|attention)?\s?(?:头(?![部文像])|heads?\b)"),
     ("experts", rf"[- ]?{_ADJECTIVES}experts\b(?! per)|\s?个\s?(?:路由)?专家(?![人个总]?数)"),
-    ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器|解码器)?\s?层(?![面次级归叠])"),
+    ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器?|解码器?|模型|网络|隐藏)?\s?层(?![面次级归叠]|的?\s?(?:ffn|mlp|全连接|线性|前馈|神经网络|卷积|感知机|layer ?norm|rnn|lstm|cnn|gru))|\s?个\s?(?:(?:transformer|encoder|decoder|编码|解码)\s?)+(?:器|块|blocks?\b|layers?\b)(?!层)|\s?个\s?(?:blocks?\b|layers?\b|编码器|解码器)"),
     ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b"),
     ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
-    ("hidden", r"\swide\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?维(?!护)"),
+    ("hidden", r"\swide\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
 )  # fmt: skip
 _BEHIND = re.compile("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
 _PLURAL = frozenset(("layers", "heads", "kv_heads", "experts"))
