@@ -92,6 +92,11 @@ LISTED = 80
 FAMILY_REACH = 8
 """Lines below a family's name within which a count may be of one of its members."""
 
+# closed_families
+FAMILY_FAR = Fraction(2, 25)
+"""How far a count must be from that of every member of a complete family before it is wrong of the family: ``GPT-3 has 155B`` (174.6 is the nearest);
+``GPT-2 has 1.5B`` (1.56) and ``117M`` (124) are the authors' figures."""
+
 # main_model
 AGREED_SIZES = 4
 """Sizes that settle which member of a named family a text is about, though one size more may be a slip."""

@@ -76,10 +76,10 @@ def by_counts(lines: Sequence[Line], named: dict[int, list[Mention]]) -> dict[in
 
 _BESIDE = re.compile(
     r"['’]?s?\s?[(（]?(?:(?:has|have|with|contains|is|a|an|of|at|uses|model|about|around|roughly|some|把|将|的?(?:总|模型)?参数(?:总?量|规模|总数)?|推到|推至|提升|增加|达到?|高达|到|至|了|有|拥有|具有|约|为|是|共|模型)\s?){0,5}[~≈]?\s?"
-    r"(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[BM]\b|billion|million|亿|(?<=\d)[BM](?=[\u4e00-\u9fff]))(?!\s?(?:tokens|words|to|[-–~])\b|\s?[-–~到至]\s?\d|\s?个?(?:token|词))",
+    r"(?P<number>\d+(?:\.\d+)?)\s?(?P<unit>[BM]\b|billion|million|亿|(?<=\d)[BM](?=[\u4e00-\u9fff]))(?!\s?(?:tokens|words|to|[-–~])\b|\s?[-–~到至]\s?\d|\s?个?(?:token|词)|(?:\s?[,，、/&和与及]|\s(?:and|or)\b)+\s?(?:(?:and|or) )?\d[\d.]*\s?(?:[BM]|亿|billion|million))",
     re.IGNORECASE,
 )
-"""A count right behind a family's name, which is what one of its members is called by."""
+"""A count right behind a family's name, which is what one of its members is called by; not the first of a list of them."""
 
 
 def _count(number: str, unit: str) -> Fraction:

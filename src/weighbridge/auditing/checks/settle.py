@@ -237,11 +237,11 @@ def _published_figure(token: Token, model: ModelValue, what: str, hedged: bool) 
 @lru_cache(maxsize=1024)
 def _figures_of_kin(name: str) -> tuple[tuple[Fraction, bool], ...]:
     """Return the figures that were published for a preset and for those whose names begin its own; a name that is none has none."""
-    found = preset(name)
-    if found is None:
+    if (found := preset(name)) is None:
         return ()
     kin = [preset(found.name[:place]) for place, letter in enumerate(found.name) if letter == "-"]
-    return tuple(figure for one in (found, *kin) if one is not None for figure in figures(one))
+    sisters = ((figure, False) for one in kin if one is not None for figure, _ in figures(one))
+    return (*figures(found), *sisters)
 
 
 _OF_WHOLE = (_counts, _conventions, _with_untied_head, _with_masks, _heads, _to_filled_zeros, _close, _published_figure)

@@ -1,0 +1,143 @@
+"""Counts and sizes said of a family that is complete: what no GPT-3 has, of all eight, is wrong whichever is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from weighbridge.auditing.checks.count_subjects import of_mention
+from weighbridge.auditing.checks.field_values import main_values, values_of
+from weighbridge.auditing.checks.fields import OTHERWISE
+from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.own_counts import own_count
+from weighbridge.auditing.checks.scene import Scene, claim
+from weighbridge.auditing.checks.settle import settle
+from weighbridge.auditing.checks.size_doubts import is_of_their_own
+from weighbridge.auditing.checks.totals import is_count, is_hedged
+from weighbridge.auditing.checks.wrong_counts import total_claim
+from weighbridge.auditing.claims import Claim, Sentence, because
+from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
+from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.text.rounding import likeliest_value
+from weighbridge.auditing.text.tokens import tokens
+from weighbridge.auditing.thresholds import FAMILY_FAR
+from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import FAMILY
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+_COMPLETE = frozenset(("gpt3-125m", "gpt2", "llama-7b", "llama-2-7b"))
+"""The first members of families that their authors have closed, and of which every size is a preset."""
+_SIZES = frozenset(("layers", "heads", "hidden"))
+"""Sizes that nobody chooses anew for a model of such a name; a context or a vocabulary one may."""
+_GLUE = re.compile(
+    r"[\s,，、:：;；*_`\"'“”()（）-]|模型|结构|网络|解码器|的|是|有|它|其|该|这个|共|总|一个|大型|自注意力|神经|拥有|具有|包含|含有?|使用了?|采用了?|由|和|与|以及|并|最大(?:的)?(?:版本|模型)|最大|版本|"
+    r"[。.](?=\s?(?:它|其|该模型|it |the model ))|\b(?:it|its|the|model|has|have|uses?|with|and|of|a|an|largest|version|is|consists|comprises)\b",
+    re.IGNORECASE,
+)
+"""What may stand between a family's name and what is said of it without another thing being spoken of."""
+_COUNTING = re.compile(
+    r"[把将以]|参数(?:总?量|规模|总?数量?)?|(?:推|提升|增|扩大|扩展|增加|提高|达|高达|扩)[至到]|达到?|约为?|大约|[为]|巨大|庞大|惊人|[~≈约]|\b(?:about|parameters?|params?|count|totals?)\b",
+    re.IGNORECASE,
+)
+"""And between it and its count."""
+_COUNTED = re.compile(r"\s?个?\s?(?:模型|可学习的?)?(?:参数|param(?:eter)?s?\b)(?!.{0,4}(?:增|倍|比|的\s?\d))|\s?[)）]", re.IGNORECASE)
+_ANOTHER = re.compile(r"\s?(?:风格|式|类|级|架构|结构的?|系列|like|style|class|-|based|基础上|论文|时代)", re.IGNORECASE)
+"""Behind a family's name, what makes it something else than the models themselves."""
+_BEFORE = re.compile(
+    r"(?:类似|相比|不同于|比|基于|参考|仿照|模仿|复现|自己的?|我们的?|一个|mini|nano|tiny|like|unlike|than|our|my|from)\W*$", re.IGNORECASE
+)
+
+
+def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Hold what a clause says of a complete family against all of its members.
+
+    Args:
+        tabled: The lines of tables whose rows or columns are models.
+    """
+    if scene.given:
+        return
+    for line, mentions in scene.mentions.items():
+        mention = mentions[-1]
+        if mention.kind != FAMILY or line in tabled or len({m.names for m in mentions}) > 1 or not _COMPLETE & set(mention.names):
+            continue
+        text = scene.lines[line].text
+        subject = of_mention(scene, mention, firm=False)
+        if subject is None or _ANOTHER.match(text, mention.end) or _BEFORE.search(text, 0, mention.column) or is_of_their_own(scene, line):
+            continue
+        sizes = [size for size in find_described_sizes(text) if size.first >= mention.end]
+        yield from _sizes(scene, line, mention, subject.models, sizes)
+        yield from _counts(scene, line, mention, subject.models, sizes)
+
+
+def _sizes(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue], sizes: Sequence[DescribedSize]) -> Iterator[Claim]:
+    """Check the sizes that a clause gives a family."""
+    text = scene.lines[line].text
+    for size in sizes:
+        if size.word not in _SIZES:
+            continue
+        token = Token("num", "", line, size.start, size.end)
+        said = text[mention.end : size.first]
+        values = sorted({value for model in models for value in values_of(model, size.word)})
+        widths = {value for model in models for word in ("mlp", "head_dim", "hidden") for value in values_of(model, word)}
+        if size.value in values or (size.word == "hidden" and size.value in widths):
+            yield claim(scene.lines, token, token, "configuration", "exact", value=size.value, expected=size.value, difference=0)
+        elif (
+            values and size.value > 1 and _is_glue(said, mention.end, sizes) and not OTHERWISE.search(text[size.last : size.last + _BEHIND])
+        ):
+            right = min((main_values(model).get(size.word, 0) for model in models), key=lambda own: abs(own - size.value))
+            listed = sorted({main_values(model).get(size.word, 0) for model in models})
+            reason = because(mark("no model of this family has it; they have {values}"), values=Sentence(", ".join(map(str, listed))))
+            facts: dict[str, object] = {"value": size.value, "expected": right, "difference": size.value - right, "reason": reason}
+            yield claim(scene.lines, token, token, "configuration", "wrong", **facts)
+
+
+_BEHIND = 4
+"""Characters behind a size that may take it back: ``96 层左右``."""
+
+
+def _counts(scene: Scene, line: int, mention: Mention, models: Sequence[ModelValue], sizes: Sequence[DescribedSize]) -> Iterator[Claim]:
+    """Check the counts that a clause gives a family."""
+    text = scene.lines[line].text
+    for token in tokens(text, line):
+        if token.kind != "num" or token.start < mention.end or not token.unit or not is_count(token):
+            continue
+        said = text[mention.end : token.start]
+        if _COUNTED.match(text, token.end) is None and _PARAMETERS.search(said) is None:
+            continue
+        found = settle(token, models, hedged=is_hedged(said), whole=True)
+        if found is not None:
+            yield total_claim(scene, token, found.verdict, found.expected, found.reason)
+        elif _is_glue(_COUNTING.sub("", said), 0, ()) or _is_glue(said, mention.end, sizes):
+            yield from _wrong_count(scene, token, models)
+
+
+_PARAMETERS = re.compile("参数|param", re.IGNORECASE)
+
+
+def _wrong_count(scene: Scene, token: Token, models: Sequence[ModelValue]) -> Iterator[Claim]:
+    """Say that no member has a count, if it is far from all of theirs."""
+    counts = sorted(count for model in models if (count := own_count(model)) is not None)
+    number = likeliest_value(token)
+    if number is None or not counts or any(abs(number - count) <= FAMILY_FAR * count for count in counts):
+        return
+    right = min(counts, key=lambda count: max(number / count, count / number))
+    reason = because(mark("no model of this family has so many; the nearest has {right}"), right=right)
+    yield total_claim(scene, token, "wrong", Fraction(right), reason)
+
+
+def _is_glue(said: str, start: int, sizes: Sequence[DescribedSize]) -> bool:
+    """Tell whether nothing but verbs, and other sizes of the same model, stands between a name and what is said of it."""
+    pieces, place = [], 0
+    for size in sizes:
+        if place <= size.first - start < len(said):
+            pieces.append(said[place : size.first - start])
+            place = size.last - start
+    pieces.append(said[place:])
+    return not any(_GLUE.sub("", _OF_WIDTH.sub("", piece) if index else piece) for index, piece in enumerate(pieces))
+
+
+_OF_WIDTH = re.compile(r"^\s?(?:的?词?向量|个)")
