@@ -67,3 +67,10 @@ def test_a_figure_of_one_digit_is_a_rounding_up_to_a_third_too_large() -> None:
 def test_a_short_figure_is_meant_for_the_number_before_it_if_it_is_near() -> None:
     assert audit("One layer has 7,087,872 (7.19M) parameters.").wrong
     assert not audit("It has 671,026,404,352 (37B) parameters.").wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"), [("GPT-3 has 155B parameters.", True), ("GPT-2 has 1.5B parameters.", False), ("GPT-2 has 117M parameters.", False)]
+)
+def test_a_complete_family_leaves_its_authors_figures(text: str, *, wrong: bool) -> None:
+    assert bool(audit(text).wrong) == wrong

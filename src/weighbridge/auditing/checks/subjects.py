@@ -56,13 +56,15 @@ def models_by_line(lines: Sequence[Line]) -> dict[int, list[Mention]]:
 
 
 def _merge_mentions(found: list[Mention]) -> list[Mention]:
-    """Take a family's name behind one of its members for that member: ``gpt2-medium: OpenAI GPT-2 English model``."""
+    """Take a family's name behind one of its members for that member, or else one of its sisters: ``gpt2-medium: OpenAI GPT-2 English model``."""
     models = [m for m in found if m.kind == MODEL]
     if len(models) != 1:
         return found
     own = models[0]
     return [
-        m._replace(name=own.name, names=own.names, kind=MODEL) if m.kind == FAMILY and m.column > own.column and own.name in m.names else m
+        m._replace(name=own.name, names=(*own.names, *(name for name in m.names if name not in own.names)), kind=MODEL)
+        if m.kind == FAMILY and m.column > own.column and own.name in m.names
+        else m
         for m in found
     ]
 

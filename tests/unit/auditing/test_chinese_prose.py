@@ -1,0 +1,114 @@
+"""Chinese running text as people write it: numbers behind a character, traditional characters, families without a size, printed models."""
+
+import pytest
+
+from weighbridge.auditing import audit
+
+RIGHT = [
+    # numbers that stand right behind a character
+    "BERT-base包含12层的Transformer编码器,每层有768个隐藏单元和12个自注意力头。",
+    "BERT-base(110M参数):12个Transformer编码器,每个编码器包含12个自注意力头,隐藏层大小为768,总参数量为110M。",
+    "BERT-large共有24层，第12层之后的输出用来做句向量，前6层冻结，只微调后18层。",
+    "LLaMA-7B一共32层，隐藏维度4096，每层有2层的FFN之外还有注意力，注意力头数32。",
+    "bert-base-chinese的词表大小21128，隐藏层维度768，层数12，注意力头数12，从第9层开始取特征。",
+    "GPT-2 XL共48层，每8层插入一个适配器，隐藏维度1600，25个注意力头。",
+    "我们把 BERT-base 剪到6层，隐藏层大小仍为768，注意力头12个，得到66M的学生模型。",
+    "Llama-2-7B有32层，隐藏维度4096，32个头；取第16层的输出，减少8层后精度下降。",
+    # traditional characters
+    "BERT-base 模型擁有 1.1 億個參數，共 12 層，隱藏維度 768，12 個注意力頭。",
+    "GPT-3 模型擁有 1750 億個參數，模型結構有 96 層。",
+    # families without a size: no one member is meant
+    "LLaMA 有 7B、13B、33B、65B 四种参数规模。",
+    "LLaMA has 7B, 13B, 33B and 65B sizes of parameters.",
+    "Qwen2.5 有 0.5B、1.5B、3B、7B、14B、32B、72B 共七种参数规模。",
+    "GPT-2 有 12 层、24 层、36 层、48 层四个版本，参数量为 1.17 亿到 15 亿。",
+    "GPT-3 有 1000 亿级参数；GPT-3 的参数量超过 1000 亿；GPT-3 有上千亿参数。",
+    "GPT-3 使用 3000 亿 token 训练，GPT-3 的前 48 层与后 48 层用不同的掩码。",
+    "GPT-2 风格的模型有 6 层。GPT-2 架构，6 层，384 维。复现 GPT-2 时我用了 6 层 8 头。",
+    "我训练了一个 6 层的 GPT-2；类似 GPT-2 的 10 层模型也可以。",
+    "GPT-3 有近 2000 亿参数，GPT-2 有 15 亿参数，差两个数量级。",
+    "GPT-2 的参数量为 1.17 亿；GPT-2 有 3.45 亿参数；GPT-2 最大版本有 1542M 参数。",
+    "GPT-3 出现后，参数量每年增长 10 倍，2022 年达到 5400 亿参数的 PaLM。",
+    "LLaMA 用 1.4 万亿 token 训练，LLaMA-65B 有 652 亿参数。",
+    "与 GPT-3 相比，参数量为 2800 亿的 Gopher 更大。",
+    "GPT-3 的 1750 亿参数需要 350GB 显存（fp16），比 GPT-2 的 15 亿大一百多倍。",
+]
+WRONG = [
+    ("BERT-base包含14层的Transformer编码器,每层有768个隐藏单元和12个自注意力头。", "14"),
+    ("BERT-base：12层，隐藏层大小768，自注意力头16个。", "16"),
+    ("bert-base-chinese的层数12，隐藏层维度786，注意力头数12，词表大小21128。", "786"),
+    ("BERT-base 模型擁有 1.5 億個參數。", "1.5 亿"),
+    ("GPT-3 模型擁有巨大 1250 億個參數。", "1250 亿"),
+    ("GPT-3 把参数量推到 155B，并首次系统性研究提示学习。", "155B"),
+    ("GPT-3（475B参数）需要几百GB显存。", "475B"),
+    ("GPT-2使用8个头（heads），每个头独立计算注意力权重。", "8"),
+    ("2020年，GPT-3，它具有12298维的词向量，96层。", "12298"),
+    ("OpenAI发布了GPT-2，其最大版本拥有1600维的词向量，58层，总共有15亿个参数。", "58"),
+]
+PRINTED = """Qwen2ForCausalLM( (model): Qwen2Model( (embed_tokens): Embedding(152064, 3584) (layers): ModuleList( (0-27): 28 x Qwen2DecoderLayer( \
+(self_attn): Qwen2SdpaAttention( (q_proj): Linear(in_features=3584, out_features=3584, bias=True) (k_proj): Linear(in_features=3584, out_features=512, bias=True) \
+(v_proj): Linear(in_features=3584, out_features=512, bias=True) (o_proj): Linear(in_features=3584, out_features=3584, bias=False) ) \
+(mlp): Qwen2MLP( (gate_proj): Linear(in_features=3584, out_features=18944, bias=False) (up_proj): Linear(in_features=3584, out_features=18944, bias=False) \
+(down_proj): Linear(in_features=18944, out_features=3584, bias=False) ) ) ) )"""
+OF_NO_PRESET = """ChatForGeneration(
+  (word_embeddings): Embedding(99999, 2560)
+  (layers): ModuleList(
+    (0-9): 10 x Block(
+      (input_layernorm): LayerNorm((2560,), eps=1e-05)
+      (query_key_value): Linear(in_features=2560, out_features=7680, bias=True)
+      (dense): Linear(in_features=2560, out_features=2560, bias=True)
+      (post_attention_layernorm): LayerNorm((2560,), eps=1e-05)
+      (dense_h_to_4h): Linear(in_features=2560, out_features=20480, bias=True)
+      (dense_4h_to_h): Linear(in_features=10240, out_features=2560, bias=True)
+    )
+  )
+)"""
+TRUE_PRINTS = [
+    PRINTED,
+    OF_NO_PRESET,
+    # the first embedding is narrower: factorised, projected
+    "(embed_tokens): Embedding(50272, 512)\n(embed_positions): Embedding(2050, 1024)\n(project_in): Linear(in_features=512, out_features=1024)\n"
+    "(k_proj): Linear(in_features=1024, out_features=1024)\n(v_proj): Linear(in_features=1024, out_features=1024)\n(q_proj): Linear(in_features=1024, out_features=1024)\n"
+    "(out_proj): Linear(in_features=1024, out_features=1024)\n(fc1): Linear(in_features=1024, out_features=4096)\n(fc2): Linear(in_features=4096, out_features=1024)",
+    # two towers of two widths
+    "(q_proj): Linear(in_features=512, out_features=512)\n(k_proj): Linear(in_features=512, out_features=512)\n(v_proj): Linear(in_features=512, out_features=512)\n"
+    "(out_proj): Linear(in_features=512, out_features=512)\n(fc1): Linear(in_features=512, out_features=2048)\n(fc2): Linear(in_features=2048, out_features=512)\n"
+    "(q_proj): Linear(in_features=768, out_features=768)\n(k_proj): Linear(in_features=768, out_features=768)\n(fc1): Linear(in_features=768, out_features=3072)",
+    # keys and values of pictures
+    "(query): Linear(in_features=768, out_features=768)\n(key): Linear(in_features=1408, out_features=768)\n(value): Linear(in_features=1408, out_features=768)\n"
+    "(LayerNorm): LayerNorm((768,))\n(query): Linear(in_features=768, out_features=768)\n(key): Linear(in_features=768, out_features=768)",
+]
+
+
+@pytest.mark.parametrize("text", [*RIGHT, *TRUE_PRINTS], ids=lambda text: repr(text)[:40])
+def test_what_is_right_is_not_called_wrong(text: str) -> None:
+    assert [(claim.text, claim.expected) for claim in audit(text).wrong] == []
+
+
+@pytest.mark.parametrize(("text", "slip"), WRONG, ids=lambda text: repr(text)[:40])
+def test_what_is_wrong_is_found(text: str, slip: str) -> None:
+    assert [slip in claim.text for claim in audit(text).wrong] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "slip"),
+    [
+        (PRINTED, "(k_proj): Linear(in_features=3584", "(k_proj): Linear(in_features=3524"),
+        (PRINTED, "(up_proj): Linear(in_features=3584, out_features=18944", "(up_proj): Linear(in_features=3584, out_features=14984"),
+        (PRINTED, "28 x", "26 x"),
+        (
+            OF_NO_PRESET,
+            "(dense_4h_to_h): Linear(in_features=10240, out_features=2560",
+            "(dense_4h_to_h): Linear(in_features=10240, out_features=2060",
+        ),
+        (OF_NO_PRESET, "(query_key_value): Linear(in_features=2560", "(query_key_value): Linear(in_features=5260"),
+        (OF_NO_PRESET, "(post_attention_layernorm): LayerNorm((2560", "(post_attention_layernorm): LayerNorm((2566"),
+    ],
+)
+def test_a_printed_model_is_held_against_itself(text: str, right: str, slip: str) -> None:
+    assert len(audit(text.replace(right, slip, 1)).wrong) == 1
+
+
+def test_a_sister_s_figure_is_not_the_model_s() -> None:
+    claims = audit("GPT-2(762M)；GPT-2 的参数量为 1.17 亿。").claims
+    assert {claim.expected for claim in claims if claim.text == "1.17 亿"} <= {124_439_808, None}
