@@ -10,8 +10,8 @@ A text flows through six steps, and the files follow them.
    model each place is about. What a single count or a table's row is about: ``count_subjects``, ``table_subjects`` with ``column_kinds``.
 4. Parse and hold the claims (``checks/``, one module a kind): equations against themselves (``arithmetic`` with ``equation_readings``, ``results``,
    ``column_sums``, ``row_relations``, ``matrices``, ``bytes_beside``, ``bytes_of_counts``, ``comments``, ``list_sums``, ``inline_steps``, ``ratios``, ``section_shares``, ``summaries``, ``layer_summaries``), then against the model and the conventions people count by (``formulas`` with
-   ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``field_values``, ``plain_fields``, ``changed_sizes``, ``paired_products``, ``passages`` with ``said_again``, and ``passage_counts``, ``modules`` with ``printed_widths`` and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``plain_totals``, ``owned_counts``, ``closed_families`` and ``wrong_counts``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``listed_sizes``, ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
-   ``lora_configs``, ``cache_lengths``, ``memory`` with ``caches`` and ``cache_tables``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``nominal_bytes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
+   ``formula_pairs`` and ``identities``, ``components`` with ``offers``, ``offer_claims`` and ``computed_totals``, ``configuration`` with ``size_doubts``, ``fields`` with ``field_values``, ``plain_fields``, ``changed_sizes``, ``paired_products``, ``passages`` with ``said_sizes`` and ``said_again``, and ``passage_counts``, ``modules`` with ``printed_widths`` and ``shaped_maps``, ``pictures``, ``tensors``, ``totals`` with ``plain_totals``, ``owned_counts``, ``closed_families`` and ``wrong_counts``, ``towers`` with ``tower_sizes``, ``model_tables`` with ``table_counts``, ``listed_sizes``, ``agreed_settings`` with ``said_settings`` and ``setting_verdicts``, ``listed_totals`` with ``listed_items`` and ``paired_lists`` with ``size_verdicts``, ``shares``, ``adapters`` with
+   ``lora_configs``, ``cache_lengths``, ``memory`` with ``caches`` and ``cache_tables``, ``training_states`` and ``amounts``, ``bytes_said`` with ``dtypes``, ``nominal_bytes``, ``sentence_bytes``, ``work``, ``training_work``, ``comparisons``, ``changes``, ``mistyped``; ``model_cells``, ``component_counts`` and ``reference_counts`` know what each component
    holds, ``titles`` what it is called, ``own_counts`` what the whole model, and ``settle`` tries every reading before a count is wrong).
    ``elsewhere`` leaves out what a sentence about something else says.
 5. Confirm what is said again (``restated``), hold a part's count against what stands beside it (``stated_parts``), say what neighbouring lines explain (``nearby``), and tell what was seen and not judged (``tally``); ``covered`` knows what is judged already.
@@ -74,6 +74,7 @@ from weighbridge.auditing.checks import (
     results,
     row_relations,
     section_shares,
+    sentence_bytes,
     shaped_maps,
     shares,
     stated_parts,
@@ -200,6 +201,7 @@ def _later_claims(
         bytes_of_counts.check(scene),
         cache_lengths.check(scene),
         nominal_bytes.check(scene),
+        sentence_bytes.check(scene),
         memory.check(scene),
         work.check(scene),
         training_work.check(scene),

@@ -32,6 +32,8 @@ WEIGHTS_FAR = Fraction(5, 4)
 
 NOMINAL_FAR = Fraction(23, 20)
 """And how far one of a model that is only called by its count: a ``7B`` has 6.2 to 7.7 billion."""
+PACKED_FAR = Fraction(3, 2)
+"""And how far one in half a byte: quantized files hold scales beside the values, ``4.4 GB`` of a 7B in 4 bits."""
 COUNTED_BYTES_FAR = Fraction(27, 25)
 """And how far one of three digits from the count beside it, in thousands or in powers of two: ``124.92 MB`` of 31.23 million in fp32."""
 
@@ -137,6 +139,8 @@ LARGE_NUMBER = 100_000
 # modules
 LEAST_MODULES = 3
 """Modules that must be a preset's before the printed model is taken for it, where the text names none."""
+SMALLEST_WIDTH = 64
+"""A width below is one of outputs: ``Linear(768, 3)`` has three labels."""
 
 SURE_MODULES = 6
 """And how many must be, all but one, before that one is wrong in a model that no name settles: a model of one's own differs in more."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FILLER = re.compile(
     r"ha[sv]e?|having|with|is|are|was|an?\b|the|of|about|around|roughly|approximately|approx|contains?|comprises?|consists?|totals?|overall|in|parameters?|params?|counts?|numbers?|size|sized|"
-    r"models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
+    r"compact|lightweight|powerful|massive|only|just|merely|models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
     r"版本|模型|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]",
     re.IGNORECASE,
 )
@@ -88,7 +88,7 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
 
 def pronoun_subject(text: str, start: int, earlier: Sequence[Mention]) -> Mention | None:
     """Return the model that opens the sentence before one that begins with ``it``: ``DistilBERT is a smaller BERT. It has``."""
-    if _PRONOUN.match(text, start) is None:
+    if _PRONOUN.match(text, start) is None and _WITH_IT.match(text, start) is None:
         return None
     first, _ = sentence_of(text, max(0, len(text[:start].rstrip(" .。!！")) - 1))
     opening = next((m for m in earlier if m.column >= first), None)
@@ -97,6 +97,11 @@ def pronoun_subject(text: str, start: int, earlier: Sequence[Mention]) -> Mentio
 
 
 _PRONOUN = re.compile(r"[\W_]*(?:it|this model|它|该模型)(?![a-z])", re.IGNORECASE)
+_WITH_IT = re.compile(
+    r"\W*(?:with|having|at) (?:its |only |just |about |around |roughly |approximately |over )?[~≈*]*\d[\d.,]*\s?(?:[MB]|million|billion)\s(?:parameters|params),? (?:it|the model|this model)\b",
+    re.IGNORECASE,
+)
+"""The same, with the count before it: ``With 355 million parameters, it learns``."""
 _OPENS = re.compile(r"[\W_]*(?:the )?[\W_]*", re.IGNORECASE)
 _IS = re.compile(
     r"[*_`]{0,3}(?:\s?[(（][^()（）]{0,40}[)）])?,?\s?(?:is|was|uses|has|keeps|shrinks|drops|replaces|comes|是|基于|采用|使用)(?![a-z])",

@@ -178,7 +178,8 @@ def _is_listed_wrong(scene: Scene, said: _StatedField, block: Sequence[_StatedFi
     if not _can_be_wrong(said, _LISTED) or agreed < AGREED_FIELDS or not (said.field.labelled or _is_bullet(scene, said)):
         return False
     text = scene.lines[said.line].text
-    inside = text[: said.field.start] if not said.field.labelled else text
+    item = re.split(r"[,，;；。]|\.(?!\d)", text[said.field.end :])[0]
+    inside = text[: said.field.start] + _IN_EACH.sub(" ", item) if not said.field.labelled else text
     return not (OTHERWISE.search(inside) or is_of_their_own(scene, block[0].line))
 
 

@@ -13,7 +13,7 @@ from weighbridge.auditing.checks.results import is_slip
 from weighbridge.auditing.checks.scene import Scene, claim
 from weighbridge.auditing.claims import Claim, Sentence, because
 from weighbridge.auditing.text.numbers import Token
-from weighbridge.auditing.thresholds import LEAST_MODULES, SURE_MODULES
+from weighbridge.auditing.thresholds import LEAST_MODULES, SMALLEST_WIDTH, SURE_MODULES
 from weighbridge.blueprints import model_type_of
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import list_rows
@@ -157,9 +157,16 @@ def _model(scene: Scene, block: Sequence[PrintedModule]) -> tuple[ModelValue | N
 def _is_all_but_one(block: Sequence[PrintedModule], own: Mapping[str, frozenset[tuple[int, ...]]]) -> bool:
     """Tell whether a printed model that nothing names is a preset but for one module, and that is no table of words."""
     odd = [one for one in block if one.sizes not in own.get(one.name, ())]
-    if len(odd) != 1 or len(block) <= SURE_MODULES or "emb" in odd[0].name:
+    if len(odd) != 1 or len(block) <= SURE_MODULES:
         return False
-    return any(is_mistyped(odd[0].sizes, right) for right in own.get(odd[0].name, ()))
+    near = [right for right in own.get(odd[0].name, ()) if is_mistyped(odd[0].sizes, right)]
+    meant = {size for right in near for size in right} - set(odd[0].sizes)
+    words = _TABLES.search(odd[0].name) is not None and any(max(right) in meant for right in near)
+    return min(meant, default=0) >= SMALLEST_WIDTH and not words  # no number of labels, nor of words: those are resized
+
+
+_TABLES = re.compile(r"emb|^w[tp]e$|head|^decoder$|^score$|classifier|^output")
+"""Tables of words and positions, and maps onto words or labels."""
 
 
 def _agreement(block: Sequence[PrintedModule], own: Mapping[str, frozenset[tuple[int, ...]]]) -> int:

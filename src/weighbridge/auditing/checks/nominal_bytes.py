@@ -99,12 +99,13 @@ def _hold(scene: Scene, index: int, found: re.Match[str], right: Fraction, *, no
     said = [token.value * scale for scale in UNITS[token.unit]]  # type: ignore[operator]
     far = NOMINAL_FAR if nominal or significant_digits(token) < _EXACT else COUNTED_BYTES_FAR
     facts = {"value": whole(mine), "expected": whole(right), "difference": whole(mine - right)}
+    kind = "arithmetic" if nominal else "total"  # what a model is called by is no claim about the model above
     if any(abs(one - right) <= MEMORY_TOLERANCE * right for one in said):
-        yield claim(scene.lines, token, token, "total", "rounded", **facts, reason=because(mark("rounded")))
+        yield claim(scene.lines, token, token, kind, "rounded", **facts, reason=because(mark("rounded")))
     elif all(one > right * far or one * far < right for one in said):
         direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
         reason = because(direction, right=write_bytes(token, right, 1000), number=write_bytes(token, abs(said[-1] - right), 1000))
-        yield claim(scene.lines, token, token, "total", "wrong", **facts, reason=reason)
+        yield claim(scene.lines, token, token, kind, "wrong", **facts, reason=reason)
 
 
 _EXACT = 3

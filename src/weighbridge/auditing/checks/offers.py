@@ -136,11 +136,17 @@ def _formula(scene: Scene, statement: Sequence[Token], index: int, parsed: Parse
     if following is not None and following.kind == "name" and following.start == statement[parsed.end - 1].end:
         return None  # ``32 个头×4096隐藏维度`` are two sizes
     first = statement[index]
+    if _REMARKED.search(scene.lines[first.line].text, first.start, statement[parsed.end - 1].end):
+        return None  # ``44M (backbone) + 98M (embedding)`` are two counts
     name, firm = _component(scene, _words_before(scene, statement, index), statement, parsed.end, about[first.line])
     product = all(t.value is not None and t.value.denominator == 1 for t in numbers(parsed.term)) and "/" not in {
         t.text for t in statement[index : parsed.end]
     }
     return Offer(first, statement[parsed.end - 1], None, number, name, firm and product, True, numbers(parsed.term))
+
+
+_REMARKED = re.compile(r"\d ?[KMB]?\s?\([A-Za-z][^()\d]*\)\s?\+")
+"""A term of a sum with words of its own behind it."""
 
 
 def _is_count(token: Token) -> bool:

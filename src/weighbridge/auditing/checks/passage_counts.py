@@ -10,8 +10,8 @@ from typing import NamedTuple
 from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, of_mention
 from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
 from weighbridge.auditing.checks.names import ANOTHER
-from weighbridge.auditing.checks.passages import SaidSize, said_by_model
 from weighbridge.auditing.checks.plain_totals import OF_PART
+from weighbridge.auditing.checks.said_sizes import SaidSize, said_by_model
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.settle import Judgement, is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own

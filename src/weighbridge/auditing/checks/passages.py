@@ -4,43 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere, of_mention
+from weighbridge.auditing.checks.count_subjects import goes_on_elsewhere
 from weighbridge.auditing.checks.field_values import main_values, values_of
-from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE, field_claim
-from weighbridge.auditing.checks.names import Mention
+from weighbridge.auditing.checks.fields import OTHERWISE, field_claim
 from weighbridge.auditing.checks.plain_fields import is_fair_vocabulary
 from weighbridge.auditing.checks.results import is_slip
-from weighbridge.auditing.checks.said_again import is_said_again
+from weighbridge.auditing.checks.said_again import is_said_again, is_said_in_both
+from weighbridge.auditing.checks.said_sizes import SaidSize, passages
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
-from weighbridge.auditing.checks.titles import SIZE_TITLES
-from weighbridge.auditing.checks.topics import CLAUSE, is_composite, is_size_of, topic, widths_of
+from weighbridge.auditing.checks.topics import CLAUSE, is_composite, is_size_of
 from weighbridge.auditing.claims import Claim
-from weighbridge.auditing.text.described_sizes import DescribedSize, find_described_sizes
-from weighbridge.auditing.text.field_words import read_fields
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.thresholds import AGREED_FIELDS
-from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
-    from weighbridge.value import ModelValue
+    pass
 
 _BUILT = re.compile(r"[*_`]*,? (?:with (?:only )?|using |having |reduced to |cut to |\()", re.IGNORECASE)
 _RIGHT = frozenset(("exact", "rounded", "convention", "note"))
 _LENGTHS = (32, 50)
 """A text may set as it likes how long a sequence is, and sets it to a multiple of one of these: ``2048``, ``100``."""
-
-
-class SaidSize(NamedTuple):
-    """A size with its line, the mention that it is said of, and whether the number is one of that model's."""
-
-    line: int
-    size: DescribedSize
-    mention: Mention
-    models: tuple[ModelValue, ...]
-    own: bool
 
 
 def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Iterator[Claim]:
@@ -51,11 +37,11 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
         claims: What is judged so far: a count that is right is evidence, as a size is.
     """
     counted = {claim.line for claim in claims if claim.kind in ("total", "component") and claim.verdict in _RIGHT}
-    passages = list(_passages(scene, tabled))
+    found = list(passages(scene, tabled))
     of_model: dict[str | None, list[SaidSize]] = {}
-    for passage in passages:
+    for passage in found:
         of_model.setdefault(passage[0].mention.name, []).extend(passage)
-    for passage in passages:
+    for passage in found:
         kinds = {said.size.word for said in passage if said.own} | {"count" for said in passage if scene.lines[said.line].number in counted}
         others = [said for said in passage if not said.own and not is_size_of(said.models, said.size)]
         for said in passage:
@@ -67,19 +53,12 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
             len(kinds - {others[0].size.word}) >= AGREED_FIELDS
             or _is_alone(others[0], of_model[passage[0].mention.name])
             or _is_behind_count(scene, others[0], claims)
+            or is_said_in_both(others[0], passage)
         )
         if enough and _is_sure(scene, others[0], passage, kinds):
             right = _right_value(others[0], passage)
             if right is not None:
                 yield _claim(scene, others[0], "wrong", right)
-
-
-def said_by_model(scene: Scene, tabled: Collection[int]) -> dict[str | None, list[SaidSize]]:
-    """Return the sizes of running text by the model that they are said of."""
-    found: dict[str | None, list[SaidSize]] = {}
-    for passage in _passages(scene, tabled):
-        found.setdefault(passage[0].mention.name, []).extend(passage)
-    return found
 
 
 def _is_alone(other: SaidSize, of_model: Sequence[SaidSize]) -> bool:
@@ -109,54 +88,6 @@ _LIST_GOES_ON = re.compile(
 """A count before a size, and what stands behind a size of a list: ``36 layers, each with``; not ``30 layers of which I froze``."""
 
 
-def _passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
-    """Group the sizes of a paragraph by the model that they are said of."""
-    groups: dict[str | None, list[SaidSize]] = {}
-    for index, line in enumerate(scene.lines):
-        if not line.text.strip() or line.heading:
-            yield from groups.values()
-            groups = {}
-        if index in tabled or "|" in line.text:
-            continue
-        for size in _sizes_said(line.text):
-            found = topic(scene, index, size.first)
-            mention = found.mention if found is not None else _mention_of_given_model(scene, size)
-            subject = of_mention(scene, mention, firm=True) if mention is not None else None
-            models = tuple(model for model in subject.models if model.description is not None) if subject is not None else ()
-            if mention is not None and models:
-                own = any(size.value in widths_of(model, size.word) or _is_vocabulary(model, size) for model in models)
-                groups.setdefault(mention.name, []).append(SaidSize(index, size, mention, models, own))
-    yield from groups.values()
-
-
-def _sizes_said(text: str) -> list[DescribedSize]:
-    """Return the sizes that a line says in running text, and those it lists as settings, each number once."""
-    found = {size.start: size for size in find_described_sizes(text)}
-    for field in read_fields(text) if len(text) <= LONGEST else ():
-        if field.word in SIZE_TITLES:
-            found.setdefault(field.start, DescribedSize(field.word, field.value, field.start, field.end, field.start, field.end))
-    return [
-        found[start] for start in sorted(found) if not (found[start].word == "layers" and _IN_LAYER.search(text, 0, found[start].first))
-    ]
-
-
-_IN_LAYER = re.compile(r"\b(?:each|every) (?:layer|block) (?:has|contains|consists of)\s?$|每一?层(?:有|包含|含)\s?$", re.IGNORECASE)
-"""Before a number of blocks that a layer has: ``each layer has 8 feed-forward blocks``."""
-
-
-def _is_vocabulary(model: ModelValue, size: DescribedSize) -> bool:
-    """Tell whether a number of words is a tokenizer's, or the model's rounded: ``128,000`` of 128,256 is no slip."""
-    rows = main_values(model).get("vocab")
-    return size.word == "vocab" and rows is not None and is_fair_vocabulary(size.value, rows)
-
-
-def _mention_of_given_model(scene: Scene, size: DescribedSize) -> Mention | None:
-    """Return a mention of the model that was given with the text, where a size is that model's: it may confirm, and alarms nobody."""
-    if not scene.given or scene.main is None or size.value not in widths_of(scene.models[""], size.word):
-        return None
-    return Mention(0, scene.main.name, 0, (scene.main.name,), MODEL)
-
-
 def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: Collection[str]) -> bool:
     """Tell whether a size is said of the model itself: no words of its clause, or beside the name, make it another's."""
     size, text = said.size, scene.lines[said.line].text
@@ -176,6 +107,7 @@ def _is_sure(scene: Scene, said: SaidSize, passage: Sequence[SaidSize], kinds: C
     ]
     alone = len(values_of(said.models[0], size.word)) == 1
     again = alone and is_said_again(scene, said.line, size, [(other.line, other.size) for other in same])
+    again = again or (alone and is_said_in_both(said, passage))
     if same and not right_behind and _unsaid_size(said, same) is None and not again:
         return False  # two numbers of layers: one of them is of something else
     first = max((m.end() for m in CLAUSE.finditer(text, 0, size.first)), default=0)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from weighbridge.auditing.checks.results import is_slip
+from weighbridge.auditing.checks.said_sizes import SaidSize
 from weighbridge.auditing.checks.scene import Scene
 from weighbridge.auditing.text.described_sizes import DescribedSize
 
@@ -27,6 +28,17 @@ def is_said_again(scene: Scene, line: int, size: DescribedSize, same: Sequence[t
         if line == place + 1 and _SETS.search(scene.lines[place].text, 0, other.start) and _IT_HAS.fullmatch(text, 0, size.start):
             return True
     return False
+
+
+def is_said_in_both(said: SaidSize, passage: Sequence[SaidSize]) -> bool:
+    """Tell whether two lines describe the model alike and differ in one digit: ``24 layers and 36 heads``, below it ``24-layer with 16 heads``."""
+    same = [one for one in passage if one.own and one.size.word == said.size.word]
+    beside = {(one.size.word, one.size.value) for one in passage if one.line == said.line and one.own}
+    return any(
+        is_slip(str(said.size.value), str(other.size.value))
+        and any(one.line == other.line != said.line and one.own and (one.size.word, one.size.value) in beside for one in passage)
+        for other in same
+    )
 
 
 _IN_PARENTHESES = re.compile(r"[^\d,，。;；()（）]{1,16}[(（]\s?[`'\"]?\w+[`'\"]?\s?[=:：]\s?", re.IGNORECASE)

@@ -80,7 +80,7 @@ def _speaks_of_own(text: str) -> bool:
 _IS_ONE = re.compile(r"an? ", re.IGNORECASE)
 """``Phi-2 is a 2.7B model with 32 layers`` speaks of no other."""
 _OWN = re.compile(
-    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*)\b|自己|我们的|简化|从零|实现",
+    r"\b(?:(?:our|my)\b(?! (?:gpus?|cards?|macs?|macbook|laptops?|pcs?|phones?|machines?|clusters?|servers?|colleagues?|friends?|boss|company|teams?|desk|posts?|articles?|blogs?|notes?|opinion|experience|questions?|guides?|budgets?|calculations?|computations?|estimates?|counts?|maths?|understanding|formulas?|answers?|derivations?|spreadsheets?|tables?)\b)|custom|scratch|toy|reduced|prun\w+|draft|modified|scaled|simplified|implement\w*(?! details\b))\b|自己|我们的|简化|从零|实现",
     re.IGNORECASE,
 )
 

@@ -40,6 +40,8 @@ def size_claims(scene: Scene, token: Token, kind: str, value: int, subject: Subj
         sure: Whether other sizes beside it are the model's.
         plain: Whether it is plain enough to be wrong without that.
     """
+    if kind == "kv_heads" and subject.models and all(_has_key_widths(model) for model in subject.models):
+        kind = "head_dim"  # T5's ``kv`` is the width of its keys and values
     word = KEYS.get(kind, kind)
     rights = [main_values(model).get(word, words_of(model).get(word)) for model in subject.models]
     known = [field_values(model).get(word, frozenset()) for model in subject.models]
@@ -66,6 +68,10 @@ def size_claims(scene: Scene, token: Token, kind: str, value: int, subject: Subj
             mark("{what} of {name}"), what=Sentence(SIZE_TITLES[word]), name=subject.name
         )
         yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=reason)
+
+
+def _has_key_widths(model: ModelValue) -> bool:
+    return model.description is not None and "d_kv" in model.description.raw
 
 
 def likeliest_length(lengths: Sequence[int], models: Sequence[ModelValue]) -> int:

@@ -28,8 +28,22 @@ _MULTIPLE = re.compile(
 """How many FLOPs for each parameter a text says it counts: ``2N = 13.5 GFLOPs``."""
 
 
+_OF_NOMINAL = re.compile(
+    r"(?<![\w.-])(?P<count>\d+(?:\.\d+)?) ?B[- ](?:param\w*[- ])?model\s?[:,]?\s?(?:(?:needs|takes|uses|costs|requires|spends|does)\s)?(?:(?:about|around|roughly)\s)?[~≈]?\s?"
+    r"(?P<figure>(?P<number>\d+(?:\.\d+)?) ?(?P<scale>billion|trillion|G|T)) ?FLOPs?(?= (?:per|for each|for every|a) (?:generated |new |output )?token)",
+    re.IGNORECASE,
+)
+"""FLOPs for a token of a model that is called by its count alone."""
+_TWICE = re.compile(r"(?<![\w.])2 ?[×x*·]? ?(?:N|P)\b|\b(?:2|two) FLOPs? (?:per|for each) param", re.IGNORECASE)
+_SCALES = {"billion": 10**9, "g": 10**9, "trillion": 10**12, "t": 10**12}
+
+
 def check(scene: Scene) -> Iterator[Claim]:
     """Check figures in FLOPs or multiply-adds that are said of one token of a model."""
+    for index, line in enumerate(scene.lines):
+        if "FLOP" in line.text and _TWICE.search(line.text):
+            for found in _OF_NOMINAL.finditer(line.text):
+                yield from _of_nominal(scene, index, found)
     for statement in scene.statements:
         for token in statement:
             if token.kind != "num" or token.unit not in WORK or not token.value:
@@ -39,6 +53,21 @@ def check(scene: Scene) -> Iterator[Claim]:
                 judged = _hold(scene, token, text)
                 if judged is not None:
                     yield judged
+
+
+def _of_nominal(scene: Scene, index: int, found: re.Match[str]) -> Iterator[Claim]:
+    """Hold FLOPs for a token against twice the count that its model is called by, where the text says that rule."""
+    count = Fraction(found["count"]) * 10**9
+    number = Fraction(found["number"]) * _SCALES[found["scale"].lower()]
+    places = len(found["number"].partition(".")[2])
+    token = Token("num", found["figure"], index, *found.span("figure"), Fraction(found["number"]), found["scale"].lower(), places)
+    reason = because(mark("about two FLOPs for each of {count} parameters"), count=whole(count))
+    if abs(number - 2 * count) <= 2 * count * WORK_TOLERANCE / 2:
+        yield _claim(scene, token, "rounded", number, 2 * count, reason)
+    elif all(abs(number - times * count) > times * count * WORK_TOLERANCE / 2 for times in TIMES):
+        direction = mark("should be {right} ({number} too high)") if number > 2 * count else mark("should be {right} ({number} too low)")
+        about = because(direction, right=write_like(token, 2 * count), number=write_like(token, abs(number - 2 * count)))
+        yield _claim(scene, token, "wrong", number, 2 * count, about + reason)._replace(kind="arithmetic")
 
 
 def _hold(scene: Scene, token: Token, text: str) -> Claim | None:

@@ -70,7 +70,7 @@ _COUNTED = (
     ("layers", rf"[- ]?{_ADJECTIVES}(?:layers|blocks)\b|\s?(?:个\s?)?(?:transformer|encoder|decoder|编码器?|解码器?|模型|网络|隐藏)?\s?层(?![面次级归叠]|的?\s?(?:ffn|mlp|全连接|线性|前馈|神经网络|卷积|感知机|layer ?norm|rnn|lstm|cnn|gru))|\s?个\s?(?:(?:transformer|encoder|decoder|编码|解码)\s?)+(?:器|块|blocks?\b|layers?\b)(?!层)|\s?个\s?(?:blocks?\b|layers?\b|编码器|解码器)"),
     ("vocab", r"[- ](?:bpe |wordpiece |sentencepiece |subword |byte-level )*(?:(?:entry|token|word)[ -](?:vocabulary|vocab)|(?:vocabulary|vocab) (?:entries|tokens|words)|(?:tokens|words|entries) in (?:the|its) (?:vocabulary|vocab)|pieces)\b"),
     ("head_dim", r"[- ](?:dimensions (?:per|for each|in each) head|dimensional heads)\b"),
-    ("hidden", r"\swide\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
+    ("hidden", r"\swide\b|[- ](?:dimensions?\b(?! (?:per|for each|in each) head)(?!al)|hidden (?:units|dimensions)|hidden\b(?! states?)|dimensional (?:(?:hidden )?states?|hidden layers?|embeddings?|representations?|vectors?|model))\b|[- ]hidden\b|\s?个?隐藏层?(?:单元|神经元|节点)|\s?维(?!护)"),
 )  # fmt: skip
 _BEHIND = re.compile("|".join(f"(?P<{word}>{pattern})" for word, pattern in _COUNTED), re.IGNORECASE)
 _PLURAL = frozenset(("layers", "heads", "kv_heads", "experts"))

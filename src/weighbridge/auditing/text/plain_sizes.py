@@ -99,12 +99,18 @@ def _size_at(sentence: str, place: int) -> tuple[PlainSize, int] | None:
             if label["label"].lower() not in _LABELS
             else _LABELS[label["label"].lower()]
         )
-        return _size_of(word, label)
+        wide = _WIDE.get(word) if _OF.search(sentence, label.end("label"), label.start("number")) else None
+        return _size_of(wide or word, label)
     for word, pattern in _COUNTED:
         match = pattern.match(sentence, place)
         if match is not None:
             return _size_of(word, match)
     return None
+
+
+_OF = re.compile(r"\bof\s?$")
+_WIDE = {"layers": "hidden", "heads": "head_dim", "kv_heads": "head_dim"}
+"""What is said of things counted, where ``of`` stands between: ``hidden layers of 1024 dimensions``."""
 
 
 def _size_of(word: str, match: re.Match[str]) -> tuple[PlainSize, int]:

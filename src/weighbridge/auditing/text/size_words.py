@@ -55,13 +55,14 @@ UNITS: dict[str, tuple[int, ...]] = {
     "万": (10**4,), "亿": (10**8,), "千万": (10**7,), "百万": (10**6,), "十亿": (10**9,), "万亿": (10**12,), "千": (10**3,), "兆": (10**6, 2**20), "千亿": (10**11,), "百亿": (10**10,),
     "kflops": (10**3,), "mflops": (10**6,), "gflops": (10**9,), "tflops": (10**12,), "pflops": (10**15,), "gflop": (10**9,), "tflop": (10**12,), "mflop": (10**6,),
     "mmacs": (10**6,), "gmacs": (10**9,), "tmacs": (10**12,), "bytes": (1,), "byte": (1,), "字节": (1,), "mbytes": (2**20, 10**6), "gbytes": (2**30, 10**9),
+    "gbs": (2**30, 10**9), "mbs": (2**20, 10**6), "gigabytes": (2**30, 10**9), "megabytes": (2**20, 10**6), "terabytes": (2**40, 10**12),
 }  # fmt: skip
 """What a unit may mean, the likeliest first."""
 
 COUNTING = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
 """Units that count parameters, in words and letters."""
 
-BYTES = frozenset("kb mb gb tb kib mib gib tib bytes byte 字节 mbytes gbytes".split())
+BYTES = frozenset("kb mb gb tb kib mib gib tib bytes byte 字节 mbytes gbytes gbs mbs gigabytes megabytes terabytes".split())
 """Units that are bytes, though some write them for counts."""
 
 WORK = frozenset(unit for unit in UNITS if "flop" in unit or "mac" in unit)

@@ -62,8 +62,16 @@ def find_sizes(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator
             found = found if found and found.listed else None
         else:
             continue
+        if found is not None and _is_width_of(statement, index, found):
+            continue
         if found is not None and found.value <= _MOST.get(found.word, _MOST_OF_ANY):
             yield found
+
+
+def _is_width_of(statement: Sequence[Token], index: int, size: StatedSize) -> bool:
+    """Tell whether a number is how wide things are and not how many: ``hidden layers of 1024 dimensions``."""
+    after = statement[index + 1] if index + 1 < len(statement) else None
+    return size.word in ("layers", "heads", "kv_heads") and size.label is statement[index] and after is not None and after.text == "of"
 
 
 _MOST = {"layers": 2_000, "heads": 1_000, "kv_heads": 1_000, "hidden": 200_000, "head_dim": 20_000}
