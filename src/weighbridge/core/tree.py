@@ -241,8 +241,20 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
             while position < len(children) and _is_same_list(children[position], child):
                 run.append(children[position])  # type: ignore[arg-type]
                 position += 1
+            if len(run) == 1 and not _repeats_inside(child):  # the tensors of one copy are those of all, under other names
+                inside = list(flatten(child))
+                for index, part in _copies(run):
+                    first = f"{prefix}{copy_name(part.name, index)}."
+                    for name, shape, role, tied_to, dtype, frozen in inside:
+                        yield Row(first + name, shape, role, tied_to, dtype, frozen)
+                continue
             for index, part in _copies(run):
                 yield from flatten(part, f"{prefix}{copy_name(part.name, index)}.")
+
+
+def _repeats_inside(part: Part) -> bool:
+    """Tell whether anything in a part repeats."""
+    return any(type(node) is Part and (node.repeat is not None or _repeats_inside(node)) for node in part.children)
 
 
 def _is_same_list(node: Node, first: Part) -> bool:

@@ -92,8 +92,31 @@ def trained_places(model: ModelValue, config: Mapping[str, object], found: Adapt
         return NOT_KNOWN
     ranks = {site.path: min(tensor.shape[0] for tensor in tensors if "lora_A" in tensor.name) for site, tensors in found.sites}
     size, dropped = BYTES[found.added_sizes[0][1]], dropout and bool(config.get("lora_dropout"))
-    places = ((name.removesuffix(".weight"), place) for _, place, name in _all_places(model.tree) if name.endswith(".weight"))
-    return TrainedPlaces(frozenset(), {place[:2]: LowRank(as_int(ranks[path]), size, dropped) for path, place in places if path in ranks})
+    products = {rank: LowRank(as_int(rank), size, dropped) for rank in set(ranks.values())}
+    return TrainedPlaces(frozenset(), {place: products[ranks[path]] for path, place in _weights(model.tree) if path in ranks})
+
+
+@keep_last
+def _weights(tree: Part) -> tuple[tuple[str, tuple[int, int | None]], ...]:
+    """Return each module that has a weight, with its place on the tape."""
+    return tuple(_weighted(tree))
+
+
+def _weighted(part: Part, prefix: str = "", layer: int | None = None) -> Iterator[tuple[str, tuple[int, int | None]]]:
+    """Yield the modules of a part that have a weight, each by its whole name and its place: of layers, those of one are renamed for the others."""
+    for node in part.children:
+        if type(node) is Tensor:
+            if node.name == "weight":
+                yield prefix[:-1], (id(part), layer)
+        elif type(node) is Part and node.repeat is None:
+            yield from _weighted(node, f"{prefix}{node.name}." if node.name else prefix, layer)
+        elif type(node) is Part:
+            inside = tuple(_weighted(node))
+            for index in positions(node):
+                place = index if layer is None else layer
+                first = f"{prefix}{copy_name(node.name, index)}"
+                for name, (own, _) in inside:
+                    yield f"{first}.{name}" if name else first, (own, place)
 
 
 @keep_last

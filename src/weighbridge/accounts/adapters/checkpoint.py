@@ -55,9 +55,7 @@ class SavedTensors:
 
     def _kinds(self) -> dict[tuple[int, str], int]:
         """Return how often each number of elements is saved in each type: of a hundred thousand tensors few differ."""
-        from collections import Counter
-
-        return Counter(self.entries.values())
+        return count_equal(self.entries.values())
 
     def sizes(self) -> tuple[tuple[int, int], ...]:
         """Return how many elements have each number of bytes."""
@@ -65,6 +63,18 @@ class SavedTensors:
         for (count, dtype), many in self._kinds().items():
             found[BYTES[dtype]] = found.get(BYTES[dtype], 0) + many * int(count)
         return tuple(sorted((size, count) for size, count in found.items() if count))
+
+
+def count_equal(values: Iterable[Any]) -> dict[Any, int]:
+    """Count how often each value comes. (Importing ``collections`` takes a fifth of an interpreter's start.)
+
+    >>> count_equal("abba")
+    {'a': 2, 'b': 2}
+    """
+    found: dict[Any, int] = {}
+    for value in values:
+        found[value] = found.get(value, 0) + 1
+    return found
 
 
 def count_elements(rows: Iterable[Row]) -> int:

@@ -6,13 +6,12 @@ forward with LoRA over linear layers.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from math import gcd
+from math import gcd, prod
 
 from weighbridge.accounts.adapters.account import AdapterCount
 from weighbridge.accounts.adapters.activations import adapter_activations
-from weighbridge.accounts.adapters.checkpoint import BYTES
+from weighbridge.accounts.adapters.checkpoint import BYTES, count_equal
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
@@ -108,7 +107,7 @@ def base_bytes(model: ModelValue, dtype: str, quantization: str | None) -> int:
 
 def trained_bytes(found: AdapterCount, optimizer: str = "adamw") -> tuple[int, int, int]:
     """Return the bytes of what an adapter adds, of the gradients of what is trained, and of the optimizer's states of it."""
-    gradients, states, kinds = 0, 0, Counter(found.learned)  # of a hundred thousand tensors few differ
+    gradients, states, kinds = 0, 0, count_equal(found.learned)  # of a hundred thousand tensors few differ
     for (shape, own), many in kinds.items():
         gradients += many * elements(shape) * BYTES[own]
         states += many * OPTIMIZERS[optimizer].kept(shape, BYTES[own])
@@ -130,12 +129,15 @@ def _arithmetic(
     if found.method != "LORA" or any(config.get(name) for name in variants) or any(site.kind not in LINEAR for site, _ in found.sites):
         return None, None, PLAIN_LORA
     worked = dict(_by_module(base.ledger, "", (1, 1)))
-    over, under = 0, 1
+    added: dict[int, int] = {}  # FLOPs by the divisor that is theirs: of hundreds of modules few differ
     for site, tensors in found.sites:
-        thin = sum(tensor.count for tensor in tensors if "lora_" in tensor.name and len(tensor.shape) == 2)
+        thin = sum(prod(tensor.shape) for tensor in tensors if len(tensor.shape) == 2 and "lora_" in tensor.name)
         flops, shares = worked.get(site.path, (0, 1))
         parts = shares * site.inputs * site.outputs
-        over, under = over * parts + flops * thin * under, under * parts
+        added[parts] = added.get(parts, 0) + flops * thin
+    over, under = 0, 1
+    for parts, flops in added.items():
+        over, under = over * parts + flops * under, under * parts
         divisor = gcd(over, under)
         over, under = over // divisor, under // divisor
     if under != 1:  # layers that share their weights unevenly, and are adapted unevenly

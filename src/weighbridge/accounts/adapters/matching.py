@@ -72,6 +72,7 @@ def selector(config: Mapping[str, Any], targets: str | Collection[str] | None) -
     kept = [pattern(rf"(^|.*\.){name}($|\..*)", "modules_to_save") for name in saved]
     whole = pattern(targets, "target_modules").fullmatch if isinstance(targets, str) else None
     layers = _layer_test(config)
+    short = targets is not None and whole is None and not any("." in target for target in targets)
 
     def is_selected(name: str) -> bool:
         if out is not None and out(name):
@@ -86,6 +87,8 @@ def selector(config: Mapping[str, Any], targets: str | Collection[str] | None) -
             return whole(name) is not None
         if name in targets:
             return True
+        if short:  # none of them has a dot: only the last piece of a name can be one
+            return name[name.rfind(".") + 1 :] in targets and "." in name and (layers is None or layers(name))
         return ends_with(name, targets) and (layers is None or layers(name))
 
     return is_selected
@@ -128,10 +131,14 @@ def fewest_suffixes(targets: Collection[str], names: Iterable[str]) -> set[str]:
     >>> sorted(fewest_suffixes({"a.0.q", "a.1.q"}, ["a", "a.0", "a.1", "a.0.k"]))
     ['q']
     """
-    others = {suffix for name in names if name not in targets and not ends_with(name, targets) for suffix in _suffixes(name)}
+    known, names = set(targets), tuple(names)
     # A last piece that no other name has names all targets that end in it; only the others need longer ones.
-    required = {name[name.rfind(".") + 1 :] for name in targets} - others
-    unsettled = [name for name in set(targets) if name[name.rfind(".") + 1 :] not in required]
+    last = {name[name.rfind(".") + 1 :] for name in known}
+    alike = [name for name in names if name[name.rfind(".") + 1 :] in last and name not in known]
+    required = last.difference(name[name.rfind(".") + 1 :] for name in alike if not ends_with(name, known))
+    unsettled = [name for name in known if name[name.rfind(".") + 1 :] not in required]
+    apart = (ends for name in names if known.isdisjoint(ends := _suffixes(name))) if unsettled else ()
+    others = {suffix for ends in apart for suffix in ends}
     for suffixes in sorted(map(_suffixes, unsettled)):
         if not required.isdisjoint(suffixes[:-1]):
             continue  # a shorter suffix of it is there already
