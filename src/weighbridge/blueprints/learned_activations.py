@@ -57,15 +57,15 @@ def with_learned_activations(known: Family, raw: Mapping[str, Any]) -> Family:
     >>> tree.children[1].children[0].children[1].children[-1].name
     'intermediate_act_fn'
     """
-    chosen = _chosen(known.model_type, known.fields, raw)
+    chosen = _chosen_activations(known.model_type, known.fields, raw)
     if not chosen:
         return known
-    return known._replace(classes={name: _with(blueprint, chosen) for name, blueprint in known.classes.items()})
+    return known._replace(classes={name: _add_activations(blueprint, chosen) for name, blueprint in known.classes.items()})
 
 
 def activation_fields(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> tuple[Field, ...]:
     """Return the field by which the sizes of a sub-config carry the activations that it chooses, if it does; see :func:`with_activations_of`."""
-    chosen = _chosen(model_type, fields, raw)
+    chosen = _chosen_activations(model_type, fields, raw)
     return (constant(LEARNED, chosen),) if chosen else ()
 
 
@@ -74,7 +74,7 @@ def with_activations_of(c: Config, tree: Part) -> Part:
     return _place_activations(tree, getattr(c, LEARNED)) if LEARNED in vars(c) else tree
 
 
-def _chosen(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> list[tuple[Place, str]]:
+def _chosen_activations(model_type: str, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> list[tuple[Place, str]]:
     chosen: list[tuple[Place, str]] = []
     for key, value in learned_activations(fields, raw):
         stand = places().get((model_type, key))
@@ -132,7 +132,7 @@ def read() -> list[list[str]]:
     return lines
 
 
-def _with(blueprint: Blueprint, chosen: list[tuple[Place, str]]) -> Blueprint:
+def _add_activations(blueprint: Blueprint, chosen: list[tuple[Place, str]]) -> Blueprint:
     return lambda c: _place_activations(blueprint(c), chosen)
 
 
@@ -152,7 +152,7 @@ def _with_activations(tree: Part, chosen: list[tuple[Place, str]], path: tuple[s
     for place, value in chosen:
         above, _, name = place.path.rpartition(".")
         if above == ".".join(path):
-            children = _behind(children, place.before, part(name, *TENSORS[value], kind="activation"))
+            children = _insert_behind(children, place.before, part(name, *TENSORS[value], kind="activation"))
     return tree if children == tree.children else replace(tree, children=children)
 
 
@@ -169,7 +169,7 @@ def _names(part: Part) -> list[str]:
     return [name for name in part.name.split(".") if name and not name.isdigit()]
 
 
-def _behind(children: tuple[Node, ...], before: str, activation: Part) -> tuple[Node, ...]:
+def _insert_behind(children: tuple[Node, ...], before: str, activation: Part) -> tuple[Node, ...]:
     """Put an activation behind a child; where there is no such child, this is another kind of layer."""
     if not before:
         return (*_tensors(children), activation, *children[len(tuple(_tensors(children))) :])

@@ -41,7 +41,7 @@ def parse(words: Sequence[str], options: Sequence[Option]) -> dict[str, Any]:
             loose.append(word)
         else:
             name, separator, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:].removeprefix("="))
-            option = flags.get(name) or _unknown(name, flags)
+            option = flags.get(name) or _refuse_unknown(name, flags)
             if option.kind == "switch":
                 if separator:
                     raise UsageError(Text("{option}: takes no value, found {value!r}", option=name, value=value[:40]))
@@ -160,7 +160,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
 """What options are called in other tools, and here."""
 
 
-def _unknown(name: str, flags: Mapping[str, Option]) -> Option:
+def _refuse_unknown(name: str, flags: Mapping[str, Option]) -> Option:
     from weighbridge.core.suggestions import did_you_mean
 
     if name == "--model" and name not in flags:

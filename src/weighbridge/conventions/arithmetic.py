@@ -219,7 +219,7 @@ def _torchtitan(of: Pass) -> Iterator[Piece]:
     yield Piece(mark("attention, forward and backward"), 6 * bounded_attention(of.ledger(products), of.given.seq))
 
 
-def _six(of: Pass) -> Iterator[Piece]:
+def _six_per_parameter(of: Pass) -> Iterator[Piece]:
     yield Piece(mark("6 for each parameter"), 6 * of.tokens * unique_of(of.model))
 
 
@@ -274,5 +274,5 @@ CUSTOMS = (
     FlopsConvention("torchtitan", TRAINING, mark("6 for each active parameter outside the word table and 12LHQT, a window bounding the keys"),
            mark("get_nparams_and_flops in torchtitan; nothing for a window until pull request 4300"), _torchtitan),
     FlopsConvention("6n", TRAINING, mark("6ND: six for each parameter and token, attention left out"),
-           mark("Kaplan et al. 2020 (arXiv 2001.08361), section 2.1, whose N leaves out embeddings; Hoffmann et al. 2022 (arXiv 2203.15556)"), _six),
+           mark("Kaplan et al. 2020 (arXiv 2001.08361), section 2.1, whose N leaves out embeddings; Hoffmann et al. 2022 (arXiv 2203.15556)"), _six_per_parameter),
 )  # fmt: skip

@@ -140,7 +140,7 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en", *, every: 
     hints: tuple[str, ...] = ()
     if not matches and (published := _published_match(model, meanings, say)):
         matches, hints = (published,), (*_distance(meanings[0], published, say), *_other_models(model, meanings, say))
-    nearest = None if matches else _nearest(model, table, meanings, say)
+    nearest = None if matches else _find_nearest(model, table, meanings, say)
     shown = {(match.convention, match.value) for match in matches}
     more = len((hidden | set(found)) - shown) if matches else 0
     return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest, more, hints)
@@ -215,7 +215,7 @@ def _translate(pieces: tuple[Piece, ...], say: Say) -> tuple[Piece, ...]:
     return tuple(Piece(say(piece.what), piece.amount) for piece in pieces)
 
 
-def _nearest(model: ModelValue, table: Conventions, meanings: list[Reading], say: Say) -> Nearest | None:
+def _find_nearest(model: ModelValue, table: Conventions, meanings: list[Reading], say: Say) -> Nearest | None:
     reading = meanings[0]
     number = round(reading.value)
     plain = [value for value in table.values if table.by_value[value][0].cost <= PLAIN]

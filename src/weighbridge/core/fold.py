@@ -206,7 +206,7 @@ def _named_part(piece: str, grown: tuple[Node, ...], seen: _Seen | None) -> list
 
 def _repeated_part(children: tuple[Node, ...], numbers: list[int], seen: _Seen | None) -> Part:
     """Return one part for numbered modules that are equal: what is in each, and their numbers."""
-    return _part("", children, seen, Part("", (), "block", len(numbers), None, _at(sorted(numbers))))
+    return _part("", children, seen, Part("", (), "block", len(numbers), None, _indices_of(sorted(numbers))))
 
 
 def _split_rows(rows: list[Row], start: int) -> tuple[dict[str, Row], dict[str, list[Row]]]:
@@ -244,7 +244,7 @@ def is_index(piece: str) -> bool:
     return piece.isdigit() and piece.isascii() and len(piece) < 10 and (piece[0] != "0" or piece == "0")
 
 
-def _at(indices: list[int]) -> Every | tuple[int, ...] | None:
+def _indices_of(indices: list[int]) -> Every | tuple[int, ...] | None:
     step = indices[1] - indices[0] if len(indices) > 1 else 1
     if indices != list(range(indices[0], indices[0] + step * len(indices), step)):
         return tuple(indices)

@@ -88,11 +88,11 @@ def _solve_pairs(problem: Problem, terms: Terms, *, proven: bool) -> Outcome:
         raise UsageError(Text("{keys}: too many values to try; ask for multiples of a number, such as {keys}=64", keys=problem.keys[first]))
     hits, close, cut = _try_each(problem, terms, first, ranges[first])
     found, refused, left = hits_of(problem, (choice for _, choice in sorted(hits)), MOST)
-    nearest = () if found else nearest_configs(problem, (choice for _, choice in _nearest(close)))
+    nearest = () if found else nearest_configs(problem, (choice for _, choice in _nearest_pairs(close)))
     if not found and len(nearest) < 2 and ranges[1 - first] // problem.step[1 - first] <= PAIRS // 10:
         # what was solved for makes no model next to the target: the other way round some may
         _, others, _ = _try_each(problem, terms, 1 - first, ranges[1 - first])
-        nearest = nearest_configs(problem, (choice for _, choice in _nearest([*close, *others])))
+        nearest = nearest_configs(problem, (choice for _, choice in _nearest_pairs([*close, *others])))
     details: dict[str, Any] = {
         "measure": problem.measure,
         "equation": problem.equation(terms),
@@ -114,7 +114,7 @@ def _try_each(
     cut = False
     for value in range(problem.least(first), high + 1, problem.step[first]):
         cut = _add_second(problem, terms, first, value, hits, close) or cut
-        close = _nearest(close) if len(close) > 8 * CLOSE else close
+        close = _nearest_pairs(close) if len(close) > 8 * CLOSE else close
         if len(hits) > 40 * MOST:
             hits, cut = nsmallest(20 * MOST, hits), True
     return hits, close, cut
@@ -141,7 +141,7 @@ def _add_second(
     return len(chosen) < len(inside)
 
 
-def _nearest(close: list[tuple[int, list[int]]]) -> list[tuple[int, list[int]]]:
+def _nearest_pairs(close: list[tuple[int, list[int]]]) -> list[tuple[int, list[int]]]:
     """Return the nearest pairs below the target and above it by turns, so that many on one side leave room for the other.
 
     Args:
@@ -205,7 +205,7 @@ def _solve_slices(problem: Problem) -> Outcome:
             cut = cut or len(hits) > 20 * MOST
             break
     ordered = sorted(hits.values(), key=lambda entry: abs(entry.measured[problem.measure] - problem.budget.target))
-    nearest = () if hits else nearest_configs(problem, (choice for _, choice in _nearest(near)))
+    nearest = () if hits else nearest_configs(problem, (choice for _, choice in _nearest_pairs(near)))
     second = problem.keys[1 - first]
     how = Text(EXACTLY, second=second) if exactly else Text(ONE_BY_ONE, most=INNER, second=second)
     details: dict[str, Any] = {"measure": problem.measure, "first": problem.keys[first], "low": low, "high": high, "how": how}

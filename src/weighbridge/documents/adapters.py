@@ -69,7 +69,7 @@ def _modules(found: AdapterCount) -> list[dict[str, Any]]:
         inside = f"{site.path}."
         own = tuple([AddedTensor(tensor.name.removeprefix(inside), *tensor[1:]) for tensor in added])
         if own not in alike:
-            alike[own] = _trainable(own), [_tensor(tensor) for tensor in own]
+            alike[own] = _count_trainable(own), [_tensor(tensor) for tensor in own]
         trainable, tensors = alike[own]
         modules.append(
             {
@@ -107,7 +107,7 @@ WRITTEN = {
 """Methods as their papers write them, where that is not the name PEFT has for them."""
 
 
-def _trainable(added: tuple[AddedTensor, ...]) -> int:
+def _count_trainable(added: tuple[AddedTensor, ...]) -> int:
     return sum([prod(shape) for _, shape, is_trained, is_parameter, _, _ in added if is_trained and is_parameter])
 
 
@@ -217,7 +217,7 @@ def kinds(found: AdapterCount, most: int | None = None) -> Iterator[tuple[str, l
 
 
 def _sum(members: Iterable[tuple[Site, tuple[AddedTensor, ...]]]) -> int:
-    return _trainable(tuple(tensor for _, added in members for tensor in added))
+    return _count_trainable(tuple(tensor for _, added in members for tensor in added))
 
 
 def _shapes(site: Site, added: tuple[AddedTensor, ...]) -> str:

@@ -322,11 +322,11 @@ def _formulas(found: Sequence[Line], values: dict[str, int], say: Say) -> tuple[
         return ()
     item = say("{title}: {value}")
     in_letters = [item.format(title=line.title, value=write(line.formula, UNICODE)) for line in shown]
-    in_numbers = [item.format(title=line.title, value=write(_second(line.formula, values), UNICODE)) for line in shown]
+    in_numbers = [item.format(title=line.title, value=write(_second_link(line.formula, values), UNICODE)) for line in shown]
     return say("; ").join(in_letters), say("; ").join(in_numbers)
 
 
-def _second(formula: Expression, values: dict[str, int]) -> Expression:
+def _second_link(formula: Expression, values: dict[str, int]) -> Expression:
     """Return a formula with its numbers put in, the second link of its chain, or the formula where it has none."""
     links = chain(formula, values)
     return links[1] if len(links) > 2 else links[0]

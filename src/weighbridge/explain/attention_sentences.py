@@ -95,7 +95,7 @@ def _positions(scope: Scope) -> Iterator[str]:
     if not (scope.leaves and scope.attends() and all(_stands_in(leaf.path, scope.rotary) for leaf in scope.leaves)):
         return
     widths = {as_int(ours.head_dim) for ours, _ in scope.attends()}
-    parts = {_rotated(scope, ours, theirs) for ours, theirs in scope.attends()}
+    parts = {_rotated_dimensions(scope, ours, theirs) for ours, theirs in scope.attends()}
     if len(widths) == len(parts) == 1 and (part := parts.pop()) is not None:
         text = mark(
             "Positions enter by rotating {part} of the {whole} dimensions of each query and key (rotary embeddings), which takes no parameters."
@@ -105,7 +105,7 @@ def _positions(scope: Scope) -> Iterator[str]:
         yield mark("Positions enter by rotating queries and keys (rotary embeddings), which takes no parameters.")
 
 
-def _rotated(scope: Scope, ours: Attend, theirs: Attend) -> int | None:
+def _rotated_dimensions(scope: Scope, ours: Attend, theirs: Attend) -> int | None:
     """Return how many dimensions of a head are rotated, where these are a part: a size of their own in its width, or a share of it."""
     for monomial in polynomial(theirs.head_dim).terms:
         for atom, _ in monomial:

@@ -96,7 +96,7 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
         raise UsageError(
             Text("{many:,} modules that differ; at most {most:,} are derived: name one with --module", many=many, most=MOST_MODULES)
         )
-    root = _Author(say, values, _rotary(model), _rotated(model)).section(place)
+    root = _Author(say, values, _rotary(model), _rotated_dimensions(model)).section(place)
     root = with_numbers(with_shares(root, root.value), "")
     used = set(_letters(root))
     works = active(model, top, root.value, values) if not module else None
@@ -104,7 +104,7 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     symbols = tuple((symbol, say(symbol.meaning)) for letter, symbol in table.items() if letter in used)
     title = " · ".join(text for text in (model.class_name, model.source, module) if text)
     several = any(section.where for section in sections(root))
-    told = insight(root.closed, table, values, _shorter(root), recounter(model, table, several)) if values and not module else None
+    told = insight(root.closed, table, values, _shorter_form(root), recounter(model, table, several)) if values and not module else None
     kinds = deciders(model) if several else ()
     shown = root if depth is None else prune(root, depth)
     known = {symbol.letter: values[symbol.letter] for symbol, _ in symbols}
@@ -119,7 +119,7 @@ def factored_formula(model: ModelValue) -> Expression:
     V*H + S*H + 2*H + L*(12*H^2 + 13*H)
     """
     top, _, values = pair(model)
-    return _shorter(_Author(translator("en"), values).section(_place(top, "")))
+    return _shorter_form(_Author(translator("en"), values).section(_place(top, "")))
 
 
 def _rotary(model: ModelValue) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def _rotary(model: ModelValue) -> tuple[str, ...]:
     return places
 
 
-def _rotated(model: ModelValue) -> Callable[[str, int], int | None] | None:
+def _rotated_dimensions(model: ModelValue) -> Callable[[str, int], int | None] | None:
     """Return what tells how many dimensions of a head are rotated, where these are a part; a checkpoint does not tell."""
     if model.description is None:
         return None
@@ -146,7 +146,7 @@ _PLACES_OF = {"text": ("language_model", "text_model", "layers"), "vision": ("vi
 """By the name of a sub-config, what the modules are called that are made from it."""
 
 
-def _shorter(root: Section) -> Expression:
+def _shorter_form(root: Section) -> Expression:
     """Return the formula collected, or as its modules are written, whichever is read sooner."""
     return min(root.formula, formula_by_module(root), key=lambda formula: len(write(formula)))
 

@@ -224,7 +224,9 @@ def deciders(model: ModelValue) -> tuple[Decider, ...]:
         except (ConfigError, UndecidedError, AssertionError, TypeError, ValueError, LookupError, ArithmeticError):
             continue
         if layout != usual and len(layout) > 1:
-            moved = dict.fromkeys(place.removeprefix(".") for place, _ in (*usual, *layout) if _at(usual, place) != _at(layout, place))
+            moved = dict.fromkeys(
+                place.removeprefix(".") for place, _ in (*usual, *layout) if _copies_at(usual, place) != _copies_at(layout, place)
+            )
             found.append(Decider(path, value if isinstance(value, int) else None, tuple(moved)))
     return tuple(found)
 
@@ -258,7 +260,7 @@ def _layout(part: Part, path: str = "") -> list[tuple[str, range | tuple[int, ..
     return found
 
 
-def _at(layout: list[tuple[str, range | tuple[int, ...]]], place: str) -> list[range | tuple[int, ...]]:
+def _copies_at(layout: list[tuple[str, range | tuple[int, ...]]], place: str) -> list[range | tuple[int, ...]]:
     return [copies for path, copies in layout if path == place]
 
 

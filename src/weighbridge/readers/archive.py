@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 
 LARGEST_DIRECTORY = 64_000_000
 MOST_MEMBERS = 300_000
@@ -57,7 +57,7 @@ def members(file: BinaryIO) -> dict[str, Member]:
     while position < size:
         member, position = _entry(directory, position, start)
         if member.name in found:
-            raise ReadError(Text("the archive holds {shown} twice", shown=printable(member.name)))
+            raise ReadError(Text("the archive holds {shown} twice", shown=make_printable(member.name)))
         found[member.name] = member
     if len(found) != count:
         raise ReadError(
@@ -78,7 +78,7 @@ def content(file: BinaryIO, member: Member, limit: int) -> bytes:
         raise ReadError(
             Text(
                 "{shown} has {size:,} bytes, more than the {limit:,} it can have",
-                shown=printable(member.name),
+                shown=make_printable(member.name),
                 size=member.size,
                 limit=limit,
             )
@@ -91,9 +91,9 @@ def content(file: BinaryIO, member: Member, limit: int) -> bytes:
         try:
             data = zlib.decompressobj(-15).decompress(packed, member.size + 1)
         except zlib.error as error:
-            raise ReadError(Text("{shown} is damaged: {error}", shown=printable(member.name), error=error)) from None
+            raise ReadError(Text("{shown} is damaged: {error}", shown=make_printable(member.name), error=error)) from None
     if len(data) != member.size or zlib.crc32(data) != member.checksum:
-        raise ReadError(Text("{shown} is damaged: its bytes do not fit its checksum", shown=printable(member.name)))
+        raise ReadError(Text("{shown} is damaged: its bytes do not fit its checksum", shown=make_printable(member.name)))
     return data
 
 
@@ -102,15 +102,19 @@ def place(file: BinaryIO, member: Member) -> int:
     file.seek(member.offset)
     header = file.read(30)
     if len(header) < 30 or header[:4] != b"PK\x03\x04":
-        raise ReadError(Text("{shown} is not where the archive's directory says", shown=printable(member.name)), offset=member.offset)
+        raise ReadError(Text("{shown} is not where the archive's directory says", shown=make_printable(member.name)), offset=member.offset)
     if member.method not in (0, 8):
         raise ReadError(
-            Text("{shown} is compressed with method {method}, which is not supported", shown=printable(member.name), method=member.method)
+            Text(
+                "{shown} is compressed with method {method}, which is not supported",
+                shown=make_printable(member.name),
+                method=member.method,
+            )
         )
     name, extra = struct.unpack_from("<HH", header, 26)
     begin: int = member.offset + 30 + name + extra
     if begin + member.packed > member.limit:
-        raise ReadError(Text("{shown} reaches beyond the archive's members", shown=printable(member.name)), offset=begin)
+        raise ReadError(Text("{shown} reaches beyond the archive's members", shown=make_printable(member.name)), offset=begin)
     return begin
 
 
@@ -165,7 +169,7 @@ def _entry(directory: bytes, at: int, limit: int) -> tuple[Member, int]:
         raise ReadError("a name in the archive's directory is not text", offset=limit + at) from None
     size, packed, offset = _zip64_sizes(directory[name_end : name_end + extra_length], (size, packed, offset), limit + at)
     if offset + packed + 30 > limit and packed:
-        raise ReadError(Text("{shown} reaches beyond the archive's members", shown=printable(name)), offset=limit + at)
+        raise ReadError(Text("{shown} reaches beyond the archive's members", shown=make_printable(name)), offset=limit + at)
     return Member(name, size, packed, method, checksum, offset, limit), end
 
 

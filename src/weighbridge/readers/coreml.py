@@ -22,7 +22,7 @@ from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, StoredTensor, unique_names
 from weighbridge.readers.protobuf import BYTES, VARINT, Budget, Field, fields, text
-from weighbridge.readers.text import parse_object, printable
+from weighbridge.readers.text import make_printable, parse_object
 from weighbridge.readers.variables import TABLE_NOTE
 
 TYPES = {
@@ -128,10 +128,11 @@ def list_package(model: Path) -> Listing:
         weights = model.parent / "weights" / name
         size = weights.stat().st_size if weights.is_file() else -1
         if size < 0:
-            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=printable(name)), path=str(model))
+            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=make_printable(name)), path=str(model))
         if isinstance(end, int) and end > size:
             raise ReadError(
-                Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=printable(name), size=size, end=end), path=str(model)
+                Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=make_printable(name), size=size, end=end),
+                path=str(model),
             )
     return listing
 
@@ -244,8 +245,8 @@ def _tensor_type(walk: _Walk, field: Field, name: str) -> tuple[str, int, tuple[
                 if one.number == 1 and one.wire == VARINT
             ]
             if not constants or len(shape) >= DEEPEST or not all(size < LONGEST for size in sizes):
-                walk.cursor.fail(f"the constant {printable(name)} has no shape of whole numbers", part.start)
+                walk.cursor.fail(f"the constant {make_printable(name)} has no shape of whole numbers", part.start)
             shape.append(sizes[0] if sizes else 0)
     if kind not in TYPES:
-        walk.cursor.fail(f"the constant {printable(name)} is of type {kind}, which the format does not have", field.start)
+        walk.cursor.fail(f"the constant {make_printable(name)} is of type {kind}, which the format does not have", field.start)
     return *TYPES[kind], tuple(shape)

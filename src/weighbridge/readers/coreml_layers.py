@@ -36,16 +36,16 @@ def _activations(*places: int) -> dict[tuple[int, ...], str]:
     return {(place, *path): f"activation_{place}.{name}" for place in places for path, name in _ACTIVATION.items()}
 
 
-def _two(first: int, *, names: tuple[str, str] = ("weight", "bias")) -> dict[tuple[int, ...], str]:
+def _two_tensors(first: int, *, names: tuple[str, str] = ("weight", "bias")) -> dict[tuple[int, ...], str]:
     return {(first,): names[0], (first + 1,): names[1]}
 
 
 _CELL: dict[tuple[int, ...], str] = {(20, number): name for number, name in _LSTM.items()}
 LAYERS: dict[int, dict[tuple[int, ...], str]] = {
-    100: _two(90),
+    100: _two_tensors(90),
     130: dict(_ACTIVATION),
-    140: _two(20),
-    150: _two(20),
+    140: _two_tensors(20),
+    150: _two_tensors(20),
     160: {(15,): "gamma", (16,): "beta", (17,): "moving_mean", (18,): "moving_variance"},
     245: {(2,): "scale", (5,): "bias"},
     250: {(2,): "bias"},
@@ -62,11 +62,11 @@ LAYERS: dict[int, dict[tuple[int, ...], str]] = {
     420: {**_activations(10), **_CELL},
     430: {**_activations(10, 11), **_CELL},
     500: {(20,): "weight"},
-    1040: _two(20),
-    1045: _two(8),
+    1040: _two_tensors(20),
+    1045: _two_tensors(8),
     1070: {(2,): "data"},
-    1350: _two(3, names=("gamma", "beta")),
-    1471: _two(60),
+    1350: _two_tensors(3, names=("gamma", "beta")),
+    1471: _two_tensors(60),
 }
 """By the number of the layer's kind: the numbers of the fields that lead to each of its weights."""
 

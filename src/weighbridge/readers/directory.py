@@ -18,7 +18,7 @@ from weighbridge.readers.formats import read_file
 from weighbridge.readers.gguf import check_whole
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.shards import INDEXES, KERAS_SHARD, SHARD, checkpoint_endings, list_index, merge_shards, read_shards
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 
 PREFERRED = (
     "model.safetensors",
@@ -83,7 +83,7 @@ def list_directory(folder: Path) -> Listing:
             default="",
         )
         if closed and not inside:
-            hint = Text("; {name} is not a regular file, but a pipe, a device or a broken link", name=printable(closed))
+            hint = Text("; {name} is not a regular file, but a pipe, a device or a broken link", name=make_printable(closed))
         raise ReadError(Text("the directory holds no weights{hint}", hint=hint), path=str(folder))
     first, *others = found
     if others and first.name not in PREFERRED:
@@ -161,7 +161,7 @@ def _refuse_doubles(folder: Path, listings: Mapping[str, Listing]) -> None:
                 raise ReadError(
                     Text(
                         "{shown} is in two shards, {seen} and {shard}; an index would tell which",
-                        shown=printable(tensor.name),
+                        shown=make_printable(tensor.name),
                         seen=seen[tensor.name],
                         shard=shard,
                     ),

@@ -18,7 +18,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.pickle_values import Opaque, Stub
 from weighbridge.readers.pickles import load
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 from weighbridge.readers.torch_names import listing_of
 from weighbridge.readers.torch_storages import BYTES, DTYPES, LARGEST_PICKLE, MAKERS, Storage, View, shape_of, storage_of
 
@@ -85,7 +85,7 @@ def _nest(entries: dict[Any, Any], paths: object) -> dict[str, Any]:
         for key in keys[:-1]:
             inner = node.setdefault(str(key), {})
             if not isinstance(inner, dict):
-                raise ReadError(Text("{name} lies within another entry", name=printable(str(name))))
+                raise ReadError(Text("{name} lies within another entry", name=make_printable(str(name))))
             node = inner
         node[str(keys[-1])] = _tensor(str(name), entry)
     return root
@@ -104,14 +104,14 @@ def _tensor(name: str, entry: object) -> View | None:
     dtype = values[0] if isinstance(values, tuple) and values else values.get("dtype") if isinstance(values, dict) else None
     word = DTYPES.get(getattr(dtype, "name", ""), "")
     if not word:
-        raise ReadError(Text("{name} has no element type", name=printable(name)))
+        raise ReadError(Text("{name} has no element type", name=make_printable(name)))
     chunks = stated.get("chunks")
     held = [prod(shape_of(_attributes(chunk, "Metadata").get("sizes"))) for chunk in chunks] if isinstance(chunks, list) else []
     if sum(held) != prod(shape):
         raise ReadError(
             Text(
                 "the chunks of {name} hold {held:,} elements, its shape {shape} has {count:,}",
-                name=printable(name),
+                name=make_printable(name),
                 held=sum(held),
                 shape=list(shape),
                 count=prod(shape),
@@ -141,10 +141,10 @@ def _check_files(folder: Path, ends: dict[str, int]) -> None:
     """Hold the files against the metadata: all there, and long enough."""
     for name, end in ends.items():
         if not is_file_name(name):
-            raise ReadError(Text("the metadata names {name!r}, which is not in this directory", name=printable(name)))
+            raise ReadError(Text("the metadata names {name!r}, which is not in this directory", name=make_printable(name)))
         path = folder / name
         if not path.is_file():
-            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=printable(name)))
+            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=make_printable(name)))
         size = path.stat().st_size
         if size < end:
-            raise ReadError(Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=printable(name), size=size, end=end))
+            raise ReadError(Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=make_printable(name), size=size, end=end))

@@ -17,7 +17,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.flatbuffer import I32, U8, U32, U64, Buffer, Table
 from weighbridge.readers.listing import DEEPEST, MOST_TENSORS, Listing, StoredTensor, unique_names
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 from weighbridge.readers.variables import TABLE_NOTE
 
 TYPES = {
@@ -74,7 +74,7 @@ def read(file: BinaryIO) -> Listing:
             Text(
                 "a program whose weights are in {count:,} delegates ({first}), each in a form of its own: weigh the checkpoint that it was exported from",
                 count=len(delegates),
-                first=printable(delegates[0]),
+                first=make_printable(delegates[0]),
             )
         )
     sizes = _sizes(program)

@@ -19,7 +19,7 @@ from typing import Any
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import StoredTensor
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 
 WAY = Text(
     "join them with the tool that wrote them (DeepSpeed: zero_to_fp32.py; Megatron: tools/checkpoint/convert.py) and weigh the result"
@@ -70,7 +70,9 @@ def join_experts(ranks: Sequence[list[StoredTensor]]) -> list[StoredTensor]:
             fused.append(tensor)
         elif ".experts." in tensor.name:
             raise ReadError(
-                Text("it is not known how the experts in {name} count on from rank to rank: {way}", name=printable(tensor.name), way=WAY)
+                Text(
+                    "it is not known how the experts in {name} count on from rank to rank: {way}", name=make_printable(tensor.name), way=WAY
+                )
             )
     if any(numbers != set(range(len(numbers))) for numbers in experts.values()):
         raise ReadError(Text("the experts of a rank are not numbered from 0: {way}", way=WAY))
@@ -138,7 +140,7 @@ def split_virtual(tensors: list[StoredTensor], parts: int) -> list[list[StoredTe
         match = _PART.fullmatch(tensor.name)
         if match is None or int(match["number"]) >= parts:
             raise ReadError(
-                Text("{name} is in none of the {parts} parts of its stage: {way}", name=printable(tensor.name), parts=parts, way=WAY)
+                Text("{name} is in none of the {parts} parts of its stage: {way}", name=make_printable(tensor.name), parts=parts, way=WAY)
             )
         tied = None if tensor.tied_to is None else tensor.tied_to.removeprefix(f"model{match['number']}.")
         found[int(match["number"])].append(tensor._replace(name=match["name"], tied_to=tied))

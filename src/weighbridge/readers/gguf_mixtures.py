@@ -204,12 +204,12 @@ def _nemotron(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any
     }
     return {
         "layers_block_type": kinds,
-        **{field: _largest(stated.get(key)) for field, key in widths.items() if stated.get(key)},
+        **{field: _largest_entry(stated.get(key)) for field, key in widths.items() if stated.get(key)},
         **per_head(stated, "mamba_head_dim"),
     }
 
 
-def _largest(value: Any) -> Any:
+def _largest_entry(value: Any) -> Any:
     """Return a value; of one for each layer, of which layers of other kinds have none, the largest."""
     return max(value) if isinstance(value, tuple) else value
 

@@ -164,7 +164,7 @@ def _access(service: str) -> Access:
     """Return how a hub is asked: with the token that its own library would send, from the environment or its file."""
     if service == "modelscope":
         return Access(
-            _sendable(os.environ.get("MODELSCOPE_API_TOKEN"), "MODELSCOPE_API_TOKEN"),
+            _sendable_token(os.environ.get("MODELSCOPE_API_TOKEN"), "MODELSCOPE_API_TOKEN"),
             where="MODELSCOPE_API_TOKEN",
             connections=Connections(),
         )
@@ -174,10 +174,10 @@ def _access(service: str) -> Access:
             token = read_whole(os.path.expanduser(os.environ.get("HF_TOKEN_PATH", _home() / "token")), LONGEST_WORD).decode("utf-8").strip()
         except (OSError, UnicodeDecodeError):
             token = None
-    return Access(_sendable(token, "HF_TOKEN"), connections=Connections())
+    return Access(_sendable_token(token, "HF_TOKEN"), connections=Connections())
 
 
-def _sendable(token: str | None, where: str) -> str | None:
+def _sendable_token(token: str | None, where: str) -> str | None:
     """Return a token as it can be sent.
 
     Raises:

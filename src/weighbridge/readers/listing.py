@@ -25,7 +25,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 
 LONGEST = 1 << 63
 """Sizes and offsets from here up are no sizes: every format at hand stores them in 64 bits."""
@@ -128,7 +128,9 @@ def refuse_immense(listing: Listing) -> Listing:
     for tensor in listing.tensors:
         if prod(tensor.shape) >= LONGEST:
             raise ReadError(
-                Text("{name} has the shape {shape!r:.200}, which no memory holds", name=printable(tensor.name), shape=list(tensor.shape))
+                Text(
+                    "{name} has the shape {shape!r:.200}, which no memory holds", name=make_printable(tensor.name), shape=list(tensor.shape)
+                )
             )
     return listing
 

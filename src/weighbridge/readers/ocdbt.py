@@ -17,7 +17,7 @@ from typing import NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import is_path_below, open_file
 from weighbridge.core.messages import Text
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 
 MANIFEST = "manifest.ocdbt"
 MANIFEST_MAGIC, NODE_MAGIC = 0x0CDB3A2A, 0x0CDB20DE
@@ -173,25 +173,25 @@ class _Database:
     def read_at(self, place: _Place) -> bytes:
         """Read the bytes at a place, in a file of the database and no other."""
         if not is_path_below(place.path):
-            raise ReadError(Text("the OCDBT database names {name!r}, which is no file of it", name=printable(place.path)))
+            raise ReadError(Text("the OCDBT database names {name!r}, which is no file of it", name=make_printable(place.path)))
         self.read += place.length
         if place.length > LARGEST_NODE or self.read > MOST_READ:
             raise ReadError(Text("an OCDBT database of more than {most:,} bytes of nodes", most=MOST_READ))
         path = self.folder / place.path
         if not path.is_file():
-            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=printable(place.path)))
+            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=make_printable(place.path)))
         with open_file(path) as file:
             file.seek(place.offset)
             found = file.read(place.length)
         if len(found) != place.length:
-            raise ReadError(Text("{name} ends before what the OCDBT database says is in it", name=printable(place.path)))
+            raise ReadError(Text("{name} ends before what the OCDBT database says is in it", name=make_printable(place.path)))
         return found
 
     def unpack(self, place: _Place, magic: int) -> _Body:
         """Read a manifest or a node, check what stands around its body, and unpack that."""
         data = self.read_at(place)
         if len(data) < 18 or _MAGIC.unpack_from(data)[0] != magic or _LENGTH.unpack_from(data, 4)[0] != len(data):
-            raise ReadError(Text("{name} is not a node of an OCDBT database", name=printable(place.path)))
+            raise ReadError(Text("{name} is not a node of an OCDBT database", name=make_printable(place.path)))
         head = _Body(data[12:-4])
         version, packed = head.varint(), head.varint()
         if version or packed > 1:

@@ -335,7 +335,7 @@ def _tensor(walk: _Walk, field: Field, prefix: str) -> tuple[str, StoredTensor]:
         cursor.fail(f"{name!r:.80} has the shape {shape!r:.100}, which cannot be", field.start)
     dtype, bits = TYPES[kind]
     size_bytes = -(-prod(shape) * bits // 8)
-    tied = _external(walk, name, prefix, external, size_bytes) if outside else None
+    tied = _check_external(walk, name, prefix, external, size_bytes) if outside else None
     if not outside:
         _check_count(walk, name, prod(shape), kind, data)
     return name, StoredTensor(prefix + name, dtype, tuple(shape), 0 if tied else size_bytes, tied_to=tied)
@@ -348,7 +348,7 @@ def _entry(walk: _Walk, field: Field) -> dict[str, str]:
     return {found.get(1, ""): found.get(2, "")}
 
 
-def _external(walk: _Walk, name: str, prefix: str, entries: dict[str, str], size_bytes: int) -> str | None:
+def _check_external(walk: _Walk, name: str, prefix: str, entries: dict[str, str], size_bytes: int) -> str | None:
     """Check where a tensor's numbers lie in another file; two tensors at one place are one, and the second is tied."""
     location, offset, length = entries.get("location", ""), entries.get("offset", "0"), entries.get("length", str(size_bytes))
     if not location or not (offset + length).isdecimal() or not (offset + length).isascii() or len(offset + length) > 40:

@@ -18,7 +18,7 @@ from xml.parsers import expat
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, StoredTensor, unique_names
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 from weighbridge.readers.variables import TABLE_NOTE
 
 LARGEST = 128_000_000
@@ -124,10 +124,11 @@ def check_values(path: Path, listing: Listing) -> None:
     values, end = path.with_suffix(".bin"), listing.metadata["end"]
     size = values.stat().st_size if values.is_file() else -1
     if size < 0:
-        raise ReadError(Text("{name} is missing, which holds part of the tensors", name=printable(values.name)), path=str(path))
+        raise ReadError(Text("{name} is missing, which holds part of the tensors", name=make_printable(values.name)), path=str(path))
     if isinstance(end, int) and size < end:
         raise ReadError(
-            Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=printable(values.name), size=size, end=end), path=str(path)
+            Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=make_printable(values.name), size=size, end=end),
+            path=str(path),
         )
 
 
@@ -172,7 +173,7 @@ def _constant(name: str, stated: Mapping[str, str]) -> tuple[tuple[int, int], St
     """Return a constant, and where its bytes lie."""
     kind = stated.get("element_type", "").lower()
     if kind not in TYPES:
-        raise ReadError(Text("{name} is of the type {kind!r:.40}, which is not known", name=printable(name), kind=kind))
+        raise ReadError(Text("{name} is of the type {kind!r:.40}, which is not known", name=make_printable(name), kind=kind))
     dtype, bits = TYPES[kind]
     shape = tuple(_number(name, size) for size in stated.get("shape", "").replace(" ", "").split(",") if size)
     begin, length = _number(name, stated.get("offset", "")), _number(name, stated.get("size", ""))
@@ -181,7 +182,7 @@ def _constant(name: str, stated: Mapping[str, str]) -> tuple[tuple[int, int], St
         raise ReadError(
             Text(
                 "{name} of shape {shape!r:.80} takes {due:,} bytes; it has {length:,}",
-                name=printable(name),
+                name=make_printable(name),
                 shape=list(shape),
                 due=due,
                 length=length,
@@ -195,5 +196,5 @@ def _constant(name: str, stated: Mapping[str, str]) -> tuple[tuple[int, int], St
 
 def _number(name: str, word: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 20) or int(word) >= LONGEST:
-        raise ReadError(Text("{name} has {word!r:.40} where a whole number is due", name=printable(name), word=word))
+        raise ReadError(Text("{name} has {word!r:.40} where a whole number is due", name=make_printable(name), word=word))
     return int(word)

@@ -24,7 +24,7 @@ from weighbridge.readers.expert_ranks import WAY, count_experts, cut_of_fused, j
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import MOST_TENSORS, Listing, StoredTensor
 from weighbridge.readers.pickle_values import Stub
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 from weighbridge.readers.torch_zip import contents
 
 MOST_RANKS = 1_024
@@ -104,7 +104,7 @@ def join_listings(listings: Mapping[Place, Listing], facts: Facts) -> Listing:
             name, number = _count_on(tensor.name, first)
             layers = max(layers, number + 1)
             if name in model:
-                raise ReadError(Text("{name} is in two pipeline stages: {way}", name=printable(name), way=WAY))
+                raise ReadError(Text("{name} is in two pipeline stages: {way}", name=make_printable(name), way=WAY))
             model[name] = _tie_output(tensor._replace(name=name), model, facts.arguments)
     _check_whole(model, layers, facts.arguments)
     aside = [
@@ -259,7 +259,7 @@ def _stage(listings: list[list[StoredTensor]], cut: Cut) -> list[StoredTensor]:
     for other in held[1:]:
         lone = held[0].keys() ^ other.keys()
         if lone:
-            raise ReadError(Text("{name} is not on all tensor-parallel ranks: {way}", name=printable(min(lone)), way=WAY))
+            raise ReadError(Text("{name} is not on all tensor-parallel ranks: {way}", name=make_printable(min(lone)), way=WAY))
     return [_join_pieces([of[name] for of in held], cut) for name in held[0]]
 
 
@@ -278,7 +278,7 @@ def _join_pieces(pieces: list[StoredTensor], cut: Cut) -> StoredTensor:
         raise ReadError(
             Text(
                 "it is not known whether {name} is cut up among the {count} tensor-parallel ranks or on each of them: {way}",
-                name=printable(first.name),
+                name=make_printable(first.name),
                 count=len(pieces),
                 way=WAY,
             )
@@ -301,7 +301,7 @@ def _join_pieces(pieces: list[StoredTensor], cut: Cut) -> StoredTensor:
 
 def _mismatch_error(tensor: StoredTensor) -> ReadError:
     return ReadError(
-        Text("the pieces of {name} on the tensor-parallel ranks do not fit each other: {way}", name=printable(tensor.name), way=WAY)
+        Text("the pieces of {name} on the tensor-parallel ranks do not fit each other: {way}", name=make_printable(tensor.name), way=WAY)
     )
 
 
@@ -343,7 +343,7 @@ def _check_whole(model: Mapping[str, StoredTensor], layers: int, arguments: Mapp
             raise ReadError(
                 Text(
                     "{name} has {found:,} rows, where the training's padded_vocab_size is {stated:,}",
-                    name=printable(tensor.name),
+                    name=make_printable(tensor.name),
                     found=tensor.shape[0] if tensor.shape else 0,
                     stated=rows,
                 )

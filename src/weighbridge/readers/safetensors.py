@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, StoredTensor
-from weighbridge.readers.text import parse_object, printable, shorten_texts
+from weighbridge.readers.text import make_printable, parse_object, shorten_texts
 
 LARGEST_HEADER = 100_000_000
 """Bytes: ``MAX_HEADER_SIZE`` in tensor.rs."""
@@ -276,16 +276,18 @@ def _metadata(found: object) -> dict[str, str]:
 def _check_entry(name: str, entry: object) -> tuple[int, int, StoredTensor]:
     """Return begin, end and tensor of one entry, after checking its dtype, its shape, and that these need as many bytes as there are."""
     if not isinstance(entry, Entry):
-        raise ReadError(Text("{shown}: expected an object with dtype, shape and data_offsets", shown=printable(name)))
+        raise ReadError(Text("{shown}: expected an object with dtype, shape and data_offsets", shown=make_printable(name)))
     if not isinstance(entry.dtype, str) or entry.dtype not in BITS:
-        raise ReadError(Text("{shown}: the format has no dtype {dtype!r:.40}", shown=printable(name), dtype=entry.dtype))
+        raise ReadError(Text("{shown}: the format has no dtype {dtype!r:.40}", shown=make_printable(name), dtype=entry.dtype))
     shape = _naturals(name, "shape", entry.shape)
     offsets = _naturals(name, "data_offsets", entry.offsets)
     if len(shape) > DEEPEST:
-        raise ReadError(Text("{shown}: a tensor of {count:,} dimensions", shown=printable(name), count=len(shape)))
+        raise ReadError(Text("{shown}: a tensor of {count:,} dimensions", shown=make_printable(name), count=len(shape)))
     if len(offsets) != 2 or offsets[0] > offsets[1]:
         raise ReadError(
-            Text("{shown}: data_offsets must be a begin and an end, found {offsets!r:.60}", shown=printable(name), offsets=list(offsets))
+            Text(
+                "{shown}: data_offsets must be a begin and an end, found {offsets!r:.60}", shown=make_printable(name), offsets=list(offsets)
+            )
         )
     bits = prod(shape) * BITS[entry.dtype]
     begin, end = offsets
@@ -294,7 +296,7 @@ def _check_entry(name: str, entry: object) -> tuple[int, int, StoredTensor]:
         raise ReadError(
             Text(
                 "{shown}: {dtype} {shape!r:.80} takes {need}; its offsets hold {value:,} bytes",
-                shown=printable(name),
+                shown=make_printable(name),
                 dtype=entry.dtype,
                 shape=list(shape),
                 need=need,
@@ -302,12 +304,12 @@ def _check_entry(name: str, entry: object) -> tuple[int, int, StoredTensor]:
             )
         )
     if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-        raise ReadError(Text("{shown}: the name is not text", shown=printable(name)))
+        raise ReadError(Text("{shown}: the name is not text", shown=make_printable(name)))
     return begin, end, StoredTensor(name, entry.dtype, shape, end - begin)
 
 
 def _naturals(name: str, what: str, values: object) -> tuple[int, ...]:
     """Return *values* if they are integers that fit 63 bits."""
     if not isinstance(values, tuple) or not all(type(value) is int and 0 <= value < LONGEST for value in values):
-        raise ReadError(Text("{shown}: {what} must be a list of whole numbers from 0 up to 2^63", shown=printable(name), what=what))
+        raise ReadError(Text("{shown}: {what} must be a list of whole numbers from 0 up to 2^63", shown=make_printable(name), what=what))
     return values

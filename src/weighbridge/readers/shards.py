@@ -12,7 +12,7 @@ from weighbridge.core.files import is_file_name, read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.formats import FORMATS, read_file
 from weighbridge.readers.listing import PART, Listing, StoredTensor
-from weighbridge.readers.text import parse_object, printable
+from weighbridge.readers.text import make_printable, parse_object
 from weighbridge.readers.variables import with_dots
 
 SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<of>\d{5})(?P<ending>\.[a-z0-9]+)")
@@ -74,7 +74,7 @@ def _check_shards(names: set[str], path: Path) -> None:
         )
     for name in names:
         if not is_file_name(name):
-            raise ReadError(Text("the index names {shown!r}, which is not in this directory", shown=printable(name)), path=str(path))
+            raise ReadError(Text("the index names {shown!r}, which is not in this directory", shown=make_printable(name)), path=str(path))
 
 
 def _list_keras(path: Path) -> Listing:
@@ -94,11 +94,16 @@ def _list_keras(path: Path) -> Listing:
             if (tensor.name.rpartition(".")[0], shard) not in due:
                 strays.append(tensor)
             elif tensor.name in kept and kept[tensor.name][1] == shard:  # layers whose names differ by a dot in place of a slash
-                raise ReadError(Text("{shard}: the name {name} occurs twice", shard=shard, name=printable(tensor.name)), path=str(path))
+                raise ReadError(
+                    Text("{shard}: the name {name} occurs twice", shard=shard, name=make_printable(tensor.name)), path=str(path)
+                )
             elif tensor.name in kept:
                 raise ReadError(
                     Text(
-                        "{shown} is in two shards, {seen} and {shard}", shown=printable(tensor.name), seen=kept[tensor.name][1], shard=shard
+                        "{shown} is in two shards, {seen} and {shard}",
+                        shown=make_printable(tensor.name),
+                        seen=kept[tensor.name][1],
+                        shard=shard,
                     ),
                     path=str(path),
                 )
@@ -143,7 +148,7 @@ def _refuse_missing(where: Path, shards: tuple[str, ...]) -> None:
                 "{count} of {count2} shards are missing: {missing}",
                 count=len(missing),
                 count2=len(shards),
-                missing=", ".join(map(printable, missing[:5])),
+                missing=", ".join(map(make_printable, missing[:5])),
             ),
             path=str(where),
         )
@@ -168,7 +173,7 @@ def list_index(path: Path) -> Listing:
             Text(
                 "{count} tensors are not in the shards the index gives them: {shown} in {weight_map}",
                 count=len(absent),
-                shown=printable(name),
+                shown=make_printable(name),
                 weight_map=index.weight_map[name],
             ),
             path=str(path),
@@ -200,7 +205,7 @@ def _unnamed_notes(folder: Path, shards: tuple[str, ...]) -> list[str]:
     stems = {match["stem"] for name in shards if (match := _shard(name))}
     names = sorted(path.name for path in folder.iterdir() if path.name not in shards)
     unnamed = [name for name in names if (match := _shard(name)) and match["stem"] in stems and name.endswith(checkpoint_endings())]
-    listed = ", ".join(map(printable, unnamed[:3]))
+    listed = ", ".join(map(make_printable, unnamed[:3]))
     return (
         [
             Text(
@@ -222,7 +227,7 @@ def _stray_notes(strays: list[StoredTensor]) -> list[str]:
     """Say which tensors stand in shards where the index does not place them."""
     if not strays:
         return []
-    names = ", ".join(printable(tensor.name) for tensor in strays[:3])
+    names = ", ".join(make_printable(tensor.name) for tensor in strays[:3])
     count = sum(tensor.stored for tensor in strays)
     return [
         Text(

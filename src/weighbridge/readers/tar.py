@@ -16,7 +16,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers import torch_zip
 from weighbridge.readers.keras import Window
 from weighbridge.readers.listing import Listing
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 
 BLOCK = 512
 MOST_MEMBERS = 10_000
@@ -48,8 +48,8 @@ def read(file: BinaryIO) -> Listing:
     try:
         listing = torch_zip.read(io.BufferedReader(Window(file, begin, size)))
     except ReadError as error:
-        raise ReadError(Text("in {name}: {error}", name=printable(name), error=error)) from None
-    return listing._replace(notes=(*listing.notes, Text("read inside an archive: {name}", name=printable(name))))
+        raise ReadError(Text("in {name}: {error}", name=make_printable(name), error=error)) from None
+    return listing._replace(notes=(*listing.notes, Text("read inside an archive: {name}", name=make_printable(name))))
 
 
 def _members(file: BinaryIO) -> Iterator[tuple[str, int, int]]:

@@ -151,10 +151,10 @@ def _check_text(data: bytes, span: tuple[int, int], what: str, base: int) -> Non
         raise ReadError(Text("{what} is not UTF-8", what=what), offset=base + span[0]) from None
 
 
-def printable(name: str) -> str:
+def make_printable(name: str) -> str:
     """Return a name as it can stand in a message: short, and without control characters.
 
-    >>> printable("a" * 500)[-6:], printable("слой")
+    >>> make_printable("a" * 500)[-6:], make_printable("слой")
     ('aaa...', 'слой')
     """
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in (name if len(name) <= 120 else name[:117])) + (

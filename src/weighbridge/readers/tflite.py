@@ -16,7 +16,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.flatbuffer import I32, U8, U32, U64, Buffer, Table
 from weighbridge.readers.listing import DEEPEST, MOST_TENSORS, Listing, StoredTensor, unique_names
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 from weighbridge.readers.variables import TABLE_NOTE
 
 TYPES = (
@@ -106,11 +106,13 @@ def _tensor(table: Table, sizes: list[int]) -> tuple[int, StoredTensor] | None:
     dtype, bits = TYPES[number]
     shape, name = table.numbers(0, I32, DEEPEST), table.text(3)
     if min(shape, default=0) < 0:
-        table.buffer.fail(f"{printable(name)} has the shape {list(shape)}", table.begin)
+        table.buffer.fail(f"{make_printable(name)} has the shape {list(shape)}", table.begin)
     sparse = table.table(6) is not None
     due = -(-prod(shape) * bits // 8)
     if bits and not sparse and due != sizes[buffer]:
-        table.buffer.fail(f"{printable(name)} of shape {list(shape)} takes {due:,} bytes; its buffer has {sizes[buffer]:,}", table.begin)
+        table.buffer.fail(
+            f"{make_printable(name)} of shape {list(shape)} takes {due:,} bytes; its buffer has {sizes[buffer]:,}", table.begin
+        )
     scales = table.table(4)
     quantized = scales is not None and scales.vector(2, 4).length > 0
     learned = prod(shape) > 1 and (dtype.startswith(("F", "BF")) or quantized)

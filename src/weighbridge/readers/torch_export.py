@@ -15,7 +15,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.archive import Member, content
 from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, StoredTensor
-from weighbridge.readers.text import parse_object, printable
+from weighbridge.readers.text import make_printable, parse_object
 from weighbridge.readers.torch_storages import BYTES
 
 WEIGHTS, CONSTANTS = "data/weights/", "data/constants/"
@@ -97,14 +97,16 @@ def _entries(entries: dict[str, Any], members: Mapping[str, Member], folder: str
         if meta is None and entry.get("use_pickle") is True:
             continue  # an object of a class of its own, which is no tensor
         if not isinstance(meta, dict) or type(entry.get("is_param")) is not bool:
-            raise ReadError(Text("the entry of {name} in the table of weights is damaged", name=printable(name)))
+            raise ReadError(Text("the entry of {name} in the table of weights is damaged", name=make_printable(name)))
         shape, dtype = _shape(name, meta.get("sizes")), _type(name, meta.get("dtype"))
         member = members.get(f"{folder}{entry.get('path_name')}")
         if member is None:
-            raise ReadError(Text("the archive lacks the bytes of {name}", name=printable(name)))
+            raise ReadError(Text("the archive lacks the bytes of {name}", name=make_printable(name)))
         due = prod(shape) * BYTES[dtype]
         if not entry.get("use_pickle") and member.size < due:
-            raise ReadError(Text("{name} takes {due:,} bytes; the archive has {size:,}", name=printable(name), due=due, size=member.size))
+            raise ReadError(
+                Text("{name} takes {due:,} bytes; the archive has {size:,}", name=make_printable(name), due=due, size=member.size)
+            )
         place = (member.name, str(meta.get("storage_offset")), str(meta.get("strides")) + str(shape))
         owner = owners.setdefault(place, name) if due else name
         role, note = (None, "") if parameters and entry["is_param"] else ("buffer", "" if parameters else NOTE)
@@ -115,12 +117,12 @@ def _entries(entries: dict[str, Any], members: Mapping[str, Member], folder: str
 def _shape(name: str, sizes: object) -> tuple[int, ...]:
     found = [size.get("as_int") if isinstance(size, dict) else None for size in sizes] if isinstance(sizes, list) else [None]
     if len(found) > DEEPEST or not all(type(size) is int and 0 <= size < LONGEST for size in found):
-        raise ReadError(Text("{name} has a shape that is not of whole numbers", name=printable(name)))
+        raise ReadError(Text("{name} has a shape that is not of whole numbers", name=make_printable(name)))
     return tuple(size for size in found if size is not None)
 
 
 def _type(name: str, number: object) -> str:
     dtype = TYPES.get(number) if isinstance(number, int) else None
     if dtype is None:
-        raise ReadError(Text("{name} is of the type {number!r:.40}, which torch does not have", name=printable(name), number=number))
+        raise ReadError(Text("{name} is of the type {number!r:.40}, which torch does not have", name=make_printable(name), number=number))
     return dtype

@@ -12,7 +12,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.pickles import load
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 from weighbridge.readers.torch_names import listing_of, views_of
 from weighbridge.readers.torch_storages import BYTES, LARGEST_PICKLE, MAKERS, rows_first, storage_of
 
@@ -71,7 +71,7 @@ def _unpickle(file: BinaryIO) -> tuple[object, dict[str, tuple[str, int]], dict[
         assert isinstance(identity, tuple)
         held = whole.setdefault(storage.key, (storage.dtype, identity[4]))
         if held != (storage.dtype, identity[4]):
-            raise ReadError(Text("the storage {shown} is described in two ways", shown=printable(storage.key)))
+            raise ReadError(Text("the storage {shown} is described in two ways", shown=make_printable(storage.key)))
         return storage
 
     position = 0
@@ -99,7 +99,10 @@ def _past_storage(file: BinaryIO, position: int, key: str, dtype: str, count: in
     if stated != count:
         raise ReadError(
             Text(
-                "the storage {shown} should have {count:,} elements and says {stated:,}", shown=printable(key), count=count, stated=stated
+                "the storage {shown} should have {count:,} elements and says {stated:,}",
+                shown=make_printable(key),
+                count=count,
+                stated=stated,
             ),
             offset=position,
         )

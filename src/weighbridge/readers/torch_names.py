@@ -12,7 +12,7 @@ from types import MappingProxyType
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import MOST_TENSORS, Listing, StoredTensor, unique_names
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 from weighbridge.readers.torch_storages import View
 from weighbridge.readers.torch_training import Division, complete_module, divide, find_stated_ties
 from weighbridge.readers.torch_walk import TRAINING, FoundTensor, walk
@@ -36,7 +36,7 @@ def listing_of(
     walked = [*walk(root, buffers), *walk(dict(beside), {})]
     unlisted = set(storages).difference(key for found in walked for key in _keys(found.view))
     if unlisted:
-        first = printable(min(unlisted))
+        first = make_printable(min(unlisted))
         raise ReadError(
             Text(
                 "{count:,} storages, {first} among them, are in objects that cannot be listed; load the file with torch and save a state dict",
@@ -51,7 +51,7 @@ def listing_of(
         raise ReadError(
             Text(
                 "{name} is a flat shard of FSDP, which does not show its tensors; save a full or a sharded state dict",
-                name=printable(".".join(flat.path)),
+                name=make_printable(".".join(flat.path)),
             )
         )
     divided = divide(root, walked)
@@ -85,7 +85,7 @@ def _group_notes(divided: Division, tensors: list[StoredTensor]) -> list[str]:
     return [
         Text(
             "{key}: {elements:,} elements in {tensors:,} tensors {why}",
-            key=printable(key),
+            key=make_printable(key),
             elements=sum(tensor.stored for tensor in group),
             tensors=len(group),
             why=said.get(note, beside),

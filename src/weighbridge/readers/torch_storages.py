@@ -13,7 +13,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, PACKED
 from weighbridge.readers.pickle_values import AttributedDict, Global, Makers, Stub
 from weighbridge.readers.pickles import safe_key
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 
 LARGEST_PICKLE = 32_000_000
 QUANTIZED = f"{PACKED}torch"
@@ -142,7 +142,9 @@ def storage_of(identity: object) -> Storage:
     if dtype is None or not kind.module.startswith("torch"):
         raise ReadError(
             Text(
-                "a storage of a kind that torch does not have: {shown}.{shown2}", shown=printable(kind.module), shown2=printable(kind.name)
+                "a storage of a kind that torch does not have: {shown}.{shown2}",
+                shown=make_printable(kind.module),
+                shown2=make_printable(kind.name),
             )
         )
     begin = 0
@@ -168,7 +170,7 @@ def _view(storage: object, offset: object, shape: object, stride: object, dtype:
             Text(
                 "a tensor {shape!r:.80} reaches beyond its storage {shown} of {size_bytes:,} bytes",
                 shape=list(view.shape),
-                shown=printable(storage.key),
+                shown=make_printable(storage.key),
                 size_bytes=storage.size_bytes,
             )
         )
@@ -228,7 +230,7 @@ def _from_type(maker: object, kind: object, args: object, state: object = None) 
     if maker != _WRAPPER:
         return made._replace(attributes=state or made.attributes)
     name = kind.name if isinstance(kind, Global) else "a class of its own"
-    return made._replace(inner=views_in(state), note=f"a {printable(name)}, whose elements are in tensors of its own")
+    return made._replace(inner=views_in(state), note=f"a {make_printable(name)}, whose elements are in tensors of its own")
 
 
 def _wrapper(_kind: object, dtype: object, shape: object, stride: object, *_: object) -> View:

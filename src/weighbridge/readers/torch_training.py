@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from weighbridge.core.messages import Text
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 from weighbridge.readers.torch_storages import View, shape_of
 from weighbridge.readers.torch_walk import TRAINING, FoundTensor, Kind, is_optimizer, is_plain, walk_object
 
@@ -154,7 +154,7 @@ def _reason(choice: _Choice, found: bool) -> str:
         return Text("the file holds state of a training and no model")
     if choice.prefix:
         return Text(
-            "taken for the model: what is under {key}, where a training checkpoint keeps it", key=printable(".".join(choice.prefix))
+            "taken for the model: what is under {key}, where a training checkpoint keeps it", key=make_printable(".".join(choice.prefix))
         )
     return Text("taken for the model: all that is not known to be state of the training")
 

@@ -19,7 +19,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers import archive, torch_export, torch_legacy
 from weighbridge.readers.listing import Listing, StoredTensor
 from weighbridge.readers.pickles import load
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 from weighbridge.readers.torch_names import listing_of, views_of
 from weighbridge.readers.torch_storages import LARGEST_PICKLE, MAKERS, Storage, rows_first, storage_of
 
@@ -139,12 +139,12 @@ def _unpickle(file: BinaryIO, members: Mapping[str, archive.Member], root: str, 
         storage = storage_of(identity)
         member = _member(members, root, what, storage.key)
         if member is None:
-            raise ReadError(Text("the archive lacks the storage {shown}", shown=printable(storage.key)))
+            raise ReadError(Text("the archive lacks the storage {shown}", shown=make_printable(storage.key)))
         if member.size != storage.size_bytes:
             raise ReadError(
                 Text(
                     "the storage {shown} should have {size_bytes:,} bytes, the archive holds {size:,}",
-                    shown=printable(storage.key),
+                    shown=make_printable(storage.key),
                     size_bytes=storage.size_bytes,
                     size=member.size,
                 )
@@ -157,7 +157,7 @@ def _unpickle(file: BinaryIO, members: Mapping[str, archive.Member], root: str, 
     try:
         found, _ = load(data, MAKERS, persistent)
     except ReadError as error:
-        raise ReadError(Text("in {shown}: {error}", shown=printable(name), error=error)) from None
+        raise ReadError(Text("in {shown}: {error}", shown=make_printable(name), error=error)) from None
     return found, storages
 
 

@@ -19,7 +19,7 @@ from weighbridge.readers.expert_ranks import WAY
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.parallel_ranks import Place, join, of_experts_alone
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 
 TRACKERS = ("latest", "latest_checkpointed_iteration.txt")
 """Files that name the folder of the last step."""
@@ -78,7 +78,9 @@ def list_ranks(folder: Path, files: list[Path]) -> Listing:
     if len(ranks) > 1:
         return join(folder, ranks)
     listing = read_file(files[0])
-    return listing._replace(notes=(*listing.notes, Text("read from {file} in {folder}", file=files[0].name, folder=printable(folder.name))))
+    return listing._replace(
+        notes=(*listing.notes, Text("read from {file} in {folder}", file=files[0].name, folder=make_printable(folder.name)))
+    )
 
 
 def _match(path: Path) -> re.Match[str]:

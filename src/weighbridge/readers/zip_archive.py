@@ -11,7 +11,7 @@ from weighbridge.core.messages import Text
 from weighbridge.readers import archive, safetensors, torch_export, torch_zip
 from weighbridge.readers.keras import Window
 from weighbridge.readers.listing import Listing, StoredTensor
-from weighbridge.readers.text import printable
+from weighbridge.readers.text import make_printable
 
 EXPORTED = ("serialized_state_dict.pt", "serialized_constants.pt")
 """Members of a program of ``torch.export`` before torch 2.8 that are files of torch."""
@@ -45,7 +45,7 @@ def read(file: BinaryIO) -> Listing:
         raise ReadError(Text("an archive with {count} safetensors files; unpack it and name the directory", count=len(members)))
     inner = cast(BinaryIO, _Member(file, members[0]))
     listing = safetensors.read(inner)
-    return listing._replace(notes=(*listing.notes, Text("read inside an archive: {name}", name=printable(members[0].name))))
+    return listing._replace(notes=(*listing.notes, Text("read inside an archive: {name}", name=make_printable(members[0].name))))
 
 
 def _inner_torch(file: BinaryIO, exported: list[archive.Member]) -> Listing:

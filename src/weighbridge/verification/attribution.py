@@ -44,7 +44,7 @@ def explain_difference(a: ModelValue, b: ModelValue) -> Attribution | None:
     if start is None or start.description is None:
         return None
     raw, other = start.description.raw, b.description.raw
-    keys = [key for key in dict.fromkeys((*_paths(raw), *_paths(other))) if _at(raw, key) != _at(other, key)]
+    keys = [key for key in dict.fromkeys((*_paths(raw), *_paths(other))) if _value_at(raw, key) != _value_at(other, key)]
     if len(keys) > MOST_KEYS:
         return None
     before, total = unique_of(a), unique_of(b)
@@ -89,7 +89,7 @@ def _single_causes(start: ModelValue, other: Mapping[str, Any], keys: list[str])
 
 
 def _cause(raw: Mapping[str, Any], other: Mapping[str, Any], keys: tuple[str, ...], amount: int) -> Cause:
-    a, b = (", ".join(_shorten(_at(values, key)) for key in keys) for values in (raw, other))
+    a, b = (", ".join(_shorten(_value_at(values, key)) for key in keys) for values in (raw, other))
     return Cause(keys, a, b, amount)
 
 
@@ -102,7 +102,7 @@ def _count(start: ModelValue, other: Mapping[str, Any], keys: Iterable[str]) -> 
     assert start.description is not None
     raw = dict(start.description.raw)
     for key in keys:
-        value = _at(other, key)
+        value = _value_at(other, key)
         raw = without_key(raw, key) if value is _ABSENT else with_overrides(raw, {key: value})
     try:
         return unique_of(from_config(raw, start.source, start.class_name, None))
@@ -122,7 +122,7 @@ def _paths(raw: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield prefix + key
 
 
-def _at(raw: Mapping[str, Any], path: str) -> Any:
+def _value_at(raw: Mapping[str, Any], path: str) -> Any:
     value: Any = raw
     for piece in path.split("."):
         if not isinstance(value, Mapping) or piece not in value:

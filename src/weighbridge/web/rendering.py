@@ -79,7 +79,7 @@ def templates() -> Environment:
         finalize=_escape_invisible,
     )
     environment.filters["n"] = lambda number: f"{number:,}".replace("-", "−")
-    environment.filters["breakable"] = _breakable
+    environment.filters["breakable"] = _make_breakable
     environment.filters["lettered"] = _with_index
     return environment
 
@@ -90,7 +90,7 @@ def _escape_invisible(value: object) -> object:
 
 
 @lru_cache(4096)
-def _breakable(name: str) -> Markup:
+def _make_breakable(name: str) -> Markup:
     """Allow a line break inside a long name where its words meet."""
     from markupsafe import Markup, escape
 

@@ -193,7 +193,7 @@ def reconciliation(found: Model, query: Query) -> dict[str, Any]:
 def costs(found: Model, query: Query) -> dict[str, Any]:
     """Return what a model costs at work: memory of serving and training, cache, whether it fits a device."""
     say = translator(query.lang)
-    lines = [(say(title), _human(amount), note) for title, amount, note in _cost_lines(found, query)]
+    lines = [(say(title), _human_amount(amount), note) for title, amount, note in _cost_lines(found, query)]
     answer, why = "", ""
     if query.device:
         try:
@@ -231,7 +231,7 @@ def _cost_lines(found: Model, query: Query) -> Iterator[tuple[str, int | None, s
         yield COSTS[key], amount, translator(query.lang)(why) if amount is None else ""
 
 
-def _human(amount: int | None) -> str:
+def _human_amount(amount: int | None) -> str:
     return "–" if amount is None else f"{human_bytes(amount)} ({amount:,})"
 
 

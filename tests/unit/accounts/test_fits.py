@@ -14,7 +14,7 @@ from weighbridge import model
 from weighbridge.accounts.adapters.activations import adapter_activations
 from weighbridge.accounts.adapters.source import adapter_config
 from weighbridge.accounts.fits.accelerators import GIB
-from weighbridge.accounts.fits.account import PURPOSES, _largest, fits_of
+from weighbridge.accounts.fits.account import PURPOSES, _largest_size, fits_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import settings
 from weighbridge.core.errors import UsageError
@@ -35,7 +35,7 @@ SMALL = {
 @pytest.mark.parametrize("limit", [0, 3, 99, 10**4, 123_456_789])
 @pytest.mark.parametrize("need", [lambda n: 5 + 3 * n, lambda n: n * n, lambda n: -(-n // 16) * 16 * 7, lambda n: n if n < 900 else None])
 def test_the_largest_is_the_largest(need: Any, limit: int) -> None:
-    found = _largest(need, limit, 10**4)
+    found = _largest_size(need, limit, 10**4)
     fitting = [size for size in range(1, 10**4) if (value := need(size)) is not None and value <= limit]
     assert found == max(fitting, default=0)
 
@@ -44,7 +44,7 @@ def test_the_largest_is_the_largest(need: Any, limit: int) -> None:
 def test_the_largest_of_any_needs_that_never_fall(steps: list[int], limit: int, data: st.DataObject) -> None:
     needs = list(accumulate(steps))
     start = data.draw(st.integers(1, len(needs) - 1))
-    assert _largest(lambda size: needs[size - 1], limit, len(needs), start) == max(
+    assert _largest_size(lambda size: needs[size - 1], limit, len(needs), start) == max(
         (n for n in range(1, len(needs)) if needs[n - 1] <= limit), default=0
     )
 
@@ -56,10 +56,10 @@ def test_what_grows_evenly_is_asked_for_two_sizes_more_than_are_known_already() 
         asked.append(size)
         return 7 + 3 * size
 
-    assert _largest(need, 3_000, 1 << 20, 2048) == 997
+    assert _largest_size(need, 3_000, 1 << 20, 2048) == 997
     assert set(asked) == {1, 2048, 997, 998}
     asked.clear()
-    assert _largest(need, 30_000, 1 << 20, 2048) == 9997
+    assert _largest_size(need, 30_000, 1 << 20, 2048) == 9997
     assert set(asked) == {2048, 2049, 9997, 9998}
 
 

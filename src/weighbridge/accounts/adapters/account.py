@@ -129,7 +129,7 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
     refuse_others(found, method, config)
     places = [*found, *find_parameters(base, config)]
     if config.get("proportional_parameters"):
-        config["shares"] = vectors.proportional(found, config)
+        config["shares"] = vectors.proportional_shares(found, config)
     if not places:
         if raw.get("target_modules") is None and not config["target_modules"]:
             raise UsageError(

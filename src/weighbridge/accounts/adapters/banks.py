@@ -28,7 +28,7 @@ def vera(site: Site, config: Config) -> Iterator[AddedTensor]:
 
 def vera_projections(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the two random matrices that all modules share, saved once."""
-    outputs, inputs = _largest(sites)
+    outputs, inputs = _largest_shape(sites)
     yield _buffer("vera_A", (config["r"], inputs), config["save_projection"])
     yield _buffer("vera_B", (outputs, config["r"]), config["save_projection"])
 
@@ -41,7 +41,7 @@ def pvera(site: Site, config: Config) -> Iterator[AddedTensor]:
 
 def pvera_projections(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the two random matrices that all modules share, saved once."""
-    outputs, inputs = _largest(sites)
+    outputs, inputs = _largest_shape(sites)
     yield _buffer("pvera_A", (2 * config["r"], inputs), config["save_projection"])
     yield _buffer("pvera_B", (outputs, config["r"]), config["save_projection"])
 
@@ -56,7 +56,7 @@ def randlora(site: Site, config: Config) -> Iterator[AddedTensor]:
 
 def randlora_projections(sites: list[Site], config: Config, base: Base) -> Iterator[AddedTensor]:
     """Yield the random bases; the library saves them once for itself and once more for every module."""
-    r, (outputs, inputs) = config["r"], _largest(sites)
+    r, (outputs, inputs) = config["r"], _largest_shape(sites)
     least, most = min(outputs, inputs), max(outputs, inputs)
     for path in ("", *(f"{site.path}." for site in sites)):
         yield _buffer(f"{path}randlora_A", (r, 1, least), config["save_projection"])
@@ -188,7 +188,7 @@ def lily_matrices(sites: list[Site], config: Config, base: Base) -> Iterator[Add
             yield AddedTensor(f"{site.path}.lily_B.weight", (number * r, site.outputs), parameter=index == 0)
 
 
-def _largest(sites: list[Site]) -> tuple[int, int]:
+def _largest_shape(sites: list[Site]) -> tuple[int, int]:
     return max(site.outputs for site in sites), max(site.inputs for site in sites)
 
 

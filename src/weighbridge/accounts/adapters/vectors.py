@@ -108,7 +108,7 @@ def waveft(site: Site, config: Config) -> Iterator[AddedTensor]:
     yield _spectrum("waveft", site, number)
 
 
-def proportional(sites: list[Site], config: Config) -> dict[str, int]:
+def proportional_shares(sites: list[Site], config: Config) -> dict[str, int]:
     """Return each module's share of all coefficients, by its elements.
 
     The shares are rounded as the library rounds them, from binary fractions.

@@ -162,8 +162,8 @@ def _remedy(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Set
         plan.measure,
         total + overhead,
         total <= room,
-        _largest(lambda size: need(size, seq), room, MOST, batch) if need(batch + 1, seq) != total else None,
-        _largest(lambda size: need(batch, size), room, MOST << 6, seq)
+        _largest_size(lambda size: need(size, seq), room, MOST, batch) if need(batch + 1, seq) != total else None,
+        _largest_size(lambda size: need(batch, size), room, MOST << 6, seq)
         if any(need(batch, size) not in (total, None) for size in near)
         else None,
         plan.trust,
@@ -171,13 +171,13 @@ def _remedy(plan: Plan, memory: int, overhead: int, batch: int, seq: int) -> Set
     )
 
 
-def _largest(need: Callable[[int], int | None], room: int, most: int, start: int = 1) -> int:
+def _largest_size(need: Callable[[int], int | None], room: int, most: int, start: int = 1) -> int:
     """Return the largest size that needs no more than *room*, 0 if none does; a larger size never needs less.
 
     The search begins at a size whose need is known already. The next one to try is where a straight line through the ends would meet
     *room*: what grows evenly is found at once.
 
-    >>> _largest(lambda size: size * size, 50, 1000), _largest(lambda size: size * size, 50, 1000, 20)
+    >>> _largest_size(lambda size: size * size, 50, 1000), _largest_size(lambda size: size * size, 50, 1000, 20)
     (7, 7)
     """
 

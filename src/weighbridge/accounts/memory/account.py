@@ -6,7 +6,7 @@ from weighbridge.accounts.accepted_inputs import refuse_lengths
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.backward import backward_peak
 from weighbridge.accounts.memory.forward_pass import HANDED
-from weighbridge.accounts.memory.optimizers import check_optimizer, optimizer_bytes, trainable
+from weighbridge.accounts.memory.optimizers import check_optimizer, count_trainable, optimizer_bytes
 from weighbridge.accounts.memory.peak import (
     FROM_THE_START,
     ONLY_USED,
@@ -209,7 +209,7 @@ def _peak_beside_weights(model: ModelValue, given: Inputs, how: Settings, kept: 
     gradients, _, states = training_states(tree, how)
     if how.optimizer in FROM_THE_START:
         states = training_states(model.tree, how)[2]
-    learned = trainable(tree)
+    learned = count_trainable(tree)
     state_size = element_bytes(how.dtype) if how.precision == "pure" else 4
     step = gradients + step_peak(tree, how.optimizer, state_size, together=how.device == "cuda")
     width, eager = element_bytes(how.dtype), how.attention == "eager"
@@ -241,7 +241,7 @@ def static_bytes(tree: Part, how: Settings, *, training: bool = False) -> Size:
 
 def training_states(tree: Part, how: Settings) -> tuple[int, int, int]:
     """Return the bytes of gradients, of float32 copies of the weights, and of the optimizer's states."""
-    learned, size = trainable(tree), element_bytes(how.dtype)
+    learned, size = count_trainable(tree), element_bytes(how.dtype)
     mixed = how.precision in ("mixed", "megatron")
     state_size = size if how.precision == "pure" else 4
     gradients = learned * (4 if how.precision in ("amp", "megatron") else size)

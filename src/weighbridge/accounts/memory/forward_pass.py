@@ -168,7 +168,7 @@ def repeated_children(part: Part, name: str) -> list[Part]:
     return [node for node in part.children if isinstance(node, Part) and node.name == name and node.repeat is not None]
 
 
-def at(part: Part, path: str) -> Part:
+def part_at(part: Part, path: str) -> Part:
     """Return the part at a dotted path below another."""
     for name in path.split("."):
         part = required_child(part, name)

@@ -10,11 +10,11 @@ from weighbridge.accounts.memory.decoder_forwards import decoder, gpt2
 from weighbridge.accounts.memory.encoder_decoder_forwards import bart, t5, whisper
 from weighbridge.accounts.memory.forward_pass import (
     ForwardPass,
-    at,
     bucket_bytes,
     causal_mask,
     embedding,
     layers,
+    part_at,
     repeated_children,
     size_of,
 )
@@ -49,7 +49,7 @@ def encoder(run: ForwardPass, body: Part) -> Value:
             tape.save(Value((1 if kind == "one" else run.batch, seq), INDEX), "embedding")
     words.grad = words.grad or any(tape.learns(part) for part in tables.children if isinstance(part, Part) and part.kind == "embedding")
     value = tape.drop(run_module(tape, "embeddings", lambda: norm(tape, required_child(tables, "LayerNorm"), words)))
-    inside = at(body, paths["layers"].rpartition(".")[0])
+    inside = part_at(body, paths["layers"].rpartition(".")[0])
     for mapped in (child(body, "embeddings_project"), child(inside, "embedding_hidden_mapping_in")):
         value = value if mapped is None else linear(tape, mapped, value)
     if run.style.relative:
@@ -59,7 +59,7 @@ def encoder(run: ForwardPass, body: Part) -> Value:
     if run.style.shared:
         return _shared_layers(run, inside, value)
     found = repeated_children(inside, paths["layers"].rpartition(".")[2])
-    masks = causal_mask(run, seq) if attend_of(at(found[0], paths["projections"])).causal else ()
+    masks = causal_mask(run, seq) if attend_of(part_at(found[0], paths["projections"])).causal else ()
     return layers(run, found, value, lambda part, value: encoder_layer(run, part, value), handed=(masks, ()))
 
 
@@ -85,13 +85,13 @@ def _shared_layers(run: ForwardPass, inside: Part, value: Value) -> Value:
 def encoder_layer(run: ForwardPass, part: Part, value: Value) -> Value:
     """Run attention and two linear maps, each half added to what it was given and normalized."""
     tape, paths = run.tape, run.style.paths
-    projections = at(part, paths["projections"])
+    projections = part_at(part, paths["projections"])
     query, key, values = project_qkv(tape, projections, value)
     mixed = scores(tape, run.ways, query, key, values, causal=("text",) if attend_of(projections).causal else ())
-    attended = tape.drop(linear(tape, at(part, paths["out"]), mixed), "attended")
-    value = norm(tape, at(part, paths["first"]), tape.add(attended, value))
-    inner = tape.drop(plain_mlp(tape, at(part, paths["up"]), at(part, paths["down"]), value, run.activation), "inner")
-    return norm(tape, at(part, paths["second"]), tape.add(inner, value))
+    attended = tape.drop(linear(tape, part_at(part, paths["out"]), mixed), "attended")
+    value = norm(tape, part_at(part, paths["first"]), tape.add(attended, value))
+    inner = tape.drop(plain_mlp(tape, part_at(part, paths["up"]), part_at(part, paths["down"]), value, run.activation), "inner")
+    return norm(tape, part_at(part, paths["second"]), tape.add(inner, value))
 
 
 def vit(run: ForwardPass, body: Part) -> Value:

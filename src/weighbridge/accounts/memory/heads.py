@@ -71,7 +71,7 @@ def summarize(run: ForwardPass, part: Part | None, states: Value, pooled: Value 
     value = (
         tape.note("mean", states, result=Value((states.shape[0], states.shape[2]), states.size, grad=states.grad))
         if kind == "mean"
-        else first(tape, states)
+        else first_token(tape, states)
     )
     value = tape.drop(value, "summary")
     value = value if part is None else linear(tape, required_child(part, "summary"), value)
@@ -79,14 +79,16 @@ def summarize(run: ForwardPass, part: Part | None, states: Value, pooled: Value 
     return tape.drop(activate(tape, name, value) if name else value, "summary_last")
 
 
-def first(tape: Tape, states: Value) -> Value:
+def first_token(tape: Tape, states: Value) -> Value:
     """View the first token of each example."""
     return tape.note("select", states, result=states.view((states.shape[0], states.shape[2]), (states.strides[0], states.strides[2])))
 
 
 def pool(run: ForwardPass, part: Part, states: Value) -> Value:
     """Map the first token, and squash it."""
-    return activate(run.tape, run.setting("pooled") or "tanh", linear(run.tape, child(part, "dense") or part, first(run.tape, states)))
+    return activate(
+        run.tape, run.setting("pooled") or "tanh", linear(run.tape, child(part, "dense") or part, first_token(run.tape, states))
+    )
 
 
 def linear_head(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -129,12 +131,12 @@ def classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None
     tape = run.tape
     if part.kind != "linear":
         dense, out = required_child(part, "dense"), required_child(part, "out_proj")
-        inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first(tape, states), "classifier")))
+        inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first_token(tape, states), "classifier")))
         return linear(tape, out, tape.drop(inner, "classifier"))
     if pooled is not None:
         return linear(tape, part, tape.drop(pooled, "classifier"))
     if run.style.forward == "vit":
-        return linear(tape, part, first(tape, states))
+        return linear(tape, part, first_token(tape, states))
     return linear(tape, part, tape.drop(states, "tokens") if part.stream is None else states)
 
 
@@ -142,7 +144,7 @@ def distilled_head(run: ForwardPass, part: Part, states: Value, pooled: Value | 
     """Classify what the first two tokens became: the class and, before this head, the teacher's."""
     if len(states.shape) == 2:  # the second: it sees the same storage
         return states
-    return linear(run.tape, part, first(run.tape, states))
+    return linear(run.tape, part, first_token(run.tape, states))
 
 
 def end_token_classifier(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -179,7 +181,7 @@ def multiple_choice_head(run: ForwardPass, part: Part, states: Value, pooled: Va
     if kind == "cls_index":
         tape.save(Value((one[0], 1, one[1]), INDEX), "gather")
     picked = kind in ("cls_index", "mean")
-    value = tape.note("gather", states, result=Value(one, states.size, grad=states.grad)) if picked else first(tape, states)
+    value = tape.note("gather", states, result=Value(one, states.size, grad=states.grad)) if picked else first_token(tape, states)
     value = tape.drop(value, "summary")
     value = value if summary is None else linear(tape, summary, value)
     name = run.config.get("summary_activation")
@@ -205,7 +207,7 @@ def linear_with_activation(name: str) -> Callable[[ForwardPass, Part, Value, Val
 
 def after_first(run: ForwardPass, part: Part, states: Value, pooled: Value | None) -> Value:
     """Map the first token, with a ReLU, before DistilBERT's classifier."""
-    return run.tape.drop(run.tape.by_result(linear(run.tape, part, first(run.tape, states)), "relu"), "classifier")
+    return run.tape.drop(run.tape.by_result(linear(run.tape, part, first_token(run.tape, states)), "relu"), "classifier")
 
 
 HEADS: dict[str, Callable[[ForwardPass, Part, Value, Value | None], Value]] = {

@@ -156,7 +156,7 @@ def _is_muon_matrix(entry: OwnedTensor) -> bool:
     return entry.numbered and entry.tensor.role == "weight" and len(entry.tensor.shape) == 2
 
 
-def trainable(tree: Part) -> int:
+def count_trainable(tree: Part) -> int:
     """Count the elements that get gradients."""
     learned = (entry for entry in owned_tensors(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen)
     return sum(entry.copies * elements(entry.tensor.shape) for entry in learned)

@@ -7,7 +7,7 @@ new tensors for one parameter after another. Oracle: ``torch.distributed._tools.
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.optimizers import trainable
+from weighbridge.accounts.memory.optimizers import count_trainable
 from weighbridge.accounts.memory.values import elements
 from weighbridge.accounts.memory.weights import owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -178,6 +178,6 @@ def unreached_elements(part: Part, lengths: Mapping[str, int]) -> int:
     (28366848, 0)
     """
     if not _is_reached(part, lengths):
-        return trainable(part)
+        return count_trainable(part)
     inside = sum(unreached_elements(node, lengths) for node in part.children if isinstance(node, Part))
     return inside * (part.repeat if isinstance(part.repeat, int) else 1)

@@ -92,7 +92,7 @@ def with_head(c: Config, head: Part) -> Part:
     return part("", part("biogpt", *biogpt(c), kind="backbone"), head, kind="model")
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe BioGptForCausalLM, whose head is called ``output_projection``."""
     tied = "biogpt.embed_tokens.weight" if c.tied else None
     return with_head(c, linear("output_projection", c.hidden, c.vocab, bias=False, tied_to=tied))
@@ -100,7 +100,7 @@ def causal(c: Config) -> Part:
 
 CLASSES = {
     "BioGptModel": lambda c: part("", *biogpt(c), kind="model"),
-    "BioGptForCausalLM": causal,
+    "BioGptForCausalLM": causal_lm,
     "BioGptForSequenceClassification": lambda c: with_head(c, linear("score", c.hidden, c.labels, bias=False)),
     "BioGptForTokenClassification": lambda c: with_head(c, linear("classifier", c.hidden, c.labels)),
 }

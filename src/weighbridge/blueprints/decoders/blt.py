@@ -134,7 +134,7 @@ def blt(c: Config, *, tied: bool = False) -> tuple[Node, ...]:
     )
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe BltForCausalLM; tied, the head's matrix takes the place of the bytes' table, whatever that one's shape."""
     tied = "model.local_encoder.embed_tokens.weight" if c.replaced else None
     return part(
@@ -151,7 +151,7 @@ OUTER_IGNORED_KEYS = MORE_IGNORED_KEYS | frozenset(
 )
 
 
-def alone(model_type: str, name: str, table: tuple[Field, ...], inside: Blueprint) -> Family:
+def inner_family(model_type: str, name: str, table: tuple[Field, ...], inside: Blueprint) -> Family:
     """Return one of the four by itself."""
     return Family(model_type, table, {name: inside}, name, MORE_IGNORED_KEYS)
 
@@ -160,14 +160,14 @@ FAMILIES = {
     "blt": Family(
         "blt",
         FIELDS,
-        {"BltModel": lambda c: part("", *blt(c), kind="model"), "BltForCausalLM": causal},
+        {"BltModel": lambda c: part("", *blt(c), kind="model"), "BltForCausalLM": causal_lm},
         "BltForCausalLM",
         OUTER_IGNORED_KEYS,
     ),
-    "blt_local_encoder": alone("blt_local_encoder", "BltLocalEncoder", ENCODER, lambda c: part("", *encoder(c), kind="model")),
-    "blt_local_decoder": alone("blt_local_decoder", "BltLocalDecoder", DECODER, lambda c: part("", *decoder(c), kind="model")),
-    "blt_global_transformer": alone(
+    "blt_local_encoder": inner_family("blt_local_encoder", "BltLocalEncoder", ENCODER, lambda c: part("", *encoder(c), kind="model")),
+    "blt_local_decoder": inner_family("blt_local_decoder", "BltLocalDecoder", DECODER, lambda c: part("", *decoder(c), kind="model")),
+    "blt_global_transformer": inner_family(
         "blt_global_transformer", "BltGlobalTransformer", GLOBAL, lambda c: part("", *middle(c, c.entering), kind="model")
     ),
-    "blt_patcher": alone("blt_patcher", "BltPatcher", PATCHER, lambda c: part("", *patcher(c), kind="model")),
+    "blt_patcher": inner_family("blt_patcher", "BltPatcher", PATCHER, lambda c: part("", *patcher(c), kind="model")),
 }

@@ -43,7 +43,7 @@ def feed_forward(c: Config) -> Part:
     return part("ffn", rms_norm("layernorm_before_ffn", H), part("ffn", ways, linear("w_out", I, H, bias=False), kind="feed_forward"))
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe CpmAntForCausalLM, whose head sees the text without the prompt."""
     return part("", part("cpmant", *cpmant(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
@@ -61,5 +61,5 @@ FIELDS = (
     size("buckets", "position_bias_num_buckets", 512, "B", "distance buckets"),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"dropout_p", "eps", "init_std", "mask_modules", "position_bias_max_distance", "tie_word_embeddings"}
-CLASSES = {"CpmAntModel": lambda c: part("", *cpmant(c), kind="model"), "CpmAntForCausalLM": causal}
+CLASSES = {"CpmAntModel": lambda c: part("", *cpmant(c), kind="model"), "CpmAntForCausalLM": causal_lm}
 FAMILIES = {"cpmant": Family("cpmant", FIELDS, CLASSES, "CpmAntModel", MORE_IGNORED_KEYS)}

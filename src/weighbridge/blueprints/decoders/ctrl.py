@@ -37,7 +37,7 @@ def ctrl(c: Config) -> tuple[Node, ...]:
     return (embedding("w", c.vocab, H), layer, layer_norm("layernorm", H))
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe CTRLLMHeadModel, whose head has a bias."""
     head = linear("lm_head", c.hidden, c.vocab, tied_to="transformer.w.weight" if c.tied else None)
     return part("", part("transformer", *ctrl(c), kind="backbone"), head, kind="model")
@@ -58,7 +58,7 @@ FIELDS = (
     LABELS,
     TIED,
 )
-CLASSES = {"CTRLModel": lambda c: part("", *ctrl(c), kind="model"), "CTRLLMHeadModel": causal, "CTRLForSequenceClassification": sequence}
+CLASSES = {"CTRLModel": lambda c: part("", *ctrl(c), kind="model"), "CTRLLMHeadModel": causal_lm, "CTRLForSequenceClassification": sequence}
 MORE_IGNORED_KEYS = frozenset(
     """attn_pdrop from_tf max_position_embeddings n_ctx n_positions summary_activation summary_first_dropout summary_proj_to_labels
     summary_type summary_use_proj""".split()

@@ -50,7 +50,7 @@ NEO = (
     LABELS,
     TIED,
     Field("kinds", "attention_types", [[["global", "local"], 12]], "choice"),
-    constant("windowed", lambda c: _local(c)),
+    constant("windowed", lambda c: _local_layers(c)),
     constant("head_bias", False),
 )
 J = (
@@ -110,7 +110,7 @@ def gptj(c: Config) -> tuple[Node, ...]:
     return (embedding("wte", c.vocab, H), layer, layer_norm("ln_f", H))
 
 
-def _local(c: Config) -> int:
+def _local_layers(c: Config) -> int:
     """Count the layers that attend to a window only; the list must tell the kind of every layer."""
     kinds = [kind for group, times in c.kinds for kind in list(group) * times]
     if len(kinds) != c.layers:

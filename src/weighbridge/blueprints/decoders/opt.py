@@ -85,7 +85,7 @@ def with_head(c: Config, head: Part) -> Part:
     return part("", part("model", opt(c), kind="backbone"), head, kind="model")
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe OPTForCausalLM."""
     tied = "model.decoder.embed_tokens.weight" if c.tied else None
     return with_head(c, linear("lm_head", c.embedded, c.vocab, bias=False, tied_to=tied))
@@ -94,7 +94,7 @@ def causal(c: Config) -> Part:
 CLASSES = {
     "OPTModel": lambda c: part("", opt(c), kind="model"),
     "OPTDecoder": lambda c: part("", replace(opt(c), name=""), kind="model"),
-    "OPTForCausalLM": causal,
+    "OPTForCausalLM": causal_lm,
     "OPTForSequenceClassification": lambda c: with_head(c, linear("score", c.embedded, c.labels, bias=False)),
     "OPTForQuestionAnswering": lambda c: with_head(c, linear("qa_outputs", c.embedded, 2)),
 }

@@ -41,7 +41,7 @@ def points(value: Any) -> int | tuple[int, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else int(value)
 
 
-def total(c: Config) -> int:
+def total_points(c: Config) -> int:
     """Return how many points a head attends to on all maps."""
     if isinstance(c.points, int):
         return int(c.points * c.levels)
@@ -52,7 +52,7 @@ def total(c: Config) -> int:
     return sum(c.points)
 
 
-def last(c: Config) -> int:
+def last_layer(c: Config) -> int:
     """Return the layer whose answer counts; those behind it are of the same width, or refused."""
     found = int(c.evaluated if c.evaluated >= 0 else c.decoder_layers + c.evaluated)
     if not 0 <= found < c.decoder_layers:
@@ -74,10 +74,10 @@ GONE = ("points", "attended", "widened", "alike", "second")
 FIELDS = variant(
     tuple(field for field in BEFORE if field.word not in GONE),
     choice("points", "decoder_n_points", 4, read=points),
-    computed("total", total),
+    computed("total", total_points),
     number("evaluated", "eval_idx", -1, minimum=-99),
     positive_float("layer_scale", "layer_scale", 1.0),
-    computed("last", last),
+    computed("last", last_layer),
     size("bins", "max_num_bins", 32, "B", "distance bins"),
     size("best", "top_prob_values", 4, "K", "likeliest bins looked at"),
     size("quality_hidden", "lqe_hidden_dim", 64, "H_l", "hidden size of the quality estimator"),
@@ -352,7 +352,7 @@ def detection(c: Config) -> Part:
     return part("", part("model", *model(c, inner), kind="backbone"), *found, kind="model")
 
 
-def alone(c: Config) -> tuple[Part, ...]:
+def encoder_alone(c: Config) -> tuple[Part, ...]:
     """Describe the encoder alone, over maps of the strides that the config says."""
     return encoder(c, [half_size(c.image, stride) for stride in c.strides])[0]
 
@@ -360,7 +360,7 @@ def alone(c: Config) -> tuple[Part, ...]:
 def family(model_type: str, prefix: str, fields: tuple[Field, ...], more: dict[str, Blueprint] | None = None) -> Family:
     """Return the family of one of the two types."""
     classes: dict[str, Blueprint] = {
-        f"{prefix}HybridEncoder": lambda c: part("", *alone(with_changes(c, kind="hybrid")), kind="model"),
+        f"{prefix}HybridEncoder": lambda c: part("", *encoder_alone(with_changes(c, kind="hybrid")), kind="model"),
         **(more or {}),
         f"{prefix}Decoder": lambda c: part("", *decoder(c), kind="model", stream=c.queries),
         f"{prefix}Model": lambda c: part("", *model(c), kind="model"),
@@ -370,7 +370,7 @@ def family(model_type: str, prefix: str, fields: tuple[Field, ...], more: dict[s
 
 
 MORE: dict[str, Blueprint] = {
-    "Deimv2LiteEncoder": lambda c: part("", *alone(with_changes(c, kind="lite")), kind="model"),
+    "Deimv2LiteEncoder": lambda c: part("", *encoder_alone(with_changes(c, kind="lite")), kind="model"),
     "Deimv2DINOv3ConvEncoder": dinov3_alone,
     "Deimv2ConvEncoder": lambda c: part("", *conv_encoder(c, backbone_features(c)), kind="model"),
 }

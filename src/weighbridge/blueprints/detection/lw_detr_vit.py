@@ -93,13 +93,13 @@ def features(c: Config, picture: Grid) -> Features:
     return selected_outputs(c, parts, (grid,) * (c.layers + 1), (c.hidden,) * (c.layers + 1))
 
 
-def alone(c: Config) -> Part:
+def encoder_alone(c: Config) -> Part:
     """Describe LwDetrViTEncoder, whose tokens are cut into windows before."""
     return part("", *encoder(c, 0), kind="model", stream=unknown("the tokens are cut into windows by the backbone"))
 
 
 CLASSES = {
-    "LwDetrViTEncoder": alone,
+    "LwDetrViTEncoder": encoder_alone,
     "LwDetrViTBackbone": lambda c: part("", *features(c, (c.image, c.image)).parts, kind="model"),
 }
 IGNORED_KEYS = frozenset("cae_init_values dropout_prob num_windows_side stage_names".split())

@@ -129,7 +129,7 @@ def model(c: Config, *, headed: bool = False) -> Part:
     )
 
 
-def alone(c: Config) -> Part:
+def encoder_alone(c: Config) -> Part:
     """Describe the encoder alone, over maps of the strides that the config says, and one twice as large as the largest."""
     maps = [half_size(c.image, stride) for stride in c.strides]
     base = min(range(len(maps)), key=lambda index: c.strides[index])
@@ -137,7 +137,7 @@ def alone(c: Config) -> Part:
 
 
 CLASSES = {
-    "PPDocLayoutV3HybridEncoder": alone,
+    "PPDocLayoutV3HybridEncoder": encoder_alone,
     "PPDocLayoutV3Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
     "PPDocLayoutV3Model": model,
     "PPDocLayoutV3ForObjectDetection": lambda c: part("", as_child("model", model(c, headed=True)), kind="model"),

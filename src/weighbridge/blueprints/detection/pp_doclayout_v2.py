@@ -112,7 +112,7 @@ FIELDS = variant(
     backbone=backbone("hgnet_v2 rt_detr_resnet", {"model_type": "hgnet_v2", "out_features": STAGES}),
 )
 CLASSES = {
-    "PPDocLayoutV2HybridEncoder": rt_detr.alone,
+    "PPDocLayoutV2HybridEncoder": rt_detr.encoder_alone,
     "PPDocLayoutV2Decoder": lambda c: part("", *rt_detr.decoder(c, "encoder"), kind="model"),
     "PPDocLayoutV2Model": lambda c: part("", *model(c, headed=False), kind="model"),
     "PPDocLayoutV2ForObjectDetection": detection,

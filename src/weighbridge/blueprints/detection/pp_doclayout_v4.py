@@ -83,7 +83,7 @@ FIELDS = variant(
     backbone=backbone("hgnet_v2 rt_detr_resnet", {"model_type": "hgnet_v2", "out_features": STAGES}),
 )
 CLASSES = {
-    "PPDocLayoutV4HybridEncoder": rt_detr.alone,
+    "PPDocLayoutV4HybridEncoder": rt_detr.encoder_alone,
     "PPDocLayoutV4Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
     "PPDocLayoutV4Model": model,
     "PPDocLayoutV4ForObjectDetection": lambda c: part("", as_child("model", model(c)), kind="model"),

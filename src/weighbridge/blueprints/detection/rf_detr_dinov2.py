@@ -85,7 +85,7 @@ def backbone(c: Config) -> Part:
     return part("", *found.parts, kind="model", stream=found.parts[1].stream)  # type: ignore[union-attr]
 
 
-def alone(c: Config) -> Part:
+def encoder_alone(c: Config) -> Part:
     """Describe RfDetrDinov2Encoder, whose tokens are cut into windows before."""
     return part("", *encoder(c, 0), kind="model", stream=unknown("the tokens are cut into windows by the backbone"))
 
@@ -93,5 +93,5 @@ def alone(c: Config) -> Part:
 IGNORED_KEYS = frozenset(
     """apply_layernorm drop_path_rate layerscale_value num_register_tokens reshape_hidden_states stage_names window_block_indexes""".split()
 )
-CLASSES = {"RfDetrDinov2Encoder": alone, "RfDetrDinov2Backbone": backbone}
+CLASSES = {"RfDetrDinov2Encoder": encoder_alone, "RfDetrDinov2Backbone": backbone}
 FAMILIES = {"rf_detr_dinov2": Family("rf_detr_dinov2", FIELDS, CLASSES, "RfDetrDinov2Backbone", IGNORED_KEYS)}

@@ -159,7 +159,7 @@ def detection(c: Config) -> Part:
     return part("", inner, *again, kind="model")
 
 
-def alone(c: Config) -> Part:
+def encoder_alone(c: Config) -> Part:
     """Describe the encoder alone, over maps of the strides that the config says."""
     return part("", *hybrid_encoder(c, [half_size(c.image, stride) for stride in c.strides]), kind="model")
 
@@ -167,7 +167,7 @@ def alone(c: Config) -> Part:
 def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
     """Return the family of one of the two versions."""
     classes = {
-        f"{prefix}HybridEncoder": alone,
+        f"{prefix}HybridEncoder": encoder_alone,
         f"{prefix}Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
         f"{prefix}Model": lambda c: part("", *model(c, headed=False), kind="model"),
         f"{prefix}ForObjectDetection": detection,

@@ -65,7 +65,7 @@ def patches(c: Config) -> tuple[int, int]:
     return rows, columns
 
 
-def shrunk(c: Config, at: tuple[int, int]) -> tuple[int, int]:
+def pooled_map(c: Config, at: tuple[int, int]) -> tuple[int, int]:
     """Return the map that pooling makes of another."""
     return at[0] // c.pooling[0], at[1] // c.pooling[1]
 
@@ -80,7 +80,7 @@ def blocks(c: Config) -> list[Block]:
             pools = 0 < stage <= c.pooled and not index
             window = 0 if len(found) in c.everywhere else c.windows[before]
             found.append(Block(c.widths[before], c.widths[stage], c.heads[stage], window, pools, at))
-            at = shrunk(c, at) if pools else at
+            at = pooled_map(c, at) if pools else at
     return found
 
 
@@ -99,14 +99,14 @@ def has_partial_windows(c: Config, block: Block) -> bool:
     if not block.pools or not block.window:
         return False
     across = block.window, block.window
-    return 0 in shrunk(c, across) or window_count(shrunk(c, block.at), shrunk(c, across)) != window_count(block.at, across)
+    return 0 in pooled_map(c, across) or window_count(pooled_map(c, block.at), pooled_map(c, across)) != window_count(block.at, across)
 
 
 def attention(c: Config, block: Block) -> Part:
     """Describe attention in windows or over the whole map; the scores are made twice, at first among the heads and for nothing."""
     across = (block.window, block.window) if block.window else block.at
     windows, keys, width = window_count(block.at, across), across[0] * across[1], block.outputs // block.heads
-    queries = area(shrunk(c, across)) if block.pools else keys
+    queries = area(pooled_map(c, across)) if block.pools else keys
     return part(
         "attn",
         linear("qkv", block.inputs, 3 * block.outputs, stream=TORN if has_partial_windows(c, block) else windows * keys),
@@ -120,7 +120,7 @@ def attention(c: Config, block: Block) -> Part:
 def layer(c: Config, block: Block) -> tuple[Node, ...]:
     """Describe one block; where it widens, what is carried past attention is mapped as well."""
     inner = scale_width(block.outputs, c.ratio)
-    out = area(shrunk(c, block.at) if block.pools else block.at)
+    out = area(pooled_map(c, block.at) if block.pools else block.at)
     mlp = linear("proj_in", block.outputs, inner), linear("proj_out", inner, block.outputs)
     carried = (linear("proj", block.inputs, block.outputs, stream=area(block.at)),) if block.inputs != block.outputs else ()
     return (
@@ -150,10 +150,10 @@ def hiera(c: Config) -> Part:
 def stages(c: Config) -> list[Grid]:
     """Return the map that each stage of Hiera puts out."""
     found, ends = blocks(c), [sum(c.depths[: stage + 1]) - 1 for stage in range(len(c.depths))]
-    return [shrunk(c, found[end].at) if found[end].pools else found[end].at for end in ends]
+    return [pooled_map(c, found[end].at) if found[end].pools else found[end].at for end in ends]
 
 
-def _largest(sizes: Any) -> Grid:
+def _largest_map(sizes: Any) -> Grid:
     """Take the height and the width of the largest map."""
     first = sizes[0] if isinstance(sizes, (list, tuple)) and sizes else sizes
     sides = tuple(first) if isinstance(first, (list, tuple)) else (first, first)
@@ -179,7 +179,7 @@ FIELDS = (
 EDGE = (
     model_config("backbone", "backbone_config", "timm_wrapper", only=True, absent={"model_args": MAPS_OF_FOUR}),
     *variant(FIELDS[1:], inputs=numbers("inputs", INPUTS, (384, 192, 96, 48))),
-    choice("sizes", "backbone_feature_sizes", [[256, 256], [128, 128], [64, 64]], read=_largest),
+    choice("sizes", "backbone_feature_sizes", [[256, 256], [128, 128], [64, 64]], read=_largest_map),
 )
 
 

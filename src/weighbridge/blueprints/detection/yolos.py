@@ -51,7 +51,7 @@ def yolos(c: Config, *, pooled: bool, name: str = "") -> Part:
     return part(name, *children, *last, kind="backbone" if name else "model", stream=patches(c) + c.objects + 1)
 
 
-def alone(c: Config) -> Part:
+def bare_model(c: Config) -> Part:
     """Describe YolosModel: with a pooler unless that is left out."""
     return yolos(c, pooled=c.pooled)
 
@@ -73,4 +73,6 @@ OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     "auxiliary_loss class_cost bbox_cost giou_cost bbox_loss_coefficient giou_loss_coefficient eos_coefficient".split()
 )
 
-FAMILIES = {"yolos": Family("yolos", FIELDS, {"YolosModel": alone, "YolosForObjectDetection": detection}, "YolosModel", OWN_IGNORED_KEYS)}
+FAMILIES = {
+    "yolos": Family("yolos", FIELDS, {"YolosModel": bare_model, "YolosForObjectDetection": detection}, "YolosModel", OWN_IGNORED_KEYS)
+}

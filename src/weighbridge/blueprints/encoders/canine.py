@@ -48,7 +48,7 @@ def convolution(c: Config, name: str, inputs: Size, kernel: Size, stream: Stream
     return part(name, conv, layer_norm("LayerNorm", c.hidden), kind="convolution", stream=stream)
 
 
-def local(c: Config, module: Part) -> Part:
+def attend_locally(c: Config, module: Part) -> Part:
     """Let the attention in *part* see whole blocks, and in the last block what is left."""
     whole = length("seq") // c.block
     left = sum_of("seq", length(whole) * (-1 * c.block))
@@ -56,7 +56,7 @@ def local(c: Config, module: Part) -> Part:
         attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.block, groups=whole),
         attend(heads=c.heads, head_dim=c.head_dim, queries=left, keys=left),
     )
-    children = tuple(local(c, node) if isinstance(node, Part) else node for node in module.children)
+    children = tuple(attend_locally(c, node) if isinstance(node, Part) else node for node in module.children)
     if not isinstance(children[-1], Operation):
         return replace(module, children=children)
     return replace(module, children=(*children[:-1], *blocks))
@@ -68,7 +68,7 @@ def canine(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, 
     molecules = length("seq") // c.rate
     return (
         characters(c),
-        part("initial_char_encoder", local(c, one), kind="encoder"),
+        part("initial_char_encoder", attend_locally(c, one), kind="encoder"),
         convolution(c, "chars_to_molecules", c.hidden, c.rate, molecules),
         part("encoder", bert_layer(c), kind="encoder", stream=molecules),
         convolution(c, "projection", 2 * c.hidden, c.kernel, "seq"),

@@ -86,7 +86,7 @@ def pre_training(c: Config) -> Part:
     return part("", part("bert", *nomic_bert(c, pooled=False), kind="backbone"), part("cls", predictions, kind="head"), kind="model")
 
 
-def only(key: str, *known: bool | int | str) -> Field:
+def only_value(key: str, *known: bool | int | str) -> Field:
     """Declare a key of published configs that may have one value: another is another structure, which is refused."""
 
     def check_value(value: object) -> object:
@@ -127,13 +127,13 @@ def refuse_two_namings(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 PUBLISHED = (
     *(
-        only(key, False)
+        only_value(key, False)
         for key in """qkv_proj_bias mlp_fc1_bias mlp_fc2_bias prenorm parallel_block parallel_block_tied_norm
         use_rms_norm norm_mlp""".split()
     ),
-    only("num_experts", 0),
-    only("moe_every_n_layers", 0, -1),
-    only("activation_function", "swiglu"),
+    only_value("num_experts", 0),
+    only_value("moe_every_n_layers", 0, -1),
+    only_value("activation_function", "swiglu"),
     Field("pad_to", "pad_vocab_size_multiple", 1, "choice", report_default=False),
     Field("inner_to", "n_inner", None, "choice", read=lambda stated: 1 if stated is None else 256, report_default=False),
     computed("padded", refuse_unpadded),

@@ -108,13 +108,13 @@ IGNORED_KEYS = frozenset(
 )
 
 
-def kin(model_type: str, name: str, fields: tuple[Field, ...], encoder: Encoder) -> Family:
+def family_of(model_type: str, name: str, fields: tuple[Field, ...], encoder: Encoder) -> Family:
     """Return one of the three."""
     return Family(model_type, fields, with_heads(name, model_type, encoder, HEADS), f"{name}Model", ignored_keys=IGNORED_KEYS)
 
 
 FAMILIES = {
-    "nystromformer": kin("nystromformer", "Nystromformer", NYSTROM, nystromformer),
-    "yoso": kin("yoso", "Yoso", YOSO, yoso),
-    "mra": kin("mra", "Mra", MRA, mra),
+    "nystromformer": family_of("nystromformer", "Nystromformer", NYSTROM, nystromformer),
+    "yoso": family_of("yoso", "Yoso", YOSO, yoso),
+    "mra": family_of("mra", "Mra", MRA, mra),
 }

@@ -35,15 +35,15 @@ def roberta(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part,
     return (roberta_embeddings(c, words=words), encoder_stack(bert_layer(c)), *((pooler(c),) if pooled else ()))
 
 
-def kin(model_type: str, name: str, backbone: str, *, vocab: int = 30522, first: bool = False) -> Family:
+def family_of(model_type: str, name: str, backbone: str, *, vocab: int = 30522, first: bool = False) -> Family:
     """Return RoBERTa under another name; *first* if its heads are built before the backbone."""
     fields = (*bert_fields(vocab=vocab), *DECODER, POOLED)
     return Family(model_type, fields, with_heads(name, backbone, roberta, ROBERTA_HEADS, first=first), f"{name}Model")
 
 
 FAMILIES = {
-    "roberta": kin("roberta", "Roberta", "roberta", vocab=50265),
-    "xlm-roberta": kin("xlm-roberta", "XLMRoberta", "roberta", first=True),
-    "camembert": kin("camembert", "Camembert", "roberta", first=True),
-    "data2vec-text": kin("data2vec-text", "Data2VecText", "data2vec_text"),
+    "roberta": family_of("roberta", "Roberta", "roberta", vocab=50265),
+    "xlm-roberta": family_of("xlm-roberta", "XLMRoberta", "roberta", first=True),
+    "camembert": family_of("camembert", "Camembert", "roberta", first=True),
+    "data2vec-text": family_of("data2vec-text", "Data2VecText", "data2vec_text"),
 }

@@ -105,7 +105,7 @@ HEADS = {
 }
 
 
-def kin(model_type: str, name: str) -> Family:
+def family_of(model_type: str, name: str) -> Family:
     """Return XLM under this name."""
     return Family(
         model_type,
@@ -116,4 +116,4 @@ def kin(model_type: str, name: str) -> Family:
     )
 
 
-FAMILIES = {"xlm": kin("xlm", "XLM"), "flaubert": kin("flaubert", "Flaubert")}
+FAMILIES = {"xlm": family_of("xlm", "XLM"), "flaubert": family_of("flaubert", "Flaubert")}

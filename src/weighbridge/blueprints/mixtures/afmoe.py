@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints.decoders.gemma import SANDWICH
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_width, families, only, with_layer_kinds
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_count, expert_width, families, with_layer_kinds
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import dense_before, first_dense, listed_or, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import SHARED, mlp
@@ -116,7 +116,7 @@ AFMOE = with_layer_kinds(
     heads=16,
     head_dim=128,
     qk_norm="head",
-    experts=only(64),
+    experts=expert_count(64),
     active=6,
     expert_mlp=expert_width(1408),
     shared_experts=replace(SHARED, key="num_shared_experts", default=2),
@@ -135,7 +135,7 @@ BEAM = with_layer_kinds(
     kv_heads=8,
     head_dim=128,
     qk_norm="head",
-    experts=only(256),
+    experts=expert_count(256),
     active=8,
     expert_mlp=expert_width(2560),
     block="experts corrected_gate",
@@ -159,7 +159,7 @@ LAGUNA = with_layer_kinds(
     kv_heads=8,
     head_dim=128,
     qk_norm="head",
-    experts=only(256),
+    experts=expert_count(256),
     active=8,
     expert_mlp=expert_width(512),
     window=window(default=512),

@@ -5,7 +5,7 @@ Source: class and tensor names as in transformers 5.23.0, models/axk2/modeling_a
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent_fields
 from weighbridge.blueprints.mixtures.deepseek_v32 import indexer
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import legacy_sparse_step
@@ -51,7 +51,7 @@ def attention(c: Config) -> Part:
 
 
 AXK2 = variant(
-    (*LATENT, *latent(q=384, kv=128, plain=64, rope=32, value=64)),
+    (*LATENT, *latent_fields(q=384, kv=128, plain=64, rope=32, value=64)),
     INDEX_HEADS.with_default(16),
     INDEX_HEAD_DIM.with_default(128),
     size("norm_rank", "gated_norm_rank", 16, "G", "rank of a norm's gate"),

@@ -56,7 +56,7 @@ def latent_attention(c: Config, *after: Part, cached: Size = 0) -> Part:
     )
 
 
-def latent(*aliases: str, q: int, kv: int, plain: int, rope: int, value: object) -> tuple[Field, ...]:
+def latent_fields(*aliases: str, q: int, kv: int, plain: int, rope: int, value: object) -> tuple[Field, ...]:
     """Declare the widths of latent attention; *aliases* are other keys of the width with rotary positions."""
     return (
         optional("q_lora", "q_lora_rank", q, "Q", "rank of the queries"),
@@ -78,7 +78,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence",
         variant(
             LATENT,
-            *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+            *latent_fields(q=1536, kv=512, plain=128, rope=64, value=128),
             *first_dense(0),
             *SPARSE,
             vocab=102400,
@@ -93,7 +93,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence token",
         variant(
             LATENT,
-            *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+            *latent_fields(q=1536, kv=512, plain=128, rope=64, value=128),
             *first_dense(3),
             *SPARSE,
             NO_MLP_BIAS,
@@ -113,7 +113,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence token",
         variant(
             LATENT,
-            *latent(q=1024, kv=256, plain=64, rope=64, value=128),
+            *latent_fields(q=1024, kv=256, plain=64, rope=64, value=128),
             *first_dense(0),
             *SPARSE,
             NO_MLP_BIAS,
@@ -130,7 +130,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence token",
         variant(
             LATENT,
-            *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+            *latent_fields(q=1536, kv=512, plain=128, rope=64, value=128),
             *legacy_sparse_step(1, longer=True),
             *SPARSE,
             NO_MLP_BIAS,
@@ -150,7 +150,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         variant(
             LATENT,
-            *latent("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
+            *latent_fields("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
             *listed_or(lambda c: dense_before(c, 1), longer=True),
             *SPARSE,
             NO_MLP_BIAS,
@@ -170,7 +170,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence",
         variant(
             LATENT,
-            *latent(q=768, kv=256, plain=64, rope=32, value=lambda c: c.hidden // c.heads),
+            *latent_fields(q=768, kv=256, plain=64, rope=32, value=lambda c: c.hidden // c.heads),
             DENSE,
             vocab=73448,
             hidden=2560,
@@ -186,7 +186,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         variant(
             LATENT,
-            *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+            *latent_fields(q=1536, kv=512, plain=128, rope=64, value=128),
             DENSE,
             NO_MLP_BIAS,
             vocab=128256,

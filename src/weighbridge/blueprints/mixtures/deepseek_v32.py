@@ -7,7 +7,7 @@ mask those that are not picked: the arithmetic is that of full attention, and th
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent_attention, latent_fields
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, dense_before, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, mlp
@@ -83,7 +83,7 @@ def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, exper
     rank = Q_LORA_RANK.with_default(q)
     made = variant(
         LATENT,
-        *latent(q=q, kv=512, plain=plain, rope=64, value=value),
+        *latent_fields(q=q, kv=512, plain=plain, rope=64, value=value),
         Field("dense", "first_k_dense_replace", 3, "choice"),
         *listed_or(_layer_kinds),
         INDEX_HEADS.with_default(index_heads),

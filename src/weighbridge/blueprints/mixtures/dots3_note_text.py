@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent_attention, latent_fields
 from weighbridge.blueprints.mixtures.deepseek_v32 import indexer
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or, sizes_by_kind
@@ -148,7 +148,7 @@ EACH_SHARED = size(
     "moe_shared_expert_intermediate_size",
 )
 FIELDS = variant(
-    (EACH_SHARED, *LATENT, *latent(q=1024, kv=512, plain=128, rope=64, value=128)),
+    (EACH_SHARED, *LATENT, *latent_fields(q=1024, kv=512, plain=128, rope=64, value=128)),
     size("kv_heads", "num_key_value_heads", 128, "K", "key-value heads", null=lambda c: c.heads),
     size("head_dim", "head_dim", 256, "D", "head dimension of the rotary positions"),
     *_window_widths(SWA),

@@ -5,7 +5,7 @@ Source: class and tensor names as in transformers 5.23.0, models/hunyuan_v1_moe,
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_width, families, num_experts, only, with_layer_kinds
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, expert_count, expert_width, families, num_experts, with_layer_kinds
 from weighbridge.blueprints.modules.causal_lm import NO_BIAS, NO_MLP_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import mlp, sparse_mlp
@@ -70,7 +70,7 @@ HUNYUAN = variant(
     vocab=290943,
     qk_norm="head",
     qk_names=("query_layernorm", "key_layernorm"),
-    experts=replace(only(1), aliases=("num_local_experts",)),
+    experts=replace(expert_count(1), aliases=("num_local_experts",)),
     active=size("active", "moe_topk", 1, "k", "experts per token", "num_experts_per_tok"),
 )
 KOLIBRI = variant(
@@ -104,7 +104,7 @@ FLINT = with_layer_kinds(
     kv_heads=4,
     head_dim=128,
     qk_norm="head",
-    experts=only(256),
+    experts=expert_count(256),
     active=6,
     expert_mlp=expert_width(512),
     shared_mlp=shared_mlp_field(1024),

@@ -6,7 +6,7 @@ scores of all keys and masks those that are not picked: the arithmetic is that o
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent_attention, latent_fields
 from weighbridge.blueprints.mixtures.deepseek_v4 import stream_head
 from weighbridge.blueprints.mixtures.deepseek_v32 import indexer, indexer_kinds
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
@@ -51,7 +51,7 @@ def _indexers(c: Config) -> list[str]:
 
 
 FIELDS = variant(
-    (*LATENT, *latent(q=1536, kv=512, plain=192, rope=64, value=256)),
+    (*LATENT, *latent_fields(q=1536, kv=512, plain=192, rope=64, value=256)),
     *listed_or(lambda c: dense_before(c, 1)),
     INDEX_HEADS.with_default(16),
     INDEX_HEAD_DIM.with_default(128),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, latent, latent_attention
+from weighbridge.blueprints.mixtures.deepseek import LATENT, latent_attention, latent_fields
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS
 from weighbridge.config.family import Family
@@ -75,7 +75,7 @@ def _refuse_head_mismatch(c: Config) -> bool:
 LONGCAT = variant(
     (
         *(field for field in LATENT if field.word not in ("shared_experts", "shared_mlp", "block")),
-        *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+        *latent_fields(q=1536, kv=512, plain=128, rope=64, value=128),
     ),
     size("qk_dim", "qk_head_dim", lambda c: c.plain_dim + c.rope_dim, "Y", "head dimension"),
     computed("joined", _refuse_head_mismatch),

@@ -7,7 +7,7 @@ arithmetic is that of full attention, and the indexer's beside it.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, latent
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, latent_fields
 from weighbridge.blueprints.mixtures.deepseek_v32 import ROUTED, SHARED_INDEXERS, scorer
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS
 from weighbridge.blueprints.modules.layer_types import dense_before, listed_or, one_per_layer
@@ -115,7 +115,7 @@ def _kinds(c: Config) -> list[str]:
 
 
 FIELDS = variant(
-    tuple(field for field in (*LATENT, *latent(q=1, kv=512, plain=64, rope=64, value=128)) if field.word != "q_lora"),
+    tuple(field for field in (*LATENT, *latent_fields(q=1, kv=512, plain=64, rope=64, value=128)) if field.word != "q_lora"),
     Field("dense", "first_k_dense_replace", 1, "choice", report_default=False),
     *listed_or(_kinds),
     INDEX_HEADS.with_default(32),

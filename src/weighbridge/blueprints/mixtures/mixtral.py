@@ -37,7 +37,7 @@ SWITCHED_ON = switch("limited", "use_sliding_window", False)
 GLM_GATE = "experts corrected_gate shared_experts"
 
 
-def only(default: int) -> Field:
+def expert_count(default: int) -> Field:
     """Declare the number of experts where the config has but one key for it."""
     return NUM_EXPERTS.with_default(default)
 
@@ -125,7 +125,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=16,
             kv_heads=16,
             qkv_bias=switch("qkv_bias", "qkv_bias", True),
-            experts=only(60),
+            experts=expert_count(60),
             active=4,
             expert_mlp=expert_width(1408),
             shared_mlp=SHARED_EXPERT_MLP.with_default(5632),
@@ -254,7 +254,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             mlp=16384,
             kv_heads=32,
             qk_norm="head",
-            experts=only(64),
+            experts=expert_count(64),
             active=8,
             expert_mlp=expert_width(1024),
             shared_experts=replace(SHARED, key="num_shared_experts"),

@@ -130,13 +130,13 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "num_sliding_attention_heads": kinds.get("sliding_attention", own)["num_attention_heads"]}
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe Step3p5ForCausalLM, the class of published configs, whose code stands beside the files."""
     head = linear("lm_head", c.hidden, c.vocab, bias=False)
     return part("", part("model", *step(c), kind="backbone"), head, kind="model")
 
 
-CLASSES = {"Step3p7TextModel": lambda c: part("", *step(c), kind="model"), "Step3p5ForCausalLM": causal}
+CLASSES = {"Step3p7TextModel": lambda c: part("", *step(c), kind="model"), "Step3p5ForCausalLM": causal_lm}
 FAMILIES = {
     "step3p5": Family(
         "step3p5",

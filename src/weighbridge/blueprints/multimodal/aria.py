@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention, with_heads
 from weighbridge.blueprints.modules.composite import model_config, submodel
 from weighbridge.blueprints.modules.vlm_common import patch_tokens
-from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.blueprints.multimodal.llava import body, family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, computed, size, switch, variant
 from weighbridge.core.errors import ConfigError
@@ -119,6 +119,6 @@ BOTH = (
     switch("tied", "tie_word_embeddings", False),
 )
 FAMILIES = {
-    "aria": kin("aria", "Aria", BOTH, lambda c: body(c, projector), "vision_feature_layer"),
+    "aria": family_of("aria", "Aria", BOTH, lambda c: body(c, projector), "vision_feature_layer"),
     "aria_text": Family("aria_text", ARIA, CLASSES, "AriaTextModel", IGNORED_KEYS),
 }

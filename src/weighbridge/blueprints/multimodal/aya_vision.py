@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.vlm_common import merge_squares, patch_tokens
-from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.blueprints.multimodal.llava import body, family_of
 from weighbridge.config.fields import Config, Field, choice, constant, size, switch
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Node, Part
@@ -70,6 +70,6 @@ def model_parts(c: Config) -> tuple[Node, ...]:
 
 
 FAMILIES = {
-    "aya_vision": kin("aya_vision", "AyaVision", AYA, model_parts, "adapter_layer_norm_eps vision_feature_layer"),
-    "cohere2_vision": kin("cohere2_vision", "Cohere2Vision", COMMAND, model_parts),
+    "aya_vision": family_of("aya_vision", "AyaVision", AYA, model_parts, "adapter_layer_norm_eps vision_feature_layer"),
+    "cohere2_vision": family_of("cohere2_vision", "Cohere2Vision", COMMAND, model_parts),
 }

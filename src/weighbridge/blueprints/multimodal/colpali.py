@@ -18,7 +18,7 @@ def retrieval(c: Config) -> Part:
     return part("", as_child("vlm", submodel(c.vlm)), linear("embedding_proj_layer", c.vlm.text.hidden, c.dim), kind="model")
 
 
-def kin(model_type: str, name: str, inside: str) -> Family:
+def family_of(model_type: str, name: str, inside: str) -> Family:
     """Return one type: its one class, around a model of type *inside*."""
     fields = (model_config("vlm", "vlm_config", inside), size("dim", "embedding_dim", 128, "E", "width of the shared space"))
     return Family(model_type, fields, {f"{name}ForRetrieval": retrieval}, f"{name}ForRetrieval", IGNORED_KEYS)
@@ -27,8 +27,8 @@ def kin(model_type: str, name: str, inside: str) -> Family:
 FAMILIES = {
     entry.model_type: entry
     for entry in (
-        kin("colpali", "ColPali", "paligemma"),
-        kin("colqwen2", "ColQwen2", "qwen2_vl qwen2_5_vl"),
-        kin("colmodernvbert", "ColModernVBert", "modernvbert"),
+        family_of("colpali", "ColPali", "paligemma"),
+        family_of("colqwen2", "ColQwen2", "qwen2_vl qwen2_5_vl"),
+        family_of("colmodernvbert", "ColModernVBert", "modernvbert"),
     )
 }

@@ -238,7 +238,7 @@ def vision_language_family(name: str, prefix: str, body: Callable[[Config], tupl
     return Family(name, fields, classes, f"{prefix}Model", IGNORED_KEYS, normalize_config=settle)
 
 
-def one(model_type: str, fields: tuple[Field, ...], name: str, blueprint: Blueprint, keys: frozenset[str] = frozenset()) -> Family:
+def family_of(model_type: str, fields: tuple[Field, ...], name: str, blueprint: Blueprint, keys: frozenset[str] = frozenset()) -> Family:
     """Return a type of one class."""
     return Family(model_type, fields, {name: blueprint}, name, keys)
 
@@ -253,15 +253,17 @@ TEXT_KEYS = TEXT_IGNORED_KEYS | {"pretraining_tp", "layer_types", "sliding_windo
 FAMILIES = {
     entry.model_type: entry
     for entry in (
-        one("deepseek_ocr2_sam_vision_model", SAM, "DeepseekOcr2SamVisionEncoder", sam, SAM_KEYS),
-        one("deepseek_ocr2_encoder", QWEN, "DeepseekOcr2VisionEncoder", qwen, TEXT_KEYS | {"vocab_size", "tie_word_embeddings"}),
-        one("deepseek_ocr2_vision", tower_fields("deepseek_ocr2"), "DeepseekOcr2VisionModel", ocr2_tower),
-        one("deepseek_ocr2_text", OCR2_TEXT, "DeepseekOcr2TextModel", text, TEXT_KEYS),
+        family_of("deepseek_ocr2_sam_vision_model", SAM, "DeepseekOcr2SamVisionEncoder", sam, SAM_KEYS),
+        family_of("deepseek_ocr2_encoder", QWEN, "DeepseekOcr2VisionEncoder", qwen, TEXT_KEYS | {"vocab_size", "tie_word_embeddings"}),
+        family_of("deepseek_ocr2_vision", tower_fields("deepseek_ocr2"), "DeepseekOcr2VisionModel", ocr2_tower),
+        family_of("deepseek_ocr2_text", OCR2_TEXT, "DeepseekOcr2TextModel", text, TEXT_KEYS),
         vision_language_family("deepseek_ocr2", "DeepseekOcr2", ocr2),
-        one("unlimited_ocr_sam_vision_model", UNLIMITED_SAM, "UnlimitedOcrSamVisionEncoder", sam, SAM_KEYS),
-        one("unlimited_ocr_vision_encoder", CLIP, "UnlimitedOcrVisionEncoder", clip, frozenset(("attention_dropout", "num_channels"))),
-        one("unlimited_ocr_vision", tower_fields("unlimited_ocr"), "UnlimitedOcrVisionModel", unlimited_tower),
-        one("unlimited_ocr_text", UNLIMITED_TEXT, "UnlimitedOcrTextModel", text, TEXT_KEYS),
+        family_of("unlimited_ocr_sam_vision_model", UNLIMITED_SAM, "UnlimitedOcrSamVisionEncoder", sam, SAM_KEYS),
+        family_of(
+            "unlimited_ocr_vision_encoder", CLIP, "UnlimitedOcrVisionEncoder", clip, frozenset(("attention_dropout", "num_channels"))
+        ),
+        family_of("unlimited_ocr_vision", tower_fields("unlimited_ocr"), "UnlimitedOcrVisionModel", unlimited_tower),
+        family_of("unlimited_ocr_text", UNLIMITED_TEXT, "UnlimitedOcrTextModel", text, TEXT_KEYS),
         vision_language_family("unlimited_ocr", "UnlimitedOcr", unlimited_ocr, with_text_config),
     )
 }

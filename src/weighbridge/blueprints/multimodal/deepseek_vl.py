@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image
-from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.blueprints.multimodal.llava import body, family_of
 from weighbridge.config.fields import Config, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import layer_norm, linear, part
@@ -53,6 +53,6 @@ def lfm2_projector(c: Config, tower: Part) -> Part:
 
 
 FAMILIES = {
-    "deepseek_vl": kin("deepseek_vl", "DeepseekVL", DEEPSEEK, deepseek),
-    "lfm2_vl": kin("lfm2_vl", "Lfm2Vl", LFM2, lambda c: body(c, lfm2_projector)),
+    "deepseek_vl": family_of("deepseek_vl", "DeepseekVL", DEEPSEEK, deepseek),
+    "lfm2_vl": family_of("lfm2_vl", "Lfm2Vl", LFM2, lambda c: body(c, lfm2_projector)),
 }

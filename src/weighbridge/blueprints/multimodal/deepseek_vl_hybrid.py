@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image
-from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.blueprints.multimodal.llava import family_of
 from weighbridge.config.fields import Config, switch
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
@@ -32,8 +32,24 @@ def hybrid(c: Config) -> tuple[Node, ...]:
         per_image(
             part(
                 "high_res_vision_proj",
-                conv2d("conv1", c.fine.outputs, 2 * c.fine.outputs, 3, stream=4 * across(c) * across(c), bias=False, executions=2),
-                conv2d("conv2", 2 * c.fine.outputs, 4 * c.fine.outputs, 3, stream=across(c) * across(c), bias=False, executions=2),
+                conv2d(
+                    "conv1",
+                    c.fine.outputs,
+                    2 * c.fine.outputs,
+                    3,
+                    stream=4 * patches_across(c) * patches_across(c),
+                    bias=False,
+                    executions=2,
+                ),
+                conv2d(
+                    "conv2",
+                    2 * c.fine.outputs,
+                    4 * c.fine.outputs,
+                    3,
+                    stream=patches_across(c) * patches_across(c),
+                    bias=False,
+                    executions=2,
+                ),
                 kind="projector",
             )
         ),
@@ -43,7 +59,7 @@ def hybrid(c: Config) -> tuple[Node, ...]:
     )
 
 
-def across(c: Config) -> Size:
+def patches_across(c: Config) -> Size:
     """Count the patches along one side of the small image."""
     result: Size = c.vision.image // c.vision.patch
     return result
@@ -80,4 +96,4 @@ def aligner(c: Config) -> Part:
     )
 
 
-FAMILIES = {"deepseek_vl_hybrid": kin("deepseek_vl_hybrid", "DeepseekVLHybrid", FIELDS, hybrid)}
+FAMILIES = {"deepseek_vl_hybrid": family_of("deepseek_vl_hybrid", "DeepseekVLHybrid", FIELDS, hybrid)}

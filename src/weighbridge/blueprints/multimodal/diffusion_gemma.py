@@ -124,7 +124,7 @@ def share(node: Node, owner: str) -> Node:
             return node
 
 
-def both(c: Config, prefix: str) -> tuple[Part, Part]:
+def encoder_and_decoder(c: Config, prefix: str) -> tuple[Part, Part]:
     """Describe both sides under the names that a class with *prefix* gives them."""
     words = f"{prefix}encoder.language_model." if c.tied else None
     reads = part("encoder", *encoder(c), kind="encoder")
@@ -135,14 +135,14 @@ def diffusion(c: Config) -> Part:
     """Describe DiffusionGemmaForBlockDiffusion: the table of words is its head."""
     owner = "model.encoder.language_model.embed_tokens.weight" if c.tied else None
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner, stream="decoder")
-    return part("", part("model", *both(c, "model."), kind="backbone"), head, kind="model")
+    return part("", part("model", *encoder_and_decoder(c, "model."), kind="backbone"), head, kind="model")
 
 
 NAME = "DiffusionGemma"
 CLASSES = {
     f"{NAME}EncoderModel": lambda c: part("", *encoder(c), kind="model"),
     f"{NAME}DecoderModel": lambda c: part("", *decoder(c, "encoder", "seq"), kind="model"),
-    f"{NAME}Model": lambda c: part("", *both(c, ""), kind="model"),
+    f"{NAME}Model": lambda c: part("", *encoder_and_decoder(c, ""), kind="model"),
     f"{NAME}ForBlockDiffusion": diffusion,
 }
 FAMILIES = {

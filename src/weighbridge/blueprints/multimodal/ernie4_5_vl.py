@@ -133,14 +133,14 @@ def ernie_vl(c: Config) -> tuple[Node, ...]:
     )
 
 
-def twice(name: str, blueprint: Blueprint) -> dict[str, Blueprint]:
+def under_both_names(name: str, blueprint: Blueprint) -> dict[str, Blueprint]:
     """Return a class under its name and the older one, which the library still has."""
     return {f"Ernie4_5_VLMoe{name}": blueprint, f"Ernie4_5_VL_Moe{name}": blueprint}
 
 
-WHOLE = twice("Model", without_head(ernie_vl)) | twice("ForConditionalGeneration", with_lm_head(ernie_vl))
-TEXTS = twice("TextModel", lambda c: part("", *ernie(c), kind="model"))
-TOWERS = twice("VisionTransformerPretrainedModel", vision)
+WHOLE = under_both_names("Model", without_head(ernie_vl)) | under_both_names("ForConditionalGeneration", with_lm_head(ernie_vl))
+TEXTS = under_both_names("TextModel", lambda c: part("", *ernie(c), kind="model"))
+TOWERS = under_both_names("VisionTransformerPretrainedModel", vision)
 FAMILIES = {
     "ernie4_5_vl_moe": Family("ernie4_5_vl_moe", BOTH, WHOLE, "Ernie4_5_VLMoeModel", VISION_IGNORED_KEYS | MARKS),
     "ernie4_5_vl_moe_text": Family("ernie4_5_vl_moe_text", ERNIE, TEXTS, "Ernie4_5_VLMoeTextModel", IGNORED_KEYS | {"moe_norm_min"}),

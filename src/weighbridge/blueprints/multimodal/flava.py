@@ -124,7 +124,7 @@ def images(c: Config, *, pooled: bool = True) -> Part:
     return part("", *stack(c, first, pooled=pooled), kind="vision", stream=patches(c) + 1)
 
 
-def both(c: Config, *, pooled: bool = True) -> Part:
+def multimodal_model(c: Config, *, pooled: bool = True) -> Part:
     """Describe FlavaMultimodalModel: a class token of its own in front of what it is given."""
     first = (token("cls_token", c.hidden),) if c.classed else ()
     return part("", *stack(c, *first, pooled=pooled), kind="encoder", stream=sum_of("seq", "one") if c.classed else "seq")
@@ -139,7 +139,7 @@ def flava(c: Config) -> Part:
         SCALE,
         replace(text(c.text), name="text_model"),
         replace(images(c.images), name="image_model"),
-        replace(both(c.both), name="multimodal_model", stream=joint),
+        replace(multimodal_model(c.both), name="multimodal_model", stream=joint),
         replace(linear("image_projection", c.images.hidden, c.projected, stream="one"), requires=NEVER),
         replace(linear("text_projection", c.text.hidden, c.projected, stream="one"), requires=NEVER),
         linear("image_to_mm_projection", c.images.hidden, c.both.hidden, stream=states),
@@ -191,7 +191,7 @@ FAMILIES = {
     "flava_text_model": _single_class("flava_text_model", (*TEXT, POOLED), "FlavaTextModel", lambda c: text(c, pooled=c.pooled)),
     "flava_image_model": _single_class("flava_image_model", (*IMAGES, POOLED), "FlavaImageModel", lambda c: images(c, pooled=c.pooled)),
     "flava_multimodal_model": _single_class(
-        "flava_multimodal_model", (*BOTH, POOLED), "FlavaMultimodalModel", lambda c: both(c, pooled=c.pooled)
+        "flava_multimodal_model", (*BOTH, POOLED), "FlavaMultimodalModel", lambda c: multimodal_model(c, pooled=c.pooled)
     ),
     "flava_image_codebook": _single_class("flava_image_codebook", CODEBOOK, "FlavaImageCodebook", codebook),
 }

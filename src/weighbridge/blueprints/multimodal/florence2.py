@@ -64,7 +64,7 @@ def vision(c: Config) -> Part:
     for index, grid in enumerate(known[: c.stages]):
         inside = (
             block(c, "spatial_block", index, window_attention(c, index, grid)),
-            block(c, "channel_block", index, across(c, index, area(grid))),
+            block(c, "channel_block", index, channel_attention(c, index, area(grid))),
         )
         inner.append(part(str(index), part("", *inside, kind="block", repeat=c.depths[index]), kind="stage", stream=area(grid)))
     convs = module_list("convs", *stems)
@@ -105,7 +105,7 @@ def window_attention(c: Config, index: int, grid: Grid) -> Part:
     )
 
 
-def across(c: Config, index: int, places: Size) -> Part:
+def channel_attention(c: Config, index: int, places: Size) -> Part:
     """Describe attention of the channels of a group to each other."""
     H = c.widths[index]
     return part(

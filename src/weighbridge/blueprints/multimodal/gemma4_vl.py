@@ -109,16 +109,16 @@ MORE_IGNORED_KEYS = IGNORED_KEYS | {
 }
 
 
-def kin(model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Config], tuple[Node, ...]]) -> Family:
+def family_of(model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Config], tuple[Node, ...]]) -> Family:
     """Return one type: without and with a head."""
     classes = {f"{name}Model": without_head(inside), f"{name}ForConditionalGeneration": with_lm_head(inside)}
     return Family(model_type, fields, classes, f"{name}Model", MORE_IGNORED_KEYS)
 
 
 FAMILIES = {
-    "gemma4": kin("gemma4", "Gemma4", BOTH, gemma4),
+    "gemma4": family_of("gemma4", "Gemma4", BOTH, gemma4),
     "embedding_gemma2": Family(
         "embedding_gemma2", EMBEDDING, {"EmbeddingGemma2Model": without_head(gemma4)}, "EmbeddingGemma2Model", MORE_IGNORED_KEYS
     ),
-    "gemma4_unified": kin("gemma4_unified", "Gemma4Unified", UNIFIED, unified_body),
+    "gemma4_unified": family_of("gemma4_unified", "Gemma4Unified", UNIFIED, unified_body),
 }

@@ -51,7 +51,7 @@ def git(c: Config) -> Part:
     return part("", *decoder(c), kind="model", stream=sum_of("seq", c.vision.patches + 1))
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe GitForCausalLM: scores for every state, the image's too."""
     whole, words = git(c), "git.embeddings.word_embeddings.weight" if c.tied else None
     scores = linear("output", c.hidden, c.vocab, tied_to=words, stream=whole.stream)
@@ -59,6 +59,6 @@ def causal(c: Config) -> Part:
 
 
 FAMILIES = {
-    "git": Family("git", FIELDS, {"GitModel": git, "GitForCausalLM": causal}, "GitModel"),
+    "git": Family("git", FIELDS, {"GitModel": git, "GitForCausalLM": causal_lm}, "GitModel"),
     "git_vision_model": Family("git_vision_model", VISION, {"GitVisionModel": vision}, "GitVisionModel"),
 }

@@ -82,7 +82,7 @@ def vision(c: Config) -> Part:
     return downsampling_tower(c, attended, gated_mlp("mlp", H, c.out), c.mlp, learned_positions=True)
 
 
-def kin(name: str, prefix: str, text: tuple[Field, ...], texts: dict[str, Blueprint]) -> dict[str, Family]:
+def families_of(name: str, prefix: str, text: tuple[Field, ...], texts: dict[str, Blueprint]) -> dict[str, Family]:
     """Return one generation's three types: the whole, its text and its tower."""
     fields = (
         model_config("vision", "vision_config", f"{name}_vision", fixed=True),
@@ -119,6 +119,6 @@ FAMILIES = {
         "GlmImageTextModel",
         IGNORED_KEYS | {"vision_vocab_size"},
     ),
-    **kin("glm4v", "Glm4v", TEXT, with_heads("Glm4vText", glm, "")),
-    **kin("glm4v_moe", "Glm4vMoe", SPARSE, with_heads("Glm4vMoeText", mixtral, "")),
+    **families_of("glm4v", "Glm4v", TEXT, with_heads("Glm4vText", glm, "")),
+    **families_of("glm4v_moe", "Glm4vMoe", SPARSE, with_heads("Glm4vMoeText", mixtral, "")),
 }

@@ -5,7 +5,7 @@ Source: Z.ai, GLM-5.3 (2026); names as in transformers 5.23.0, models/glm5_next/
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, SPARSE, V3_BLOCK, latent_attention, latent_fields
 from weighbridge.blueprints.mixtures.deepseek_v4 import hyper_connection
 from weighbridge.blueprints.mixtures.deepseek_v32 import scorer
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
@@ -83,7 +83,7 @@ NAMES = {"indexed_attention": "full_attention"}
 RANK = Q_LORA_RANK.with_default(1536)
 TEXT = variant(
     variant(
-        (*LATENT, *latent(q=1536, kv=512, plain=256, rope=64, value=256)),
+        (*LATENT, *latent_fields(q=1536, kv=512, plain=256, rope=64, value=256)),
         Field("stated_mixers", "layer_types", _every_fourth, "choice"),
         constant("mixers", _mixers),
         *delta_fields(64, "Z"),

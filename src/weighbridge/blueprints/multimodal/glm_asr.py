@@ -69,7 +69,7 @@ def fill_text_defaults(text: Mapping[str, Any]) -> Callable[[Mapping[str, Any]],
     return with_text_config
 
 
-def kin(
+def families_of(
     stem: str, name: str, words: str, text: dict[str, Any], table: tuple[Field, ...], *more: Field, ignored_keys: str = ""
 ) -> dict[str, Family]:
     """Return the whole and its encoder."""
@@ -145,8 +145,8 @@ HEARS_MUSIC = {
 }
 
 FAMILIES = {
-    **kin("glmasr", "GlmAsr", "llama qwen2", GLM_TEXT, GLM),
-    **kin(
+    **families_of("glmasr", "GlmAsr", "llama qwen2", GLM_TEXT, GLM),
+    **families_of(
         "voxtral_realtime",
         "VoxtralRealtime",
         "voxtral_realtime_text",
@@ -154,7 +154,9 @@ FAMILIES = {
         VOXTRAL,
         size("beside", "downsample_factor", 4, "F", "states concatenated"),
     ),
-    **kin("qwen3_asr", "Qwen3ASR", "qwen3 qwen2", QWEN_TEXT, QWEN, LABELS, switch("label_bias", "token_classification_bias", False)),
+    **families_of(
+        "qwen3_asr", "Qwen3ASR", "qwen3 qwen2", QWEN_TEXT, QWEN, LABELS, switch("label_bias", "token_classification_bias", False)
+    ),
     "musicflamingo": Family(
         "musicflamingo", MUSIC, HEARS_MUSIC, "MusicFlamingoModel", IGNORED_KEYS | OUTER_IGNORED_KEYS | {"tie_word_embeddings"}
     ),

@@ -9,7 +9,7 @@ from weighbridge.blueprints.detection.sam_vision import FIELDS, encoder
 from weighbridge.blueprints.detection.sam_vision import side as sam_side
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head
-from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.blueprints.multimodal.llava import body, family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import MLP_DIM, Config, switch
 from weighbridge.core.parts import conv2d, linear, part
@@ -65,7 +65,7 @@ def got_ocr2(c: Config) -> tuple[Node, ...]:
 TOWER = "GotOcr2VisionEncoder"
 WRITER = "GotOcr2ForConditionalGeneration"
 FAMILIES = {
-    "got_ocr2": kin("got_ocr2", "GotOcr2", BOTH, got_ocr2),
+    "got_ocr2": family_of("got_ocr2", "GotOcr2", BOTH, got_ocr2),
     "got_ocr2_vision": Family("got_ocr2_vision", VISION, {TOWER: encoder}, TOWER),
     "pp_chart2table": Family("pp_chart2table", BOTH, {WRITER: with_lm_head(got_ocr2)}, WRITER, IGNORED_KEYS),
 }

@@ -83,7 +83,7 @@ def layer(c: Config) -> Part:
     return part("layers", *parts, kind="layer", repeat=c.layers)
 
 
-def halfway(c: Config, tokens: Stream) -> tuple[Part, ...]:
+def middle_head(c: Config, tokens: Stream) -> tuple[Part, ...]:
     """Describe the head, which is read halfway up and added to the states."""
     maps = (linear("out", c.hidden, c.vocab), linear("out_mid", c.vocab, c.hidden))
     return tuple(replace(module, stream=tokens, requires=None if c.halfway else "halfway") for module in maps)
@@ -91,7 +91,7 @@ def halfway(c: Config, tokens: Stream) -> tuple[Part, ...]:
 
 def encoder(c: Config) -> Part:
     """Describe the encoder."""
-    return part("", linear("input_linear", c.mels, c.hidden), layer(c), *halfway(c, "seq"), kind="model")
+    return part("", linear("input_linear", c.mels, c.hidden), layer(c), *middle_head(c, "seq"), kind="model")
 
 
 def body(c: Config) -> tuple[Node, ...]:
@@ -108,7 +108,7 @@ def body(c: Config) -> tuple[Node, ...]:
 MORE_IGNORED_KEYS = frozenset("cat_hidden_layers num_key_value_heads activation_dropout ctc_loss_reduction ctc_zero_infinity".split())
 
 
-def kin(stem: str, name: str) -> dict[str, Family]:
+def families_of(stem: str, name: str) -> dict[str, Family]:
     """Return the whole and its encoder."""
     fields = (
         model_config("text", "text_config", "granite llama"),
@@ -127,6 +127,6 @@ def kin(stem: str, name: str) -> dict[str, Family]:
 
 
 FAMILIES = {
-    **kin("granite_speech", "GraniteSpeech"),
-    **kin("granite_speech_plus", "GraniteSpeechPlus"),
+    **families_of("granite_speech", "GraniteSpeech"),
+    **families_of("granite_speech_plus", "GraniteSpeechPlus"),
 }

@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.clip_towers import stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
-from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.blueprints.multimodal.llava import family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import PATCH, SPATIAL_MERGE, Config, computed, size, switch, variant, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -117,7 +117,7 @@ OUTER_IGNORED_KEYS = (
 TOWER = "HunYuanVLVisionTransformer"
 MARKS = "im_start_id im_end_id im_newline_id"
 FAMILIES = {
-    "hunyuan_vl": replace(kin("hunyuan_vl", "HunYuanVL", BOTH, hunyuan, MARKS), normalize_config=normalize_config),
+    "hunyuan_vl": replace(family_of("hunyuan_vl", "HunYuanVL", BOTH, hunyuan, MARKS), normalize_config=normalize_config),
     "hunyuan_vl_text": Family(
         "hunyuan_vl_text", TEXT, with_heads("HunYuanVLText", llama, ""), "HunYuanVLTextModel", IGNORED_KEYS | {"pad_id"}
     ),

@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image, with_lm_head
 from weighbridge.blueprints.multimodal.idefics3 import VISION as SIGHT
 from weighbridge.blueprints.multimodal.idefics3 import vision as siglip_without_query
-from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.blueprints.multimodal.llava import family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, KV_HEADS, Config, size, switch, variant, with_changes
 from weighbridge.core.length import Stream, sum_of
@@ -80,7 +80,7 @@ def idefics2(c: Config) -> tuple[Node, ...]:
 
 
 def _family() -> Family:
-    family = kin("idefics2", "Idefics2", BOTH, idefics2)
+    family = family_of("idefics2", "Idefics2", BOTH, idefics2)
     heads = {"Idefics2ForConditionalGeneration": with_lm_head(idefics2, "text_model.embed_tokens")}
     return replace(family, classes={**family.classes, **heads})
 

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import WHOLE_HEADS, patches
 from weighbridge.blueprints.modules.vlm_common import merge_squares, patch_tokens
-from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.blueprints.multimodal.llava import body, family_of
 from weighbridge.blueprints.vision.beit import embeddings
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, sides, switch
@@ -80,6 +80,6 @@ FIELDS = (
 )
 TOWER = Family("internvl_vision", VISION, {"InternVLVisionModel": vision}, "InternVLVisionModel", frozenset(("layer_scale_init_value",)))
 FAMILIES = {
-    "internvl": kin("internvl", "InternVL", FIELDS, lambda c: body(c, projector), "vision_feature_layer"),
+    "internvl": family_of("internvl", "InternVL", FIELDS, lambda c: body(c, projector), "vision_feature_layer"),
     "internvl_vision": TOWER,
 }

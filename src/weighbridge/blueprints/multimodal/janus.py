@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image
 from weighbridge.blueprints.modules.vqgan import FIELDS as VQGAN
 from weighbridge.blueprints.modules.vqgan import decoder, encoder
 from weighbridge.blueprints.multimodal.idefics3 import vision as plain_vision
-from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.blueprints.multimodal.llava import family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, Config, size, switch, variant, with_changes
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
@@ -104,7 +104,7 @@ def janus(c: Config) -> tuple[Node, ...]:
 
 OUTER_IGNORED_KEYS = frozenset(("hidden_dropout_rate", "num_image_tokens", "projection_dropout"))
 FAMILIES = {
-    "janus": kin("janus", "Janus", BOTH, janus),
+    "janus": family_of("janus", "Janus", BOTH, janus),
     "janus_vision_model": Family("janus_vision_model", VISION, {"JanusVisionModel": vision}, "JanusVisionModel", OUTER_IGNORED_KEYS),
     "janus_vqgan": Family("janus_vqgan", CODES, {"JanusVQVAE": codes}, "JanusVQVAE"),
 }

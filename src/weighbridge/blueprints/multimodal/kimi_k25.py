@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.clip_towers import stack_fields
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.vlm_common import per_image
-from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.blueprints.multimodal.llava import family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import PATCH, Config, sides, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -88,7 +88,7 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 FAMILIES = {
-    "kimi_k25": replace(kin("kimi_k25", "Kimi_K25", BOTH, kimi, "projection_layer_norm_eps"), normalize_config=normalize_config),
+    "kimi_k25": replace(family_of("kimi_k25", "Kimi_K25", BOTH, kimi, "projection_layer_norm_eps"), normalize_config=normalize_config),
     "kimi_k25_vision": Family(
         "kimi_k25_vision", uneven_heads(VISION), {"Kimi_K25VisionModel": vision}, "Kimi_K25VisionModel", frozenset(("pos_emb_time",))
     ),

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.layer_types import checked_kinds
 from weighbridge.blueprints.modules.qwen_vision import PATCHES, merged_patches
 from weighbridge.blueprints.modules.vlm_common import per_image
-from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.blueprints.multimodal.llava import family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import IN_CHANNELS, KV_HEADS, PATCH, SPATIAL_MERGE, Config, Field, computed, constant, size, switch
 from weighbridge.core.length import Stream, unknown
@@ -101,7 +101,7 @@ def lfm3(c: Config) -> tuple[Node, ...]:
 
 
 FAMILIES = {
-    "lfm3_vl": kin("lfm3_vl", "Lfm3Vl", BOTH, lfm3),
+    "lfm3_vl": family_of("lfm3_vl", "Lfm3Vl", BOTH, lfm3),
     "lfm3_vl_vision": Family(
         "lfm3_vl_vision", uneven_heads(VISION), {"Lfm3VlVisionModel": vision}, "Lfm3VlVisionModel", frozenset(("norm_eps",))
     ),

@@ -109,7 +109,7 @@ def _rename_tower(node: Node, name: str) -> Node:
     return replace(node, name=name) if isinstance(node, Part) and node.name == "vision_tower" else node
 
 
-def kin(
+def family_of(
     model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Config], tuple[Node, ...]], ignored_keys: str = ""
 ) -> Family:
     """Return one type: its two classes, without and with a head."""
@@ -133,24 +133,24 @@ ONE = (
 FAMILIES = {
     entry.model_type: entry
     for entry in (
-        kin("llava", "Llava", (*FIELDS, *tie_fields()), body),
-        kin("vipllava", "VipLlava", (*VIP, *UNTIED), lambda c: body(c, vip_projector), "projector_layernorm_eps"),
-        kin(
+        family_of("llava", "Llava", (*FIELDS, *tie_fields()), body),
+        family_of("vipllava", "VipLlava", (*VIP, *UNTIED), lambda c: body(c, vip_projector), "projector_layernorm_eps"),
+        family_of(
             "llava_next",
             "LlavaNext",
             (*FIELDS, *UNTIED),
             lambda c: body(c, projector, True),
             "image_grid_pinpoints use_image_newline_parameter",
         ),
-        kin(
+        family_of(
             "llava_next_video",
             "LlavaNextVideo",
             (*FIELDS, *tie_fields(), *VIDEO),
             vision_resampler,
             "image_grid_pinpoints video_seq_length",
         ),
-        kin("video_llava", "VideoLlava", (VIDEO_VISION, *FIELDS[1:], *UNTIED), two_towers, "video_seq_length"),
-        kin(
+        family_of("video_llava", "VideoLlava", (VIDEO_VISION, *FIELDS[1:], *UNTIED), two_towers, "video_seq_length"),
+        family_of(
             "llava_onevision",
             "LlavaOnevision",
             (*ONE, *tie_fields()),

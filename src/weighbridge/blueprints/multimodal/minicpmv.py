@@ -105,7 +105,7 @@ def body(c: Config) -> tuple[Node, ...]:
     return tower, as_child("language_model", submodel(c.text)), merger
 
 
-def kin(name: str, prefix: str, mode: str, *, tied: bool) -> dict[str, Family]:
+def families_of(name: str, prefix: str, mode: str, *, tied: bool) -> dict[str, Family]:
     """Return one generation: the whole and its tower."""
     fields = (
         model_config("vision", "vision_config", f"{name}_vision", fixed=True),
@@ -130,7 +130,7 @@ def kin(name: str, prefix: str, mode: str, *, tied: bool) -> dict[str, Family]:
 
 
 FAMILIES = {
-    **kin("minicpmv4_6", "MiniCPMV4_6", "16x", tied=False),
-    **kin("minicpmv4_7", "MiniCPMV4_7", "16x", tied=False),
-    **kin("minicpm_ocr", "MiniCPMOcr", "4x", tied=True),
+    **families_of("minicpmv4_6", "MiniCPMV4_6", "16x", tied=False),
+    **families_of("minicpmv4_7", "MiniCPMV4_7", "16x", tied=False),
+    **families_of("minicpm_ocr", "MiniCPMOcr", "4x", tied=True),
 }

@@ -138,7 +138,7 @@ def text(c: Config) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab + 8, c.hidden), *layers, rms_norm("norm", c.hidden))
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe MllamaForCausalLM: the text and a head of its own."""
     return part("", part("model", *text(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
@@ -166,9 +166,9 @@ FIELDS = (
 WHOLE = {
     "MllamaModel": lambda c: part("", *body(c), kind="model"),
     "MllamaForConditionalGeneration": generation,
-    "MllamaForCausalLM": lambda c: causal(c.text),
+    "MllamaForCausalLM": lambda c: causal_lm(c.text),
 }
-TEXTS = {"MllamaTextModel": lambda c: part("", *text(c), kind="model"), "MllamaForCausalLM": causal}
+TEXTS = {"MllamaTextModel": lambda c: part("", *text(c), kind="model"), "MllamaForCausalLM": causal_lm}
 NORMED = frozenset(("norm_eps", "intermediate_layers_indices"))
 
 FAMILIES = {

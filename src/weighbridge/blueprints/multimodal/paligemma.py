@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import as_child, model_config
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, patch_tokens, tie_fields, with_lm_head
-from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.blueprints.multimodal.llava import body, family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed, size, switch
 from weighbridge.core.length import Stream, unknown
@@ -44,7 +44,7 @@ GEMMA3 = (
     model_config("text", "text_config", "gemma3_text", fixed=True),
     model_config("vision", "vision_config", "siglip_vision_model"),
     Field("image_tokens", "mm_tokens_per_image", 256, "choice"),
-    computed("soft", lambda c: soft(c)),
+    computed("soft", lambda c: soft_tokens(c)),
     switch("tied", "tie_word_embeddings", True),
     LABELS,
 )
@@ -53,7 +53,7 @@ GEMMA3 = (
 SHIELD = (model_config("text", "text_config", "gemma3_text"), *GEMMA3[1:4], *tie_fields())
 
 
-def soft(c: Config) -> int | None:
+def soft_tokens(c: Config) -> int | None:
     """Count the tokens that an image becomes: patches pooled by squares; None where no square fits."""
     across = int(c.vision.image) // int(c.vision.patch)
     pooled = across // int(c.image_tokens**0.5)
@@ -88,13 +88,13 @@ def shield(c: Config) -> Part:
 
 
 def _gemma3() -> Family:
-    family = kin("gemma3", "Gemma3", GEMMA3, gemma3)
+    family = family_of("gemma3", "Gemma3", GEMMA3, gemma3)
     return replace(family, classes={**family.classes, "Gemma3ForSequenceClassification": classification})
 
 
 SHIELD_CLASSES = {"ShieldGemma2ForImageClassification": shield, "Gemma3ForConditionalGeneration": with_lm_head(gemma3)}
 FAMILIES = {
-    "paligemma": kin("paligemma", "PaliGemma", PALIGEMMA, lambda c: body(c, paligemma_projector), "hidden_size vocab_size"),
+    "paligemma": family_of("paligemma", "PaliGemma", PALIGEMMA, lambda c: body(c, paligemma_projector), "hidden_size vocab_size"),
     "gemma3": _gemma3(),
     "shieldgemma2": Family("shieldgemma2", SHIELD, SHIELD_CLASSES, "ShieldGemma2ForImageClassification", IGNORED_KEYS),
 }

@@ -65,7 +65,7 @@ def encoder(c: Config) -> Part:
     )
 
 
-def both(c: Config) -> Part:
+def both_towers(c: Config) -> Part:
     """Describe PeVideoModel."""
     return contrastive_model(c, "video", c.video)
 
@@ -84,7 +84,7 @@ def with_sound(c: Config) -> Part:
     return over_frames(c, part("embedder", *joined, kind="embeddings"))
 
 
-def shared(module: Part, owner: str) -> Part:
+def share_tensors(module: Part, owner: str) -> Part:
     """Say that every tensor of a part is the storage of the one of the same name under *owner*: a layer of many is written out."""
     children: list[Node] = []
     for child in module.children:
@@ -92,11 +92,12 @@ def shared(module: Part, owner: str) -> Part:
             children.append(replace(child, tied_to=f"{owner}{child.name}"))
         elif isinstance(child, Part) and isinstance(child.repeat, int):  # a symbol stays: names are asked for of numbers alone
             copies = (
-                replace(shared(child, f"{owner}{copy_name(child.name, index)}."), repeat=1, indices=(index,)) for index in positions(child)
+                replace(share_tensors(child, f"{owner}{copy_name(child.name, index)}."), repeat=1, indices=(index,))
+                for index in positions(child)
             )
             children += copies
         else:
-            children.append(shared(child, f"{owner}{child.name}.") if isinstance(child, Part) else child)
+            children.append(share_tensors(child, f"{owner}{child.name}.") if isinstance(child, Part) else child)
     return replace(module, children=tuple(children))
 
 
@@ -106,7 +107,7 @@ def share(tree: Part, owners: Mapping[str, str]) -> Part:
     for child in tree.children:
         if isinstance(child, Part):
             inner = {name.removeprefix(f"{child.name}."): owner for name, owner in owners.items() if name.startswith(f"{child.name}.")}
-            child = shared(child, owners[child.name]) if child.name in owners else share(child, inner)
+            child = share_tensors(child, owners[child.name]) if child.name in owners else share(child, inner)
         children.append(child)
     return replace(tree, children=tuple(children))
 
@@ -133,8 +134,8 @@ def all_three(c: Config) -> Part:
         "",
         *scales,
         as_child("text_model", submodel(c.text), streams=STREAMS),
-        as_child("audio_model", pe_audio.both(Config(text=c.text, audio=both_sides.audio))),
-        as_child("video_model", both(Config(text=c.text, video=both_sides.video))),
+        as_child("audio_model", pe_audio.both_towers(Config(text=c.text, audio=both_sides.audio))),
+        as_child("video_model", both_towers(Config(text=c.text, video=both_sides.video))),
         as_child("audio_video_encoder", submodel(both_sides)),
         contrastive_head("audio_video_head", both_sides.hidden, T),
         contrastive_head("text_audio_video_head", T, T),
@@ -173,5 +174,5 @@ FAMILIES = {
     "pe_audio_video": Family(
         "pe_audio_video", ALL, {TOGETHER_WITH_TEXT: all_three}, TOGETHER_WITH_TEXT, normalize_config=with_defaults("text_config", TEXT)
     ),
-    "pe_video": Family("pe_video", BOTH, {WHOLE: both}, WHOLE, frozenset(), normalize_config=with_defaults("text_config", TEXT)),
+    "pe_video": Family("pe_video", BOTH, {WHOLE: both_towers}, WHOLE, frozenset(), normalize_config=with_defaults("text_config", TEXT)),
 }

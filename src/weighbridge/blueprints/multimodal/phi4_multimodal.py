@@ -153,7 +153,7 @@ CROPS = unknown("an image is cut into as many crops as its shape asks for")
 CLIP = unknown("a clip is as long as its frames")
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe Phi4MultimodalForCausalLM."""
     owner = "model.embed_tokens.weight" if c.tied else None
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=owner)
@@ -171,7 +171,7 @@ FIELDS: tuple[Field, ...] = (
     model_config("vision", "vision_config", "phi4_multimodal_vision", fixed=True),
     model_config("audio", "audio_config", "phi4_multimodal_audio", fixed=True),
 )
-CLASSES = {"Phi4MultimodalModel": lambda c: part("", *text(c), kind="model"), "Phi4MultimodalForCausalLM": causal}
+CLASSES = {"Phi4MultimodalModel": lambda c: part("", *text(c), kind="model"), "Phi4MultimodalForCausalLM": causal_lm}
 SPEECH_KEYS = frozenset(
     "activation audio_token_id chunk_size conv_activation conv_glu_type dropout_rate feature_layer left_chunk nemo_activation".split()
 )

@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.vlm_common import feature_layers, per_image
-from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.blueprints.multimodal.llava import family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import PATCH, SPATIAL_MERGE, Config, switch, variant
 from weighbridge.core.length import length, product_of
@@ -125,7 +125,7 @@ LARGE4 = variant(
 
 FAMILIES = {
     "pixtral": Family("pixtral", FIELDS, {"PixtralVisionModel": pixtral}, "PixtralVisionModel", frozenset(("head_dim", "image_size"))),
-    "lighton_ocr": kin("lighton_ocr", "LightOnOcr", LIGHTON, lighton),
-    "mistral3": kin("mistral3", "Mistral3", MISTRAL3, mistral3),
-    "mistral_large4": kin("mistral_large4", "MistralLarge4", LARGE4, mistral3),
+    "lighton_ocr": family_of("lighton_ocr", "LightOnOcr", LIGHTON, lighton),
+    "mistral3": family_of("mistral3", "Mistral3", MISTRAL3, mistral3),
+    "mistral_large4": family_of("mistral_large4", "MistralLarge4", LARGE4, mistral3),
 }

@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.multimodal.internvl import FIELDS, projector
 from weighbridge.blueprints.multimodal.internvl import VISION as BEIT
 from weighbridge.blueprints.multimodal.internvl import vision as nested_vision
-from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.blueprints.multimodal.llava import body, family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, switch, variant
 from weighbridge.core.parts import replace
@@ -34,7 +34,7 @@ def vision(c: Config) -> Part:
 
 TOWER = "QianfanOCRVisionModel"
 FAMILIES = {
-    "qianfan_ocr": kin("qianfan_ocr", "QianfanOCR", BOTH, lambda c: body(c, projector), "vision_feature_layer"),
+    "qianfan_ocr": family_of("qianfan_ocr", "QianfanOCR", BOTH, lambda c: body(c, projector), "vision_feature_layer"),
     "qianfan_ocr_vision": Family(
         "qianfan_ocr_vision", VISION, {TOWER: vision}, TOWER, frozenset(("layer_scale_init_value", "drop_path_rate"))
     ),

@@ -126,7 +126,9 @@ def moss() -> dict[str, Family]:
     }
 
 
-def kin(name: str, prefix: str, fields: tuple[Field, ...], inside: Callable[[Config], tuple[Node, ...]], heads: str) -> dict[str, Family]:
+def families_of(
+    name: str, prefix: str, fields: tuple[Field, ...], inside: Callable[[Config], tuple[Node, ...]], heads: str
+) -> dict[str, Family]:
     """Return the whole and its encoder; the head never shares the text's words."""
     parts = (
         model_config("audio", "audio_config", f"{name}_encoder"),
@@ -147,7 +149,7 @@ def kin(name: str, prefix: str, fields: tuple[Field, ...], inside: Callable[[Con
 
 FAMILIES = {
     **moss(),
-    **kin("qwen2_audio", "Qwen2Audio", (), lambda c: body(c, one_map, last=False), "qwen2 llama"),
-    **kin("voxtral", "Voxtral", (), lambda c: body(c, wide_maps), "llama"),
-    **kin("audioflamingo3", "AudioFlamingo3", (switch("bias", "projector_bias", True),), lambda c: body(c, two_maps), "qwen2"),
+    **families_of("qwen2_audio", "Qwen2Audio", (), lambda c: body(c, one_map, last=False), "qwen2 llama"),
+    **families_of("voxtral", "Voxtral", (), lambda c: body(c, wide_maps), "llama"),
+    **families_of("audioflamingo3", "AudioFlamingo3", (switch("bias", "projector_bias", True),), lambda c: body(c, two_maps), "qwen2"),
 }

@@ -38,7 +38,7 @@ def body(c: Config) -> tuple[Part, ...]:
     )
 
 
-def kin(name: str, prefix: str, vision: tuple[tuple[Field, ...], Blueprint, str], text: tuple[Field, ...]) -> dict[str, Family]:
+def families_of(name: str, prefix: str, vision: tuple[tuple[Field, ...], Blueprint, str], text: tuple[Field, ...]) -> dict[str, Family]:
     """Return one generation's three types: the whole, its text and its tower."""
     fields, tower, tower_class = vision
     parts = (
@@ -72,9 +72,9 @@ COMPASS_FIELDS = (
 )
 COMPASS_CLASSES = {"CohereCompassModel": without_head(body), "CohereCompassForConditionalGeneration": with_lm_head(body)}
 FAMILIES = {
-    **kin("qwen2_vl", "Qwen2VL", (qwen_vision.QWEN2, qwen_vision.qwen2, "Qwen2VisionTransformerPretrainedModel"), TEXT),
-    **kin("qwen2_5_vl", "Qwen2_5_VL", (qwen_vision.QWEN2_5, qwen_vision.qwen2_5, "Qwen2_5_VisionTransformerPretrainedModel"), TEXT),
-    **kin("qwen3_vl", "Qwen3VL", (qwen_vision.FIELDS, qwen_vision.qwen3, "Qwen3VLVisionModel"), TEXT3),
+    **families_of("qwen2_vl", "Qwen2VL", (qwen_vision.QWEN2, qwen_vision.qwen2, "Qwen2VisionTransformerPretrainedModel"), TEXT),
+    **families_of("qwen2_5_vl", "Qwen2_5_VL", (qwen_vision.QWEN2_5, qwen_vision.qwen2_5, "Qwen2_5_VisionTransformerPretrainedModel"), TEXT),
+    **families_of("qwen3_vl", "Qwen3VL", (qwen_vision.FIELDS, qwen_vision.qwen3, "Qwen3VLVisionModel"), TEXT3),
     "cohere_compass": Family("cohere_compass", COMPASS_FIELDS, COMPASS_CLASSES, "CohereCompassModel", VISION_IGNORED_KEYS),
     "cohere_compass_vision": Family("cohere_compass_vision", qwen_vision.FIELDS, {COMPASS: qwen_vision.qwen3}, COMPASS),
 }

@@ -137,16 +137,16 @@ def backbone(c: Config) -> Part:
     return as_child("backbone", submodel(c.backbone, "Backbone"))
 
 
-def single(c: Config, outputs: Size, *, mean: bool = False) -> Part:
+def single_task(c: Config, outputs: Size, *, mean: bool = False) -> Part:
     """Describe a neck and a decoder for one task."""
     return part("", backbone(c), neck(c, "neck"), decoder(c, "decoder", outputs, mean=mean), kind="model")
 
 
 TASKS = {
     "Tipsv2DptForDensePrediction": dense,
-    "Tipsv2DptForDepthEstimation": lambda c: single(c, c.bins, mean=True),
-    "Tipsv2DptForNormalEstimation": lambda c: single(c, 3),
-    "Tipsv2DptForSemanticSegmentation": lambda c: single(c, c.labels),
+    "Tipsv2DptForDepthEstimation": lambda c: single_task(c, c.bins, mean=True),
+    "Tipsv2DptForNormalEstimation": lambda c: single_task(c, 3),
+    "Tipsv2DptForSemanticSegmentation": lambda c: single_task(c, c.labels),
 }
 MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """temperature_init_value scale_sqrt_depth pooling_epsilon layerscale_value apply_layernorm reshape_hidden_states readout_activation

@@ -60,7 +60,7 @@ def wrapper(c: Config) -> Part:
     return part("", decoder(c, crossed=c.crossed), kind="model")
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe TrOCRForCausalLM, which is a decoder whatever the config says."""
     head = linear("output_projection", c.hidden, c.vocab, bias=False, tied_to="model.decoder.embed_tokens.weight" if c.tied else None)
     return part("", part("model", decoder(c, crossed=True), kind="backbone"), head, kind="model")
@@ -81,5 +81,5 @@ FIELDS = (
     TIED,
 )
 MORE_IGNORED_KEYS = frozenset({"activation_function", "init_std", "scale_embedding"})
-CLASSES = {"TrOCRDecoder": decoder_model, "TrOCRDecoderWrapper": wrapper, "TrOCRForCausalLM": causal}
+CLASSES = {"TrOCRDecoder": decoder_model, "TrOCRDecoderWrapper": wrapper, "TrOCRForCausalLM": causal_lm}
 FAMILIES = {"trocr": Family("trocr", FIELDS, CLASSES, "TrOCRForCausalLM", MORE_IGNORED_KEYS)}

@@ -16,7 +16,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.qwen_vision import PATCHES, merged_patches
 from weighbridge.blueprints.modules.vlm_common import per_image, tie_fields
-from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.blueprints.multimodal.llava import family_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import PATCH, SPATIAL_MERGE, Config, computed, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -111,9 +111,9 @@ def wrapped_tower(c: Config) -> Part:
 
 TOWERS = {"PaddleOCRVisionTransformer": positioned_tower, "PaddleOCRVisionModel": wrapped_tower}
 FAMILIES = {
-    "video_llama_3": kin("video_llama_3", "VideoLlama3", VIDEO, video_llama),
+    "video_llama_3": family_of("video_llama_3", "VideoLlama3", VIDEO, video_llama),
     "video_llama_3_vision": Family("video_llama_3_vision", VIDEO_VISION, {"VideoLlama3VisionModel": vision}, "VideoLlama3VisionModel"),
-    "paddleocr_vl": replace(kin("paddleocr_vl", "PaddleOCRVL", PADDLE, paddle), normalize_config=normalize_config),
+    "paddleocr_vl": replace(family_of("paddleocr_vl", "PaddleOCRVL", PADDLE, paddle), normalize_config=normalize_config),
     "paddleocr_vl_text": Family(
         "paddleocr_vl_text", PADDLE_TEXT, with_heads("PaddleOCRText", llama, ""), "PaddleOCRTextModel", TEXT_IGNORED_KEYS
     ),

@@ -20,7 +20,7 @@ FIELDS = (
 )
 
 
-def dual(c: Config) -> Part:
+def dual_encoder(c: Config) -> Part:
     """Describe VisionTextDualEncoderModel."""
     return part(
         "",
@@ -36,4 +36,4 @@ def dual(c: Config) -> Part:
 
 NAME = "vision-text-dual-encoder"
 IGNORED_KEYS = frozenset(("logit_scale_init_value",))
-FAMILIES = {NAME: Family(NAME, FIELDS, {"VisionTextDualEncoderModel": dual}, "VisionTextDualEncoderModel", IGNORED_KEYS)}
+FAMILIES = {NAME: Family(NAME, FIELDS, {"VisionTextDualEncoderModel": dual_encoder}, "VisionTextDualEncoderModel", IGNORED_KEYS)}

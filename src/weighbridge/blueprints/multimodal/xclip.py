@@ -79,7 +79,7 @@ def vision(c: Config) -> Part:
     return part("", *children, kind="vision", stream=c.patches + 1, executions=c.frames)
 
 
-def alone(c: Config) -> Part:
+def vision_alone(c: Config) -> Part:
     """Describe XCLIPVisionModel, for the frames of one video."""
     return part("", vision(c), kind="model")
 
@@ -134,5 +134,7 @@ IGNORED_KEYS = frozenset(
 FAMILIES = {
     "xclip": Family("xclip", FIELDS, {"XCLIPModel": xclip}, "XCLIPModel", IGNORED_KEYS, normalize_config=normalize_config),
     "xclip_text_model": Family("xclip_text_model", uneven_heads(TEXT), {"XCLIPTextModel": text}, "XCLIPTextModel", IGNORED_KEYS),
-    "xclip_vision_model": Family("xclip_vision_model", uneven_heads(VISION), {"XCLIPVisionModel": alone}, "XCLIPVisionModel", IGNORED_KEYS),
+    "xclip_vision_model": Family(
+        "xclip_vision_model", uneven_heads(VISION), {"XCLIPVisionModel": vision_alone}, "XCLIPVisionModel", IGNORED_KEYS
+    ),
 }

@@ -29,7 +29,7 @@ def stem_kind(value: Any) -> str:
     return str(value)
 
 
-def four(value: Any) -> tuple[int, ...]:
+def four_stages(value: Any) -> tuple[int, ...]:
     """Take one number for all stages, or four."""
     found = tuple(value) if isinstance(value, (list, tuple)) else (value,) * 4
     if len(found) != 4 or any(type(side) is not int or side < 1 for side in found):
@@ -44,7 +44,7 @@ FIELDS = (
     choice("pool", "global_pool", "avg", report_default=False),
     numbers("depths", "depths", (3, 3, 9, 3)),
     numbers("widths", "dims", (96, 192, 384, 768)),
-    choice("kernels", "kernel_sizes", 7, read=four, report_default=False),
+    choice("kernels", "kernel_sizes", 7, read=four_stages, report_default=False),
     replace(choice("scaled", "ls_init_value", 1e-6, report_default=False, read=lambda value: value is not None), nullable=True),
     choice("stem", "stem_type", "patch", read=stem_kind, report_default=False),
     number("patch", "patch_size", 4),

@@ -24,7 +24,7 @@ HEAD_DIM = 32
 MIXERS = ("repmixer", "attention")
 
 
-def _listed(value: Any) -> tuple[Any, ...]:
+def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)
 
 
@@ -51,11 +51,11 @@ FIELDS = (
     size("labels", "num_classes", 1000, "C", "number of labels", minimum=0),
     numbers("depths", "layers", (2, 2, 6, 2)),
     numbers("widths", "embed_dims", (64, 128, 256, 512)),
-    choice("ratios", "mlp_ratios", [4] * 4, read=_listed, report_default=False),
-    choice("mixers", "token_mixers", ["repmixer"] * 4, read=_listed, report_default=False),
-    choice("halving", "downsamples", [False, True, True, True], read=_listed, report_default=False),
-    choice("squeezed", "se_downsamples", [False] * 4, read=_listed, report_default=False),
-    choice("placed", "pos_embs", [None] * 4, read=_listed, report_default=False),
+    choice("ratios", "mlp_ratios", [4] * 4, read=_as_tuple, report_default=False),
+    choice("mixers", "token_mixers", ["repmixer"] * 4, read=_as_tuple, report_default=False),
+    choice("halving", "downsamples", [False, True, True, True], read=_as_tuple, report_default=False),
+    choice("squeezed", "se_downsamples", [False] * 4, read=_as_tuple, report_default=False),
+    choice("placed", "pos_embs", [None] * 4, read=_as_tuple, report_default=False),
     number("kernel", "repmixer_kernel_size", 3)._replace(report_default=False),
     number("patch", "down_patch_size", 7)._replace(report_default=False),
     number("stride", "down_stride", 2)._replace(report_default=False),

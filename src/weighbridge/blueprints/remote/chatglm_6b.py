@@ -62,7 +62,7 @@ def chatglm_6b(c: Config) -> tuple[Node, ...]:
     return (embedding("word_embeddings", c.vocab, H), layer, layer_norm("final_layernorm", H))
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe the model with its head, which is tied to the table of words."""
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="transformer.word_embeddings.weight" if c.tied else None)
     return part("", part("transformer", *chatglm_6b(c), kind="backbone"), head, kind="model")
@@ -73,6 +73,6 @@ MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
 )
 CLASSES = {
     "ChatGLMModel": lambda c: part("", *chatglm_6b(c), kind="model"),
-    "ChatGLMForConditionalGeneration": causal,
+    "ChatGLMForConditionalGeneration": causal_lm,
 }
 FAMILIES = {"chatglm_6b": Family("chatglm_6b", FIELDS, CLASSES, "ChatGLMForConditionalGeneration", MORE_IGNORED_KEYS)}

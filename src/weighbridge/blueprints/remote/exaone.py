@@ -49,7 +49,7 @@ def with_head(c: Config, head: Part) -> Part:
     return part("", part("transformer", *exaone(c), kind="backbone"), head, kind="model")
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe ExaoneForCausalLM."""
     return with_head(c, linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="transformer.wte.weight" if c.tied else None))
 
@@ -66,7 +66,7 @@ EXAONE = variant(
 )
 CLASSES = {
     "ExaoneModel": lambda c: part("", *exaone(c), kind="model"),
-    "ExaoneForCausalLM": causal,
+    "ExaoneForCausalLM": causal_lm,
     "ExaoneForSequenceClassification": lambda c: with_head(c, linear("score", c.hidden, c.labels, bias=False)),
 }
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_function", "embed_dropout", "head_dim", "layer_norm_epsilon"}

@@ -44,7 +44,7 @@ def with_head(c: Config, head: Part) -> Part:
     return part("", part("model", *internlm2(c), kind="backbone"), head, kind="model")
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe InternLM2ForCausalLM, whose head is called ``output``."""
     tied = "model.tok_embeddings.weight" if c.tied else None
     return with_head(c, linear("output", c.hidden, c.vocab, bias=False, tied_to=tied))
@@ -60,7 +60,7 @@ INTERNLM2 = variant(
 )
 CLASSES = {
     "InternLM2Model": lambda c: part("", *internlm2(c), kind="model"),
-    "InternLM2ForCausalLM": causal,
+    "InternLM2ForCausalLM": causal_lm,
     "InternLM2ForSequenceClassification": lambda c: with_head(c, linear("score", c.hidden, c.labels, bias=False)),
 }
 FAMILIES = {"internlm2": Family("internlm2", INTERNLM2, CLASSES, "InternLM2Model", IGNORED_KEYS)}

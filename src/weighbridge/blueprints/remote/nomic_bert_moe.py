@@ -6,7 +6,7 @@ Held to the published total 475,292,928, not to a live class. Configs give it th
 
 from __future__ import annotations
 
-from weighbridge.blueprints.encoders.nomic_bert import GPT2, GPT2_NEUTRAL, only, refuse_unpadded
+from weighbridge.blueprints.encoders.nomic_bert import GPT2, GPT2_NEUTRAL, only_value, refuse_unpadded
 from weighbridge.blueprints.modules.bert_family import bert_fields
 from weighbridge.config.family import Family
 from weighbridge.config.fields import NUM_EXPERTS, Config, Field, computed, constant, size, switch
@@ -69,9 +69,9 @@ FIELDS = (
     Field("pad_to", "pad_vocab_size_multiple", 1, "choice", report_default=False),
     constant("inner_to", 1),
     computed("padded", refuse_unpadded),
-    *(only(key, False) for key in "prenorm parallel_block use_rms_norm norm_mlp add_pooling_layer".split()),
-    only("activation_function", "gelu"),
-    only("num_shared_experts", 0),
+    *(only_value(key, False) for key in "prenorm parallel_block use_rms_norm norm_mlp add_pooling_layer".split()),
+    only_value("activation_function", "gelu"),
+    only_value("num_shared_experts", 0),
 )
 MORE_IGNORED_KEYS = GPT2_NEUTRAL | frozenset(
     """expert_choice_router ffn_div moe_impl moe_normalize_expert_weights moe_resid_pdrop router_aux_loss_coef

@@ -82,7 +82,7 @@ def layer(c: Config, block: Block) -> tuple[Node, ...]:
     return (attention, mlp, rms_norm("ffn_norm", H), rms_norm("attn_norm", H))
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe OpenELMForCausalLM, whose head is the embeddings unless the config says otherwise."""
     tied = "transformer.token_embeddings.weight" if c.tied else None
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied)
@@ -107,5 +107,5 @@ MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """activation_fn_name max_context_length normalization_layer_name num_gqa_groups qkv_multipliers rope_freq_constant rope_max_length
     tie_word_embeddings""".split()
 )
-CLASSES = {"OpenELMModel": lambda c: part("", *openelm(c), kind="model"), "OpenELMForCausalLM": causal}
+CLASSES = {"OpenELMModel": lambda c: part("", *openelm(c), kind="model"), "OpenELMForCausalLM": causal_lm}
 FAMILIES = {"openelm": Family("openelm", FIELDS, CLASSES, "OpenELMModel", MORE_IGNORED_KEYS)}

@@ -36,7 +36,7 @@ def phi(c: Config) -> tuple[Node, ...]:
     return (part("embd", embedding("wte", c.vocab, H), kind="embeddings"), layer)
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe PhiForCausalLM: the last norm belongs to the head, which has a bias."""
     head = part("lm_head", layer_norm("ln", c.hidden), linear("linear", c.hidden, c.vocab), kind="head")
     return part("", part("transformer", *phi(c), kind="backbone"), head, kind="model")
@@ -72,5 +72,5 @@ FIELDS = (
     Field("shared", "tie_word_embeddings", False, "choice", read=_refuse_tie, report_default=False),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_function", "flash_attn", "flash_rotary", "fused_dense", "n_positions"}
-CLASSES = {"PhiModel": lambda c: part("", *phi(c), kind="model"), "PhiForCausalLM": causal}
+CLASSES = {"PhiModel": lambda c: part("", *phi(c), kind="model"), "PhiForCausalLM": causal_lm}
 FAMILIES = {"phi-msft": Family("phi-msft", FIELDS, CLASSES, "PhiForCausalLM", MORE_IGNORED_KEYS)}

@@ -80,7 +80,7 @@ def state_space(c: Config) -> Part:
     )
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe Plamo2ForCausalLM, whose head is the embeddings unless the config says otherwise."""
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="model.embed_tokens.weight" if c.tied else None)
     return part("", part("model", *plamo2(c), kind="backbone"), head, kind="model")
@@ -117,5 +117,5 @@ MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """attention_window_size capacity_factor expert_dropout full_attention_idx group_id_for_eps k_expert linear_type mamba_chunk_size
     n_expert shared_intermediate_size sliding_window eval_attention_n_bit eval_mlp_n_bit fp8_accum_dtype""".split()
 )
-CLASSES = {"Plamo2Model": lambda c: part("", *plamo2(c), kind="model"), "Plamo2ForCausalLM": causal}
+CLASSES = {"Plamo2Model": lambda c: part("", *plamo2(c), kind="model"), "Plamo2ForCausalLM": causal_lm}
 FAMILIES = {"plamo2": Family("plamo2", FIELDS, CLASSES, "Plamo2ForCausalLM", MORE_IGNORED_KEYS)}

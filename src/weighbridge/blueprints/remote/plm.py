@@ -6,7 +6,7 @@ published size (1.83 billion), not to a live class.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, latent, latent_attention
+from weighbridge.blueprints.mixtures.deepseek import LATENT, latent_attention, latent_fields
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, constant, variant
@@ -24,7 +24,7 @@ def plm(c: Config) -> tuple[Node, ...]:
 
 FIELDS = variant(
     LATENT,
-    *latent(q=0, kv=512, plain=128, rope=64, value=128),
+    *latent_fields(q=0, kv=512, plain=128, rope=64, value=128),
     constant("q_lora", None),
     vocab=151936,
     hidden=2048,

@@ -52,9 +52,9 @@ def time_mixing(c: Config) -> Part:
     )
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe Rwkv5ForCausalLM."""
-    return rwkv.causal(c, rwkv5)
+    return rwkv.causal_lm(c, rwkv5)
 
 
 FIELDS = (
@@ -69,5 +69,5 @@ FIELDS = (
     TIED.with_default(False),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"context_length", "head_size_divisor", "model_version", "num_attention_heads", "rescale_every"}
-CLASSES = {"Rwkv5Model": lambda c: part("", *rwkv5(c), kind="model"), "Rwkv5ForCausalLM": causal}
+CLASSES = {"Rwkv5Model": lambda c: part("", *rwkv5(c), kind="model"), "Rwkv5ForCausalLM": causal_lm}
 FAMILIES = {"rwkv5": Family("rwkv5", FIELDS, CLASSES, "Rwkv5ForCausalLM", MORE_IGNORED_KEYS)}

@@ -53,9 +53,9 @@ def channel_mixing(c: Config) -> Part:
     return rwkv.channel_mixing(c, mixes(c, "k", "r"))
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe Rwkv6ForCausalLM."""
-    return rwkv.causal(c, rwkv6)
+    return rwkv.causal_lm(c, rwkv6)
 
 
 FIELDS = (
@@ -64,5 +64,5 @@ FIELDS = (
     size("mixing", "time_mix_extra_dim", lambda c: 64 if c.large else 32, "M", "rank of the mixing"),
     size("decaying", "time_decay_extra_dim", lambda c: 128 if c.large else 64, "R", "rank of the decay"),
 )
-CLASSES = {"Rwkv6Model": lambda c: part("", *rwkv6(c), kind="model"), "Rwkv6ForCausalLM": causal}
+CLASSES = {"Rwkv6Model": lambda c: part("", *rwkv6(c), kind="model"), "Rwkv6ForCausalLM": causal_lm}
 FAMILIES = {"rwkv6": Family("rwkv6", FIELDS, CLASSES, "Rwkv6ForCausalLM", rwkv5.MORE_IGNORED_KEYS)}

@@ -62,7 +62,7 @@ def channel_mixing(c: Config) -> Part:
     return part("ffn", Tensor("x_k", (c.hidden,), "gain"), up, down, State("last_token", c.hidden), kind="feed_forward")
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe RWKV7ForCausalLM."""
     tied = "model.embeddings.weight" if c.tied else None
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied)
@@ -101,5 +101,5 @@ FIELDS = (
 MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     "attn_mode fuse_cross_entropy fuse_linear_cross_entropy fuse_norm norm_eps num_heads use_l2warp".split()
 )
-CLASSES = {"RWKV7Model": lambda c: part("", *rwkv7(c), kind="model"), "RWKV7ForCausalLM": causal}
+CLASSES = {"RWKV7Model": lambda c: part("", *rwkv7(c), kind="model"), "RWKV7ForCausalLM": causal_lm}
 FAMILIES = {"rwkv7": Family("rwkv7", FIELDS, CLASSES, "RWKV7ForCausalLM", MORE_IGNORED_KEYS)}

@@ -43,7 +43,7 @@ def wrapped_decoder(inner: Part) -> Part:
     return part("", replace(inner, name="decoder", kind="decoder"), kind="model")
 
 
-def causal(c: Config, alone: Part, *, tied: bool = True) -> Part:
+def causal_lm(c: Config, alone: Part, *, tied: bool = True) -> Part:
     """Put its head on a decoder alone."""
     inner = replace(alone, name="decoder", kind="decoder")
     tied_to = "model.decoder.embed_tokens.weight" if c.tied and tied else None
@@ -67,7 +67,7 @@ def question_answering(c: Config, sides: tuple[Part, ...]) -> Part:
 HEADS: Mapping[str, Callable[[Config, Style], Part]] = {
     "Model": lambda c, style: part("", *backbone(c, style), kind="model"),
     "ForConditionalGeneration": generation,
-    "ForCausalLM": lambda c, style: causal(c, decoder(c, style)),
+    "ForCausalLM": lambda c, style: causal_lm(c, decoder(c, style)),
     "ForSequenceClassification": lambda c, style: sequence_classification(c, backbone(c, style, "model.")),
     "ForQuestionAnswering": lambda c, style: question_answering(c, backbone(c, style, "model.")),
     "Encoder": encoder,
@@ -76,7 +76,7 @@ HEADS: Mapping[str, Callable[[Config, Style], Part]] = {
 }
 
 
-def kin(model_type: str, name: str, table: tuple[Field, ...], style: Style, *heads: str) -> Family:
+def family_of(model_type: str, name: str, table: tuple[Field, ...], style: Style, *heads: str) -> Family:
     """Return one model type: its name, its defaults, its style, and the heads it has beside those that all have."""
     wanted = ("Model", "ForConditionalGeneration", "Encoder", "Decoder", *heads)
     classes: dict[str, Blueprint] = {name + head: lambda c, build=HEADS[head]: build(c, style) for head in wanted}  # type: ignore[misc]
@@ -91,14 +91,16 @@ ANSWERS = "ForQuestionAnswering"
 FAMILIES = {
     entry.model_type: entry
     for entry in (
-        kin(
+        family_of(
             "bart", "Bart", fields(50265, 1024, 1024, 4096, (12, 12), 16, 3), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES, ANSWERS
         ),
-        kin("mbart", "MBart", BART, Style(offset=2, embed_norm=True, final_norm=True), *WRITES, CLASSIFIES, ANSWERS),
-        kin("plbart", "PLBart", fields(50005, 1024, 768, 3072, (6, 6), 12), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES),
-        kin("pegasus", "Pegasus", BART, Style("fixed", final_norm=True), *WRITES),
-        kin("m2m_100", "M2M100", fields(128112, 1024, 1024, 4096, (12, 12), 16), Style("computed", final_norm=True, logits_bias=False)),
-        kin("blenderbot", "Blenderbot", fields(8008, 128, 2560, 10240, (2, 24), 32), Style(final_norm=True), *WRITES),
-        kin("blenderbot-small", "BlenderbotSmall", fields(50265, 512, 512, 2048, (8, 8), 16), Style(embed_norm=True), *WRITES),
+        family_of("mbart", "MBart", BART, Style(offset=2, embed_norm=True, final_norm=True), *WRITES, CLASSIFIES, ANSWERS),
+        family_of("plbart", "PLBart", fields(50005, 1024, 768, 3072, (6, 6), 12), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES),
+        family_of("pegasus", "Pegasus", BART, Style("fixed", final_norm=True), *WRITES),
+        family_of(
+            "m2m_100", "M2M100", fields(128112, 1024, 1024, 4096, (12, 12), 16), Style("computed", final_norm=True, logits_bias=False)
+        ),
+        family_of("blenderbot", "Blenderbot", fields(8008, 128, 2560, 10240, (2, 24), 32), Style(final_norm=True), *WRITES),
+        family_of("blenderbot-small", "BlenderbotSmall", fields(50265, 512, 512, 2048, (8, 8), 16), Style(embed_norm=True), *WRITES),
     )
 }

@@ -67,7 +67,7 @@ CLASSES = {
     "BigBirdPegasusForSequenceClassification": lambda c: bart.sequence_classification(c, backbone(c, "model.")),
     "BigBirdPegasusForQuestionAnswering": lambda c: bart.question_answering(c, backbone(c, "model.")),
     # The reference declares no tie for this one.
-    "BigBirdPegasusForCausalLM": lambda c: bart.causal(c, decoder(c), tied=False),
+    "BigBirdPegasusForCausalLM": lambda c: bart.causal_lm(c, decoder(c), tied=False),
     "BigBirdPegasusEncoder": lambda c: part("", *encoder(c), kind="model"),
     "BigBirdPegasusDecoder": decoder,
     "BigBirdPegasusDecoderWrapper": lambda c: bart.wrapped_decoder(decoder(c)),

@@ -115,13 +115,13 @@ def pair(c: Config) -> Part:
     )
 
 
-def kin(model_type: str, name: str, encoders: str) -> Family:
+def family_of(model_type: str, name: str, encoders: str) -> Family:
     """Return one of the three: they differ in what the encoder is by default."""
     return Family(model_type, fields(encoders), {name: pair}, name, frozenset(("tie_word_embeddings",)))
 
 
 FAMILIES = {
-    "encoder-decoder": kin("encoder-decoder", "EncoderDecoderModel", "bert roberta distilbert electra"),
-    "vision-encoder-decoder": kin("vision-encoder-decoder", "VisionEncoderDecoderModel", "vit deit beit swin donut-swin"),
-    "speech-encoder-decoder": kin("speech-encoder-decoder", "SpeechEncoderDecoderModel", "wav2vec2 hubert wavlm"),
+    "encoder-decoder": family_of("encoder-decoder", "EncoderDecoderModel", "bert roberta distilbert electra"),
+    "vision-encoder-decoder": family_of("vision-encoder-decoder", "VisionEncoderDecoderModel", "vit deit beit swin donut-swin"),
+    "speech-encoder-decoder": family_of("speech-encoder-decoder", "SpeechEncoderDecoderModel", "wav2vec2 hubert wavlm"),
 }

@@ -50,7 +50,7 @@ def decoder(c: Config) -> Part:
     return bart.decoder(c, STYLE, c.decoder_vocab)
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe MarianForCausalLM: the decoder alone, and its head."""
     inner = replace(decoder(c), name="decoder", kind="decoder")
     vocab = c.decoder_vocab if c.tied else c.vocab
@@ -61,7 +61,7 @@ def causal(c: Config) -> Part:
 CLASSES = {
     "MarianModel": lambda c: part("", *backbone(c), kind="model"),
     "MarianMTModel": generation,
-    "MarianForCausalLM": causal,
+    "MarianForCausalLM": causal_lm,
     "MarianEncoder": lambda c: bart.encoder(c, STYLE),
     "MarianDecoder": decoder,
     "MarianDecoderWrapper": lambda c: bart.wrapped_decoder(decoder(c)),

@@ -72,7 +72,7 @@ CLASSES = {
     "MvpEncoder": lambda c: bart.encoder(c, STYLE),
     "MvpDecoder": lambda c: bart.decoder(c, STYLE),
     "MvpDecoderWrapper": lambda c: bart.wrapped_decoder(bart.decoder(c, STYLE)),
-    "MvpForCausalLM": lambda c: bart.causal(c, bart.decoder(c, STYLE)),
+    "MvpForCausalLM": lambda c: bart.causal_lm(c, bart.decoder(c, STYLE)),
 }
 
 FAMILIES = {"mvp": Family("mvp", FIELDS, CLASSES, "MvpModel", fairseq_transformer.IGNORED_KEYS)}

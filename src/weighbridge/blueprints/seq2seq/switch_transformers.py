@@ -103,7 +103,7 @@ def shared_embedding(c: Config) -> str | None:
     return "shared.weight" if c.tied else None
 
 
-def alone(c: Config) -> tuple[Node, ...]:
+def stack_alone(c: Config) -> tuple[Node, ...]:
     """Describe one stack by itself: an encoder, or a decoder if the config says so."""
     return stack(c, c.decoder_layers, c.decoder_kinds, memory="encoder") if c.decoder else stack(c, c.layers, c.kinds)
 
@@ -127,7 +127,7 @@ def generation(c: Config) -> Part:
 
 def encoder(c: Config) -> Part:
     """Describe SwitchTransformersEncoderModel."""
-    inner = part("encoder", words(c, shared_embedding(c)), *alone(c), kind="encoder")
+    inner = part("encoder", words(c, shared_embedding(c)), *stack_alone(c), kind="encoder")
     return part("", embedding("shared", c.vocab, c.hidden), inner, kind="model")
 
 
@@ -135,7 +135,7 @@ CLASSES = {
     "SwitchTransformersModel": lambda c: part("", *backbone(c), kind="model"),
     "SwitchTransformersForConditionalGeneration": generation,
     "SwitchTransformersEncoderModel": encoder,
-    "SwitchTransformersStack": lambda c: part("", words(c), *alone(c), kind="model"),
+    "SwitchTransformersStack": lambda c: part("", words(c), *stack_alone(c), kind="model"),
 }
 
 FAMILIES = {"switch_transformers": Family("switch_transformers", FIELDS, CLASSES, "SwitchTransformersModel", IGNORED_KEYS)}

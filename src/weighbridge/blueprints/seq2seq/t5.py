@@ -112,7 +112,7 @@ def backbone(c: Config, prefix: str = "", *, first: bool = True, decoder: bool =
     return shared, reading, part("decoder", tokens, *writing, kind="decoder", stream="decoder")
 
 
-def alone(c: Config, *, first: bool = True) -> Part:
+def stack_alone(c: Config, *, first: bool = True) -> Part:
     """Describe one stack by itself: an encoder, or a decoder if the config says so."""
     return part("", embedding("embed_tokens", c.vocab, c.hidden), *stack(c, c.layers, decoder=c.decoder, first=first), kind="model")
 
@@ -145,7 +145,7 @@ def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
 
     return {
         f"{prefix}Model": model,
-        f"{prefix}Stack": lambda c: alone(c, first=first),
+        f"{prefix}Stack": lambda c: stack_alone(c, first=first),
         f"{prefix}ForConditionalGeneration": generation,
         f"{prefix}EncoderModel": encoder,
         f"{prefix}ForSequenceClassification": sequence_classification,
@@ -171,7 +171,7 @@ PIANO = (
     *variant(fields(2400, 2048, 6, 8, "gated-gelu"), head_dim=WIDTH),
     size("composers", "composer_vocab_size", 21, "V_com", "composers"),
 )
-POP2PIANO = {"Pop2PianoForConditionalGeneration": piano, "Pop2PianoStack": alone}
+POP2PIANO = {"Pop2PianoForConditionalGeneration": piano, "Pop2PianoStack": stack_alone}
 
 FAMILIES = {
     "t5": Family("t5", T5, classes("T5"), "T5Model", IGNORED_KEYS),

@@ -76,10 +76,10 @@ def t5gemma(c: Config) -> Part:
     """Describe T5GemmaModel, which is not built without a decoder."""
     if not c.both:
         raise ConfigError("this class has an encoder and a decoder", key="is_encoder_decoder", value=False, hint="set it to true")
-    return part("", *both(c), kind="model")
+    return part("", *encoder_and_decoder(c), kind="model")
 
 
-def both(c: Config) -> tuple[Part, Part]:
+def encoder_and_decoder(c: Config) -> tuple[Part, Part]:
     """Describe both sides, each with a table of its own."""
     return side(c.encoder, "encoder"), replace(side(c.decoder, "decoder", c.encoder.hidden), stream="decoder")
 
@@ -88,12 +88,12 @@ def generation(c: Config) -> Part:
     """Describe T5GemmaForConditionalGeneration: the decoder's table is its head."""
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("out_proj", c.decoder.hidden, c.decoder.vocab, bias=False, tied_to=tied_to, stream="decoder")
-    return part("", part("model", *both(c), kind="backbone"), part("lm_head", head, kind="lm_head"), kind="model")
+    return part("", part("model", *encoder_and_decoder(c), kind="backbone"), part("lm_head", head, kind="lm_head"), kind="model")
 
 
 def labels(c: Config) -> Part:
     """Describe the classifiers, which score every token: the decoder's, or without one the encoder's."""
-    parts = both(c) if c.both else (side(c.encoder, "encoder"),)
+    parts = encoder_and_decoder(c) if c.both else (side(c.encoder, "encoder"),)
     width, stream = (c.decoder.hidden, "decoder") if c.both else (c.encoder.hidden, "seq")
     head = part("score", linear("out_proj", width, c.labels), kind="head", stream=stream)
     return part("", part("model", *parts, kind="backbone"), head, kind="model")

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.blueprints.modules.sliding_window import windowed_layers
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
 from weighbridge.blueprints.modules.vlm_common import per_image
-from weighbridge.blueprints.multimodal.paligemma import gemma3_projector, soft
+from weighbridge.blueprints.multimodal.paligemma import gemma3_projector, soft_tokens
 from weighbridge.blueprints.seq2seq.t5gemma import IGNORED_KEYS, SIDE
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import LABELS, TIED, Config, Field, computed, nested, variant
@@ -37,7 +37,7 @@ ENCODER = (
     nested("text", "text_config", WORDS),
     model_config("vision", "vision_config", "siglip_vision_model"),
     Field("image_tokens", "mm_tokens_per_image", 256, "choice"),
-    computed("soft", soft),
+    computed("soft", soft_tokens),
 )
 FIELDS = (
     nested("encoder", "encoder", ENCODER),
@@ -98,7 +98,7 @@ def decoder_alone(c: Config) -> Part:
     return replace(inner, kind="model")
 
 
-def both(c: Config, prefix: str) -> tuple[Part, Part]:
+def encoder_and_decoder(c: Config, prefix: str) -> tuple[Part, Part]:
     """Describe both sides under the names that a class with *prefix* gives them."""
     encoder = encoder_of(c.encoder, "encoder")
     words = f"{prefix}encoder.text_model.embed_tokens" if c.tied else ""
@@ -110,17 +110,17 @@ def generation(c: Config) -> Part:
     """Describe T5Gemma2ForConditionalGeneration: the encoder's table is its head."""
     owner = "model.encoder.text_model.embed_tokens.weight" if c.tied else None
     head = linear("out_proj", c.decoder.hidden, c.decoder.vocab, bias=False, tied_to=owner, stream="decoder")
-    return part("", part("model", *both(c, "model."), kind="backbone"), part("lm_head", head, kind="lm_head"), kind="model")
+    return part("", part("model", *encoder_and_decoder(c, "model."), kind="backbone"), part("lm_head", head, kind="lm_head"), kind="model")
 
 
 def labels(c: Config) -> Part:
     """Describe the classifiers, which score every token of the decoder."""
     head = part("score", linear("out_proj", c.decoder.hidden, c.labels), kind="head", stream="decoder")
-    return part("", part("model", *both(c, "model."), kind="backbone"), head, kind="model")
+    return part("", part("model", *encoder_and_decoder(c, "model."), kind="backbone"), head, kind="model")
 
 
 CLASSES = {
-    "T5Gemma2Model": lambda c: part("", *both(c, ""), kind="model"),
+    "T5Gemma2Model": lambda c: part("", *encoder_and_decoder(c, ""), kind="model"),
     "T5Gemma2ForConditionalGeneration": generation,
     "T5Gemma2ForSequenceClassification": labels,
     "T5Gemma2ForTokenClassification": labels,
@@ -129,14 +129,14 @@ MORE_IGNORED_KEYS = IGNORED_KEYS | VISION_IGNORED_KEYS | {"eoi_token_index", "is
 SIDE_IGNORED_KEYS = MORE_IGNORED_KEYS - {"vocab_size"} | {"tie_word_embeddings", "cross_attention_hidden_size"}
 
 
-def alone(model_type: str, class_name: str, fields: tuple[Field, ...], blueprint: Blueprint) -> Family:
+def family_of(model_type: str, class_name: str, fields: tuple[Field, ...], blueprint: Blueprint) -> Family:
     """Return the type of one side, or of the text of one."""
     return Family(model_type, fields, {class_name: blueprint}, class_name, SIDE_IGNORED_KEYS)
 
 
 FAMILIES = {
     "t5gemma2": Family("t5gemma2", FIELDS, CLASSES, "T5Gemma2Model", MORE_IGNORED_KEYS),
-    "t5gemma2_text": alone("t5gemma2_text", "T5Gemma2TextEncoder", WORDS, lambda c: replace(side(c, ""), kind="model")),
-    "t5gemma2_encoder": alone("t5gemma2_encoder", "T5Gemma2Encoder", ENCODER, encoder_of),
-    "t5gemma2_decoder": alone("t5gemma2_decoder", "T5Gemma2Decoder", WORDS, decoder_alone),
+    "t5gemma2_text": family_of("t5gemma2_text", "T5Gemma2TextEncoder", WORDS, lambda c: replace(side(c, ""), kind="model")),
+    "t5gemma2_encoder": family_of("t5gemma2_encoder", "T5Gemma2Encoder", ENCODER, encoder_of),
+    "t5gemma2_decoder": family_of("t5gemma2_decoder", "T5Gemma2Decoder", WORDS, decoder_alone),
 }

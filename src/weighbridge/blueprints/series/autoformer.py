@@ -47,7 +47,7 @@ def decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     return (*time_series_transformer.side(c, layer(c, memory)), linear("seasonality_projection", c.hidden, c.features))
 
 
-def both(c: Config) -> tuple[Part, ...]:
+def encoder_and_decoder(c: Config) -> tuple[Part, ...]:
     """Describe both sides."""
     sides = (
         part("encoder", *encoder(c), kind="encoder", stream=c.back),
@@ -57,8 +57,8 @@ def both(c: Config) -> tuple[Part, ...]:
 
 
 CLASSES = {
-    "AutoformerModel": lambda c: part("", *both(c), kind="model"),
-    "AutoformerForPrediction": lambda c: time_series_transformer.forecast(c, c.features, both(c)),
+    "AutoformerModel": lambda c: part("", *encoder_and_decoder(c), kind="model"),
+    "AutoformerForPrediction": lambda c: time_series_transformer.forecast(c, c.features, encoder_and_decoder(c)),
     "AutoformerEncoder": lambda c: part("", *encoder(c), kind="model"),
     "AutoformerDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
 }

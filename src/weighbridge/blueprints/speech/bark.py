@@ -69,7 +69,7 @@ def layers(c: Config) -> tuple[Node, ...]:
     return (part("layers", *norms, attention, mlp, kind="layer", repeat=c.layers), layer_norm("layernorm_final", H, bias=shift))
 
 
-def causal(name: str, c: Config) -> Part:
+def causal_lm(name: str, c: Config) -> Part:
     """Describe a stage that writes one token after another."""
     tables = embedding("input_embeds_layer", c.vocab, c.hidden), embedding("position_embeds_layer", c.positions, c.hidden)
     return part(name, *tables, *layers(c), linear("lm_head", c.hidden, c.out_vocab, bias=False), kind="decoder")
@@ -95,7 +95,7 @@ def fine(c: Config) -> Part:
 
 def bark(c: Config) -> Part:
     """Describe BarkModel."""
-    stages = causal("semantic", c.semantic), causal("coarse_acoustics", c.coarse), fine(c.fine)
+    stages = causal_lm("semantic", c.semantic), causal_lm("coarse_acoustics", c.coarse), fine(c.fine)
     return part("", *stages, as_child("codec_model", submodel(c.codec)), kind="model", stream=GENERATED)
 
 

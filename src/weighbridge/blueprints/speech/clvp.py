@@ -65,7 +65,7 @@ def named_body(c: Config) -> Part:
     return part("decoder", *clvp(c), kind="decoder")
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe ClvpForCausalLM: one norm more, and a head of its own."""
     head = (layer_norm("final_norm", c.hidden), linear("lm_head", c.hidden, c.vocab))
     return part("", part("model", named_body(c), kind="backbone"), *head, kind="model")
@@ -173,7 +173,7 @@ WHOLE = (
 CLASSES = {
     "ClvpDecoder": lambda c: part("", *clvp(c), kind="model"),
     "ClvpModel": lambda c: part("", named_body(c), kind="model"),
-    "ClvpForCausalLM": causal,
+    "ClvpForCausalLM": causal_lm,
 }
 MORE_IGNORED_KEYS = frozenset(
     """activation_function add_cross_attention decoder_fixing_codes feature_size max_text_tokens num_mel_attn_blocks summary_activation

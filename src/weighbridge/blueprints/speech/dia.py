@@ -103,7 +103,7 @@ def decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     )
 
 
-def both(c: Config) -> tuple[Part, Part]:
+def encoder_and_decoder(c: Config) -> tuple[Part, Part]:
     """Describe both sides."""
     return part("encoder", *encoder(c.encoder), kind="encoder"), part(
         "decoder", *decoder(c.decoder, "seq"), kind="decoder", stream="decoder"
@@ -113,7 +113,7 @@ def both(c: Config) -> tuple[Part, Part]:
 def with_lm_head(c: Config) -> Part:
     """Describe DiaForConditionalGeneration: a head for all channels."""
     head = linear("logits_dense", c.decoder.hidden, c.decoder.channels * c.decoder.vocab, bias=False, stream="decoder")
-    return part("", part("model", *both(c), kind="backbone"), head, kind="model")
+    return part("", part("model", *encoder_and_decoder(c), kind="backbone"), head, kind="model")
 
 
 OUTER_IGNORED_KEYS = frozenset("max_position_embeddings norm_eps tie_word_embeddings".split())
@@ -121,7 +121,7 @@ FAMILIES = {
     "dia": Family(
         "dia",
         FIELDS,
-        {"DiaModel": lambda c: part("", *both(c), kind="model"), "DiaForConditionalGeneration": with_lm_head},
+        {"DiaModel": lambda c: part("", *encoder_and_decoder(c), kind="model"), "DiaForConditionalGeneration": with_lm_head},
         "DiaModel",
         OUTER_IGNORED_KEYS,
     ),

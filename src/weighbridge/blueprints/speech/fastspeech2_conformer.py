@@ -50,7 +50,7 @@ def refuse_mismatch(c: Config) -> bool:
     return True
 
 
-def half(side: str, letter: str, kernel: int) -> tuple[Field, ...]:
+def side_fields(side: str, letter: str, kernel: int) -> tuple[Field, ...]:
     """List the fields of the conformers of one side."""
     return (
         size(f"{side}_layers", f"{side}_layers", 4, f"L_{letter}", f"{side} layers"),
@@ -75,8 +75,8 @@ FIELDS = (
     VOCAB.with_default(78),
     HIDDEN.with_default(384),
     MEL_BINS.with_default(80),
-    *half("encoder", "enc", 7),
-    *half("decoder", "dec", 31),
+    *side_fields("encoder", "enc", 7),
+    *side_fields("decoder", "dec", 31),
     size("mlp_kernel", "positionwise_conv_kernel_size", 3, "K_ffn", "kernel size of the feed-forward convolutions"),
     switch("macaron", "use_macaron_style_in_conformer", True),
     switch("convolved", "use_cnn_in_conformer", True),

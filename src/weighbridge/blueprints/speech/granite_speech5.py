@@ -6,7 +6,7 @@ Source: names as in transformers 5.23.0, models/granite_speech5/modeling_granite
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
-from weighbridge.blueprints.multimodal.granite_speech import MORE_IGNORED_KEYS, SHARED, block_attention, halfway, padded_to_blocks
+from weighbridge.blueprints.multimodal.granite_speech import MORE_IGNORED_KEYS, SHARED, block_attention, middle_head, padded_to_blocks
 from weighbridge.config.family import Family
 from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LAYERS, MEL_BINS, MLP, VOCAB, Config, Field, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
@@ -37,7 +37,7 @@ FIFTH = (
 )
 
 
-def after(index: int, c: Config) -> Stream:
+def halved_stream(index: int, c: Config) -> Stream:
     """Return the stream behind so many halvings."""
     stream: Stream = "seq"
     for _ in layer_range(index):
@@ -47,8 +47,8 @@ def after(index: int, c: Config) -> Stream:
 
 def fifth_layer(c: Config, halvings: int, halves: bool) -> tuple[Node, ...]:
     """Describe a layer of the fifth version, which may leave half of its frames."""
-    H, wide, inner, tokens = c.hidden, c.heads * c.head_dim, c.hidden * c.wider, after(halvings, c)
-    left = after(halvings + 1, c) if halves else tokens
+    H, wide, inner, tokens = c.hidden, c.heads * c.head_dim, c.hidden * c.wider, halved_stream(halvings, c)
+    left = halved_stream(halvings + 1, c) if halves else tokens
     halved = conv1d("conv", 1, 1, c.kernel, stride=2, padding=(c.kernel - 1) // 2, of=tokens).stream if halves else tokens
 
     def mlp(name: str, stream: Stream) -> Part:
@@ -71,11 +71,11 @@ def fifth_layer(c: Config, halvings: int, halves: bool) -> tuple[Node, ...]:
     )
 
 
-def fifth(c: Config) -> Part:
+def encoder_of_fifth(c: Config) -> Part:
     """Describe the fifth version's encoder, which reads four frames at once."""
     layers = stack("layers", c.kinds, c.layers, lambda kind: fifth_layer(c, *kind))
-    midway = after(sum(other in c.halved for other in range(len(c.kinds) // 2)), c)
-    return part("", linear("input_linear", 4 * c.mels, c.hidden), *layers, *halfway(c, midway), kind="model")
+    midway = halved_stream(sum(other in c.halved for other in range(len(c.kinds) // 2)), c)
+    return part("", linear("input_linear", 4 * c.mels, c.hidden), *layers, *middle_head(c, midway), kind="model")
 
 
 def ctc(c: Config) -> Part:
@@ -83,7 +83,7 @@ def ctc(c: Config) -> Part:
     names = ("encoder.out.weight", "encoder.out.bias") if c.tied else (None, None)
     inner = c.encoder
     tensors = Tensor("weight", (c.vocab, inner.hidden), "weight", names[0]), Tensor("bias", (c.vocab,), "bias", names[1])
-    stream = after(sum(other in inner.halved for other in range(len(inner.kinds))), inner)
+    stream = halved_stream(sum(other in inner.halved for other in range(len(inner.kinds))), inner)
     return part("", as_child("encoder", submodel(inner)), part("ctc_head", *tensors, kind="linear", stream=stream), kind="model")
 
 
@@ -105,7 +105,7 @@ CTC = (
 
 FAMILIES = {
     "granite_speech5_encoder": Family(
-        "granite_speech5_encoder", FIFTH, {"GraniteSpeech5Encoder": fifth}, "GraniteSpeech5Encoder", MORE_IGNORED_KEYS
+        "granite_speech5_encoder", FIFTH, {"GraniteSpeech5Encoder": encoder_of_fifth}, "GraniteSpeech5Encoder", MORE_IGNORED_KEYS
     ),
     "granite_speech5_ctc": Family("granite_speech5_ctc", CTC, {"GraniteSpeech5ForCTC": ctc}, "GraniteSpeech5ForCTC", MORE_IGNORED_KEYS),
 }

@@ -99,13 +99,15 @@ def vocoder(c: Config) -> Part:
     return part("", *statistics, *generator(c, c.mels), kind="model")
 
 
-def kin(model_type: str, name: str, rates: tuple[int, ...], kernels: tuple[int, ...]) -> Family:
+def family_of(model_type: str, name: str, rates: tuple[int, ...], kernels: tuple[int, ...]) -> Family:
     """Return one model type by its class."""
     table = (size("mels", "model_in_dim", 80, "M", "mel bins"), *fields(rates, kernels))
     return Family(model_type, table, {name: vocoder}, name, frozenset("leaky_relu_slope normalize_before sampling_rate".split()))
 
 
 FAMILIES = {
-    "speecht5_hifigan": kin("speecht5_hifigan", "SpeechT5HifiGan", (4, 4, 4, 4), (8, 8, 8, 8)),
-    "fastspeech2_conformer_hifigan": kin("fastspeech2_conformer_hifigan", "FastSpeech2ConformerHifiGan", (8, 8, 2, 2), (16, 16, 4, 4)),
+    "speecht5_hifigan": family_of("speecht5_hifigan", "SpeechT5HifiGan", (4, 4, 4, 4), (8, 8, 8, 8)),
+    "fastspeech2_conformer_hifigan": family_of(
+        "fastspeech2_conformer_hifigan", "FastSpeech2ConformerHifiGan", (8, 8, 2, 2), (16, 16, 4, 4)
+    ),
 }

@@ -102,7 +102,7 @@ def decoder(c: Config, memory: Stream, heads: Size, kv_heads: Size) -> Part:
     return part("decoder", embedding("embed_tokens", c.vocab, H), layer, *norms(c, "norm"), kind="decoder")
 
 
-def both(c: Config) -> tuple[Part, Part]:
+def encoder_and_decoder(c: Config) -> tuple[Part, Part]:
     """Describe encoder and decoder; the encoder is made first, and writes its numbers of heads over the decoder's in the config."""
     return encoder(c), replace(decoder(c, encoder_stream(c), c.heads, c.kv_heads), stream="decoder")
 
@@ -111,11 +111,11 @@ def generation(c: Config) -> Part:
     """Describe MoonshineForConditionalGeneration: the decoder's table is its head."""
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream="decoder")
-    return part("", part("model", *both(c), kind="backbone"), head, kind="model")
+    return part("", part("model", *encoder_and_decoder(c), kind="backbone"), head, kind="model")
 
 
 CLASSES = {
-    "MoonshineModel": lambda c: part("", *both(c), kind="model"),
+    "MoonshineModel": lambda c: part("", *encoder_and_decoder(c), kind="model"),
     "MoonshineForConditionalGeneration": generation,
     "MoonshineEncoder": lambda c: part("", replace(encoder(c), name=""), kind="model"),
     "MoonshineDecoder": lambda c: part("", replace(decoder(c, "encoder", c.decoder_heads, c.decoder_kv_heads), name=""), kind="model"),

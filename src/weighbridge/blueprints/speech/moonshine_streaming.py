@@ -117,7 +117,7 @@ def decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     )
 
 
-def both(c: Config) -> tuple[Part, Part]:
+def encoder_and_decoder(c: Config) -> tuple[Part, Part]:
     """Describe both sides."""
     memory = frames(c.encoder, 2)
     return as_child("encoder", submodel(c.encoder)), part("decoder", *decoder(c, memory), kind="decoder", stream="decoder")
@@ -127,12 +127,12 @@ def with_lm_head(c: Config) -> Part:
     """Describe the class for generation."""
     tied = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied, stream="decoder")
-    return part("", part("model", *both(c), kind="backbone"), head, kind="model")
+    return part("", part("model", *encoder_and_decoder(c), kind="backbone"), head, kind="model")
 
 
 NAME = "MoonshineStreaming"
 CLASSES = {
-    f"{NAME}Model": lambda c: part("", *both(c), kind="model"),
+    f"{NAME}Model": lambda c: part("", *encoder_and_decoder(c), kind="model"),
     f"{NAME}ForConditionalGeneration": with_lm_head,
     f"{NAME}Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
 }

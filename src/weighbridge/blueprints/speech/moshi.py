@@ -62,7 +62,7 @@ def moshi(c: Config) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab + 1, H), layer, rms_norm("norm", H))
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe MoshiForCausalLM, whose head is no tie."""
     return part("", part("model", *moshi(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
@@ -83,7 +83,7 @@ def speech(c: Config) -> Part:
         "",
         embedding("embed_tokens", c.codes + 1, c.hidden, repeat=2 * c.codebooks),
         as_child("audio_encoder", submodel(c.codec), requires="audios"),
-        as_child("decoder", causal(c)),
+        as_child("decoder", causal_lm(c)),
         as_child("depth_decoder", moshi_depth(frame if c.frame_stated else c.frame), requires="labels"),
         kind="model",
     )
@@ -197,7 +197,11 @@ DEPTH = variant(
     kv_heads=2,
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"tie_word_embeddings"}
-CLASSES = {"MoshiModel": lambda c: part("", *moshi(c), kind="model"), "MoshiForCausalLM": causal, "MoshiForConditionalGeneration": speech}
+CLASSES = {
+    "MoshiModel": lambda c: part("", *moshi(c), kind="model"),
+    "MoshiForCausalLM": causal_lm,
+    "MoshiForConditionalGeneration": speech,
+}
 IGNORED_BY_DEPTH = frozenset(("max_position_embeddings", "tie_word_embeddings"))
 DEPTH_CLASSES = {"CsmDepthDecoderModel": lambda c: part("", *depth(c), kind="model"), "CsmDepthDecoderForCausalLM": codebooks}
 FAMILIES = {

@@ -41,7 +41,7 @@ def fields(decoder: str, *more: Field) -> tuple[Field, ...]:
     )
 
 
-def three(c: Config, tokens: Stream, *maps: Part) -> Part:
+def three_models(c: Config, tokens: Stream, *maps: Part) -> Part:
     """Describe the three, and the *maps* between them."""
     return part(
         "",
@@ -55,14 +55,14 @@ def three(c: Config, tokens: Stream, *maps: Part) -> Part:
 
 def musicgen(c: Config) -> Part:
     """Describe MusicGen."""
-    return three(c, "decoder", *((linear("enc_to_dec_proj", c.text.hidden, c.decoder.hidden),) if c.projected else ()))
+    return three_models(c, "decoder", *((linear("enc_to_dec_proj", c.text.hidden, c.decoder.hidden),) if c.projected else ()))
 
 
 def melody(c: Config) -> Part:
     """Describe MusicGen Melody, which also maps the pitches of a melody."""
     text = (linear("enc_to_dec_proj", c.text.hidden, c.decoder.hidden),) if c.projected else ()
     pitches = (linear("audio_enc_to_dec_proj", c.chroma, c.decoder.hidden, stream=MELODY),) if c.mapped else ()
-    return three(c, MELODY, *text, *pitches)
+    return three_models(c, MELODY, *text, *pitches)
 
 
 CHROMA = (
@@ -73,13 +73,13 @@ CHROMA = (
 OUTER_IGNORED_KEYS = frozenset(("chroma_length", "tie_word_embeddings"))
 
 
-def kin(stem: str, name: str, table: tuple[Field, ...], blueprint: Blueprint) -> Family:
+def family_of(stem: str, name: str, table: tuple[Field, ...], blueprint: Blueprint) -> Family:
     """Return one model type."""
     class_name = f"{name}ForConditionalGeneration"
     return Family(stem, table, {class_name: blueprint}, class_name, OUTER_IGNORED_KEYS)
 
 
 FAMILIES = {
-    "musicgen": kin("musicgen", "Musicgen", fields("musicgen_decoder", computed("projected", needs_projection)), musicgen),
-    "musicgen_melody": kin("musicgen_melody", "MusicgenMelody", fields("musicgen_melody_decoder", *CHROMA), melody),
+    "musicgen": family_of("musicgen", "Musicgen", fields("musicgen_decoder", computed("projected", needs_projection)), musicgen),
+    "musicgen_melody": family_of("musicgen_melody", "MusicgenMelody", fields("musicgen_melody_decoder", *CHROMA), melody),
 }

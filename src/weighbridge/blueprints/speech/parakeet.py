@@ -73,7 +73,7 @@ IGNORED_KEYS = frozenset(
 )
 
 
-def kin(model_type: str, name: str, table: tuple[Field, ...], blueprint: Blueprint) -> Family:
+def family_of(model_type: str, name: str, table: tuple[Field, ...], blueprint: Blueprint) -> Family:
     """Return one model type by its class."""
     return Family(model_type, table, {name: blueprint}, name, IGNORED_KEYS)
 
@@ -82,14 +82,14 @@ STREAMED = "nemotron_asr_streaming_encoder"
 FAMILIES = {
     entry.model_type: entry
     for entry in (
-        kin("parakeet_encoder", "ParakeetEncoder", ENCODER, encoder),
-        kin("parakeet_ctc", "ParakeetForCTC", encoder_fields(1025, "parakeet_encoder"), ctc),
-        kin("parakeet_rnnt", "ParakeetForRNNT", transducer_fields(8193, "parakeet_encoder", PLAIN), transducer),
-        kin("parakeet_tdt", "ParakeetForTDT", transducer_fields(8193, "parakeet_encoder", PLAIN, DURATIONS), transducer),
-        kin("lasr_encoder", "LasrEncoder", LASR, encoder),
-        kin("lasr_ctc", "LasrForCTC", encoder_fields(512, "lasr_encoder"), ctc),
-        kin(STREAMED, "NemotronAsrStreamingEncoder", STREAMING, encoder),
-        kin("nemotron_asr_streaming", "NemotronAsrStreamingForRNNT", transducer_fields(1025, STREAMED, PLAIN), transducer),
-        kin("nemotron3_5_asr", "Nemotron3_5AsrForRNNT", transducer_fields(13088, STREAMED, *PROMPTED), transducer),
+        family_of("parakeet_encoder", "ParakeetEncoder", ENCODER, encoder),
+        family_of("parakeet_ctc", "ParakeetForCTC", encoder_fields(1025, "parakeet_encoder"), ctc),
+        family_of("parakeet_rnnt", "ParakeetForRNNT", transducer_fields(8193, "parakeet_encoder", PLAIN), transducer),
+        family_of("parakeet_tdt", "ParakeetForTDT", transducer_fields(8193, "parakeet_encoder", PLAIN, DURATIONS), transducer),
+        family_of("lasr_encoder", "LasrEncoder", LASR, encoder),
+        family_of("lasr_ctc", "LasrForCTC", encoder_fields(512, "lasr_encoder"), ctc),
+        family_of(STREAMED, "NemotronAsrStreamingEncoder", STREAMING, encoder),
+        family_of("nemotron_asr_streaming", "NemotronAsrStreamingForRNNT", transducer_fields(1025, STREAMED, PLAIN), transducer),
+        family_of("nemotron3_5_asr", "Nemotron3_5AsrForRNNT", transducer_fields(13088, STREAMED, *PROMPTED), transducer),
     )
 }

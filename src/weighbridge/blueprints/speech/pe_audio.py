@@ -111,7 +111,7 @@ def contrastive_model(c: Config, what: str, encoder: Config) -> Part:
     )
 
 
-def both(c: Config) -> Part:
+def both_towers(c: Config) -> Part:
     """Describe PeAudioModel and PeAudioFrameLevelModel."""
     return contrastive_model(c, "audio", c.audio)
 
@@ -143,7 +143,7 @@ FAMILIES = {
     "pe_audio": Family(
         "pe_audio",
         BOTH,
-        {WHOLE: both, "PeAudioFrameLevelModel": both},
+        {WHOLE: both_towers, "PeAudioFrameLevelModel": both_towers},
         WHOLE,
         frozenset(),
         normalize_config=with_defaults("text_config", TEXT),

@@ -57,7 +57,7 @@ def squeeze_conv(c: Config) -> Part:
     return replace(inner, children=(replace(conv, stream=stream),))
 
 
-def plain(c: Config) -> tuple[Part, ...]:
+def wav2vec2_layers(c: Config) -> tuple[Part, ...]:
     """Describe wav2vec 2.0's layers."""
     return layer_norm("layer_norm", c.hidden), part("layers", *layer(c), kind="layer", repeat=c.layers)
 
@@ -81,7 +81,7 @@ FAMILIES = {
     "sew": Family(
         "sew",
         SEW,
-        with_heads("SEW", "sew", lambda c: backbone(c, plain(c)), "ctc sequence", summed=squeezed_frames),
+        with_heads("SEW", "sew", lambda c: backbone(c, wav2vec2_layers(c)), "ctc sequence", summed=squeezed_frames),
         "SEWModel",
         MORE_IGNORED_KEYS,
     ),

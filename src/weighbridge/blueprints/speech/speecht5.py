@@ -142,7 +142,7 @@ def write(c: Config, net: Net | None, memory: Stream = "encoder") -> tuple[Part,
     return (*((part("prenet", *net(c), kind="embeddings"),) if net else ()), part("wrapped_decoder", *decoder(c, memory), kind="decoder"))
 
 
-def both(c: Config, reading: Net | None, writing: Net | None) -> tuple[Part, Part]:
+def encoder_and_decoder(c: Config, reading: Net | None, writing: Net | None) -> tuple[Part, Part]:
     """Describe both sides."""
     memory: Stream = frames(c) if reading is speech_prenet else "seq"
     return part("encoder", *read(c, reading), kind="encoder"), part("decoder", *write(c, writing, memory), kind="decoder", stream="decoder")
@@ -150,7 +150,7 @@ def both(c: Config, reading: Net | None, writing: Net | None) -> tuple[Part, Par
 
 def with_head(c: Config, reading: Net, writing: Net, head: Part) -> Part:
     """Put a head on both sides."""
-    return part("", part("speecht5", *both(c, reading, writing), kind="backbone"), head, kind="model")
+    return part("", part("speecht5", *encoder_and_decoder(c, reading, writing), kind="backbone"), head, kind="model")
 
 
 def text_head(c: Config) -> Part:
@@ -161,7 +161,7 @@ def text_head(c: Config) -> Part:
 
 
 CLASSES: dict[str, Blueprint] = {
-    "SpeechT5Model": lambda c: part("", *both(c, None, None), kind="model"),
+    "SpeechT5Model": lambda c: part("", *encoder_and_decoder(c, None, None), kind="model"),
     "SpeechT5ForSpeechToText": lambda c: with_head(c, speech_prenet, writes, text_head(c)),
     "SpeechT5ForTextToSpeech": lambda c: with_head(c, text_prenet, repeats, speech_postnet(c)),
     "SpeechT5ForSpeechToSpeech": lambda c: with_head(c, speech_prenet, repeats, speech_postnet(c)),

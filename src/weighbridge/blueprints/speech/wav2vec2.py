@@ -129,7 +129,9 @@ def sat_training(c: Config) -> tuple[Node, ...]:
 Training = Callable[[Config], tuple[Node, ...]]
 
 
-def kin(model_type: str, name: str, prefix: str, table: tuple[Field, ...], heads: str, pre_training: Training | None = None) -> Family:
+def family_of(
+    model_type: str, name: str, prefix: str, table: tuple[Field, ...], heads: str, pre_training: Training | None = None
+) -> Family:
     """Return one model type: its fields, which of the heads it has, and how it is pre-trained."""
     return Family(model_type, table, with_heads(name, prefix, backbone, heads, pre_training=pre_training), f"{name}Model", IGNORED_KEYS)
 
@@ -170,10 +172,12 @@ DATA2VEC = variant(
 )
 
 FAMILIES = {
-    "wav2vec2": kin("wav2vec2", "Wav2Vec2", "wav2vec2", WAV2VEC2, "ctc sequence frame xvector", pre_training=pre_training),
-    "hubert": kin("hubert", "Hubert", "hubert", HUBERT, "ctc sequence"),
-    "unispeech": kin("unispeech", "UniSpeech", "unispeech", UNISPEECH, "ctc sequence", pre_training=unispeech_training),
-    "unispeech-sat": kin("unispeech-sat", "UniSpeechSat", "unispeech_sat", SAT, "ctc sequence frame xvector", pre_training=sat_training),
-    "data2vec-audio": kin("data2vec-audio", "Data2VecAudio", "data2vec_audio", DATA2VEC, "ctc sequence frame xvector"),
-    "wavlm": kin("wavlm", "WavLM", "wavlm", WAVLM, "ctc sequence frame xvector"),
+    "wav2vec2": family_of("wav2vec2", "Wav2Vec2", "wav2vec2", WAV2VEC2, "ctc sequence frame xvector", pre_training=pre_training),
+    "hubert": family_of("hubert", "Hubert", "hubert", HUBERT, "ctc sequence"),
+    "unispeech": family_of("unispeech", "UniSpeech", "unispeech", UNISPEECH, "ctc sequence", pre_training=unispeech_training),
+    "unispeech-sat": family_of(
+        "unispeech-sat", "UniSpeechSat", "unispeech_sat", SAT, "ctc sequence frame xvector", pre_training=sat_training
+    ),
+    "data2vec-audio": family_of("data2vec-audio", "Data2VecAudio", "data2vec_audio", DATA2VEC, "ctc sequence frame xvector"),
+    "wavlm": family_of("wavlm", "WavLM", "wavlm", WAVLM, "ctc sequence frame xvector"),
 }

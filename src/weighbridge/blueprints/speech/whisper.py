@@ -64,7 +64,7 @@ def generation(c: Config) -> Part:
     return with_lm_head(c, encoder(c), decoder(c))
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe WhisperForCausalLM: the decoder alone."""
     return with_lm_head(c, decoder(c, alone=True))
 
@@ -86,7 +86,7 @@ def classification(c: Config) -> Part:
 CLASSES = {
     "WhisperModel": whisper,
     "WhisperForConditionalGeneration": generation,
-    "WhisperForCausalLM": causal,
+    "WhisperForCausalLM": causal_lm,
     "WhisperForAudioClassification": classification,
     "WhisperEncoder": lambda c: part("", replace(encoder(c), name=""), kind="model"),
     "WhisperDecoder": lambda c: part("", replace(decoder(c, alone=True), name=""), kind="model"),

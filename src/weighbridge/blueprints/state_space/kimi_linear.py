@@ -6,7 +6,7 @@ models/bailing_hybrid/modeling_bailing_hybrid.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, V3_BLOCK, latent_attention, latent_fields
 from weighbridge.blueprints.modules.causal_lm import NO_MLP_BIAS, with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, dense_before, kinds_by_number, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, mlp
@@ -90,7 +90,7 @@ def fields(first: int, mixers: Field, *more: Field, kv: int, **changes: Any) -> 
     return variant(
         (
             *(field for field in LATENT if field.word not in ("shared_experts", "shared_mlp")),
-            *latent(q=1, kv=kv, plain=128, rope=64, value=128),
+            *latent_fields(q=1, kv=kv, plain=128, rope=64, value=128),
         ),
         *more,
         mixers,

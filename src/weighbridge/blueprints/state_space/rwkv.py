@@ -64,7 +64,7 @@ def rwkv(c: Config) -> Part:
     return part("", *backbone(c), kind="model")
 
 
-def causal(c: Config, body: Callable[[Config], tuple[Node, ...]] = backbone) -> Part:
+def causal_lm(c: Config, body: Callable[[Config], tuple[Node, ...]] = backbone) -> Part:
     """Describe RwkvForCausalLM: a head that is tied only if the config says so."""
     head = linear("head", c.hidden, c.vocab, bias=False, tied_to="rwkv.embeddings.weight" if c.tied else None)
     return part("", part("rwkv", *body(c), kind="backbone"), head, kind="model")
@@ -80,4 +80,4 @@ FIELDS = (
 )
 IGNORED_KEYS = frozenset({"context_length", "max_position_embeddings", "rescale_every"})
 
-FAMILIES = {"rwkv": Family("rwkv", FIELDS, {"RwkvModel": rwkv, "RwkvForCausalLM": causal}, "RwkvModel", IGNORED_KEYS)}
+FAMILIES = {"rwkv": Family("rwkv", FIELDS, {"RwkvModel": rwkv, "RwkvForCausalLM": causal_lm}, "RwkvModel", IGNORED_KEYS)}

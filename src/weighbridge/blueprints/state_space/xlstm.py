@@ -112,7 +112,7 @@ def xlstm(c: Config) -> tuple[Node, ...]:
     return embedding("embeddings", c.vocab, c.words), part("blocks", *layer, kind="layer", repeat=c.layers), rms_norm("out_norm", H)
 
 
-def causal(c: Config) -> Part:
+def causal_lm(c: Config) -> Part:
     """Describe xLSTMForCausalLM, whose head is no tie."""
     return part("", part("backbone", *xlstm(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
@@ -122,5 +122,5 @@ IGNORED_KEYS = frozenset(
     norm_eps norm_reduction_force_float32 output_logit_soft_cap return_last_states sequence_kernel step_kernel
     tie_word_embeddings""".split()
 )
-CLASSES = {"xLSTMModel": lambda c: part("", *xlstm(c), kind="model"), "xLSTMForCausalLM": causal}
+CLASSES = {"xLSTMModel": lambda c: part("", *xlstm(c), kind="model"), "xLSTMForCausalLM": causal_lm}
 FAMILIES = {"xlstm": Family("xlstm", FIELDS, CLASSES, "xLSTMForCausalLM", IGNORED_KEYS)}

@@ -39,12 +39,12 @@ FIELDS = (
 )
 
 
-def without(fields: tuple[Field, ...], *words: str) -> tuple[Field, ...]:
+def without_fields(fields: tuple[Field, ...], *words: str) -> tuple[Field, ...]:
     """Return the fields but those of these words."""
     return tuple(field for field in fields if field.word not in words)
 
 
-SECOND = variant(without(FIELDS, "scaled"), version=2)
+SECOND = variant(without_fields(FIELDS, "scaled"), version=2)
 
 
 def layer(c: Config, width: int) -> Part:

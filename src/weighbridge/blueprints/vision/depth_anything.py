@@ -65,7 +65,7 @@ def prompt_convolutions(width: Size, at: Grid) -> Part:
     return part("prompt_depth_layer", *convs, kind="convolution", requires="prompt")
 
 
-def last(steps: list[tuple[Grid, Grid]], index: int) -> Grid:
+def last_map(steps: list[tuple[Grid, Grid]], index: int) -> Grid:
     """Return the fused map that the head takes."""
     if not -len(steps) <= index < len(steps):
         raise ConfigError(Text("there are {count} fused maps", count=len(steps)), key="head_in_index", value=index)
@@ -91,7 +91,7 @@ def depth_estimation(c: Config) -> Part:
     neck = reassemble_stage(c, c.inner, at), convolutions(c, found), part("fusion_stage", part("layers", *layers))
     pixels = area(whole_patches(inner, c.patch))
     head = (
-        conv2d("conv1", F, F // 2, 3, stream=area(last(steps, -1 if c.prompted else c.used))),
+        conv2d("conv1", F, F // 2, 3, stream=area(last_map(steps, -1 if c.prompted else c.used))),
         conv2d("conv2", F // 2, c.head_hidden, 3, stream=pixels),
         conv2d("conv3", c.head_hidden, 1, 1, stream=pixels),
     )

@@ -36,7 +36,7 @@ from weighbridge.blueprints.modules.vit_common import (
     split_layer,
     token,
 )
-from weighbridge.blueprints.vision.depth_anything import last
+from weighbridge.blueprints.vision.depth_anything import last_map
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, choice, sides, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -105,7 +105,7 @@ def dpt(c: Config, name: str = "", *, pooled: bool = False) -> Part:
     return part(name, *children, kind="backbone" if name else "model", stream=patches(c) + 1)
 
 
-def alone(c: Config) -> Part:
+def bare_model(c: Config) -> Part:
     """Describe DPTModel: with a pooler unless that is left out."""
     return dpt(c, pooled=c.pooled)
 
@@ -132,7 +132,7 @@ def depth_estimation(c: Config) -> Part:
     alone = c.backbone is None or c.hybrid
     body = dpt(c, "dpt") if alone else as_child("backbone", submodel(c.backbone, "Backbone"))
     F, (between, steps) = c.fusion, neck(c, width_of(c), grid(c) if alone else patch_grid(c.backbone))
-    places = area(last(steps, c.used))
+    places = area(last_map(steps, c.used))
     convs = (
         conv2d("0", F, F // 2, 3, stream=places),
         conv2d("2", F // 2, 32, 3, stream=4 * places),
@@ -153,10 +153,10 @@ def segmentation(c: Config) -> Part:
     """Describe DPTForSemanticSegmentation, always with a transformer of its own."""
     between, steps = neck(c, width_of(c), grid(c))
     auxiliary = (scores(c, "auxiliary_head", steps[-1][1]),) if c.auxiliary else ()
-    return part("", dpt(c, "dpt"), between, scores(c, "head", last(steps, c.used)), *auxiliary, kind="model")
+    return part("", dpt(c, "dpt"), between, scores(c, "head", last_map(steps, c.used)), *auxiliary, kind="model")
 
 
-CLASSES = {"DPTModel": alone, "DPTForDepthEstimation": depth_estimation, "DPTForSemanticSegmentation": segmentation}
+CLASSES = {"DPTModel": bare_model, "DPTForDepthEstimation": depth_estimation, "DPTForSemanticSegmentation": segmentation}
 OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """auxiliary_loss_weight backbone_out_indices neck_ignore_stages pooler_act semantic_classifier_dropout
     semantic_loss_ignore_index""".split()

@@ -120,7 +120,7 @@ def hiera(c: Config, name: str = "", *, pooled: bool = True) -> Part:
     return part(name, *encoder(c), *pooler, kind="backbone" if name else "model")
 
 
-def alone(c: Config) -> Part:
+def bare_model(c: Config) -> Part:
     """Describe HieraModel: with a norm of the mean unless that is left out."""
     return hiera(c, pooled=c.with_pooler)
 
@@ -188,7 +188,7 @@ def pre_training(c: Config) -> Part:
 
 
 CLASSES = {
-    "HieraModel": alone,
+    "HieraModel": bare_model,
     "HieraForImageClassification": classification,
     "HieraBackbone": backbone,
     "HieraForPreTraining": pre_training,

@@ -118,7 +118,7 @@ def feed_forward(width: int, ratio: int) -> Part:
     )
 
 
-def smaller(c: Config, stage: int, step: tuple[int, int, int, int, int], side: Size, after: Size) -> Part:
+def downsample(c: Config, stage: int, step: tuple[int, int, int, int, int], side: Size, after: Size) -> Part:
     """Describe the step to the next stage: the places of the smaller map ask all positions."""
     inputs, outputs = c.widths[stage], c.widths[stage + 1]
     key, heads, ratio, _, _ = step
@@ -144,7 +144,7 @@ def stages(c: Config) -> Part:
         step = c.steps[stage] if stage < len(c.steps) else None
         if step:
             after: Size = (side - 1) // step[4] + 1
-            layers.append((smaller(c, stage, step, side, after), after))
+            layers.append((downsample(c, stage, step, side, after), after))
             layers += [(feed_forward(c.widths[stage + 1], step[3]), after)] if step[3] else []
             side = after
         parts = (part(str(i), module, kind="layer", stream=at * at) for i, (module, at) in enumerate(layers))

@@ -32,7 +32,7 @@ WIDTHS = (16, 24, 24, 32, 32, 32, 64, 64, 64, 64, 96, 96, 96, 160, 160, 160, 320
 STRIDES = (2, 1, 2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1)
 
 
-def first(c: Config) -> tuple[int, tuple[Part, ...]]:
+def first_version(c: Config) -> tuple[int, tuple[Part, ...]]:
     """Describe the first version: its last width, and its parts."""
     depth, grid = 32, half_size(c.image)
     width = max(int(depth * c.times), c.least)
@@ -65,7 +65,7 @@ def multiply_width(c: Config, width: int) -> int:
     return make_divisible(round(width * c.times), c.divisor, c.least)
 
 
-def second(c: Config) -> tuple[int, Grid, tuple[Part, ...]]:
+def second_version(c: Config) -> tuple[int, Grid, tuple[Part, ...]]:
     """Describe the second version: its last width, its last map, and its parts."""
     widths, grid, stride = [multiply_width(c, width) for width in WIDTHS], half_size(c.image), 2
     wide = multiply_width(c, 32)
@@ -92,7 +92,7 @@ def with_classifier(name: str, parts: tuple[Part, ...], width: int, c: Config) -
 
 def segmentation(c: Config) -> Part:
     """Describe MobileNetV2ForSemanticSegmentation: the mean of all positions beside each of them, and the labels."""
-    _, grid, parts = second(c)
+    _, grid, parts = second_version(c)
     width = multiply_width(c, 320)
     head = part(
         "segmentation_head",
@@ -106,12 +106,12 @@ def segmentation(c: Config) -> Part:
 
 
 V1 = {
-    "MobileNetV1Model": lambda c: part("", *first(c)[1], kind="model"),
-    "MobileNetV1ForImageClassification": lambda c: with_classifier("mobilenet_v1", first(c)[1], first(c)[0], c),
+    "MobileNetV1Model": lambda c: part("", *first_version(c)[1], kind="model"),
+    "MobileNetV1ForImageClassification": lambda c: with_classifier("mobilenet_v1", first_version(c)[1], first_version(c)[0], c),
 }
 V2 = {
-    "MobileNetV2Model": lambda c: part("", *second(c)[2], kind="model"),
-    "MobileNetV2ForImageClassification": lambda c: with_classifier("mobilenet_v2", second(c)[2], second(c)[0], c),
+    "MobileNetV2Model": lambda c: part("", *second_version(c)[2], kind="model"),
+    "MobileNetV2ForImageClassification": lambda c: with_classifier("mobilenet_v2", second_version(c)[2], second_version(c)[0], c),
     "MobileNetV2ForSemanticSegmentation": segmentation,
 }
 

@@ -27,7 +27,7 @@ WIDTH = 2048
 FUSED_SIDE = 16
 
 
-def _only(key: str) -> Any:
+def _only_value(key: str) -> Any:
     def refuse(value: Any) -> NoReturn:
         hint = Text("only the text model is counted: --class Gemma3nForCausalLM")
         raise ConfigError(
@@ -43,8 +43,8 @@ def _only(key: str) -> Any:
 
 
 FIELDS = (
-    choice("architecture", "architecture", NAME, read=_only("architecture")),
-    replace(choice("arguments", "model_args", None, read=_only("model_args"), report_default=False), nullable=True),
+    choice("architecture", "architecture", NAME, read=_only_value("architecture")),
+    replace(choice("arguments", "model_args", None, read=_only_value("model_args"), report_default=False), nullable=True),
     HIDDEN.with_default(WIDTH),
     computed("fits", lambda c: c.hidden == WIDTH),
 )

@@ -59,7 +59,7 @@ def layer(c: Config, inputs: int, width: int, grids: tuple[Grid, Grid], *, short
     return *beside, part("layer", *path)
 
 
-def beside(c: Config, inputs: int, width: int, stride: int, after: Grid) -> Part | None:
+def downsample_shortcut(c: Config, inputs: int, width: int, stride: int, after: Grid) -> Part | None:
     """Describe what the input of a stage's first layer passes through, if anything."""
     basic = c.layer_type == "basic"
     if not c.deep:
@@ -76,7 +76,7 @@ def stage(c: Config, inputs: int, index: int, before: Grid) -> tuple[Grid, tuple
     """Describe a stage, whose first layer halves the map; return the map that it puts out, too."""
     width, stride = c.widths[index], 2 if index or c.early else 1
     after = conv_output(before, 1, stride)
-    opening = layer(c, inputs, width, (before, after), shortcut=beside(c, inputs, width, stride, after))
+    opening = layer(c, inputs, width, (before, after), shortcut=downsample_shortcut(c, inputs, width, stride, after))
     first = part("layers", *opening, kind="layer", repeat=1)
     rest = part(
         "layers", *layer(c, width, width, (after, after), shortcut=None), kind="layer", repeat=c.depths[index] - 1, indices=Every(1)

@@ -135,7 +135,7 @@ def backbone(c: Config) -> Part:
     return part("", *features(c, c.image).parts, kind="model")
 
 
-def older(*left_out: str) -> tuple[Field, ...]:
+def older_fields(*left_out: str) -> tuple[Field, ...]:
     """Return the fields of the types that keep the older names."""
     return variant(tuple(field for field in FIELDS if field.word not in left_out), constant("older", True), extra_position=True)
 
@@ -159,7 +159,7 @@ MASKFORMER = {
 FAMILIES = {
     "swin": Family("swin", (*FIELDS, constant("older", False)), CLASSES, "SwinModel", MORE_IGNORED_KEYS),
     "donut-swin": Family(
-        "donut-swin", older("stride", "out_features", "out_indices", "outputs"), DONUT, "DonutSwinModel", MORE_IGNORED_KEYS
+        "donut-swin", older_fields("stride", "out_features", "out_indices", "outputs"), DONUT, "DonutSwinModel", MORE_IGNORED_KEYS
     ),
-    "maskformer-swin": Family("maskformer-swin", older("stride", "masked"), MASKFORMER, "MaskFormerSwinModel", MORE_IGNORED_KEYS),
+    "maskformer-swin": Family("maskformer-swin", older_fields("stride", "masked"), MASKFORMER, "MaskFormerSwinModel", MORE_IGNORED_KEYS),
 }

@@ -20,7 +20,7 @@ from weighbridge.blueprints.modules.dense_prediction import (
 from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.blueprints.modules.words import one_of
-from weighbridge.blueprints.vision.depth_anything import last
+from weighbridge.blueprints.vision.depth_anything import last_map
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, computed, optional, sequence, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -192,7 +192,7 @@ def depth_estimation(c: Config) -> Part:
     """Describe ZoeDepthForDepthEstimation: relative depth on twice the last fused map, then metres."""
     F, at = c.fusion, patch_grid(c.backbone)
     between, found, steps = neck(c, at)
-    taken = area(last(steps, c.used))
+    taken = area(last_map(steps, c.used))
     relative = (
         *((conv2d("projection", 256, 256, 3, stream=taken),) if c.projected else ()),
         conv2d("conv1", F, F // 2, 3, stream=taken),

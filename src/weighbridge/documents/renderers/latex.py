@@ -60,7 +60,7 @@ SPECIAL = {
 def render(document: Document, *, width: int = 0) -> str:
     """Write *document* as a LaTeX document."""
     head = HEAD % ("ctexart" if document.lang == "zh" else "article")
-    title = rf"{{\Large\bfseries\raggedright {_breakable(document.heading)}\par}}"
+    title = rf"{{\Large\bfseries\raggedright {_make_breakable(document.heading)}\par}}"
     return "\n".join([head + title, *map(_block, document.printable), r"\end{document}"]) + "\n"
 
 
@@ -80,9 +80,9 @@ def _block(block: Printed) -> str:
             figure = rf"\hfill {escape(block.figure)}" if block.figure else ""
             return rf"\{level}{{\raggedright {escape(block.text)}{figure}}}"
         case Paragraph():
-            return _breakable(block.text) + r"\par"
+            return _make_breakable(block.text) + r"\par"
         case Item():
-            code = ", ".join(rf"\texttt{{{_breakable(name)}}}" for name in shorten_names(block.code))
+            code = ", ".join(rf"\texttt{{{_make_breakable(name)}}}" for name in shorten_names(block.code))
             return rf"{{\raggedright \textbf{{{escape(block.text)}}} {code}\par}}"
         case Equation():
             if any(len(block.label) * (at == 0) + len(write(step, UNICODE)) > LONGEST for at, step in enumerate(block.steps)):
@@ -120,13 +120,13 @@ def _row(cells: list[str]) -> str:
 
 
 def _cell(kind: str, cell: Cell) -> str:
-    return f"${write(Symbol(str(cell)), LATEX)}$" if kind == "letter" else _breakable(write_cell(cell))
+    return f"${write(Symbol(str(cell)), LATEX)}$" if kind == "letter" else _make_breakable(write_cell(cell))
 
 
-def _breakable(text: str) -> str:
+def _make_breakable(text: str) -> str:
     """Write a text whose long names may be broken at their seams, those of a class before its capitals.
 
-    >>> _breakable("a.b"), _breakable("WhisperForConditionalGeneration")
+    >>> _make_breakable("a.b"), _make_breakable("WhisperForConditionalGeneration")
     ('a.\\\\allowbreak{}b', 'Whisper\\\\allowbreak{}For\\\\allowbreak{}Conditional\\\\allowbreak{}Generation')
     """
     names = re.sub(r"(?<=[^\W\d])(\\_|\.|\()(?=[^\W\d])", r"\1\\allowbreak{}", escape(text))
@@ -137,18 +137,18 @@ def _column(table: Table, index: int) -> str:
     """Return how a column is set: numbers flush right, long texts broken into lines."""
     if table.columns[index].kind in ("integer", "share"):
         return "r"
-    if _longest(table, index) <= WIDEST:
+    if _longest_cell(table, index) <= WIDEST:
         return "l"
     return rf">{{\raggedright\arraybackslash}}p{{0.{_share_of_line(table):02}\linewidth}}"
 
 
-def _longest(table: Table, index: int) -> int:
+def _longest_cell(table: Table, index: int) -> int:
     return max(len(write_cell(row.cells[index])) for row in (*table.rows, Row(tuple(column.title for column in table.columns))))
 
 
 def _share_of_line(table: Table) -> int:
     """Return the hundredths of a line that each column of long texts has, beside the others and the gaps between."""
-    sizes = [_longest(table, index) for index in table.visible_columns()]
+    sizes = [_longest_cell(table, index) for index in table.visible_columns()]
     long = [size for size in sizes if size > WIDEST]
     left = LETTERS - sum(size + GAP for size in sizes if size <= WIDEST) - GAP * len(long)
     return min(max(left // len(long), 15), 30)

@@ -110,7 +110,7 @@ def _outline(table: Table, columns: list[Column], grid: list[list[str]], width: 
     figures = [at for at, column in enumerate(columns) if at and column.kind in FLUSH_RIGHT]
     others = [at for at, column in enumerate(columns) if at and column.kind not in (*FLUSH_RIGHT, "bar")]
     head = [[column.title for column in columns]] if table.headed else []
-    sizes = [_least([*head, *grid], at, columns[at], 0) for at in figures]
+    sizes = [_least_width([*head, *grid], at, columns[at], 0) for at in figures]
     room = width - sum(sizes) - 2 * len(sizes)
     if room < LEAST or columns[0].kind in FLUSH_RIGHT:
         yield from _records(table, columns, grid, width)
@@ -196,9 +196,9 @@ def _squeeze(sizes: list[int], columns: list[Column], grid: list[list[str]], wid
     sizes = list(sizes)
     for texts, seams in ((False, False), (True, False), (True, True)):
         least = [
-            _least(grid, at, column, size)
+            _least_width(grid, at, column, size)
             if not texts or column.kind in ("integer", "share", "bar", "letter")
-            else min(size, max(LEAST, _widest(grid, at, seams=seams)))
+            else min(size, max(LEAST, _widest_piece(grid, at, seams=seams)))
             for at, (size, column) in enumerate(zip(sizes, columns, strict=True))
         ]
         while not _fits(sizes, width):
@@ -209,7 +209,7 @@ def _squeeze(sizes: list[int], columns: list[Column], grid: list[list[str]], wid
     return sizes
 
 
-def _least(grid: list[list[str]], at: int, column: Column, size: int) -> int:
+def _least_width(grid: list[list[str]], at: int, column: Column, size: int) -> int:
     """Return how far a column of numbers can be narrowed: a number is never broken, the words of its title may be."""
     return max((measure(row[at]) if row[at] != column.title else _least_title(column.title) for row in grid), default=size)
 
@@ -218,10 +218,10 @@ def _least_title(title: str) -> int:
     """Return how narrow a title can stand: in Chinese, which breaks anywhere, up to four characters on a line, longer ones on two lines."""
     whole = measure(title)
     least = 0 if title.isascii() else whole if whole <= 8 else -(-whole // 4) * 2
-    return max(least, _widest([[title]], 0, seams=False))
+    return max(least, _widest_piece([[title]], 0, seams=False))
 
 
-def _widest(grid: list[list[str]], at: int, *, seams: bool) -> int:
+def _widest_piece(grid: list[list[str]], at: int, *, seams: bool) -> int:
     """Return the widest piece of a column that is not broken, with its indentation."""
     return max((measure(piece) for row in grid for piece in _pieces(row[at], seams=seams)), default=0)
 

@@ -144,7 +144,7 @@ def squarify(amounts: list[int], box: Box) -> list[Box]:
     while areas:
         side = min(box.width, box.height) or 1e-9
         row = 1
-        while row < len(areas) and _worst(areas[: row + 1], side) <= _worst(areas[:row], side):
+        while row < len(areas) and _worst_aspect(areas[: row + 1], side) <= _worst_aspect(areas[:row], side):
             row += 1
         strip, areas = areas[:row], areas[row:]
         found, box = _strip(strip, box)
@@ -204,7 +204,7 @@ def _paint(tile: Tile) -> str:
     return f'class="role-{tile.role}" fill="{ROLES[tile.role][1]}" stroke="#fff" data-place="{escape(tile.path)}"'
 
 
-def _worst(row: list[float], side: float) -> float:
+def _worst_aspect(row: list[float], side: float) -> float:
     whole = sum(row)
     if not whole or not min(row):
         return float("inf")

@@ -95,7 +95,7 @@ def break_formula(text: str, width: int) -> list[str]:
 
 def _addends(text: str, width: int) -> list[str]:
     """Divide a formula before the operators of its sum; an addend that is too wide is divided inside its widest bracket."""
-    cuts, groups = _outermost(text)
+    cuts, groups = _find_outermost(text)
     pieces = [text[start : end - 1] for start, end in pairwise([0, *cuts, len(text) + 1])]
     if len(pieces) > 1:
         return [part for piece in pieces for part in ([piece] if measure(piece) <= width else _addends(piece, width))]
@@ -108,7 +108,7 @@ def _addends(text: str, width: int) -> list[str]:
     return inside
 
 
-def _outermost(text: str) -> tuple[list[int], list[tuple[int, int]]]:
+def _find_outermost(text: str) -> tuple[list[int], list[tuple[int, int]]]:
     """Return where operators of a sum stand outside all brackets, and where the outermost brackets open and close."""
     cuts, groups, opened, level = [], [], 0, 0
     for at, letter in enumerate(text):
