@@ -32,15 +32,16 @@ COMMANDS = (
 ADAPTER = {"peft_type": "LORA", "r": 8, "target_modules": "all-linear"}
 
 
-KINDS = ("equal", "unlike", "bare", "heads", "mixed")
+KINDS = ("equal", "unlike", "bare", "heads", "mixed", "deep", "experts")
 NOTES = "It has 409,600,000 parameters; 12M in total, of which 5% are embeddings. BERT has 110M.\n"
 
 
 def shapes(kind: str, count: int) -> dict[str, tuple[int, ...]]:
-    """Return the tensors of a checkpoint: equal layers, modules all unlike, bare names, output heads, or equal beside unlike siblings.
+    """Return the tensors of a checkpoint: equal layers, modules all unlike, bare names, output heads, equal beside unlike
+    siblings, modules deep in each other, or layers of 512 experts.
 
     >>> [len(shapes(kind, 8)) for kind in KINDS]
-    [8, 8, 8, 8, 8]
+    [8, 8, 8, 8, 8, 8, 8]
     """
     if kind == "equal":
         return {f"model.layers.{i // 8}.{'qkvoabcd'[i % 8]}.weight": (64, 64) for i in range(count)}
@@ -50,6 +51,18 @@ def shapes(kind: str, count: int) -> dict[str, tuple[int, ...]]:
         return {f"t{i}": (i + 1,) for i in range(count)}
     if kind == "heads":
         return {f"m{i}.lm_head.weight": (i % 50 + 2, 3) for i in range(count)}
+    if kind == "deep":
+        return {
+            f"{'.'.join(f'b{i >> 3 * k & 7}' for k in range(6))}.m.block.{i % 3}.inner.layer{i}.weight": (i % 7 + 1, 4)
+            for i in range(count)
+        }
+    if kind == "experts":
+        return {
+            f"model.layers.{i // 1536}.mlp.experts.{i % 1536 // 3}.{('gate', 'up', 'down')[i % 3]}_proj.weight": (64, 32)
+            if i % 3 < 2
+            else (32, 64)
+            for i in range(count)
+        }
     half = count // 2
     equal: dict[str, tuple[int, ...]] = {f"layers.{i}.w.weight": (4, 4) for i in range(half)}
     return equal | {f"layers.{half + i}.w{i}.weight": (4, i % 89 + 1) for i in range(half)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.last import keep_last
 from weighbridge.core.length import Stream
 from weighbridge.core.sizes import Size, exact, product
 from weighbridge.core.tree import Operation, Part, Tensor
@@ -40,6 +41,7 @@ class Tally(NamedTuple):
     shift: Size
 
 
+@keep_last
 def tally(tree: Part) -> Tally:
     """Count a tree in every convention at once, each tied tensor at its owner.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.core.tree import Every, Node, Part, Row, Tensor
@@ -20,8 +21,12 @@ MOST_MODULES = 400_000
 """Names that tell of more modules are kept in one piece: no model comes near, and each would take its memory."""
 
 
-_Seen = dict[object, Node]
-"""Nodes by what makes them equal; the keys of parts name their children by identity, which the values keep."""
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    _Seen: TypeAlias = dict[object, Any]
+    """Nodes by what makes them equal; the keys of parts name their children by identity, which the values keep. And all that is made of a
+    numbered module by what stands in it, tensor by tensor: equal ones are made once."""
 
 
 def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
@@ -80,8 +85,17 @@ def _in_order(rows: list[Row], start: int, rank: Callable[[str], int] | None) ->
             numbered.append((int(piece), piece, below))
         else:
             ordered += below if len(below) == 1 else _in_order(below, start + len(piece) + 1, rank)
+    orders: dict[tuple[str, ...], list[int]] = {}  # of what is in numbered modules: most are alike
     for _, piece, below in sorted(numbered):
-        ordered += below if len(below) == 1 else _in_order(below, start + len(piece) + 1, rank)
+        if len(below) == 1:
+            ordered += below
+            continue
+        after = start + len(piece) + 1
+        inside = tuple([row.name[after:] for row in below])
+        if inside not in orders:
+            places = {id(row): place for place, row in enumerate(below)}
+            orders[inside] = [places[id(row)] for row in _in_order(below, after, rank)]
+        ordered += [below[place] for place in orders[inside]]
     return ordered
 
 
@@ -152,7 +166,12 @@ def _children_of(rows: list[Row], start: int, rank: Callable[[str], int] | None,
     for piece, below in items:
         after = start + len(piece) + 1
         if is_index(piece):
-            grown = _children_of(below, after, rank, among) if len(below) > 1 else _chain(below[0], after, among)
+            key = below[0].name[after:] if len(below) == 1 else tuple([row.name[after:] for row in below])
+            content = (key, *[row[1:] for row in below])
+            grown = among.get(content)
+            if grown is None:
+                grown = _children_of(below, after, rank, among) if len(below) > 1 else _chain(below[0], after, among)
+                among[content] = grown
             numbered.setdefault(tuple(map(id, grown)), (grown, []))[1].append(int(piece))
         else:
             grown = _children_of(below, after, rank, seen) if len(below) > 1 else _chain(below[0], after, seen)
@@ -226,13 +245,16 @@ def _split_rows(rows: list[Row], start: int) -> tuple[dict[str, Row], dict[str, 
 
 
 def _tensor(name: str, row: Row, seen: _Seen | None) -> Tensor:
-    _, shape, role, tied_to, dtype, frozen = row
-    tensor = Tensor(name, shape, role, tied_to, dtype, frozen)
+    tensor = _make(Tensor, (name, *row[1:], False))
     if seen is None:
         return tensor
     found = seen.setdefault(tensor, tensor)
     assert isinstance(found, Tensor)
     return found
+
+
+_make = tuple.__new__
+"""What a named tuple's constructor ends in: a large file has a hundred thousand tensors."""
 
 
 def is_index(piece: str) -> bool:
@@ -254,10 +276,14 @@ def _indices_of(indices: list[int]) -> Every | tuple[int, ...] | None:
 def _part(name: str, children: tuple[Node, ...], seen: _Seen | None, like: Part | None = None) -> Part:
     """Make a part, repeated as *like* is; of equal ones among those *seen*, the first."""
     repeat, indices = (like.repeat, like.indices) if like is not None else (None, None)
-    kind = kind_of(name, children)
+    only = children[0] if len(children) == 1 else None
+    if type(only) is Tensor and only[2] == "weight":  # its role: as most are in a file of very many
+        kind = _MAPS.get(len(only[1]), "block") if only[0] == "weight" else "block"
+    else:
+        kind = kind_of(name, children)
     if kind == "block" and like is not None:
         kind = like.kind
-    part = Part(name, children, kind, repeat, None, indices)
+    part = _make(Part, (name, children, kind, repeat, None, indices, None, None, None, None))
     if seen is None:
         return part
     found = seen.setdefault(f"{repeat} {indices} {[*map(id, children)]} {name}", part)
@@ -305,10 +331,16 @@ def kinds_of_modules(own: Mapping[str, Sequence[Row]]) -> dict[str, str] | None:
     every = [row for tensors in own.values() for row in tensors]
     if not all(map(_is_path, [row.name for row in every])) or _has_too_many_modules(every):
         return None
-    pieces = {path: path[path.rfind(".") + 1 :] for path in own if path}
-    holders = {path[: max(path.rfind("."), 0)] for path, piece in pieces.items() if not is_index(piece)}
-    lists = {path for path in pieces if not own[path] and path not in holders and not pieces[path].endswith("_")}
-    lists -= {path for path in lists if is_index(pieces[path])}
+    pieces: dict[str, str] = {}
+    holders: set[str] = set()
+    for path in own:
+        dot = path.rfind(".")
+        piece = pieces[path] = path[dot + 1 :]
+        if not is_index(piece):
+            holders.add(path[:dot] if dot > 0 else "")
+    del pieces[""]
+    bare = [path for path, tensors in own.items() if not tensors and path]
+    lists = {path for path in bare if path not in holders and not pieces[path].endswith("_") and not is_index(pieces[path])}
     kinds: dict[str, str] = {}
     for path, piece in pieces.items():
         if path in lists:

@@ -63,13 +63,12 @@ MEMORY = ("weights", "adapter", "gradients", "optimizer", "total")
 
 def _modules(found: AdapterCount) -> list[dict[str, Any]]:
     """Return what each module gets; what many modules get alike is one object."""
-    alike: dict[tuple[AddedTensor, ...], tuple[int, list[dict[str, Any]]]] = {}
+    alike: dict[tuple[object, ...], tuple[int, list[dict[str, Any]]]] = {}
     modules = []
     for site, added in found.sites:
-        inside = f"{site.path}."
-        own = tuple([AddedTensor(tensor.name.removeprefix(inside), *tensor[1:]) for tensor in added])
+        own = _without_path(site, added)
         if own not in alike:
-            alike[own] = _count_trainable(own), [_tensor(tensor) for tensor in own]
+            alike[own] = _count_trainable(added), [_tensor(tensor, site.path) for tensor in added]
         trainable, tensors = alike[own]
         modules.append(
             {
@@ -84,9 +83,16 @@ def _modules(found: AdapterCount) -> list[dict[str, Any]]:
     return modules
 
 
-def _tensor(tensor: AddedTensor) -> dict[str, Any]:
+def _without_path(site: Site, added: tuple[AddedTensor, ...]) -> tuple[object, ...]:
+    """Return what one module gets, without the module's name: the same for modules that differ by their names alone."""
+    path = site.path
+    after = len(path)
+    return tuple([(tensor[0][after:] if tensor[0].startswith(path) else (tensor[0],), tensor[1:]) for tensor in added])
+
+
+def _tensor(tensor: AddedTensor, path: str | None = None) -> dict[str, Any]:
     return {
-        "name": tensor.name,
+        "name": tensor.name if path is None else tensor.name.removeprefix(f"{path}."),
         "shape": list(tensor.shape),
         "trainable": tensor.trainable and tensor.parameter,
         "parameter": tensor.parameter,
@@ -116,7 +122,7 @@ def document(
 ) -> Document:
     """Return the document of ``weigh adapters``: the four figures, what each kind of module gets, what it takes, and, with *derive*, why."""
     say = translator(lang)
-    base = found.total - sum(tensor.count for _, added in found.sites for tensor in added if tensor.parameter)
+    base = found.total - sum([prod(shape) for _, added in found.sites for _, shape, _, is_parameter, _, _ in added if is_parameter])
     base -= sum(tensor.count for tensor in found.shared if tensor.parameter) + sum(count for _, count in found.copies)
     figures = {name: f"{getattr(found, name):,}" for name in ("trainable", "total", "saved", "saved_bytes")}
     share = _share(found.trainable, found.total)
@@ -203,13 +209,17 @@ def kinds(found: AdapterCount, most: int | None = None) -> Iterator[tuple[str, l
     groups: dict[tuple[str, tuple[int, ...], str], list[tuple[Site, tuple[AddedTensor, ...]]]] = {}
     rest: list[tuple[Site, tuple[AddedTensor, ...]]] = []
     known: set[str] = set()
+    written: dict[tuple[object, ...], str] = {}  # of a hundred thousand modules few differ in what they get
     for member in found.sites:
         path = number.sub("*", member[0].path)
         if most is not None and len(groups) >= most and path not in known:
             rest.append(member)
             continue
         known.add(path)
-        groups.setdefault((path, member[0].shape, _shapes(*member)), []).append(member)
+        own = _without_path(*member)
+        if own not in written:
+            written[own] = _shapes(*member)
+        groups.setdefault((path, member[0].shape, written[own]), []).append(member)
     for (path, _, _), members in groups.items():
         yield path if len(members) > 1 else members[0][0].path, members
     if rest:
@@ -217,7 +227,7 @@ def kinds(found: AdapterCount, most: int | None = None) -> Iterator[tuple[str, l
 
 
 def _sum(members: Iterable[tuple[Site, tuple[AddedTensor, ...]]]) -> int:
-    return _count_trainable(tuple(tensor for _, added in members for tensor in added))
+    return sum([prod(shape) for _, added in members for _, shape, is_trained, is_parameter, _, _ in added if is_trained and is_parameter])
 
 
 def _shapes(site: Site, added: tuple[AddedTensor, ...]) -> str:

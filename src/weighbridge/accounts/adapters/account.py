@@ -6,7 +6,7 @@ utils/other.py (set_additional_trainable_modules); what is saved is in ``checkpo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
 from weighbridge.accounts.adapters import low_rank, matching, vectors
@@ -138,9 +138,30 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
         raise UsageError(
             Text("no module of the base model is adapted: target_modules {shown}", shown=list_targets(config["target_modules"]))
         )
-    given = tuple((place, tuple(method.add(place, config))) for place in places)
+    given = tuple(zip(places, _add(method, places, config), strict=True))
     shared = (*(method.share(places, config, base) if method.share else ()), *trainable_rows(base, config, {place.path for place in found}))
     return _count_sites(base, config, method, given, shared, autocast, resized)
+
+
+NAMING = ("rank_pattern", "use_bdlora")
+"""Fields of LoRA that tell modules apart by their names."""
+
+
+def _add(method: Method, places: list[Site], config: Mapping[str, Any]) -> Iterator[tuple[AddedTensor, ...]]:
+    """Yield what each module gets; of LoRA, modules that differ by their names alone get the same: of a hundred thousand few differ."""
+    if method.add is not lora or any(config.get(name) for name in NAMING):
+        yield from (tuple(method.add(place, config)) for place in places)
+        return
+    alike: dict[tuple[object, ...], list[tuple[str, tuple[Any, ...]]]] = {}
+    for place in places:
+        path, like = place.path, place[1:6]  # all but the module itself, of which LoRA asks nothing
+        if like not in alike:
+            alike[like] = [(tensor.name[len(path) :], tensor[1:]) for tensor in lora(place, config)]
+        yield tuple([_make(AddedTensor, (path + ending, *rest)) for ending, rest in alike[like]])
+
+
+_make = tuple.__new__
+"""What a named tuple's constructor ends in."""
 
 
 def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
@@ -173,16 +194,17 @@ def _count_sites(
     added = [tensor for _, tensors in given for tensor in tensors] + list(shared)
     saved = SavedTensors()
     trainable = extra = 0
-    sizes: dict[tuple[int, ...], int] = {}  # of a hundred thousand tensors few differ in their shape
+    alike: dict[tuple[Any, ...], tuple[int, str]] = {}  # of a hundred thousand tensors few differ in more than their names
     for tensor in added:
-        many = sizes.get(tensor.shape, -1)
-        if many < 0:
-            many = sizes[tensor.shape] = tensor.count
-        if tensor.saved:
-            saved.put(tensor.name, many, tensor.dtype or own)
-        if tensor.parameter:
-            extra += many
-            trainable += many if tensor.trainable else 0
+        rest = tensor[1:]
+        size = alike.get(rest)
+        if size is None:
+            size = alike[rest] = tensor.count, tensor.dtype or own
+        if rest[3]:  # tensor.saved
+            saved.entries[tensor[0]] = size
+        if rest[2]:  # tensor.parameter
+            extra += size[0]
+            trainable += size[0] if rest[1] else 0
     adapted_paths = {place.path for place, _ in given if config["peft_type"] != "OSF" or place.kind == "linear"}
     total = count_elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None) + extra
     thawed = train_biases(base, config, [place for place, _ in given], saved)

@@ -47,8 +47,10 @@ def modules(below: Part | Sequence[Row], rows: Sequence[Row]) -> dict[str, Modul
         path = row.name[: max(row.name.rfind("."), 0)]
         within = own.get(path)
         if within is None:
-            _name_levels(path, own)
-            within = own[path]
+            end = path.rfind(".")
+            if end >= 0 and (above := path[:end]) not in own:
+                _name_levels(above, own)
+            within = own[path] = []
         within.append(row)
     kinds = None if isinstance(below, Part) else kinds_of_modules(own)
     if kinds is None:

@@ -121,7 +121,7 @@ def parallel_of(
         if type(value) is not int or value < 1:
             raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
     check_layout(layout)
-    below = base(model.tree, model.model_type or "", facts_of(model))
+    below = base(model.tree if model.listed is None else model.listed, model.model_type or "", facts_of(model))
     heads = _attentions(model.tree)
     _check_heads(heads, layout)
     kept = min((kept for _, kept in heads), default=None)
@@ -129,7 +129,7 @@ def parallel_of(
     _check_experts(found, model.tree, layout)
     layers = layer_names(model.tree)
     shared = tuple(share_layers(len(layers), layout.pp * layout.chunks)) if layout.pp > 1 else (len(layers),)
-    placed = _stages(below, found, model.tree, layout)
+    placed = _stages(found, model.tree, layout)
     devices = tuple(_devices(placed, layout, kept))
     working = None
     if seq is not None:
@@ -202,27 +202,31 @@ def _check_experts(found: Iterable[Cut], tree: Part, layout: Layout) -> None:
             raise UsageError(Text("ep: {ep} does not divide the model's {experts} experts", ep=layout.ep, experts=experts))
 
 
-def _stages(below: Base, found: list[Cut], tree: Part, layout: Layout) -> list[list[Cut]]:
-    """Return the tensors of each pipeline stage; a tied one stands on every stage that uses it."""
-    stages: list[list[Cut]] = [[] for _ in range(layout.pp)]
+def _stages(found: list[Cut], tree: Part, layout: Layout) -> list[list[tuple[Cut, int]]]:
+    """Return the tensors of each pipeline stage, of those that are cut alike one and how many they are; a tied one stands on every stage that uses it."""
+    stages: list[dict[tuple[object, ...], tuple[Cut, int]]] = [{} for _ in range(layout.pp)]
     place = {cut.row.name: 0 for cut in found}
     if layout.pp > 1:
         place = stage_of([cut.row.name for cut in found], layer_names(tree), layout.pp, layout.chunks)
     held: set[tuple[int, str]] = set()
     for cut in found:
-        key = (place[cut.row.name], cut.row.tied_to or cut.row.name)
+        row, _, dim, expert, makes_keys = cut
+        stage = place[row.name]
+        key = (stage, row.tied_to or row.name)
         if key not in held:
             held.add(key)
-            stages[key[0]].append(cut)
-    return stages
+            alike = (row.shape, dim, expert, makes_keys)
+            first, many = stages[stage].get(alike, (cut, 0))
+            stages[stage][alike] = first, many + 1
+    return [list(stage.values()) for stage in stages]
 
 
-def _devices(placed: list[list[Cut]], layout: Layout, kept: int | None) -> Iterator[Device]:
+def _devices(placed: list[list[tuple[Cut, int]]], layout: Layout, kept: int | None) -> Iterator[Device]:
     """Yield the devices of every stage, those that hold as much together."""
     for stage, found in enumerate(placed):
         alike: dict[State, tuple[int, int, int]] = {}
         for tp, tp_times in _tensor_ranks(found, layout):
-            pieces = [(_piece(cut, layout, tp, kept), cut) for cut in found]
+            pieces = [(_piece(cut, layout, tp, kept), cut, many) for cut, many in found]
             for dp, dp_times in _data_ranks(pieces, layout):
                 state = _state(pieces, layout, dp)
                 first = alike.get(state, (tp, dp, 0))
@@ -231,14 +235,14 @@ def _devices(placed: list[list[Cut]], layout: Layout, kept: int | None) -> Itera
             yield Device(stage, tp, dp, state, times)
 
 
-def _tensor_ranks(found: list[Cut], layout: Layout) -> list[tuple[int, int]]:
+def _tensor_ranks(found: list[tuple[Cut, int]], layout: Layout) -> list[tuple[int, int]]:
     """Return the tensor-parallel devices that may differ, each with how many are like it: one for all where every cut is even."""
-    sizes = {cut.row.shape[cut.dim] for cut in found if cut.dim is not None}
+    sizes = {cut.row.shape[cut.dim] for cut, _ in found if cut.dim is not None}
     uneven = any(isinstance(size, int) and size % layout.tp for size in sizes)
     return [(tp, 1) for tp in range(layout.tp)] if uneven else [(0, layout.tp)]
 
 
-def _data_ranks(pieces: list[tuple[tuple[int, ...], Cut]], layout: Layout) -> list[tuple[int, int]]:
+def _data_ranks(pieces: list[tuple[tuple[int, ...], Cut, int]], layout: Layout) -> list[tuple[int, int]]:
     """Return the data-parallel devices that may differ, each with how many follow that are like it.
 
     FSDP gives the first devices full pieces of a tensor, one what is left, and the others none.
@@ -246,8 +250,8 @@ def _data_ranks(pieces: list[tuple[tuple[int, ...], Cut]], layout: Layout) -> li
     if not layout.fsdp:
         return [(0, layout.dp)]
     same = layout.dp // layout.ep  # devices that hold the same experts
-    spread = _starts({shape[0] for shape, cut in pieces if cut.expert and shape and shape[0]}, same)
-    starts = _starts({shape[0] for shape, cut in pieces if not cut.expert and shape and shape[0]}, layout.dp)
+    spread = _starts({shape[0] for shape, cut, _ in pieces if cut.expert and shape and shape[0]}, same)
+    starts = _starts({shape[0] for shape, cut, _ in pieces if not cut.expert and shape and shape[0]}, layout.dp)
     starts |= {group * same + start for group in range(layout.ep) for start in spread}
     return [(start, end - start) for start, end in pairwise([*sorted(starts), layout.dp])]
 
@@ -271,28 +275,28 @@ def _piece(cut: Cut, layout: Layout, tp: int, kept: int | None) -> tuple[int, ..
     return tuple(shape)
 
 
-def _state(pieces: list[tuple[tuple[int, ...], Cut]], layout: Layout, dp: int) -> State:
+def _state(pieces: list[tuple[tuple[int, ...], Cut, int]], layout: Layout, dp: int) -> State:
     """Add up what one device holds."""
     elements = held = states = sharded = replicated = expert = 0
-    for shape, cut in pieces:
+    for shape, cut, many in pieces:
         count = _count(shape)
         if cut.expert and len(shape) != 3:
             count = count // layout.ep
-        elements += count
+        elements += many * count
         if cut.expert:
-            expert += count
+            expert += many * count
         elif cut.dim is None:
-            replicated += count
+            replicated += many * count
         else:
-            sharded += count
+            sharded += many * count
         ways = layout.dp // layout.ep if cut.expert else layout.dp
         if layout.fsdp:
             mine = count // shape[0] * chunk(shape[0], ways, dp % ways) if shape and shape[0] else count if dp % ways == 0 else 0
-            held += mine
-            states += mine
+            held += many * mine
+            states += many * mine
         else:
-            held += -(-count // ways) if layout.zero == 3 else count
-            states += -(-count // ways) if layout.zero == 3 else count
+            held += many * (-(-count // ways) if layout.zero == 3 else count)
+            states += many * (-(-count // ways) if layout.zero == 3 else count)
     if layout.zero in (1, 2):
         spread = expert if layout.ep > 1 else 0
         buffers = ((elements - spread, layout.dp), (spread, layout.dp // layout.ep))
@@ -331,7 +335,7 @@ def _notes(tree: Part, found: list[Cut], layout: Layout, kept: int | None, worki
     if kept is not None and kept < layout.tp:
         yield f"{layout.tp // kept} devices keep the same key-value head, whole"
     if layout.tp > 1:
-        whole = sorted({cut.row.name.rsplit(".", 2)[-2:][0] for cut in found if cut.dim is None and len(cut.row.shape) > 1})
+        whole = sorted({row.name.rsplit(".", 2)[-2:][0] for row, _, dim, _, _ in found if dim is None and len(row.shape) > 1})
         if whole:
             shown = ", ".join(whole[:8]) + (", …" if len(whole) > 8 else "")
             yield Text("Held whole by every tensor-parallel device, beside norms: {names}.", names=shown)

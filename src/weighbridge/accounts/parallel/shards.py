@@ -90,7 +90,7 @@ def _cuts(base: Base) -> Iterator[Cut]:
 def _cut(base: Base, module: Module, row: Row, hidden: object) -> Cut:
     if module.kind == "experts" and len(row.shape) >= 2:
         return _fused_cut(row, hidden)
-    expert = "experts" in module.path.split(".")
+    expert = "experts" in module.path and "experts" in module.path.split(".")
     if module.path in (base.input_embedding, base.output_embedding) or module.path in base.tied:
         return Cut(row, "vocabulary", 0)
     way = style(module.path) if module.kind in ("linear", "conv1d") else "whole"
