@@ -37,6 +37,13 @@ PACKED_FAR = Fraction(3, 2)
 COUNTED_BYTES_FAR = Fraction(27, 25)
 """And how far one of three digits from the count beside it, in thousands or in powers of two: ``124.92 MB`` of 31.23 million in fp32."""
 
+# bytes_of_counts
+FILES_NEAR, FILES_FAR = Fraction(1, 100), Fraction(1, 50)
+"""How near bytes are that agree with the count beside them, and how far those must be off that do not where the others agree: a file has a header
+beside its tensors, so that ``350 MB`` of 86.6M in fp32 (346.4) is left alone."""
+FILE_DIGITS = 3
+"""Digits that such a figure shows at least: ``1 GB`` is any of many counts."""
+
 # work
 WORK_TOLERANCE = Fraction(1, 4)
 """How far FLOPs for a token may be from a multiple of the parameters: attention scores, embeddings and heads are counted or not."""
@@ -196,6 +203,14 @@ NAME_AND_SIZE = 2
 """Cells of a row that holds a name and one size."""
 SURE_COUNTS = 2
 """Models of a table whose counts are theirs, before the count of another is wrong however far off it is."""
+
+# pictures
+THOUSANDS_FAR = 10
+"""A vocabulary in thousands is wrong where it is off by more than one part of so many: ``30k`` of 32,000 is not."""
+
+# agreed_settings
+LEAST_SET_COUNT = 100_000
+"""A number without a unit that a setting called the parameters has is a count from here on: below, ``params: 4`` counts the parameters of something else."""
 
 # tally
 SMALLEST_CLAIM = 1000

@@ -59,7 +59,7 @@ def preset(name: str) -> Preset | None:
     >>> preset("bert-base-chinese").config["vocab_size"]
     21128
     """
-    if name not in _CACHE:
+    if name not in _CACHE and name not in _MISSED:
         needle, line = f'"{name}"', f'\n  "{name}": '
         for text in _preset_files():
             start = text.find(line)
@@ -69,6 +69,9 @@ def preset(name: str) -> Preset | None:
                 _CACHE.update({key: found for found in _presets(text) for key in typed_names(found)})
             if name in _CACHE:
                 break
+        else:
+            if len(_MISSED) < _MOST_MISSED:
+                _MISSED.add(name)
     return _CACHE.get(name)
 
 
@@ -195,15 +198,22 @@ def presets() -> Iterator[Preset]:
 
 
 _CACHE: dict[str, Preset] = {}
+_TEXTS: dict[str, str] = {}
+_MISSED: set[str] = set()
+_MOST_MISSED = 4096
+"""Names that are none's, remembered so that they are looked for once; at most so many, since anybody may ask for anything."""
 _FOLDED: dict[str, Preset] = {}
 
 
 def _preset_files() -> Iterator[str]:
     """Yield the text of each file of presets; a name is looked for before anything is parsed."""
-    for name in sorted(os.listdir(PRESETS)):
-        if name.endswith(".json"):
+    if not _TEXTS:
+        _TEXTS.update({name: "" for name in sorted(os.listdir(PRESETS)) if name.endswith(".json")})
+    for name, text in _TEXTS.items():
+        if not text:
             with open(os.path.join(PRESETS, name), encoding="utf-8") as file:
-                yield file.read()
+                text = _TEXTS[name] = file.read()
+        yield text
 
 
 def _presets(text: str) -> Iterator[Preset]:

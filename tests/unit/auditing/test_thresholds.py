@@ -74,3 +74,32 @@ def test_a_short_figure_is_meant_for_the_number_before_it_if_it_is_near() -> Non
 )
 def test_a_complete_family_leaves_its_authors_figures(text: str, *, wrong: bool) -> None:
     assert bool(audit(text).wrong) == wrong
+
+
+SIZES_OF_FILES = "| Model | Params | File size |\n|---|---|---|\n| one | 86.6M | {} |\n| two | 88.2M | 353 MB |\n| three | 304.3M | 1.22 GB |\n| four | 306.5M | 1.23 GB |"
+
+
+@pytest.mark.parametrize(("size", "wrong"), [("346 MB", False), ("349 MB", False), ("352 MB", False), ("354 MB", True)])
+def test_bytes_of_a_count_are_wrong_from_a_fiftieth(size: str, *, wrong: bool) -> None:
+    assert bool(audit(SIZES_OF_FILES.format(size)).wrong) is wrong
+
+
+def test_bytes_off_by_more_than_a_hundredth_agree_with_no_count() -> None:
+    text = SIZES_OF_FILES.replace("353 MB", "358 MB").replace("1.22 GB", "1.24 GB")  # two of four agree: too few to settle a third
+    assert not audit(text.format("376 MB")).wrong
+
+
+def test_bytes_of_less_than_three_digits_are_of_any_count() -> None:
+    assert not audit(SIZES_OF_FILES.format("2 GB")).wrong
+    assert audit(SIZES_OF_FILES.format("2.00 GB")).wrong
+
+
+@pytest.mark.parametrize(("words", "wrong"), [("29k", False), ("28k", True), ("35k", False), ("36k", True)])
+def test_a_vocabulary_in_thousands_is_wrong_from_a_tenth(words: str, *, wrong: bool) -> None:
+    assert bool(audit(f"Llama 2 7B has a vocabulary of {words} tokens.").wrong) is wrong
+
+
+@pytest.mark.parametrize(("count", "judged"), [("6738415616", True), ("99999", False)])
+def test_a_setting_of_parameters_is_a_count_from_a_hundred_thousand(count: str, *, judged: bool) -> None:
+    found = audit(f"## Llama 2 7B\n\n- num_params: {count}\n- num_layers: 32\n- hidden_size: 4096\n- num_heads: 32\n")
+    assert any(claim.text == f"{int(count)}" and claim.verdict != "unsettled" for claim in found.claims) is judged

@@ -53,8 +53,9 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 def _sentences(scene: Scene) -> Iterator[Claim]:
     """Check what a sentence that says rank, modules and model makes trainable: ``LoRA of rank 8 on q_proj and v_proj of Llama-2-7B``."""
-    for index, line in enumerate(scene.lines):
-        if len(line.text) <= _LONGEST and _LORA.search(line.text) and _TRAINS.search(line.text):
+    for index in scene.counted_lines:
+        line = scene.lines[index]
+        if len(line.text) <= _LONGEST and "lora" in line.text.lower() and _LORA.search(line.text) and _TRAINS.search(line.text):
             ends = [m.end() for m in _END.finditer(line.text)]
             for start, stop in zip([0, *ends], [*ends, len(line.text)], strict=True):
                 yield from _sentence(scene, index, start, stop)

@@ -18,7 +18,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.settings import COUNTS, Setting
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import AGREED_FIELDS, AGREED_SIZES, LEAD_LETTERS, MOST_MEMBERS, SETTING_GAP
+from weighbridge.auditing.thresholds import AGREED_FIELDS, AGREED_SIZES, LEAD_LETTERS, LEAST_SET_COUNT, MOST_MEMBERS, SETTING_GAP
 from weighbridge.presets.aliases import FAMILY, MODEL
 
 
@@ -135,7 +135,7 @@ def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetti
     token = found[0]._replace(start=setting.start, end=setting.end)
     loose = setting.coded and not (about.opens and index - about.line <= SETTING_GAP * 3)
     if setting.kind in COUNTS:
-        plain = bool(token.unit) or (token.value or 0) > _LEAST_COUNT
+        plain = bool(token.unit) or (token.value or 0) > LEAST_SET_COUNT
         return HeldSetting(index, setting, token, settle(token, about.subject.models, setting.kind) is not None, loose) if plain else None
     if token.unit or token.places:
         return None
@@ -145,9 +145,6 @@ def _hold(scene: Scene, index: int, setting: Setting, about: _Lead) -> HeldSetti
         return None
     own = any(number in one for one in values)
     return HeldSetting(index, setting, token, own, loose)
-
-
-_LEAST_COUNT = 100_000
 
 
 def _judge(scene: Scene, cluster: Sequence[HeldSetting], about: _Lead | None) -> Iterator[Claim]:

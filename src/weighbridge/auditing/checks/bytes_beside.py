@@ -40,7 +40,8 @@ _EXACT = 3
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check a figure in bytes against the product in parentheses behind it, or the one in bytes right before it."""
-    for index, line in enumerate(scene.lines):
+    for index in scene.counted_lines:
+        line = scene.lines[index]
         if len(line.text) > _LONGEST or "B" not in line.text:
             continue
         for found in _EXPLAINED.finditer(line.text):

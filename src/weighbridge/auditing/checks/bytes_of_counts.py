@@ -15,20 +15,20 @@ from weighbridge.auditing.text.rounding import significant_digits, whole
 from weighbridge.auditing.text.size_words import BYTES, COUNTING, UNITS
 from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.text.tokens import tokens
-from weighbridge.auditing.thresholds import BESIDE_LINES, SURE_ROWS
+from weighbridge.auditing.thresholds import BESIDE_LINES, FILE_DIGITS, FILES_FAR, FILES_NEAR, SURE_ROWS
 from weighbridge.core.messages import mark
 
 _FILE = re.compile(r"file size|(?:checkpoint|weights?|download) size|size \((?:MB|GB)\)|文件大小|权重大小", re.IGNORECASE)
 _WIDTHS = (4, 2, 1)
 """Bytes of a number in the dtypes that files are written in."""
-_DTYPES = (
-    (4, re.compile(r"fp32|float32|full precision|单精度", re.IGNORECASE)),
-    (2, re.compile(r"fp16|bf16|float16|bfloat16|half precision|半精度", re.IGNORECASE)),
-    (1, re.compile(r"int8|fp8|8[- ]bit", re.IGNORECASE)),
-)
-_NEAR, _FAR = Fraction(1, 100), Fraction(1, 50)
-"""How near a figure is that agrees with its count, and how far one must be off where the others agree: files have a header beside their tensors."""
-_DIGITS = 3
+_NAMES = {
+    4: ("fp32", "float32", "full precision", "单精度"),
+    2: ("fp16", "bf16", "float16", "bfloat16", "half precision", "半精度"),
+    1: ("int8", "fp8", "8-bit", "8 bit"),
+}
+_CALLED = tuple(word for words in _NAMES.values() for word in words)
+_DTYPES = tuple((width, re.compile("|".join(words), re.IGNORECASE)) for width, words in _NAMES.items())
+"""Dtypes as they are called, by their bytes."""
 _REACH = 48
 """Characters behind a figure within which its dtype is said."""
 
@@ -45,7 +45,7 @@ def check(scene: Scene) -> Iterator[Claim]:
     for table in scene.tables:
         for width in _WIDTHS:
             yield from _judge(scene, _of_columns(scene, table, width), least=SURE_ROWS)
-    for index in range(len(scene.lines)):
+    for index in scene.counted_lines:
         for found in _of_sentence(scene, index):
             yield from _judge(scene, found, least=1)
 
@@ -69,28 +69,26 @@ def _of_columns(scene: Scene, table: Table, width: int) -> list[_Bytes]:
 def _of_sentence(scene: Scene, index: int) -> Iterator[list[_Bytes]]:
     """Return the figures of a line in two dtypes, for each exact count near them."""
     text = scene.lines[index].text
-    if not any(pattern.search(text) for _, pattern in _DTYPES):
+    lower = text.lower()
+    if not any(word in lower for word in _CALLED):
         return
     said = [(token, width) for token in _figures(text, index) if token.unit in BYTES and (width := _width(text, token))]
-    if len({width for _, width in said}) < _TWO:
-        return
+    if len({width for _, width in said}) < 2:
+        return  # one dtype settles nothing
     near = range(max(0, index - BESIDE_LINES), min(len(scene.lines), index + BESIDE_LINES))
     counts = {
         _amount(t)
         for line in near
         for t in _figures(scene.lines[line].text, line)
-        if t.unit in COUNTING and significant_digits(t) > _DIGITS
+        if t.unit in COUNTING and significant_digits(t) > FILE_DIGITS
     }
     for count in counts:
         yield [_Bytes(token, count * width) for token, width in said]
 
 
-_TWO = 2
-
-
 def _figures(text: str, line: int) -> list[Token]:
     found = [t for t in tokens(text, line) if t.kind == "num" and t.value and t.unit]
-    return [t for t in found if significant_digits(t) >= _DIGITS]
+    return [t for t in found if significant_digits(t) >= FILE_DIGITS]
 
 
 def _width(text: str, token: Token) -> int | None:
@@ -107,11 +105,11 @@ def _amount(token: Token) -> Fraction:
 def _judge(scene: Scene, found: Sequence[_Bytes], *, least: int) -> Iterator[Claim]:
     """Confirm the figures that are those of their counts; one is wrong where all others, and enough of them, are."""
     for power in (0, 1):
-        agreed = [one for one in found if _distance(one, power) <= _NEAR]
+        agreed = [one for one in found if _distance(one, power) <= FILES_NEAR]
         if len(agreed) < least or len(agreed) + 1 < len(found):
             continue
         for one in found:
-            if one in agreed or _distance(one, power) > _FAR:
+            if one in agreed or _distance(one, power) > FILES_FAR:
                 yield _claim(scene, one, power, "rounded" if one in agreed else "wrong")
         return
 

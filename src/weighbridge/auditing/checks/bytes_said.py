@@ -45,8 +45,8 @@ MOST_MODELS = 4
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Confirm bytes that a count of the text, or of its model, times bytes for each parameter gives, and the bytes of a dtype."""
-    for statement in scene.statements:
-        for token in statement:
+    for statement in scene.numbered:
+        for _, token in scene.figures_of(statement):
             if token.kind != "num" or token.unit not in BYTES or not token.value:
                 continue
             text = scene.lines[token.line].text[max(0, token.start - _REACH) : token.end + _REACH // 2]

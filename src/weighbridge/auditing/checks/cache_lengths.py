@@ -42,8 +42,8 @@ class _Rate(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check every figure in bytes that a sentence gives so many tokens, behind the bytes of one; only a plain product is judged."""
-    for statement in scene.statements:
-        figures = [t for i, t in enumerate(statement) if t.kind == "num" and t.unit in BYTES and t.value and not _is_factor(statement, i)]
+    for statement in scene.numbered:
+        figures = [t for i, t in scene.figures_of(statement) if t.unit in BYTES and t.value and not _is_factor(statement, i)]
         if len(figures) > 1 and PER_TOKEN.search(scene.lines[figures[0].line].text):
             yield from _of_line(scene, figures)
 

@@ -75,7 +75,7 @@ def _is_a_namesakes(scene: Scene, size: StatedSize) -> bool:
 def _models_behind(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:
     """Confirm sizes whose models stand in parentheses behind them: ``width: 768 (ViT-B), 1024 (ViT-L)``."""
     labels = {size.label.line: size for size in scene.stated if size.label.start < size.token.start and size.label.line == size.token.line}
-    for statement in scene.statements:
+    for statement in scene.numbered if labels else ():
         for number, opening in pairwise(statement):
             size = labels.get(number.line)
             if size is None or number.kind != "num" or opening.kind != "(" or opening.line != number.line or not number.value:

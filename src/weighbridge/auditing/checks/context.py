@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from weighbridge.auditing.checks.family_members import by_counts, by_sizes, is_about_another, majority_sizes, resolve_families
 from weighbridge.auditing.checks.main_model import AssumedModel, assume
 from weighbridge.auditing.checks.names import Mention
-from weighbridge.auditing.checks.own_counts import is_whole
+from weighbridge.auditing.checks.own_counts import is_whole, preset_model
 from weighbridge.auditing.checks.scene import Scene, index_stated, words_of
 from weighbridge.auditing.checks.subjects import contexts as bound
 from weighbridge.auditing.checks.subjects import models_by_line
@@ -68,12 +68,8 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     for mention in (m for found in named.values() for m in found if m.kind == MODEL and m.name):
         alternates[str(mention.name)] = alternates.get(str(mention.name), frozenset()) | set(mention.names)
     known_only = all(m.kind in (MODEL, FAMILY) for found in named.values() for m in found)
-    full = frozenset(
-        t.value
-        for statement in spoken
-        for t in statement
-        if t.kind == "num" and t.value and t.value >= 1000 and not t.unit and not t.places
-    )
+    figures = _figures(spoken)
+    full = frozenset(t.value for found in figures.values() for _, t in found if t.value and t.value >= 1000 and not t.unit and not t.places)
     return Scene(
         lines,
         spoken,
@@ -95,7 +91,19 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         tuple(accumulate((index if line.heading else -1 for index, line in enumerate(lines)), max)),
         index_stated(sizes),
         sorted(line for line, found in named.items() if found),
+        [statement for statement in spoken if id(statement) in figures],
+        figures,
+        [index for index, line in enumerate(lines) if _DIGIT.search(line.text)],
     )
+
+
+_DIGIT = re.compile(r"\d")
+
+
+def _figures(spoken: Sequence[Sequence[Token]]) -> dict[int, Sequence[tuple[int, Token]]]:
+    """Return the numbers of each statement that has any, by its identity: most checks look at nothing else."""
+    found = {id(statement): [(place, token) for place, token in enumerate(statement) if token.kind == "num"] for statement in spoken}
+    return {key: numbers for key, numbers in found.items() if numbers}
 
 
 def _main_model(
@@ -112,7 +120,9 @@ def _main_model(
     if main is None:
         return None, None
     try:
-        weighed = load(dict(main.config)) if main.config is not None else load(main.name)
+        weighed = load(dict(main.config)) if main.config is not None else preset_model(main.name)
+        if weighed is None:
+            return None, None
         named_class = _stated_class(lines, weighed) if main.config is None else None
         if named_class is not None and named_class != weighed.class_name:
             weighed = load(main.name, named_class)
@@ -162,11 +172,10 @@ _TOTAL = re.compile(r"\d (?:parameters\b(?! more)|个参数)|\btotal\b|总参数
 def _models(contexts: Sequence[str | None], named: Mapping[int, Sequence[Mention]]) -> dict[str, ModelValue]:
     """Load the models that a text names."""
     models: dict[str, ModelValue] = {}
-    for name in {name for name in contexts if name} | {m.name for found in named.values() for m in found if m.name}:
-        try:
-            models[name] = load(name)
-        except WeighbridgeError:
-            continue
+    for name in {name for name in contexts if name} | {m.name for mentions in named.values() for m in mentions if m.name}:
+        found = preset_model(name)
+        if found is not None:
+            models[name] = found
     return models
 
 

@@ -66,8 +66,8 @@ def bytes_each(text: str) -> list[Fraction]:
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check lines that say how many bytes a dtype takes: ``FP32: 4 bytes``, ``| BF16 | 2 bytes |``, ``INT8 (8 位整型): 1 字节``."""
-    for statement in scene.statements:
-        for token in statement:
+    for statement in scene.numbered:
+        for _, token in scene.figures_of(statement):
             if token.kind == "num" and token.unit in _BYTES and token.value and token.value <= _WIDEST:
                 right = _stated_dtype(scene, token)
                 if right is not None:

@@ -56,7 +56,7 @@ class _Figure(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check every count of a line that is said to be so many layers of the one before it, or the sum of those before it."""
-    for statement in scene.statements:
+    for statement in scene.numbered:
         found = list(_figures(scene, statement))
         for place, figure in enumerate(found):
             yield from _product(scene, figure, found[:place])

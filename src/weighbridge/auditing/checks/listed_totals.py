@@ -38,8 +38,8 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
             last = index
     yield from _judge_totals(scene, group)
     yield from _judge_totals(scene, [(listed, subject) for _, listed, subject in _lines_led_by_sizes(scene, tabled)])
-    for index, line in enumerate(scene.lines):
-        if index not in tabled and len(line.text) <= LONGEST:
+    for index in scene.counted_lines:
+        if index not in tabled and len(scene.lines[index].text) <= LONGEST and _HAS_COUNT.search(scene.lines[index].text):
             yield from _judge_totals(scene, _in_parentheses(scene, index))
 
 
@@ -69,6 +69,8 @@ def _families_before(scene: Scene, index: int, column: int) -> list[str]:
     return []
 
 
+_HAS_COUNT = re.compile(r"[\d,.]\s?(?:[MBmb]\b|[MmBb][Ii][Ll][Ll][Ii][Oo][Nn]|亿|万)")
+"""What every line with such a count has."""
 _COUNT_BEHIND = re.compile(
     r"(?<![\w.])(?P<size>(?:[A-Za-z][\w.]*[-/ ])*(?:tiny|mini|small|base|medium|large|huge|giant|turbo|x+l|\d+(?:\.\d+)?B|[A-Za-z][\w./]*-[A-Za-z0-9./]+))[*_`]*\s?"
     r"(?:[(（:：=约是为~≈]|(?<=\s)(?:has|is|at)\s)\s?[~≈约]?\s?(?P<count>\d[\d,.]*\s?(?:[MB]\b|million|billion|亿|万))(?: param(?:eter)?s| 参数)?\s?(?:[)）,，;；、.]|$)",
@@ -79,7 +81,8 @@ _COUNT_BEHIND = re.compile(
 def _lines_led_by_sizes(scene: Scene, tabled: Collection[int]) -> Iterator[tuple[int, Listed, Subject]]:
     """Yield the lines that a member's size begins and its count follows, in a text on one family: ``tiny 39 M tiny.en``."""
     families = {family_of(scene.lines[index].text[m.column : m.end]) for index, found in scene.mentions.items() for m in found}
-    for index, line in enumerate(scene.lines if len(families) == 1 else ()):
+    for index in scene.counted_lines if len(families) == 1 else ():
+        line = scene.lines[index]
         match = _SIZE_AND_COUNT.match(line.text) if index not in tabled and index not in scene.mentions else None
         subject = member_of(scene, match[1], list(families), firm=True) if match is not None else None
         listed = hold_item(line.text, index, Item("total", *match.span(2)), subject) if match is not None and subject is not None else None

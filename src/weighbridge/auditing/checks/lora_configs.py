@@ -47,7 +47,7 @@ class ConfiguredAdapter(NamedTuple):
 def find_configs(scene: Scene) -> Iterator[ConfiguredAdapter]:
     """Yield the LoRA configs of a text whose rank, targets and base model are all said."""
     for index, line in enumerate(scene.lines):
-        if not _OPENS.search(line.text):
+        if "ora" not in line.text or not _OPENS.search(line.text):
             continue
         last = _last_line(scene, index)
         code = "\n".join(one.raw.partition("#")[0] for one in scene.lines[index : last + 1])

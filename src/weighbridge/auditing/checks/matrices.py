@@ -12,6 +12,8 @@ from weighbridge.auditing.text.rounding import fit, likeliest_value, whole
 from weighbridge.auditing.text.tokens import tokens
 from weighbridge.core.messages import mark
 
+_PRODUCT = re.compile(r"[\d,] ?[×xX*] ?\d")
+"""What every such matrix has: two sizes multiplied."""
 _SAID = re.compile(
     r"(?<![\d.,×*x] )(?<![\w.,×*^])(?P<rows>\d[\d,]*) ?[×x*] ?(?P<columns>\d[\d,]*)(?! ?[×x*+^/=\d.])[)\]]?[ -]?(?:weight |projection |embedding |linear |dense |parameter |learned )*"
     r"(?:matrix|layer|projection|table|map)\W{0,3}(?:(?:that|which|and|so|it|thus|alone|each|has|having|holds?|with|contains?|is|of|about|exactly|roughly|i\.e\.) ?)*[~≈(]?"
@@ -29,8 +31,9 @@ _LONGEST = 10_000
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check the weights that a matrix of stated sizes is said to have: their product, with biases or without."""
-    for index, line in enumerate(scene.lines):
-        for found in _SAID.finditer(line.text) if len(line.text) <= _LONGEST else ():
+    for index in scene.counted_lines:
+        line = scene.lines[index]
+        for found in _SAID.finditer(line.text) if len(line.text) <= _LONGEST and _PRODUCT.search(line.text) else ():
             which = "" if found["number"] else "_zh"
             rows, columns = (int(found[name + which].replace(",", "")) for name in ("rows", "columns"))
             start, stop = found.span("number" + which)

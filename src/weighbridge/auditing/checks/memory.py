@@ -86,8 +86,8 @@ def check(scene: Scene) -> Iterator[Claim]:
     columns: dict[tuple[int, str], list[tuple[Token, Table, Claim | None]]] = {}
     for laid in scene.tables:
         tables.update((line, laid) for line in laid.lines if line not in tables)
-    for statement in scene.statements:
-        for index, token in enumerate(statement):
+    for statement in scene.numbered:
+        for index, token in scene.figures_of(statement):
             if token.kind == "num" and token.unit in BYTES and _is_amount_of_memory(token) and not _in_equation(scene, statement, index):
                 table = tables.get(token.line)
                 judged = _claim(scene, token, table)

@@ -30,8 +30,8 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], judged: Sequence[Cl
     right = {(one.line, one.end) for one in judged if one.verdict in _RIGHT}
     said = {*slips, *(one.value for one in judged if one.verdict in ("wrong", "carried"))}
     known = cache(lambda context: _numbers(held[context]))
-    for statement in scene.statements:
-        for token in statement:
+    for statement in scene.numbered:
+        for _, token in scene.figures_of(statement):
             if token.kind != "num" or token.unit or token.places or token.value is None or token.value < _LEAST:
                 continue
             if (scene.lines[token.line].number, scene.lines[token.line].at[token.end - 1] + 1) in right:

@@ -103,7 +103,9 @@ def _check_repeats(scene: Scene) -> Iterator[Claim]:
 
 def places(scene: Scene) -> frozenset[int]:
     """Return the lines that print modules: no number there is a count."""
-    return frozenset(one.line for one in _printed_modules(scene)) | {i for i, line in enumerate(scene.lines) if _REPEATED.search(line.text)}
+    return frozenset(one.line for one in _printed_modules(scene)) | {
+        i for i in scene.counted_lines if " x " in scene.lines[i].text and _REPEATED.search(scene.lines[i].text)
+    }
 
 
 def _printed_modules(scene: Scene) -> list[PrintedModule]:

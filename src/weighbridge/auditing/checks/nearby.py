@@ -30,7 +30,7 @@ _BETWEEN = re.compile(
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Confirm numbers that their neighbours explain; none is called wrong, for other numbers may be meant."""
-    figures = [[t for t in statement if _is_figure(t)] for statement in scene.statements]
+    figures = [[t for _, t in scene.figures_of(statement) if _is_figure(t)] for statement in scene.statements]
     for place, found in enumerate(figures):
         for token in found:
             yield from _restated_bytes(scene, token, found)
@@ -43,7 +43,9 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 
 def _is_figure(token: Token) -> bool:
-    return token.kind == "num" and token.unit not in ("%", *WORK) and bool(token.value) and (bool(token.unit) or (token.value or 0) >= 1000)
+    if token.kind != "num" or not token.value or token.unit == "%" or token.unit in WORK:
+        return False
+    return bool(token.unit) or token.value >= 1000
 
 
 def _figures_above(figures: Sequence[Sequence[Token]], place: int) -> list[Token]:
@@ -186,8 +188,8 @@ def _shares(scene: Scene, figures: Sequence[Sequence[Token]]) -> Iterator[Claim]
     by_line: dict[int, list[Token]] = {}
     for figure in (figure for group in figures for figure in group if figure.unit not in BYTES):
         by_line.setdefault(figure.line, []).append(figure)
-    for statement in scene.statements:
-        for token in statement:
+    for statement in scene.numbered:
+        for _, token in scene.figures_of(statement):
             if token.kind != "num" or token.unit != "%" or not token.value or token.value >= 100 or significant_digits(token) < SUM_DIGITS:
                 continue
             near = [t for line in range(token.line - SHARE_REACH, token.line + SHARE_REACH + 1) for t in by_line.get(line, ())]

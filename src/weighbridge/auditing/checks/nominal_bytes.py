@@ -46,8 +46,8 @@ _REMARK = re.compile(r"[(（][^()（）]{0,24}[)）]")
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check bytes of weights against the count and the dtype that are said with them."""
-    for index, line in enumerate(scene.lines):
-        text = line.text
+    for index in scene.counted_lines:
+        text = scene.lines[index].text
         if len(text) > _LONGEST or "B" not in text:
             continue
         for found in _OF_MODEL.finditer(text):

@@ -34,18 +34,18 @@ def conventions_of(model: ModelValue) -> Conventions:
     return conventions(model)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def plain_conventions_of(model: ModelValue) -> Conventions:
     """Return the ways of counting that a rounded figure is held against: the simple ones, which are found in a fraction of the time."""
     return conventions(model, PLAIN_COST)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def _tally(model: ModelValue) -> Tally:
     return tally_of(model)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def own_count(model: ModelValue, what: str = "total") -> int | None:
     """Return the plain count of a model: all its parameters, or those that work on one token.
 
@@ -101,7 +101,7 @@ def is_whole(model: ModelValue, number: int) -> bool:
     return any(not made.view.scope for made in conventions_of(model).by_value.get(number, ()))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def list_named_counts(model: ModelValue, what: str) -> tuple[tuple[str, int], ...]:
     """Return a model's count and those of its family's other classes, each with what it is called."""
     own = own_count(model, what)

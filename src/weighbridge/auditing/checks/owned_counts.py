@@ -33,8 +33,8 @@ _CLAUSE = re.compile(r"[,，;；:：(（]")
 
 def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     """Check each count that stands behind its model's name in the possessive, or right before ``for`` and a name."""
-    for statement in scene.statements:
-        for index, token in enumerate(statement):
+    for statement in scene.numbered:
+        for index, token in scene.figures_of(statement):
             if token.kind != "num" or not token.unit or token.line in tabled or not is_count(token) or is_operand(statement, index):
                 continue
             owner = _owner(scene, token)

@@ -50,9 +50,9 @@ def check(scene: Scene, tabled: Collection[int], claims: Sequence[Claim]) -> Ite
     """
     judged = {(claim.line, claim.start): claim.verdict for claim in claims}
     told: dict[str, list[_Told]] = defaultdict(list)
-    for statement in scene.statements:
+    for statement in scene.numbered:
         sides = {t.start for chain in scene.chains_of(statement) if len(chain.sides) > 1 for t in chain.tokens[chain.start : chain.end]}
-        for index, token in enumerate(statement):
+        for index, token in scene.figures_of(statement):
             if token.kind != "num" or is_operand(statement, index):
                 continue
             if token.unit and token.line not in tabled and token.start not in sides and is_count(token):

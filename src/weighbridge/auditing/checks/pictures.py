@@ -16,6 +16,7 @@ from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import topic
 from weighbridge.auditing.claims import Claim
 from weighbridge.auditing.text.numbers import Token
+from weighbridge.auditing.thresholds import THOUSANDS_FAR
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -34,14 +35,13 @@ _WORDS = re.compile(
     r"\b(?:vocab\w*|wordpiece\S*|bpe)[^.;|]{0,32}?(?<![\w.,])(?P<number>\d{1,3}(?:,\d{3})+|\d{4,7}|\d{2,3}(?P<kilo>[kK]))[*_`]{0,2} (?:entries|tokens|words|wordpieces|subwords)\b",
     re.IGNORECASE,
 )
-_THOUSANDS_FAR = 10
-"""A vocabulary in thousands is wrong where it is off by more than one part of so many: ``30k`` of 32,000 is not."""
 
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check sizes of pictures and patches, and of vocabularies, where the text is plainly about one model."""
-    for index, line in enumerate(scene.lines):
-        if len(line.text) > LONGEST or not any(map(str.isdigit, line.text)):
+    for index in scene.counted_lines:
+        line = scene.lines[index]
+        if len(line.text) > LONGEST:
             continue
         for word, pattern in (("patch", _PATCHES), ("image", _IMAGES)):
             for match in pattern.finditer(line.text):
@@ -87,7 +87,7 @@ def _vocabulary(scene: Scene, index: int, match: re.Match[str]) -> Iterator[Clai
     token = Token("num", "", index, start, end)
     if any(abs(number - right) < 1000 if kilo else number == right for right in rights):
         yield field_claim(scene, token, "vocab", number, number, "exact")
-    elif (kilo and all(abs(number - right) * _THOUSANDS_FAR > right for right in rights) and about.line == index) or (
+    elif (kilo and all(abs(number - right) * THOUSANDS_FAR > right for right in rights) and about.line == index) or (
         not kilo and not any(is_fair_vocabulary(number, right) for right in rights) and is_slip(str(number), str(rights[0]))
     ):
         yield field_claim(scene, token, "vocab", number, rights[0], "wrong")

@@ -23,8 +23,8 @@ _REACH = 6
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check each share against the two numbers of which it is said."""
-    for statement in scene.statements:
-        for index, token in enumerate(statement):
+    for statement in scene.numbered:
+        for index, token in scene.figures_of(statement):
             if token.kind == "num" and token.unit == "%" and token.value is not None:
                 pair = _pair(statement, index)
                 judged = _claim(scene, token, *pair) if pair is not None else None

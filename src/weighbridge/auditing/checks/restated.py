@@ -51,8 +51,8 @@ def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, ReferenceCou
     parts = cache(lambda context: _KnownNumbers(_parts(held[context])))
     covered = ClaimSpans(claims)
     printed_modules = modules.places(scene)
-    for statement in scene.statements:
-        for index, token in enumerate(statement):
+    for statement in scene.numbered:
+        for index, token in scene.figures_of(statement):
             if token.kind != "num" or token.unit == "%" or token.unit in BYTES | WORK or token.line in printed_modules:
                 continue
             if (likeliest_value(token) or 0) < SMALLEST_RESTATED:

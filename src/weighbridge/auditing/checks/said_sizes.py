@@ -49,7 +49,7 @@ def passages(scene: Scene, tabled: Collection[int]) -> Iterator[list[SaidSize]]:
             groups = {}
         if index in tabled or "|" in line.text:
             continue
-        for size in _sizes_said(line.text):
+        for size in _sizes_said(line.text) if _DIGIT.search(line.text) else ():
             found = topic(scene, index, size.first)
             mention = found.mention if found is not None else _mention_of_given_model(scene, size)
             subject = of_mention(scene, mention, firm=True) if mention is not None else None
@@ -71,6 +71,7 @@ def _sizes_said(text: str) -> list[DescribedSize]:
     ]
 
 
+_DIGIT = re.compile(r"\d")
 _IN_LAYER = re.compile(r"\b(?:each|every) (?:layer|block) (?:has|contains|consists of)\s?$|每一?层(?:有|包含|含)\s?$", re.IGNORECASE)
 """Before a number of blocks that a layer has: ``each layer has 8 feed-forward blocks``."""
 

@@ -74,6 +74,9 @@ class Scene(NamedTuple):
         headings: By index of line, the line of the heading that it stands under, or -1.
         stated_index: The sizes that are stated, by where and by what they are.
         named_lines: The lines that name a model, in order.
+        numbered: The statements that hold a number.
+        figures: By statement, its numbers, each with its place in it.
+        counted_lines: The lines that have a digit, in order.
     """
 
     lines: Sequence[Line]
@@ -96,6 +99,9 @@ class Scene(NamedTuple):
     headings: Sequence[int] = ()
     stated_index: StatedIndex = StatedIndex({}, frozenset(), ())
     named_lines: Sequence[int] = ()
+    numbered: Sequence[Sequence[Token]] = ()
+    figures: Mapping[int, Sequence[tuple[int, Token]]] = {}
+    counted_lines: Sequence[int] = ()
 
     @property
     def given(self) -> bool:
@@ -105,6 +111,10 @@ class Scene(NamedTuple):
     def chains_of(self, statement: Sequence[Token]) -> Sequence[Chain]:
         """Return the equations of a statement."""
         return self.by_statement.get(id(statement), ())
+
+    def figures_of(self, statement: Sequence[Token]) -> Sequence[tuple[int, Token]]:
+        """Return the numbers of a statement, each with its place in it."""
+        return self.figures.get(id(statement), ())
 
     def context(self, line: int, column: int) -> str | None:
         """Return the model that a place of the text is about."""

@@ -49,8 +49,8 @@ def check(scene: Scene) -> Iterator[Claim]:
     if total is None or agreed[total] < LEAST or len(pairs) - agreed[total] > MOST_ODD * len(pairs):
         return
     times: dict[Fraction, int] = {}
-    for statement in scene.statements:
-        for token in statement:
+    for statement in scene.numbered:
+        for _, token in scene.figures_of(statement):
             if token.kind == "num" and token.value is not None:
                 times[token.value] = times.get(token.value, 0) + 1
     others = [count for model in scene.models.values() if (count := own_count(model))]

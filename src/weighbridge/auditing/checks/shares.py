@@ -38,7 +38,7 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], found: Sequence[Off
     if not firm:
         return
     totals = dict.fromkeys(offer.number for offer in found if offer.subject == "total" and offer.computed and offer.number > 10**6)
-    for statement in scene.statements:
+    for statement in scene.numbered:
         start = 0
         for index, token in enumerate(statement):
             if token.line != statement[start].line:

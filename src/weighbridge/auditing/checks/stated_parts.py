@@ -52,8 +52,8 @@ def check(scene: Scene, held: Mapping[str, ReferenceCounts], judged: Sequence[Cl
     spans = ClaimSpans(judged)
     right = Counter(one.line for one in judged if one.kind in _KINDS and one.verdict in _RIGHT)
     wrong = {one.line for one in judged if one.verdict in ("wrong", "carried")}
-    for statement in scene.statements:
-        for index, token in enumerate(statement):
+    for statement in scene.numbered:
+        for index, token in scene.figures_of(statement):
             if not _is_count(token) or "|" in scene.lines[token.line].text or _is_operand(statement, index):
                 continue
             line = scene.lines[token.line]

@@ -89,14 +89,14 @@ def _unjudged_numbers(scene: Scene, is_judged: Callable[[Token], bool], cells: _
     }
     sized = sized if scene.mentions or scene.main is not None else {}
     grids = {line for table in scene.tables if is_grid(table) for line in table.lines} | rows_of(scene)
-    for statement in scene.statements:
+    for statement in scene.numbered:
         results = {
             chain.tokens[side.end - 1].start: side
             for chain in scene.chains_of(statement)
             for side in chain.sides[1:]
             if isinstance(side.term, Token) and not _is_definition(chain)
         }
-        for index, token in enumerate(statement):
+        for index, token in scene.figures_of(statement):
             if token.kind != "num" or token.value is None or is_judged(token):
                 continue
             if any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
@@ -130,8 +130,9 @@ def _unjudged_sizes(scene: Scene, is_judged: Callable[[Token], bool]) -> Iterato
         return
     tabled = {line for table in scene.tables if table.head for line in table.lines}
     summed = rows_of(scene)
-    for index, line in enumerate(scene.lines):
-        if index in tabled or index in summed or not re.search(r"\d", line.text):
+    for index in scene.counted_lines:
+        line = scene.lines[index]
+        if index in tabled or index in summed:
             continue
         named = scene.mentions.get(index, ())
         for seen in seen_sizes(line.text):

@@ -78,10 +78,10 @@ def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
     Args:
         tabled: The lines of tables whose rows or columns are models.
     """
-    for statement in scene.statements:
+    for statement in scene.numbered:
         equations = [chain for chain in scene.chains_of(statement) if len(chain.sides) > 1]
         sides = {t.start for chain in equations for t in chain.tokens[chain.start : chain.end] if t.kind == "num"}
-        for index, token in enumerate(statement):
+        for index, token in scene.figures_of(statement):
             if token.kind != "num" or token.line in tabled or token.start in sides:
                 continue
             if is_count(token) and not is_operand(statement, index):

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-_TOWER = re.compile(r"vision|visual|image|text|language|图像|视觉|图片|文本", re.IGNORECASE)
+_OF_TOWERS = "vision visual image text language 图像 视觉 图片 文本".split()
+_BRACES = frozenset("{(")
+
+
+def _may_be_of_tower(text: str) -> bool:
+    """Tell whether words speak of images or texts at all."""
+    lower = text.lower()
+    return any(word in lower for word in _OF_TOWERS)
 
 
 def hold_size(scene: Scene, token: Token, model: ModelValue, kind: str, word: str, *, sure: bool) -> list[Claim] | None:
@@ -45,9 +52,10 @@ def check(scene: Scene) -> Iterator[Claim]:
 def _sizes(scene: Scene) -> Iterator[Claim]:
     """Hold the sizes that a line or a list gives a tower, named before them or on the line above, against that tower's."""
     groups: dict[tuple[str, int], list[tuple[int, Field]]] = {}
-    for index, line in enumerate(scene.lines):
+    for index in scene.counted_lines:
+        line = scene.lines[index]
         above, place = _label_above(scene, index)
-        if len(line.text) > _LONGEST or not (_TOWER.search(line.text) or (len(above) < _LABEL and _TOWER.search(above))):
+        if len(line.text) > _LONGEST or not (_may_be_of_tower(line.text) or (len(above) < _LABEL and _may_be_of_tower(above))):
             continue
         label = tower_in(above) if len(above) < _LABEL else None
         for field in _fields_of(line.text):
@@ -114,7 +122,7 @@ def _configs(scene: Scene) -> Iterator[Claim]:
     """Hold the settings between the braces of a tower's config, ``"vision_cfg": {``, against that tower's sizes."""
     kind, model, block = None, None, list[tuple[int, Field]]()
     for index, line in enumerate(scene.lines):
-        opening = _OPENS.search(line.raw) if len(line.raw) < _LONGEST else None
+        opening = _OPENS.search(line.raw) if line.raw.rstrip()[-1:] in _BRACES and len(line.raw) < _LONGEST else None
         if opening is not None or (kind is not None and _CLOSES.search(line.raw)):
             yield from _of_config(scene, model, kind, block)
             kind, block = (_KINDS[opening[1][0].lower()], []) if opening is not None else (None, [])

@@ -66,8 +66,8 @@ class Tower(NamedTuple):
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check what is said of a tower right before or behind its name, in a row of two cells, and below a line that is its name."""
-    for statement in scene.statements:
-        for token in statement:
+    for statement in scene.numbered:
+        for _, token in scene.figures_of(statement):
             if token.kind == "num" and token.value and is_count(token):
                 found = _tower_of_count(scene, token)
                 model = model_named(scene, token) if found else None

@@ -16,6 +16,8 @@ from weighbridge.auditing.thresholds import TRAINING_FAR, WORK_SAID_FAR, WORK_TO
 from weighbridge.core.messages import mark
 from weighbridge.presets.aliases import MODEL
 
+_POWER = re.compile(r"\d ?(?:[eE]\+?|[×x*·X] ?10 ?\^ ?[{(]?)\d{2}")
+"""A power of ten, which every such figure has."""
 _FLOPS = re.compile(
     r"(?<![\w.])(?P<number>\d+(?:\.\d+)?) ?(?:e\+?|[×x*·] ?10 ?\^ ?[{(]?)(?P<power>\d{2})[})]? ?(?:total |training |floating[- ]point )*(?:FLOPs?\b|operations|次浮点)",
     re.IGNORECASE,
@@ -34,8 +36,9 @@ _SENTENCE = re.compile(r"[。;；!?！？|]|\.(?!\d)")
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check the FLOPs of a training run in sentences that say its one model and its tokens."""
-    for index, line in enumerate(scene.lines):
-        if "10" not in line.text and "e" not in line.text.lower():
+    for index in scene.counted_lines:
+        line = scene.lines[index]
+        if not _POWER.search(line.text):
             continue
         for found in _FLOPS.finditer(line.text[:_LONGEST]):
             judged = _judge(scene, index, found)

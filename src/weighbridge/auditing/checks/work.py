@@ -44,8 +44,8 @@ def check(scene: Scene) -> Iterator[Claim]:
         if "FLOP" in line.text and _TWICE.search(line.text):
             for found in _OF_NOMINAL.finditer(line.text):
                 yield from _of_nominal(scene, index, found)
-    for statement in scene.statements:
-        for token in statement:
+    for statement in scene.numbered:
+        for _, token in scene.figures_of(statement):
             if token.kind != "num" or token.unit not in WORK or not token.value:
                 continue
             text = scene.lines[token.line].text

@@ -103,6 +103,12 @@ def size_at(text: str, start: int) -> PhraseMatch | None:
     return best
 
 
+def begins_size(word: str) -> bool:
+    """Tell whether a phrase for a size may begin with the letters that a word begins with."""
+    letters = _LETTERS.match(word)
+    return letters is not None and letters.group().lower() in _STARTS
+
+
 _LETTERS = re.compile("[A-Za-z]+")
 _GAP = re.compile("[ _/-]{1,2}")
 _STARTS = frozenset(found.group() for phrase in SIZES if (found := _LETTERS.match(phrase)))

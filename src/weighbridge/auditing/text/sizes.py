@@ -50,6 +50,8 @@ def find_sizes(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator
     >>> [(s.word, s.value) for s in find_sizes(tokens("BERT-Base: 12-layer, 768-hidden, vocab size = 30522", 0), LETTERS)]
     [('layers', 12), ('hidden', 768), ('vocab', 30522)]
     """
+    if not any(token.kind == "num" for token in statement):
+        return
     for index, token in enumerate(statement):
         if token.kind == "name" and (token.text in SYMBOLS or token.text in meant):
             found = _read_labelled(statement, index, token, token.text if token.text in SYMBOLS else meant[token.text])

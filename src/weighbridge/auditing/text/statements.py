@@ -20,7 +20,7 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
     found: list[list[Token]] = []
     last_line = -9
     for index, line in enumerate(lines):
-        here = _without_nouns(_without_remarks(_values_of_words(_one_sign(tokens(line.text, index))))) if line.text else []
+        here = _simplify(tokens(line.text, index)) if line.text else []
         if not here:
             continue
         if found and index - last_line <= 2 and _continues(found[-1], here) and len(found[-1]) < 400:
@@ -33,10 +33,18 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
     return found
 
 
+def _simplify(line: list[Token]) -> list[Token]:
+    """Read signs that are one as one, and leave out what only remarks on a factor or says what it counts; a line without a sign stays as it is."""
+    kinds = {token.kind for token in line}
+    if "rel" in kinds:
+        line = _one_sign(line)
+    if "(" in kinds:
+        line = _without_remarks(_values_of_words(line) if "op" in kinds else line)
+    return _without_nouns(line) if "op" in kinds else line
+
+
 def _one_sign(line: list[Token]) -> list[Token]:
     """Read ``= ~`` and ``= about`` as one sign, which says that what follows is near."""
-    if not any(token.kind == "rel" for token in line):
-        return line
     doubled = {place for place, (token, after) in enumerate(pairwise(line)) if token.text == "=" and after.text == "≈"}
     hedged = {place + 1 for place, (token, after) in enumerate(pairwise(line)) if token.kind == "rel" and after.text.lower() in _NEARLY}
     if not doubled and not hedged:
@@ -50,7 +58,7 @@ _NEARLY = frozenset("约 大约 约为 about approximately roughly approx circa"
 
 def _values_of_words(line: list[Token]) -> list[Token]:
     """Read ``attn (2.4M) + ffn (4.7M) = 7.1M`` as the sum of the numbers in parentheses."""
-    if not (any(token.text == "+" for token in line) and any(token.kind == "(" for token in line)):
+    if not any(token.text == "+" for token in line):
         return line
     found: list[Token] = []
     index = 0
@@ -75,8 +83,6 @@ def _is_valued_word(line: Sequence[Token], at: int) -> bool:
 
 def _without_remarks(line: list[Token]) -> list[Token]:
     """Leave out words in parentheses that only remark on a factor: ``768*3072 (4H in the paper) + 3072``."""
-    if not any(token.kind == "(" for token in line):
-        return line
     kept: list[Token] = []
     index = 0
     while index < len(line):

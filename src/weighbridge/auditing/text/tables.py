@@ -197,6 +197,8 @@ def _row(line: Line, index: int) -> Row | None:
     if text.count("|") >= 2 or (text.count("|") == 1 and text.strip().strip("|").count("|") == 1):
         return Row(index, _cells(text, _BAR, index))
     raw = line.raw if len(line.raw) == len(line.text) else text
+    if "  " not in text and "\t" not in raw:
+        return None  # one cell
     if "=" in text or (not _NUMBER.search(text) and len(text) > 200):
         return None
     cells = _cells(raw if "\t" in raw else text, _WIDE, index)

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from weighbridge.auditing.text.numbers import NUMBER, WORD, Token, read_number
-from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, size_at
+from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, begins_size, size_at
 
 _ADDRESS = re.compile(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
 _MARKED = re.compile(r"\s*==+(?:\d+==+)?")
@@ -14,6 +14,8 @@ _SHAPE = re.compile(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?
 _OPERATIONS = {"×": "*", "·": "*", "*": "*", "+": "+", "-": "-", "/": "/", "^": "^"}
 _SURE = frozenset("×*+-/^")
 """Signs that are operations wherever they stand alone."""
+_FACTORS = frozenset("HVLAISTNlhbsd")
+"""Letters that are sizes where several run together in a formula."""
 _TWO = frozenset(("!=", "<=", ">=", "+=", "-=", "*=", "/=", "=>", "->", ":=", "=~", "<-", "--"))
 
 
@@ -30,21 +32,46 @@ def tokens(text: str, line: int) -> list[Token]:
 def _tokens(text: str, line: int) -> tuple[Token, ...]:
     """Return the tokens of a line or a cell, for which several checks ask; :func:`forget` is called when a text is done."""
     found: list[Token] = []
-    position, length = 0, len(text)
+    position, length, noun = 0, len(text), False
     mark = _MARKED.match(text)
     if mark is not None:  # ``==31751== refs`` begins the lines of a log
         found.append(Token("sep", mark.group(), line, 0, mark.end()))
         position = mark.end()
     while position < length:
-        character = text[position]
-        if character == " ":
+        if text[position] == " ":
             position += 1
             continue
-        token = _token(text, position, line, found)
         spaced = position > 0 and text[position - 1] == " "
-        found.append(Token._make((*token[:-1], True)) if spaced else token)
+        word = WORD.match(text, position)
+        if word is not None and _is_plain_word(word.group()):
+            end = word.end()
+            if text[end : end + 1] in (".", "-") and text[end + 1 : end + 2].isalnum() and text[end + 1 : end + 2].isascii():
+                end = _compound(text, end)
+            found.append(_make(Token, ("word", text[position:end], line, position, end, None, "", 0, spaced)))
+            position = end
+            continue
+        token = _token(text, position, line, found)
+        noun = noun or token.kind == "noun"
+        found.append(_make(Token, (*token[:-1], True)) if spaced else token)
         position = token.end
-    return tuple(token for token in found if token.kind != "noun")
+    return tuple(token for token in found if token.kind != "noun") if noun else tuple(found)
+
+
+_make = tuple.__new__
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_plain_word(letters: str) -> bool:
+    """Tell whether a word is one wherever it stands: no size begins with it, and no factor, sign, noun of a product or address is written so."""
+    lower = letters.lower()
+    return (
+        len(letters) > 1
+        and letters[0] not in "xX"
+        and lower not in NOUNS
+        and lower not in ("times", "http", "https", "ftp", "www")
+        and not begins_size(letters)
+        and not (letters[0] in POSSIBLE and len(letters) <= 4 and all(letter in _FACTORS for letter in letters))
+    )
 
 
 def forget() -> None:
@@ -119,12 +146,7 @@ def _word(text: str, at: int, line: int, found: list[Token]) -> Token:
     letters = word.group()
     if len(letters) == 1 and letters in POSSIBLE:
         return Token("name", letters, line, at, end)
-    if (
-        letters[0] in POSSIBLE
-        and len(letters) <= 4
-        and all(letter in "HVLAISTNlhbsd" for letter in letters)
-        and _in_formula(text, at, end, found)
-    ):
+    if letters[0] in POSSIBLE and len(letters) <= 4 and all(letter in _FACTORS for letter in letters) and _in_formula(text, at, end, found):
         return Token("name", letters[0], line, at, at + 1)
     if text[end : end + 1] in (".", "-") and text[end + 1 : end + 2].isalnum() and text[end + 1 : end + 2].isascii():
         end = _compound(text, end)
