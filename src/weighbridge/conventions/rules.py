@@ -166,6 +166,7 @@ def _enumerate(view: View, order: int, most_cost: int) -> Iterator[Convention]:
     costs = [omission.cost for omission in view.omissions]
     # By combination: the cells that are gone, what is left, what it costs.
     sums: dict[tuple[int, ...], tuple[int, int, int]] = {(): (0, start, view.cost)}
+    lost: dict[int, int] = {}
     seen: set[int] = set()
     for size in range(min(view.depth, most_cost) + 1):
         longer: dict[tuple[int, ...], tuple[int, int, int]] = {}
@@ -173,8 +174,11 @@ def _enumerate(view: View, order: int, most_cost: int) -> Iterator[Convention]:
             if omitted:
                 last = omitted[-1]
                 gone, left, cost = sums[omitted[:-1]]
-                left -= _sum_of(amounts, covers[last] & ~gone)
-                gone |= covers[last]
+                more = covers[last] & ~gone
+                if more not in lost:
+                    lost[more] = _sum_of(amounts, more)
+                left -= lost[more]
+                gone |= more
                 cost += costs[last]
             else:
                 gone, left, cost = sums[omitted]

@@ -315,7 +315,11 @@ def _cells(atoms: Sequence[Atom], omissions: tuple[Omission, ...]) -> tuple[Cell
     for atom in atoms:
         covered = known.get(alike := traits(atom))
         if covered is None:
-            covered = known[alike] = sum(1 << index for index, omission in enumerate(omissions) if omission.covers(atom))
+            covered = 0
+            for index, omission in enumerate(omissions):
+                if omission.covers(atom):
+                    covered |= 1 << index
+            known[alike] = covered
         spare, part = _padding_positions(atom), coarse_part(atom)
         if spare:
             found[covered | 1 << omissions.index(OFFSET), part] += spare

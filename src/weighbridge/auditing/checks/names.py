@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -89,7 +90,7 @@ def _read_names(text: str) -> Iterator[Mention]:
     names, starts, index = table(), _starts(), 0
     while index < len(runs):
         first = runs[index].group()
-        if first[:3] not in starts:
+        if first[:3] not in starts or not (_begins_name(first) or _is_other(first)):
             index += 1
             continue
         best = _longest_name(lower, runs, index, names)
@@ -109,7 +110,7 @@ def _read_names(text: str) -> Iterator[Mention]:
             index = best[0] + 1
         else:
             following = runs[index + 1].group() if index + 1 < len(runs) and lower[runs[index].end()] == "-" else ""
-            if _OTHER.fullmatch(first) and following not in _LIKENESS:
+            if _is_other(first) and following not in _LIKENESS:
                 yield Mention(runs[index].start(), None, runs[index].end())
             index += 1
 
@@ -151,7 +152,27 @@ def _longest_name(lower: str, runs: list[re.Match[str]], index: int, names: Mapp
             best = (place, names[key])
         elif version in names and version != key:
             best = (place, names[version])
+        if not _begins_name(key) and (version == key or not _begins_name(version)):
+            break
     return best
+
+
+@lru_cache(maxsize=1 << 14)
+def _begins_name(text: str) -> bool:
+    """Tell whether any name begins so."""
+    names = _sorted_names()
+    place = bisect_left(names, text)
+    return place < len(names) and names[place].startswith(text)
+
+
+@cache
+def _sorted_names() -> Sequence[str]:
+    return sorted(table())
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_other(word: str) -> bool:
+    return _OTHER.fullmatch(word) is not None
 
 
 @cache

@@ -10,14 +10,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from math import ceil, floor
+from typing import TYPE_CHECKING, TypeAlias
 
+from weighbridge.auditing.checks.cut_figures import Judgement, cut_or_rounded_up
 from weighbridge.auditing.checks.own_counts import conventions_of, list_named_counts, own_count, plain_conventions_of, tied_tables
 from weighbridge.auditing.checks.published_figures import figures
 from weighbridge.auditing.claims import Reason, Sentence, because
 from weighbridge.auditing.text.numbers import Token
 from weighbridge.auditing.text.rounding import Fit, fit, scales, significant_digits, value_bounds
-from weighbridge.auditing.thresholds import HEDGED, MOST_LABELS, PUBLISHED_FAR, ROUNDED_DIGITS
+from weighbridge.auditing.thresholds import MOST_LABELS, PUBLISHED_FAR, ROUNDED_DIGITS
 from weighbridge.conventions.omissions import SCOPES
 from weighbridge.core.messages import mark
 from weighbridge.presets import preset
@@ -25,14 +27,6 @@ from weighbridge.presets import preset
 if TYPE_CHECKING:
     from weighbridge.conventions.rules import Convention
     from weighbridge.value import ModelValue
-
-
-class Judgement(NamedTuple):
-    """How a figure is true: its verdict, the exact number it stands for, and why."""
-
-    verdict: str
-    expected: Fraction
-    reason: Reason
 
 
 def settle(
@@ -52,7 +46,9 @@ def settle(
     >>> settle(tokens("124,337,664", 0)[0], [preset_model("gpt2")]).verdict
     'convention'
     """
-    return _settle(token._replace(line=0, start=0, end=0, spaced=False), tuple(models), what, hedged=hedged, whole=whole)
+    value = token.value
+    key = (token.kind, token.text, None if value is None else (value.numerator, value.denominator), token.unit, token.places)
+    return _settle(key, tuple(models), what, hedged=hedged, whole=whole)
 
 
 def is_near(token: Token, models: Sequence[ModelValue], what: str = "total") -> bool:
@@ -60,9 +56,15 @@ def is_near(token: Token, models: Sequence[ModelValue], what: str = "total") -> 
     return significant_digits(token) < ROUNDED_DIGITS and settle(token, models, what, hedged=True, whole=True) is not None
 
 
+_Figure: TypeAlias = tuple[str, str, tuple[int, int] | None, str, int]
+"""A number without its place: kind, text, value, unit, digits after the point."""
+
+
 @lru_cache(maxsize=4096)
-def _settle(token: Token, models: tuple[ModelValue, ...], what: str, *, hedged: bool, whole: bool) -> Judgement | None:
+def _settle(figure: _Figure, models: tuple[ModelValue, ...], what: str, *, hedged: bool, whole: bool) -> Judgement | None:
     """Settle a figure wherever it stands: tables and lists say the same ones again and again."""
+    kind, text, value, unit, places = figure
+    token = Token(kind, text, 0, 0, 0, None if value is None else Fraction(*value), unit, places)
     exact = not token.unit and not token.places
     for reading in _OF_WHOLE if exact else _OF_ROUNDED_WHOLE if whole else _OF_ROUNDED:
         for model in models:
@@ -111,8 +113,8 @@ def _rounded_conventions(token: Token, model: ModelValue) -> list[Convention]:
     """Return the simple conventions whose count a rounded figure may be, the simplest first."""
     table, cheap = plain_conventions_of(model), []
     for scale in scales(token):
-        low, high = value_bounds(token, scale)
-        first, last = bisect_left(table.values, low), bisect_right(table.values, high)
+        low, high = value_bounds(token, scale)  # whole numbers compare in a fraction of the time
+        first, last = bisect_left(table.values, ceil(low)), bisect_right(table.values, floor(high))
         found = [made for value in table.values[first:last] for made in table.by_value[value]]
         cheap += sorted(found, key=lambda made: (made.cost, made.order))
     return cheap
@@ -171,46 +173,6 @@ def reason_for(made: Convention) -> Reason:
     return because(mark("the count of {name}"), name=name)
 
 
-def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
-    """Cut off or rounded up instead of rounded; said to be approximate and near."""
-    if token.value is None or not (token.unit or token.places or hedged):
-        return
-    reaches = [(scale, token.value * scale, max(10 * scale, token.value * scale, Fraction(1))) for scale in scales(token)]
-    for index, (name, count) in enumerate(list_named_counts(model, what)):
-        for scale, said_number, reach in reaches:
-            if not hedged and abs(said_number.numerator - count * said_number.denominator) > reach * said_number.denominator:
-                continue  # most are far
-            step = scale / 10**token.places
-            near = said_number <= count or index == 0  # another class is not rounded up
-            if near and abs(said_number - count) < step and (token.unit or token.places):
-                reason = because(mark("truncated, not rounded")) if said_number < count else because(mark("rounded up"))
-                yield Judgement("note", Fraction(count), reason + because(mark("{name} has {right}"), name=name, right=count))
-            tens = 10 * scale
-            if (
-                index == 0
-                and not token.places
-                and token.unit
-                and said_number % tens == 0
-                and said_number % (10 * tens)
-                and 0 <= count - said_number < tens
-            ):
-                reason = because(mark("truncated, not rounded")) + because(mark("{name} has {right}"), name=name, right=count)
-                yield Judgement("note", Fraction(count), reason)
-            one_digit = 10 ** (len(str(int(said_number))) - 1)
-            if (
-                said_number % one_digit == 0
-                and abs(said_number - count) * 2 <= one_digit
-                and abs(said_number - count) <= PUBLISHED_FAR * count
-            ):
-                yield Judgement(
-                    "note",
-                    Fraction(count),
-                    because(mark("rounded to one digit")) + because(mark("{name} has {right}"), name=name, right=count),
-                )
-            if hedged and abs(said_number - count) <= HEDGED * count:
-                yield Judgement("note", Fraction(count), because(mark("close enough for a figure that is said to be approximate")))
-
-
 def _with_masks(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Judgement]:
     """All that GPT-2's published file stores: its causal masks, positions by positions in each layer, counted with the parameters."""
     sizes = model.description.sizes if model.description is not None and model.model_type == "gpt2" else None
@@ -244,7 +206,7 @@ def _figures_of_kin(name: str) -> tuple[tuple[Fraction, bool], ...]:
     return (*figures(found), *sisters)
 
 
-_OF_WHOLE = (_counts, _conventions, _with_untied_head, _with_masks, _heads, _to_filled_zeros, _close, _published_figure)
-_OF_ROUNDED_WHOLE = (_counts, _close, _published_figure, _conventions_of_whole, _with_untied_head, _with_masks)
-_OF_ROUNDED = (_counts, _close, _published_figure, _conventions, _with_untied_head, _with_masks)
+_OF_WHOLE = (_counts, _conventions, _with_untied_head, _with_masks, _heads, _to_filled_zeros, cut_or_rounded_up, _published_figure)
+_OF_ROUNDED_WHOLE = (_counts, cut_or_rounded_up, _published_figure, _conventions_of_whole, _with_untied_head, _with_masks)
+_OF_ROUNDED = (_counts, cut_or_rounded_up, _published_figure, _conventions, _with_untied_head, _with_masks)
 """The readings of a whole number and of a rounded figure, the simplest first."""

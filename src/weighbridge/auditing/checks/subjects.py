@@ -141,8 +141,18 @@ _COUNT = re.compile(r"\s?(?:has |with |[(（=:：])?\s?[~≈约]?\d[\d.]*\s?(?:[
 _ENDS = re.compile(r"[;；。|]|\.(?!\d)")
 
 
+_IN_SIZES = "base large small tiny mini medium huge giant xl turbo".split()
+_COUNT_OR_WORD = re.compile(r"\d\s?[bBmMxX]")
+
+
+def _may_have_size(text: str) -> bool:
+    """Tell whether a line may have a word for a member's size at all."""
+    lower = text.lower()
+    return any(word in lower for word in _IN_SIZES) or _COUNT_OR_WORD.search(text) is not None
+
+
 def _sizes_as_members(text: str, mentions: Sequence[Mention], families: Sequence[str]) -> list[Mention]:
-    if not text:
+    if not (mentions or families) or not _may_have_size(text):
         return []
     found: list[Mention] = []
     carried = families
