@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.ledger import ledger
-from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
+from weighbridge.accounts.parameters import PARAMETERS, tally_of
 from weighbridge.conventions.atoms import Atom, Parts, parts_of
 from weighbridge.conventions.loading import loading_of
 from weighbridge.conventions.omissions import TABLES
-from weighbridge.conventions.views import trees
+from weighbridge.conventions.views import count_classes
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.tree import Part, walk
 from weighbridge.presets import preset
@@ -187,12 +187,7 @@ def class_counts(model: ModelValue) -> dict[str, int]:
     >>> class_counts(model("bert-base-uncased"))["BertForMaskedLM"]
     109514298
     """
-    found: dict[str, int] = {}
-    for name, tree in trees(model):
-        value = count(tree)
-        assert isinstance(value, int)
-        found[name] = value
-    return found
+    return dict(count_classes(model))
 
 
 def _merge_alike(taken: Parts) -> Parts:

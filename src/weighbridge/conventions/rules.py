@@ -17,7 +17,6 @@ from weighbridge.conventions.atoms import parts_of
 from weighbridge.conventions.omissions import SCOPES
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.views import View, coarse_part, views
-from weighbridge.core.last import keep_last
 from weighbridge.core.messages import Say, mark
 
 if TYPE_CHECKING:
@@ -116,17 +115,11 @@ def convention(model: ModelValue, number: int) -> Convention | None:
     return found[0] if found else None
 
 
-@keep_last
-def _views(model: ModelValue) -> tuple[View, ...]:
-    """Return the views of a model, which an audit asks for twice: for every convention, and for the plain ones alone."""
-    return tuple(views(model))
-
-
 @lru_cache(maxsize=16)
 def conventions(model: ModelValue, most_cost: int = MOST_COST) -> Conventions:
     """Work out every convention of *model* up to a cost, simplest first for each number."""
     found: dict[int, list[Convention]] = {}
-    for order, view in enumerate(_views(model)):
+    for order, view in enumerate(views(model, most_cost)):
         for made in _enumerate(view, order, most_cost) if view.cost <= most_cost else ():
             found.setdefault(made.value, []).append(made)
     kept = {value: tuple(sorted(made, key=lambda c: (c[0], c[1], len(c[2]), c[2]))[:KEPT]) for value, made in found.items() if value > 0}

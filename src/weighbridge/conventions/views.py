@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import count, tally
@@ -116,8 +117,22 @@ def unique_with_larger(model: ModelValue, word: str, by: int, class_name: str | 
     return amount
 
 
-def views(model: ModelValue) -> Iterator[View]:
+@lru_cache(maxsize=512)
+def count_classes(model: ModelValue) -> tuple[tuple[str, int], ...]:
+    """Return the unique parameters of a model in its class, and in the others of its family for the same config."""
+    return tuple((name, int(count(tree))) for name, tree in trees(model))  # type: ignore[arg-type]
+
+
+_BARE_COST = 1
+"""What another class costs by itself: with anything left out of it, or counted beside it, it costs more."""
+
+
+def views(model: ModelValue, most_cost: int = 10) -> Iterator[View]:
     """Yield what people count of a model: its class first, then other states, parts and classes of it.
+
+    Args:
+        model: The model.
+        most_cost: What is more far-fetched than that need not be yielded.
 
     >>> from weighbridge import model
     >>> [(view.class_name, view.scope, view.cost) for view in views(model("bert-base-uncased"))][0]
@@ -125,6 +140,8 @@ def views(model: ModelValue) -> Iterator[View]:
     """
     seen: set[tuple[Cell, ...]] = set()
     for index, (name, tree) in enumerate(trees(model)):
+        if index and most_cost <= _BARE_COST:
+            break
         taken = parts(tree) if index else parts_of(model)
         omissions = (*OMISSIONS, *tower_and_head_omissions(taken))
         view = _view(name, taken.unique, "", taken.atoms, omissions, index)
@@ -153,10 +170,12 @@ def views(model: ModelValue) -> Iterator[View]:
             yield from _active_parameters(tree, view)
             yield from _rotary(model, view, taken)
             yield from _with_prediction_layers(model, view, taken)
-            yield from _with_padded_vocabulary(model, view)
+            yield from _with_padded_vocabulary(model, view) if most_cost > _BARE_COST else ()
             yield from _scopes(view, taken, omissions)
             yield from _towers(view, taken, omissions)
             yield from _towers_with_projection(view, taken, omissions)
+    for name, unique in count_classes(model)[1:] if most_cost <= _BARE_COST else ():
+        yield View(name, unique, "", (Cell(0, "", unique),), (), (), (), _BARE_COST, 0)
 
 
 def _other_labels(model: ModelValue, name: str, view: View, taken: Parts) -> Iterator[View]:
