@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.count_subjects import Subject, goes_on_elsewhere, of_mention
+from weighbridge.auditing.checks.cut_figures import Judgement
 from weighbridge.auditing.checks.fields import LONGEST, OTHERWISE
 from weighbridge.auditing.checks.names import ANOTHER
 from weighbridge.auditing.checks.plain_totals import OF_PART
 from weighbridge.auditing.checks.said_sizes import SaidSize, said_by_model
 from weighbridge.auditing.checks.scene import Scene
-from weighbridge.auditing.checks.settle import Judgement, is_near, settle
+from weighbridge.auditing.checks.settle import is_near, settle
 from weighbridge.auditing.checks.size_doubts import is_of_their_own
 from weighbridge.auditing.checks.topics import is_size_of, topic
 from weighbridge.auditing.checks.totals import is_active, is_blocked, is_count, is_hedged, is_of_a_part, is_operand

@@ -37,16 +37,16 @@ _PAIR = re.compile(
 _LETTERED = re.compile(r"(?<![A-Za-z0-9_])(?P<key>[LHA])\s?=\s?(?P<value>\d{1,5})(?![\w.,]*\d|\s?[×x*+/^-]\s?[\dA-Za-z(])")
 _LETTERS = {"L": "layers", "H": "hidden", "A": "heads"}
 _MORE = {
-    **dict.fromkeys("emb dim|embed dim|n embed|embedding length|hidden dims|dim|d|model dim|residual dim|width|n embd|d embed|transformer width".split("|"), "hidden"),
-    **dict.fromkeys("block count|n blocks|num blocks|depth|num hidden layers|transformer num|n layers|encoder blocks".split("|"), "layers"),
-    **dict.fromkeys("head count|attention head count|head num|n q heads|q heads|num q heads|query heads|num query heads|attention heads".split("|"), "heads"),
-    **dict.fromkeys("head count kv|attention head count kv|n kv groups|num kv groups|kv head num|num kv heads|n head kv|kv groups|num query groups".split("|"), "kv_heads"),
-    **dict.fromkeys("feed forward length|feed forward dim|ff dim|ffn dim|ffn hidden size|mlp hidden|hidden dim ffn|ffn inner dim|intermediate dim|d inner|d mlp|ffn intermediate|ffn intermediate dimension|ffn intermediate dim".split("|"), "mlp"),
-    **dict.fromkeys("key length|value length|attention key length|attention value length|head dim|d k|d v|d kv|dim head|attention head size".split("|"), "head_dim"),
-    **dict.fromkeys("context length|context len|max ctx|block size|pos num|position num|max len|max positions|n positions|max context length|context window|max position embeddings|n ctx".split("|"), "positions"),
-    **dict.fromkeys("vocab|vocabulary|n vocab|padded vocab size|n tokens vocab|vocab size".split("|"), "vocab"),
-    **dict.fromkeys("expert count|n experts|num experts|num local experts|n routed experts|total experts".split("|"), "experts"),
-    **dict.fromkeys("expert used count|num experts per tok|n activated experts|experts per token|active experts|activated experts|num active experts".split("|"), "active_experts"),
+    **dict.fromkeys("emb dim|embed dim|n embed|embedding length|dim|d|residual dim|width|d embed|transformer width".split("|"), "hidden"),
+    **dict.fromkeys("block count|transformer num".split("|"), "layers"),
+    **dict.fromkeys("head count|attention head count|n q heads|num q heads|num query heads".split("|"), "heads"),
+    **dict.fromkeys("head count kv|attention head count kv|n kv groups|num kv groups|n head kv|kv groups|num query groups".split("|"), "kv_heads"),
+    **dict.fromkeys("feed forward length|ff dim|mlp hidden|hidden dim ffn|ffn inner dim|d inner|d mlp|ffn intermediate|ffn intermediate dimension|ffn intermediate dim".split("|"), "mlp"),
+    **dict.fromkeys("key length|value length|attention key length|attention value length|d v|d kv|attention head size".split("|"), "head_dim"),
+    **dict.fromkeys("context len|max ctx|block size|pos num|position num|max len|max context length".split("|"), "positions"),
+    **dict.fromkeys("padded vocab size|n tokens vocab".split("|"), "vocab"),
+    **dict.fromkeys("n experts".split("|"), "experts"),
+    **dict.fromkeys("expert used count|n activated experts|num active experts".split("|"), "active_experts"),
     **dict.fromkeys("q lora rank|query lora rank|q lora|query compression dimension".split("|"), "q_lora"),
     **dict.fromkeys("kv lora rank|kv lora|kv compression dimension|kv latent dimension|kv latent dim".split("|"), "kv_lora"),
     **dict.fromkeys("qk nope head dim|qk norope dim|qk nope dim|nope head dim".split("|"), "plain_dim"),
@@ -59,6 +59,7 @@ _MORE = {
     **dict.fromkeys("active params|active parameters|activated parameters|activated params|active per token|active params per token|active parameters per token|activated parameters per token|activated params per token".split("|"), "active"),
     **dict.fromkeys("non embedding parameters|non embedding params|number of parameters non embedding|number of paramaters non embedding|n params non embedding".split("|"), "non_embedding"),
 }  # fmt: skip
+"""What only code, cards and tables call a size or a count; what running text calls one stands in ``field_words``."""
 KINDS = {
     **{phrase: word for phrase, word in LABELS.items() if word not in ("types", "active")},
     **{p: "active_experts" for p, w in LABELS.items() if w == "active"},
