@@ -29,6 +29,9 @@ LARGEST_PACKED = 64_000_000
 DEEPEST_GROUP = 64
 MOST_OBJECTS = 5_000
 """h5py takes a quarter of a millisecond for each."""
+MOST_LINKS = 1_000
+MOST_STEPS = 10_000
+"""Links within a file, and the names that all of them together lead through: a loop of links has no end."""
 
 _OPTIMIZER = re.compile(r"(.*/)?(optimizer_weights|optimizer)/.*")
 _NORM = re.compile(r"(.*/)?batch_normalization(_\d+)?/vars/[23]")
@@ -63,7 +66,9 @@ def read(file: BinaryIO) -> Listing:
     found: dict[str, StoredTensor] = {}
     try:
         with h5py.File(file, "r") as opened:
-            _group(opened, "", found, {}, 0)
+            links: list[tuple[str, Any, str]] = []
+            _group(opened, "", found, {}, links, 0)
+            _add_links(opened, found, links)
     except ReadError:
         raise
     except Exception as error:  # the library raises whatever it likes on damage
@@ -130,8 +135,13 @@ class Window(io.RawIOBase):
         return len(piece)
 
 
-def _group(group: Any, path: str, found: dict[str, StoredTensor], seen: dict[Any, str], depth: int) -> None:
-    """Walk a group; *seen* holds where each object was first met, so that cycles end and ties show."""
+def _group(
+    group: Any, path: str, found: dict[str, StoredTensor], seen: dict[Any, str], links: list[tuple[str, Any, str]], depth: int
+) -> None:
+    """Walk a group; *seen* holds where each object was first met, so that cycles end and ties show, *links* gathers the names of other names.
+
+    Of a link no more is asked than what it says: the library opens another file for whoever asks whether it leads anywhere.
+    """
     import h5py
 
     if len(path) > LONGEST_PATH:
@@ -142,8 +152,12 @@ def _group(group: Any, path: str, found: dict[str, StoredTensor], seen: dict[Any
         raise ReadError(Text("groups nested more than {deepest_group} deep", deepest_group=DEEPEST_GROUP))
     for key in group:
         name = f"{path}/{key}" if path else str(key)
-        if not isinstance(group.get(key, getlink=True), h5py.HardLink):
-            raise ReadError(Text("{name!r:.80} is a link that may lead out of the file, which is not followed", name=name))
+        target = _target(group, key, name)
+        if target is not None:
+            links.append((name, group, target))
+            if len(links) > MOST_LINKS:
+                raise ReadError(Text("more than {most_links:,} links", most_links=MOST_LINKS))
+            continue
         item = group[key]
         place = h5py.h5o.get_info(item.id).addr
         first = seen.setdefault(place, name)
@@ -151,9 +165,63 @@ def _group(group: Any, path: str, found: dict[str, StoredTensor], seen: dict[Any
             raise ReadError(Text("more than {most_objects:,} objects", most_objects=MOST_OBJECTS))
         if isinstance(item, h5py.Group):
             if first == name:
-                _group(item, name, found, seen, depth + 1)
+                _group(item, name, found, seen, links, depth + 1)
         elif isinstance(item, h5py.Dataset):
             found[name] = _dataset(item, name, first if first != name else None)
+
+
+def _target(group: Any, key: str, name: str) -> str | None:
+    """Return what a name in a group is another name of, or None for an object itself; no other file is opened for it.
+
+    Raises:
+        ReadError: It is a link into another file, or of a kind that others define.
+    """
+    from h5py import h5l
+
+    links, raw = group.id.links, key.encode("utf-8", "surrogateescape")
+    kind = links.get_info(raw).type
+    if kind == h5l.TYPE_HARD:
+        return None
+    if kind != h5l.TYPE_SOFT:
+        raise ReadError(Text("{name!r:.80} is a link that may lead out of the file, which is not followed", name=name))
+    return str(links.get_val(raw).decode("utf-8", "surrogateescape"))
+
+
+def _add_links(opened: Any, found: dict[str, StoredTensor], links: list[tuple[str, Any, str]]) -> None:
+    """Add the names that lead to an array of the same file by another one; what a linked group holds is listed under its own name."""
+    import h5py
+
+    names = {h5py.h5o.get_info(opened[name].id).addr: name for name in reversed(found)} if links else {}
+    left = MOST_STEPS
+    for name, group, target in links:
+        item, left = _follow(opened, group, target, name, left)
+        if isinstance(item, h5py.Dataset):
+            first = names.setdefault(h5py.h5o.get_info(item.id).addr, name)
+            found[name] = _dataset(item, name, first if first != name else None)
+
+
+def _follow(opened: Any, group: Any, target: str, name: str, left: int) -> tuple[Any, int]:
+    """Return what a link leads to, step by step within the file, links on its way among them, and how many steps are *left*."""
+    import h5py
+
+    item = opened if target.startswith("/") else group
+    waiting = target.split("/")[::-1]
+    while waiting:
+        piece = waiting.pop()
+        if piece in ("", "."):
+            continue
+        left -= 1
+        if left < 0:
+            raise ReadError(Text("{name!r:.80} is a link that leads through too many others, or back to itself", name=name))
+        if not isinstance(item, h5py.Group) or not item.id.links.exists(piece.encode("utf-8", "surrogateescape")):
+            raise ReadError(Text("{name!r:.80} is a link to {target!r:.80}, which is not in the file", name=name, target=target))
+        further = _target(item, piece, name)
+        if further is None:
+            item = item[piece]
+            continue
+        item = opened if further.startswith("/") else item
+        waiting += further.split("/")[::-1]
+    return item, left
 
 
 def _dataset(item: Any, name: str, tied_to: str | None) -> StoredTensor:
