@@ -21,12 +21,16 @@ from typing import Any
 
 from truth.packages import digest, import_torchvision, meta, print_differences, tensors_of
 from weighbridge import WeighbridgeError, model
+from weighbridge.blueprints.modules.timm_stems import STEMS
 
 ROOT = Path(__file__).parent.parent
 NAMES = ROOT / "src" / "weighbridge" / "blueprints" / "modules" / "timm_models.json"
 RECORD = ROOT / "tests" / "truth" / "packages" / "timm.json"
 CLASSES = (
     ("vision_transformer", "VisionTransformer"),
+    ("vision_transformer_hybrid", "VisionTransformer"),
+    ("vitamin", "VisionTransformer"),
+    ("vision_transformer_relpos", "VisionTransformerRelPos"),
     ("deit", "VisionTransformer"),
     ("deit", "VisionTransformerDistilled"),
     ("convnext", "ConvNeXt"),
@@ -67,12 +71,29 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: inner for name, given in value.items() for key, inner in _plain_entry(name, given).items()}
     if isinstance(value, functools.partial):
+        if "backbone" in value.keywords:
+            return stem_of(value.keywords["backbone"])
         value = value.func
     name = getattr(value, "__name__", value) if callable(value) else value
     words = {"LayerNorm": "layernorm", "RmsNorm": "rmsnorm", "rmsnorm2d": "rmsnorm", "GluMlp": "GluMlp"}
     if isinstance(name, str):
         return words.get(name, name)
     return [plain(entry) for entry in name] if isinstance(name, tuple) else name
+
+
+def stem_of(network: Any) -> dict[str, Any]:
+    """Return what a network of convolutions in front of a transformer is made of; of one that is not described, its class."""
+    kind = type(network).__name__
+    if kind == "MbConvStages":
+        widths = [stage[0].out_chs for stage in network.stages] + [network.pool.proj.out_channels]
+        return {"kind": "mobile_stages", "width": network.stem.out_chs, "widths": widths, "depths": [len(stage) for stage in network.stages]}
+    if kind == "ConvStem":
+        convs = [child.conv for child in network]
+        kernels, strides = ([getattr(conv, key)[0] for conv in convs] for key in ("kernel_size", "stride"))
+        return {"kind": "conv_stem", "widths": [conv.out_channels for conv in convs], "kernels": kernels, "strides": strides}
+    if kind == "ResNetV2":
+        return {"kind": "resnet", "depths": [len(stage.blocks) for stage in network.stages]}
+    return {"kind": "resnet", "depths": []} if kind == "Sequential" else {"kind": kind}
 
 
 def _plain_entry(name: str, value: Any) -> dict[str, Any]:
@@ -98,6 +119,8 @@ def ask(package: ModuleType) -> dict[str, tuple[str, dict[str, Any], dict[str, A
                     or isinstance(arguments.get("block"), list)
                     or name.endswith("_pruned")
                 ):
+                    continue
+                if (arguments.get("embed_layer") or {"kind": "resnet"})["kind"] not in STEMS:
                     continue
                 if arguments.get("block_fn") in ODD or arguments.get("attn_layer", "Attention") != "Attention":
                     continue
@@ -265,6 +288,7 @@ def _vit_arguments(rng: random.Random, *, distilled: bool) -> dict[str, Any]:
     }
     if not distilled:
         found |= {"reg_tokens": rng.choice((0, 1, 4)), "fc_norm": rng.choice((None, True, False))}
+        found |= {"global_pool": rng.choice(("token", "avg", "map", ""))} if rng.random() < 0.5 else {}
     return found
 
 
@@ -278,6 +302,23 @@ def _convnext_arguments(rng: random.Random) -> dict[str, Any]:
     }
 
 
+def _relpos_arguments(rng: random.Random) -> dict[str, Any]:
+    token = rng.random() < 0.5
+    return _depth_and_width(rng) | {
+        "img_size": 16 * rng.randint(2, 6),
+        "patch_size": rng.choice((8, 16)),
+        "qkv_bias": rng.random() < 0.5,
+        "qk_norm": rng.random() < 0.3,
+        "init_values": rng.choice((None, 1e-5)),
+        "class_token": token,
+        "global_pool": rng.choice(("avg", "token" if token else "")),
+        "fc_norm": rng.random() < 0.5,
+        "rel_pos_type": rng.choice(("mlp", "mlp-swin", "bias")),
+        "rel_pos_dim": rng.choice((None, 24)),
+        "shared_rel_pos": rng.random() < 0.4,
+    }
+
+
 ARGUMENTS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "FastVit": _fastvit_arguments,
     "RepVit": _repvit_arguments,
@@ -285,6 +326,7 @@ ARGUMENTS: dict[str, Callable[[random.Random], dict[str, Any]]] = {
     "ResNet": _resnet_arguments,
     "Xcit": _xcit_arguments,
     "Eva": _eva_arguments,
+    "VisionTransformerRelPos": _relpos_arguments,
 }
 """What is drawn for the classes whose models' names do not tell it."""
 

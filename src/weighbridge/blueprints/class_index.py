@@ -1999,6 +1999,7 @@ CLASSES: dict[str, str] = {
     "timm.ResNet": "timm_resnet",
     "timm.SwinTransformer": "timm_swin",
     "timm.VisionTransformer": "timm_vit",
+    "timm.VisionTransformerRelPos": "timm_relpos",
     "timm.Xcit": "timm_xcit",
     "xLSTMForCausalLM": "xlstm",
     "xLSTMModel": "xlstm",

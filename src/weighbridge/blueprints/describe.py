@@ -40,6 +40,7 @@ PACKAGES = {
     "timm_eva": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_swin": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_xcit": mark("a class of the package timm, held to timm 1.0.31"),
+    "timm_relpos": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_resnet": mark("a class of the package timm, held to timm 1.0.31"),
     "timm_vit": mark("a class of the package timm, held to timm 1.0.31"),
     **dict.fromkeys(

@@ -742,6 +742,7 @@ MODULES: dict[str, str] = {
     "timm_convnext": "packages.timm_convnext",
     "timm_eva": "packages.timm_eva",
     "timm_fastvit": "packages.timm_fastvit",
+    "timm_relpos": "packages.timm_relpos",
     "timm_repvit": "packages.timm_repvit",
     "timm_resnet": "packages.timm_resnet",
     "timm_swin": "packages.timm_swin",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TYPES = {
     "VisionTransformer": "timm_vit",
     "VisionTransformerDistilled": "timm_vit",
+    "VisionTransformerRelPos": "timm_relpos",
     "ConvNeXt": "timm_convnext",
     "Eva": "timm_eva",
     "SwinTransformer": "timm_swin",

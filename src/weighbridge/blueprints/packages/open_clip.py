@@ -145,7 +145,8 @@ def _timm(raw: Mapping[str, Any], path: str) -> SubConfig:
         found["global_pool"] = pool
     elif pool and pool != "map" and found.get("global_pool") == "map":
         found["global_pool"] = "token"  # the attention that pools goes with the classifier
-    if model_type in ANY_SIDE and "image_size" in raw:
+    placeless = found.get("pos_embed") == "none" and found.get("embed_layer")  # of ViTamin-XL, which takes images of any side
+    if (model_type in ANY_SIDE or placeless) and "image_size" in raw:
         found["img_size"] = raw["image_size"]
     known = family(model_type)
     return SubConfig(found, (*known.fields, *TIMM_FIELDS), VISION_KEYS | known.ignored_keys, model_type)

@@ -6,8 +6,10 @@ this to. A model is named (``architecture``), or its arguments are given.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.feature_maps import area
 from weighbridge.blueprints.modules.stage_fields import decimal_ratio
 from weighbridge.blueprints.modules.timm_models import arguments_of
+from weighbridge.blueprints.modules.timm_stems import patch_embed, refuse_other_width, stem
 from weighbridge.blueprints.modules.vit_common import grid, token
 from weighbridge.blueprints.modules.words import one_of
 from weighbridge.config.family import Family
@@ -58,10 +60,13 @@ FIELDS = (
     choice("fc_norm", "fc_norm", None, report_default=False),
     choice("embed_norm", "embed_norm_layer", None, report_default=False),
     choice("norm", "norm_layer", "layernorm", read=one_of("norm_layer", *NORMS), report_default=False),
-    choice("mlp_kind", "mlp_layer", "Mlp", read=one_of("mlp_layer", "Mlp", "SwiGLU", "GluMlp"), report_default=False),
+    choice("mlp_kind", "mlp_layer", "Mlp", read=one_of("mlp_layer", "Mlp", "SwiGLU", "GluMlp", "GeGluMlp"), report_default=False),
     choice("block", "block_fn", "Block", read=one_of("block_fn", "Block", "ResPostBlock"), report_default=False),
     choice("attention", "attn_layer", "Attention", read=one_of("attn_layer", "Attention"), report_default=False),
     switch("distilled", "distilled", False, report_default=False),
+    choice("stem", "embed_layer", None, read=stem, report_default=False),
+    choice("stated_width", "embed_dim", 768, report_default=False),
+    computed("stem_fits", refuse_other_width),
     computed("tokens", _tokens),
     computed("normed_late", lambda c: c.pool in ("avg", "avgmax", "max") if c.fc_norm is None else bool(c.fc_norm)),
 )
@@ -79,6 +84,9 @@ def feed_forward(c: Config) -> Part:
     if c.mlp_kind == "SwiGLU":
         gates = linear("fc1_g", H, I, bias=bias), linear("fc1_x", H, I, bias=bias)
         return part("mlp", *gates, *inner, linear("fc2", I, H, bias=bias), kind="feed_forward")
+    if c.mlp_kind == "GeGluMlp":  # ViTamin's, with a norm of its own in front
+        gates = linear("w0", H, I, bias=bias), linear("w1", H, I, bias=bias)
+        return part("mlp", norm(c, "norm", H), *gates, linear("w2", I, H, bias=bias), kind="feed_forward")
     narrow = exact(I, 2) if c.mlp_kind == "GluMlp" else I
     inner = (norm(c, "norm", narrow),) if c.scale_mlp_norm else ()
     return part("mlp", linear("fc1", H, I, bias=bias), *inner, linear("fc2", narrow, H, bias=bias), kind="feed_forward")
@@ -123,29 +131,38 @@ def attention_pool(c: Config, tokens: Size) -> Part:
     )
 
 
+def patch_embedding(c: Config) -> tuple[tuple[Part, ...], Size]:
+    """Describe what makes vectors of the image, a convolution or a network of them, and count the vectors."""
+    if c.stem is not None:
+        inner, patches = patch_embed(c)
+        return inner, area(patches)
+    patches = area(grid(c))
+    return (conv2d("proj", c.channels, c.hidden, (c.patch_height, c.patch_width), bias=not c.pre_norm, stream=patches),), patches
+
+
 def vision_transformer(c: Config) -> Part:
     """Describe VisionTransformer, and DeiT's with a second token and a second head."""
-    H, (rows, columns) = c.hidden, grid(c)
-    patches = rows * columns
+    H = c.hidden
+    embed, patches = patch_embedding(c)
     tokens, late = patches + c.tokens, c.final_norm and c.normed_late
     first = (Tensor("cls_token", (1, 1, H), "embedding"),) if c.class_token else ()
     registers = (Tensor("reg_token", (1, c.registers, H), "embedding"),) if c.registers else ()
     table = (Tensor("pos_embed", (1, patches if c.patches_alone and not c.distilled else tokens, H), "embedding"),) if c.positioned else ()
-    embed = conv2d("proj", c.channels, H, (c.patch_height, c.patch_width), bias=not c.pre_norm, stream=patches)
     heads = ("head", "head_dist") if c.distilled else ("head",)
+    labelled = "one" if c.pool or c.distilled else None  # unpooled, every token gets labels
     return part(
         "",
         *first,
         *registers,
         *table,
         *((token("dist_token", H),) if c.distilled else ()),
-        part("patch_embed", embed, *((norm(c, "norm", H),) if c.embed_norm else ()), kind="embeddings"),
+        part("patch_embed", *embed, *((norm(c, "norm", H),) if c.embed_norm else ()), kind="embeddings"),
         *((norm(c, "norm_pre", H),) if c.pre_norm else ()),
         layer(c),
         *((norm(c, "norm", H),) if c.final_norm and not c.normed_late else ()),
         *((attention_pool(c, tokens if c.pooled_whole else patches),) if c.pool == "map" else ()),
         *((norm(c, "fc_norm", H),) if late else ()),
-        *((linear(name, H, c.labels, stream="one") for name in heads) if c.headed else ()),
+        *((linear(name, H, c.labels, stream=labelled) for name in heads) if c.headed else ()),
         kind="model",
         stream=tokens,
     )
