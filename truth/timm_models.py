@@ -86,7 +86,12 @@ def stem_of(network: Any) -> dict[str, Any]:
     kind = type(network).__name__
     if kind == "MbConvStages":
         widths = [stage[0].out_chs for stage in network.stages] + [network.pool.proj.out_channels]
-        return {"kind": "mobile_stages", "width": network.stem.out_chs, "widths": widths, "depths": [len(stage) for stage in network.stages]}
+        return {
+            "kind": "mobile_stages",
+            "width": network.stem.out_chs,
+            "widths": widths,
+            "depths": [len(stage) for stage in network.stages],
+        }
     if kind == "ConvStem":
         convs = [child.conv for child in network]
         kernels, strides = ([getattr(conv, key)[0] for conv in convs] for key in ("kernel_size", "stride"))
