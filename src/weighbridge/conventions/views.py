@@ -24,6 +24,7 @@ from weighbridge.conventions.omissions import (
 )
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.pipelines import companions
+from weighbridge.conventions.published_otherwise import held_beside
 from weighbridge.conventions.quantized_counts import quantizer_change, quantizer_name, stated_quantizer
 from weighbridge.conventions.states import states
 from weighbridge.core.errors import WeighbridgeError
@@ -152,7 +153,7 @@ def views(model: ModelValue, most_cost: int = 10) -> Iterator[View]:
         if index == 0:
             yield from _states(model, view)
             yield from _with_scales(model, view)
-            yield from _pipelines(model, view, taken.buffers)
+            yield from _pipelines(model, view, taken)
         yield from _variants(view, taken, taken.atoms, main=index == 0)
         if index:
             yield from _other_labels(model, name, view, taken)
@@ -213,12 +214,12 @@ QUANTIZED = {
 """What there is less, or more, of a model that is loaded with a quantizer."""
 
 
-def _pipelines(model: ModelValue, view: View, buffers: int) -> Iterator[View]:
-    """Yield the pipeline that a denoising network is published in, also with the network's fixed positions, which Keras's layers count."""
-    for beside in companions(model):
+def _pipelines(model: ModelValue, view: View, taken: Parts) -> Iterator[View]:
+    """Yield the pipeline that a denoising network is published in, or a file that holds more than the class, also with fixed tables, which Keras's layers count."""
+    for beside in (*companions(model), *held_beside(model.model_type, taken.atoms)):
         yield view._replace(added=beside, cost=1, depth=0)
-        if buffers:
-            yield view._replace(added=(*beside, Piece(mark("saved buffers"), buffers)), cost=2, depth=0)
+        if taken.buffers:
+            yield view._replace(added=(*beside, Piece(mark("saved buffers"), taken.buffers)), cost=2, depth=0)
 
 
 def _active_parameters(tree: Part, view: View) -> Iterator[View]:

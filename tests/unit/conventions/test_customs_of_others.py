@@ -142,6 +142,22 @@ def test_biases_of_keys_that_are_kept_at_zero() -> None:
         assert words(weigh(f"swinv2-{size}-patch4-window8-256"), published)[0].endswith("with biases of keys, kept at zero")
 
 
+@pytest.mark.parametrize(
+    ("name", "number", "beside"),
+    [
+        ("gemma-3n-e2b", 5439595456, "keys and values of layers that take another's and biases of convolutions before norms"),
+        ("gemma-3n-e4b", 7850135376, "keys and values of layers that take another's and biases of convolutions before norms"),
+        ("t5gemma-2-270m-270m", 953800816, "a word table of the decoder's own, no vector for the end of an image"),
+        ("t5gemma-2-1b-1b", 2417966192, "a word table of the decoder's own, no vector for the end of an image"),
+        ("phi-4-multimodal-instruct", 5574460224, "vision adapter of rank 256 and speech adapter of rank 320"),
+        ("phi-4-multimodal-instruct", 5574460384, "vision adapter of rank 256, speech adapter of rank 320 and saved buffers"),
+    ],
+)
+def test_what_files_and_other_libraries_hold_beside(name: str, number: int, beside: str) -> None:
+    """The header of the published file, and the figures of keras_hub 0.32.0 (gemma3n_presets.py, t5gemma2_presets.py)."""
+    assert words(weigh(name), number)[0].endswith(f", with {beside}")
+
+
 def test_a_value_of_a_sibling_is_no_resized_table_without_biases() -> None:
     """KerasHub's figure for PaliGemma 2 at 448 pixels is that of 224: two conventions from within a model once gave it by chance."""
     nearest = weigh("paligemma2-28b-448").reconcile(27650192112).nearest
