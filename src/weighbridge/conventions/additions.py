@@ -61,6 +61,7 @@ def additions(taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[Ad
     statistics = _statistics(taken, atoms)
     if statistics is not None:
         yield Addition("statistics", statistics, 1, common=True)
+    yield from _key_biases(atoms)
     if main:
         yield from _position_ids(atoms)
         yield from _labels(atoms, statistics)
@@ -70,7 +71,6 @@ def additions(taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[Ad
         yield from _packed_layers(atoms)
         yield from _pooler(atoms)
         yield from _dense_layers(atoms)
-        yield from _key_biases(atoms)
 
 
 def _statistics(taken: Parts, atoms: Sequence[Atom]) -> Piece | None:
@@ -184,7 +184,7 @@ KEYS = {"query": "key", "q_proj": "k_proj", "to_q": "to_k", "q": "k"}
 
 
 def _key_biases(atoms: Sequence[Atom]) -> Iterator[Addition]:
-    """Yield biases of keys where only queries and values have some: torchvision's Swin V2 keeps one bias for all three, the keys' at zero."""
+    """Yield biases of keys where only queries and values have some: torchvision's Swin V2 and MTEB's VideoMAE have the keys' too, at zero."""
     biased = {atom.path for atom in atoms if atom.role == "bias"}
     every = 0
     for atom in atoms:

@@ -1,6 +1,6 @@
 """What a published file, or another library's class of the same model, holds beside the reference library's: a few model types, each looked into.
 
-Source: the header of the file of Phi-4-multimodal (5,574,460,384 elements); keras_hub 0.32.0, models/{gemma3n,mobilenetv5,t5gemma2}.
+Source: the header of the file of Phi-4-multimodal (5,574,460,384 elements); keras_hub 0.32.0, models/{gemma3n,mobilenetv5,t5gemma2}; mteb 2.26.24, which took its figures from headers of files.
 """
 
 from __future__ import annotations
@@ -48,10 +48,27 @@ def phi4_multimodal(atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
     )
 
 
+def qwen2_5_omni(atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
+    """Yield the rotary frequencies that the file holds for the transformer that makes spectrograms: half of a head, of 64."""
+    yield (Piece(mark("rotary frequencies of the transformer that makes spectrograms"), 32),)
+
+
+def speecht5(atoms: Sequence[Atom]) -> Iterator[tuple[Piece, ...]]:
+    """Yield the fixed positions that the files of SpeechT5 hold: of 450 text tokens and 4 rows more, beside a head of its own; or of 600 tokens and 1,876 frames."""
+    table = next((atom for atom in atoms if atom.component == "word" and atom.rows), None)
+    if table is None:
+        return
+    width = table.total // table.rows
+    yield Piece(mark("fixed positions"), 454 * width), Piece(mark("a head of its own"), table.total)
+    yield (Piece(mark("fixed positions"), (600 + 1876) * width),)
+
+
 TYPES: dict[str, Callable[[Sequence[Atom]], Iterator[tuple[Piece, ...]]]] = {
     "gemma3n": gemma3n,
     "t5gemma2": t5gemma2,
     "phi4_multimodal": phi4_multimodal,
+    "qwen2_5_omni": qwen2_5_omni,
+    "speecht5": speecht5,
 }
 """By model type."""
 

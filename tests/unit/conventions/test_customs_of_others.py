@@ -149,6 +149,7 @@ def test_biases_of_keys_that_are_kept_at_zero() -> None:
         ("gemma-3n-e4b", 7850135376, "keys and values of layers that take another's and biases of convolutions before norms"),
         ("t5gemma-2-270m-270m", 953800816, "a word table of the decoder's own, no vector for the end of an image"),
         ("t5gemma-2-1b-1b", 2417966192, "a word table of the decoder's own, no vector for the end of an image"),
+        ("qwen2.5-omni-7b", 10732225440, "rotary frequencies of the transformer that makes spectrograms"),
         ("phi-4-multimodal-instruct", 5574460224, "vision adapter of rank 256 and speech adapter of rank 320"),
         ("phi-4-multimodal-instruct", 5574460384, "vision adapter of rank 256, speech adapter of rank 320 and saved buffers"),
     ],

@@ -81,7 +81,7 @@ def conv_stem(c: Config, image: Grid) -> tuple[tuple[Part, ...], Grid, Size]:
 def mobile_block(inputs: Size, width: int, seen: Grid, grid: Grid) -> tuple[Node, ...]:
     """Describe an inverted bottleneck behind a norm, and the convolution beside it where widths differ."""
     inner = (4 * width + 4) // 8 * 8
-    beside = ()
+    beside: tuple[Part, ...] = ()
     if seen is not grid and inputs != width:  # pooled, then widened
         beside = (part("shortcut", conv2d("expand", inputs, width, 1, stream=area(grid)), kind="shortcut"),)
     elif inputs != width:

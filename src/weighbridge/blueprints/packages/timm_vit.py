@@ -134,8 +134,8 @@ def attention_pool(c: Config, tokens: Size) -> Part:
 def patch_embedding(c: Config) -> tuple[tuple[Part, ...], Size]:
     """Describe what makes vectors of the image, a convolution or a network of them, and count the vectors."""
     if c.stem is not None:
-        inner, patches = patch_embed(c)
-        return inner, area(patches)
+        inner, places = patch_embed(c)
+        return inner, area(places)
     patches = area(grid(c))
     return (conv2d("proj", c.channels, c.hidden, (c.patch_height, c.patch_width), bias=not c.pre_norm, stream=patches),), patches
 
