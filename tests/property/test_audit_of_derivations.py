@@ -9,12 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from truth.record import FOLDER, read
 from weighbridge import model
 from weighbridge.auditing import Audit, audit
 from weighbridge.auditing.claims import KINDS, VERDICTS
-from weighbridge.blueprints import MODULES, is_remote
-from weighbridge.core.errors import ConfigError, ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.documents import explain as derivation
 from weighbridge.documents.renderers import render
 
@@ -35,21 +33,6 @@ def test_a_true_derivation_passes(name: str, lang: str, form: str) -> None:
     assert found.wrong == ()
     assert found.summary["carried"] == 0
     assert found.summary["exact"] >= 30
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("model_type", [name for name in MODULES if not is_remote(name) and sum(map(ord, name)) % 3 == 0])
-def test_a_true_derivation_of_any_family_passes(model_type: str) -> None:
-    """Whatever a config is called: its sizes stand in the table of symbols. A third of the families: the audit is the same for all."""
-    choose = random.Random(model_type)
-    try:
-        weighed = model({"model_type": model_type})
-    except ConfigError:  # a field without a default
-        weighed = model(next(read(FOLDER / f"{model_type}.json")).raw)
-    text = render(derivation.document(weighed.explain(choose.choice(["en", "zh"]))), "text")
-    found = audit(text, name="derivation.txt")
-    assert found.wrong == ()
-    assert found.summary["carried"] == 0
 
 
 @pytest.mark.parametrize(
