@@ -193,6 +193,16 @@ def _w4a16(outputs: int, inputs: int, group: int) -> int:
     return 4 * blocks_of(4 * inputs, 32) * outputs + 2 * outputs * blocks_of(inputs, group) + 16
 
 
+def _hqq(outputs: int, inputs: int, width: int, group: int) -> int:
+    """Return the bytes of a matrix whose groups run over its rows: values of a width, a scale and a zero of 16 bits for each group."""
+    count, groups = outputs * inputs, blocks_of(outputs * inputs, group)
+    if width == 3:  # ten values in 32 bits
+        return 4 * group * blocks_of(groups, 10) + 4 * groups
+    if width == 1:  # eight groups side by side; what is left over is not kept
+        return group * (groups // 8) + 4 * groups
+    return blocks_of(count * width, 8) + 4 * groups
+
+
 SCHEMES: dict[str, Scheme] = {
     "bnb-8bit": Scheme("int8, one float32 scale for each output", lambda o, i: o * i + 4 * o, "bitsandbytes 0.49, nn/modules.py, Int8Params"),
     "bnb-4bit": Scheme("4 bits, a float32 scale for 64 values, a table of 16", lambda o, i: _bnb4(o, i, False), "bitsandbytes 0.49, functional.py, quantize_4bit"),
@@ -229,6 +239,16 @@ def _scheme_in_groups(name: str, group: int) -> Scheme:
 SCHEMES |= {
     f"{name}-g{group}": _scheme_in_groups(name, group) for name in ("gptq-4bit", "gptq-8bit", "awq-4bit", "w4a16") for group in GROUPS
 }
+
+
+def _scheme_of_hqq(width: int, group: int) -> Scheme:
+    """Return HQQ's scheme of a width, in groups of a size."""
+    meaning = f"{width} bits in groups of {group}: scales and zeros of 16 bits"
+    return Scheme(meaning, lambda o, i: _hqq(o, i, width, group), "hqq 0.2.8, core/quantize.py and core/bitpack.py")
+
+
+SCHEMES |= {f"hqq-{width}bit": _scheme_of_hqq(width, 64) for width in (8, 4, 3, 2, 1)}
+SCHEMES |= {f"hqq-{width}bit-g{group}": _scheme_of_hqq(width, group) for width in (4, 3, 2) for group in (16, 32, 128)}
 
 
 def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:

@@ -25,23 +25,60 @@ def stored_tensors(o: int, i: int) -> dict[str, Held]:
         others[f"gptq-8bit-g{size}"] = [((i // 4, o), 4), ((many, o // 4), 4), ((many, o), 2), ((i,), 4)]
         others[f"awq-4bit-g{size}"] = [((i, o // 8), 4), ((many, o // 8), 4), ((many, o), 2)]
         others[f"w4a16-g{size}"] = [((o, i // 8), 4), ((o, many), 2), ((2,), 8)]
-    return others | {
-        "bnb-8bit": [((o, i), 1), ((o,), 4)],
-        "bnb-4bit": [((-(-o * i // 2),), 1), ((blocks,), 4), ((16,), 4)],
-        "bnb-4bit-double": [((-(-o * i // 2),), 1), ((blocks,), 1), ((-(-blocks // 256),), 4), ((256,), 4), ((), 4), ((16,), 4)],
-        "gptq-4bit": [((i // 8, o), 4), ((groups, o // 8), 4), ((groups, o), 2), ((i,), 4)],
-        "gptq-8bit": [((i // 4, o), 4), ((groups, o // 4), 4), ((groups, o), 2), ((i,), 4)],
-        "awq-4bit": [((i, o // 8), 4), ((groups, o // 8), 4), ((groups, o), 2)],
-        "w4a16": [((o, i // 8), 4), ((o, groups), 2), ((2,), 8)],
-        "w8a8": [((o, i), 1), ((o, 1), 2)],
-        "fp8": [((o, i), 1), ((), 4)],
-        "fp8-channel": [((o, i), 1), ((o, 1), 2)],
-        "fp8-block": [((o, i), 1), ((-(-o // 128), -(-i // 128)), 4)],
-        "mxfp4": [((o, i // 2), 1), ((o, i // 32), 1)],
-        "mxfp4-experts": [((o, i // 2), 1), ((o, i // 32), 1)],
-        "nvfp4": [((o, i // 2), 1), ((o, i // 16), 1), ((), 4)],
-        "nvfp4-w4a4": [((o, i // 2), 1), ((o, i // 16), 1), ((), 4), ((), 4)],
-    }
+    return (
+        others
+        | hqq_tensors(o, i)
+        | {
+            "bnb-8bit": [((o, i), 1), ((o,), 4)],
+            "bnb-4bit": [((-(-o * i // 2),), 1), ((blocks,), 4), ((16,), 4)],
+            "bnb-4bit-double": [((-(-o * i // 2),), 1), ((blocks,), 1), ((-(-blocks // 256),), 4), ((256,), 4), ((), 4), ((16,), 4)],
+            "gptq-4bit": [((i // 8, o), 4), ((groups, o // 8), 4), ((groups, o), 2), ((i,), 4)],
+            "gptq-8bit": [((i // 4, o), 4), ((groups, o // 4), 4), ((groups, o), 2), ((i,), 4)],
+            "awq-4bit": [((i, o // 8), 4), ((groups, o // 8), 4), ((groups, o), 2)],
+            "w4a16": [((o, i // 8), 4), ((o, groups), 2), ((2,), 8)],
+            "w8a8": [((o, i), 1), ((o, 1), 2)],
+            "fp8": [((o, i), 1), ((), 4)],
+            "fp8-channel": [((o, i), 1), ((o, 1), 2)],
+            "fp8-block": [((o, i), 1), ((-(-o // 128), -(-i // 128)), 4)],
+            "mxfp4": [((o, i // 2), 1), ((o, i // 32), 1)],
+            "mxfp4-experts": [((o, i // 2), 1), ((o, i // 32), 1)],
+            "nvfp4": [((o, i // 2), 1), ((o, i // 16), 1), ((), 4)],
+            "nvfp4-w4a4": [((o, i // 2), 1), ((o, i // 16), 1), ((), 4), ((), 4)],
+        }
+    )
+
+
+def hqq_tensors(o: int, i: int) -> dict[str, Held]:
+    """Return HQQ's W_q, scale and zero: groups are rows, of which as many as fit stand in one byte (of three bits ten in four bytes)."""
+    found: dict[str, Held] = {}
+    for width in (8, 4, 3, 2, 1):
+        for group in (64, 16, 32, 128) if width in (4, 3, 2) else (64,):
+            rows = o * i // group
+            values = ((-(-rows // 10), group), 4) if width == 3 else ((rows * width // 8, group), 1)
+            found[f"hqq-{width}bit" + ("" if group == 64 else f"-g{group}")] = [values, ((rows, 1), 2), ((rows, 1), 2)]
+    return found
+
+
+HQQ = [
+    ("hqq-1bit", 184, 272, 9_336),
+    ("hqq-1bit", 200, 96, 3_568),
+    ("hqq-2bit", 96, 200, 6_000),
+    ("hqq-2bit-g16", 112, 176, 9_856),
+    ("hqq-2bit-g32", 136, 32, 1_632),
+    ("hqq-3bit", 96, 256, 11_520),
+    ("hqq-3bit-g16", 30, 64, 1_248),
+    ("hqq-3bit-g128", 30, 64, 1_084),
+    ("hqq-4bit", 30, 64, 1_080),
+    ("hqq-4bit-g16", 192, 248, 35_712),
+    ("hqq-4bit-g32", 152, 168, 15_960),
+    ("hqq-8bit", 160, 312, 53_040),
+]
+
+
+@pytest.mark.parametrize(("scheme", "outputs", "inputs", "expected"), HQQ)
+def test_a_matrix_weighs_what_hqq_makes_of_it(scheme: str, outputs: int, inputs: int, expected: int) -> None:
+    """Bytes of W_q, scale and zero that hqq 0.2.8's HQQLinear holds of a float16 matrix on a processor."""
+    assert SCHEMES[scheme].packed(outputs, inputs) == expected
 
 
 @pytest.mark.parametrize(("outputs", "inputs"), [(11008, 4096), (4096, 11008), (352, 96), (96, 4128)])
