@@ -148,7 +148,7 @@ def _head() -> list[str]:
         f"| ZeRO 1 to 3, cut flat: parameters, master weights and AdamW's states of each device | DeepSpeed 0.19.8 on four processes | {len(ZERO)} cases | 0 bytes |",
         f"| files packed in several groups | bytes that compressed-tensors 0.20.0 makes of a small live Llama; 8 more are those that ModelOpt 0.47.0 writes | {_lines('groups')} random configs | 0 bytes |",
         f"| optimizer states | states after one step of small live models | {len(OPTIMIZERS)} optimizers of {', '.join(LIBRARIES)} | 0 bytes |",
-        f"| activations, fused attention, dropout, loss, 16 bits, in all combinations | the same hooks | {_ways()} |",
+        f"| activations, fused attention, dropout, loss, 16 bits, full and selective checkpointing, in all combinations | the same hooks | {_ways()} |",
         f"| peak of a training step | torch's memory tracker under fake tensors, eager attention, float32, no dropout | {_count(recorded_cases('peaks'))} | {max(map(max, _peak_errors('peaks').values())):.1%} |",
         *_peaks_by_way(),
         "",
