@@ -103,16 +103,11 @@ def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> dict[str, int]:
     counter = counting.FlopCounterMode(
         display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: count_attention}
     )
-    taken = inspect.signature(model.forward).parameters
     try:
         if "eager" in way:
             model.set_attn_implementation("eager")
         with model.device, torch.no_grad():
-            made = inputs(model, lengths)
-            if "mask" in way and "attention_mask" in taken and "input_ids" in made:
-                made["attention_mask"] = torch.ones_like(made["input_ids"])
-            if "no cache" in way and "use_cache" in taken:
-                made["use_cache"] = False
+            made = call_words(model, lengths, way)
             with _freeze(model), counter:
                 model(**made)
     except RefusedError:
@@ -121,6 +116,20 @@ def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> dict[str, int]:
         raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
     counts = {name: sum(amounts.values()) for name, amounts in counter.get_flop_counts().items() if name != "Global"}
     return {"": int(counter.get_total_flops()), **{name.partition(".")[2]: int(amount) for name, amount in counts.items() if "." in name}}
+
+
+def call_words(model: Any, lengths: Pass, way: frozenset[str]) -> dict[str, Any]:
+    """Make what a model is called with in one of the :data:`WAYS`.
+
+    Raises:
+        RefusedError: It takes no inputs that we know.
+    """
+    taken, made = inspect.signature(model.forward).parameters, inputs(model, lengths)
+    if "mask" in way and "attention_mask" in taken and "input_ids" in made:
+        made["attention_mask"] = import_module("torch").ones_like(made["input_ids"])
+    if "no cache" in way and "use_cache" in taken:
+        made["use_cache"] = False
+    return made
 
 
 @contextmanager

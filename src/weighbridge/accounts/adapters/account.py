@@ -125,7 +125,7 @@ def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, 
     config = resolve_config(base, method, config)
     if config["heads"]:
         refuse_whole_model(config["modules_to_save"])
-    found = [site(base, base.modules[path]) for path in find_targets(base, config)]
+    found = [site(base, base.modules[path], config["peft_type"]) for path in find_targets(base, config)]
     refuse_others(found, method, config)
     places = [*found, *find_parameters(base, config)]
     if config.get("proportional_parameters"):

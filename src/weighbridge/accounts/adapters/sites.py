@@ -28,6 +28,14 @@ UNTOLD = (
 OF_ONE_CHANNEL = r"patch_embed|(^|\.)feature_extractor\.conv_layers\.0\.conv$"
 """Convolutions over an image or a wave itself, which are in no groups: where they read one channel, there is but one."""
 
+OF_EACH_CHANNEL = r"dw_?conv|depth_?wise"
+"""Convolutions of one filter for each channel, by their names."""
+WITHOUT_TRANSPOSED = frozenset(("cvt", "mobilenet_v1", "mobilenet_v2", "mobilevit", "mobilevitv2"))
+"""Types of which every convolution with one input is of that sort, or looks at an image of one channel."""
+
+BY_WEIGHT = ("LOHA", "LOKR")
+"""Methods that take a convolution's sizes from its weight, so that its groups do not matter."""
+
 BASE = "base"
 """The element type of a tensor that stays in the base's own."""
 
@@ -87,8 +95,8 @@ class AddedTensor(NamedTuple):
         return prod(self.shape)
 
 
-def site(base: Base, module: Module) -> Site:
-    """Look at a module that is to be adapted.
+def site(base: Base, module: Module, method: str = "") -> Site:
+    """Look at a module that is to be adapted by a method.
 
     Raises:
         UsageError: The tree does not tell what it is.
@@ -113,8 +121,9 @@ def site(base: Base, module: Module) -> Site:
     if module.kind == "convolution" and len(shape) in (3, 4, 5):
         import re
 
+        told = method in BY_WEIGHT and (base.model_type in WITHOUT_TRANSPOSED or re.search(OF_EACH_CHANNEL, module.path))
         if (
-            (shape[1] == 1 and shape[0] > 1 and not re.search(OF_ONE_CHANNEL, module.path))
+            (shape[1] == 1 and shape[0] > 1 and not told and not re.search(OF_ONE_CHANNEL, module.path))
             or base.model_type in GROUPED
             or re.search(UNTOLD, module.path)
         ):
